@@ -14,17 +14,17 @@ from storage.schema import prepare_workspace
 from ui.background_jobs.running import worker
 from ui.garbage import freeze_modules
 from ui.navigation import PAGES
-from ui.script_errors import on_script_error
+from ui.script_errors import handle_script_error
 from web.disconnect_grace import DisconnectGrace
-from web.errors import Errors
+from web.errors import ErrorMiddleware
 from web.gate import Gate
-from web.headers import Headers
+from web.headers import SecurityHeaders
 from web.images.radiographs import shared_reader
 from web.logs import configure_logs
-from web.request_limits import Limits
-from web.request_log import RequestsLog
+from web.request_limits import RequestLimits
+from web.request_log import RequestLog
 from web.routes import ROUTES
-from web.sign_in.oidc import providers
+from web.sign_in.oidc import load_providers
 from web.uploads import keep_uploads_in_memory
 
 
@@ -48,13 +48,13 @@ app = st.App(
     "ui/shell.py",
     routes=ROUTES,
     middleware=[
-        Middleware(Headers),
-        Middleware(RequestsLog, pages=[page.path.stem for page in PAGES]),
-        Middleware(Errors),
-        Middleware(Limits),
+        Middleware(SecurityHeaders),
+        Middleware(RequestLog, pages=[page.path.stem for page in PAGES]),
+        Middleware(ErrorMiddleware),
+        Middleware(RequestLimits),
         Middleware(DisconnectGrace),
-        Middleware(Gate, provider=bool(providers())),
+        Middleware(Gate, provider=bool(load_providers())),
     ],
-    on_script_error=on_script_error,
+    on_script_error=handle_script_error,
     lifespan=_lifespan,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from domain.errors import DomainError
-from domain.file_errors import file_trouble
+from domain.file_errors import describe_file_error
 
 #: Commands and their purpose, in the usual order of use. A command's module is imported when it is called.
 COMMANDS = {
@@ -59,23 +59,23 @@ def main(arguments: list[str]) -> int:
         epilog="The workspace is the folder OVERREAD_HOME, by default workspace/ beside the code.",
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    called = arguments[0] if arguments else ""
-    if called in COMMANDS:
+    command = arguments[0] if arguments else ""
+    if command in COMMANDS:
         gc.disable()  # imported modules are never freed, so collecting garbage during imports wastes time
-        import_module(f"commands.{MODULES.get(called, called)}").add_to(subparsers)
+        import_module(f"commands.{MODULES.get(command, command)}").add_to(subparsers)
         gc.freeze()
         gc.enable()
     else:
         for name, purpose in COMMANDS.items():
             subparsers.add_parser(name, help=purpose)
-    chosen = parser.parse_args(arguments)
+    parsed_arguments = parser.parse_args(arguments)
     try:
-        if getattr(chosen, "needs_workspace", True):  # verifying a release needs no workspace
+        if getattr(parsed_arguments, "needs_workspace", True):  # verifying a release needs no workspace
             from storage.schema import prepare_workspace  # noqa: PLC0415 - `--help` needs no database
 
             prepare_workspace()
-        run: Callable[[argparse.Namespace], int] = chosen.run
-        return run(chosen)
+        run: Callable[[argparse.Namespace], int] = parsed_arguments.run
+        return run(parsed_arguments)
     except DomainError as error:
         print(error, file=sys.stderr)
         return 1
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # for example: disk full, no permission, a folder instead of a file
-        print(file_trouble(error), file=sys.stderr)
+        print(describe_file_error(error), file=sys.stderr)
         return 1
 
 

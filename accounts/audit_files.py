@@ -7,15 +7,15 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 
-from accounts.service.audit_trail import ShownEntry
+from accounts.service.audit_trail import VisibleEntry
 from domain.audit import AuditEntry
-from domain.table_cells import harmless
+from domain.table_cells import escape_formula
 
 FORMATS = ("csv", "jsonl")
 _FIELDS = tuple(AuditEntry.__slots__)
 
 
-def audit_lines(entries: Iterable[ShownEntry], *, file_format: str) -> Iterator[str]:
+def format_audit_lines(entries: Iterable[VisibleEntry], *, file_format: str) -> Iterator[str]:
     """Write audit entries as text, one at a time.
 
     Args:
@@ -25,36 +25,36 @@ def audit_lines(entries: Iterable[ShownEntry], *, file_format: str) -> Iterator[
     Yields:
         Parts of the file with their line ends; ``withheld`` states that old, new and why were removed.
     """
-    return _csv(entries) if file_format == "csv" else _json(entries)
+    return _to_csv(entries) if file_format == "csv" else _to_jsonl(entries)
 
 
-def _json(entries: Iterable[ShownEntry]) -> Iterator[str]:
-    for each in entries:
-        plain = {name: getattr(each.entry, name) for name in _FIELDS}
-        plain |= {"at": each.entry.at.isoformat(timespec="microseconds"), "withheld": each.withheld}
+def _to_jsonl(entries: Iterable[VisibleEntry]) -> Iterator[str]:
+    for item in entries:
+        plain = {name: getattr(item.entry, name) for name in _FIELDS}
+        plain |= {"at": item.entry.at.isoformat(timespec="microseconds"), "withheld": item.withheld}
         yield json.dumps(plain, ensure_ascii=False) + "\n"
 
 
-def _csv(entries: Iterable[ShownEntry]) -> Iterator[str]:
-    text = io.StringIO()
-    writer = csv.writer(text)
+def _to_csv(entries: Iterable[VisibleEntry]) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
     writer.writerow((*_FIELDS, "withheld"))
-    for each in entries:
-        writer.writerow([*(_cell(getattr(each.entry, name)) for name in _FIELDS), int(each.withheld)])
-        yield _taken(text)
-    yield _taken(text)  # the header alone, if there are no entries
+    for item in entries:
+        writer.writerow([*(_format_cell(getattr(item.entry, name)) for name in _FIELDS), int(item.withheld)])
+        yield _drain(buffer)
+    yield _drain(buffer)  # the header alone, if there are no entries
 
 
-def _cell(value: object) -> object:
+def _format_cell(value: object) -> object:
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, str):
-        return harmless(value)
+        return escape_formula(value)
     return value.isoformat(timespec="microseconds")  # type: ignore[attr-defined]  # the time
 
 
-def _taken(text: io.StringIO) -> str:
-    written = text.getvalue()
-    text.seek(0)
-    text.truncate()
-    return written
+def _drain(buffer: io.StringIO) -> str:
+    content = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return content

@@ -39,12 +39,12 @@ class Claims:
         if not isinstance(subject, str) or not subject or not isinstance(issuer, str) or not issuer:
             raise NotSignedIn("The sign-in provider did not say who you are (no subject). Tell an admin.")
         email = claims.get("email")
-        known = isinstance(email, str) and bool(email)
-        verified = known and (claims.get("email_verified") is True or claims.get("email_verified") == "true")
+        has_email = isinstance(email, str) and bool(email)
+        verified = has_email and (claims.get("email_verified") is True or claims.get("email_verified") == "true")
         return cls(
             subject=f"{issuer}|{subject}",
             names=(str(email).strip().lower(),) if verified else (),
-            shown=str(email) if known else "This identity",
+            shown=str(email) if has_email else "This identity",
         )
 
 
@@ -69,7 +69,7 @@ class RoleClaim:
         if not claim.strip():
             raise InvalidValue("claim", "name the claim that gives the roles, such as groups")
         return cls(
-            claim=claim.strip(), roles={value: _roles(value, given) for value, given in values.items()}
+            claim=claim.strip(), roles={value: _parse_roles(value, role_setting) for value, role_setting in values.items()}
         )
 
     def roles_in(self, claims: Mapping[str, object]) -> frozenset[Role]:
@@ -83,20 +83,20 @@ class RoleClaim:
         Returns:
             Empty if the claim is missing or has no known value.
         """
-        found: object = claims.get(self.claim)
-        if found is None:
-            found = claims
+        claimed: object = claims.get(self.claim)
+        if claimed is None:
+            claimed = claims
             for step in self.claim.split("."):
-                found = found.get(step) if isinstance(found, Mapping) else None
-        values = found if isinstance(found, list | tuple) else [found]
-        said = [value for value in values if isinstance(value, str)]
-        return frozenset().union(*(self.roles.get(value, frozenset()) for value in said))
+                claimed = claimed.get(step) if isinstance(claimed, Mapping) else None
+        values = claimed if isinstance(claimed, list | tuple) else [claimed]
+        claim_values = [value for value in values if isinstance(value, str)]
+        return frozenset().union(*(self.roles.get(value, frozenset()) for value in claim_values))
 
 
-def _roles(value: str, given: object) -> frozenset[Role]:
-    wanted = given if isinstance(given, list) else [given]
-    if not wanted or not all(isinstance(each, str) and each in set(Role) for each in wanted):
+def _parse_roles(value: str, role_setting: object) -> frozenset[Role]:
+    names = role_setting if isinstance(role_setting, list) else [role_setting]
+    if not names or not all(isinstance(name, str) and name in set(Role) for name in names):
         raise InvalidValue(
-            f"roles of {value!r}", f"{given!r} is none of {', '.join(Role)}, nor a list of them"
+            f"roles of {value!r}", f"{role_setting!r} is none of {', '.join(Role)}, nor a list of them"
         )
-    return frozenset(Role(str(each)) for each in wanted)
+    return frozenset(Role(str(name)) for name in names)

@@ -38,7 +38,7 @@ def hash_password(password: str) -> str:
     return _hasher().hash(password)
 
 
-def matches(password: str, password_hash: str | None) -> bool:
+def verify_password(password: str, password_hash: str | None) -> bool:
     """Whether a password matches a hash.
 
     Without a hash (there is no such name, or no password) a dummy is checked, so that the time taken does not

@@ -12,7 +12,7 @@ from typing import IO, cast
 ROOT = Path(__file__).resolve().parent.parent
 
 
-class AppSource:
+class AppForker:
     """A process that has imported the app (ready_app.py) and forks one app process per start."""
 
     def __init__(self) -> None:
@@ -28,8 +28,8 @@ class AppSource:
 
     def start(self, *, port: int, environment: Mapping[str, str], log: Path) -> int:
         """Start a process that serves on that port and writes to that log; return its process id."""
-        wish = {"port": port, "environment": dict(environment), "log": str(log)}
-        self._to_process.write(json.dumps(wish) + "\n")
+        start_request = {"port": port, "environment": dict(environment), "log": str(log)}
+        self._to_process.write(json.dumps(start_request) + "\n")
         self._to_process.flush()
         return int(self._line())
 

@@ -22,19 +22,19 @@ from sqlalchemy import Engine, text
 from sqlmodel import Session
 
 from accounts.service import command_line_person
-from browsing.service import Search, Standing, choices, count_found, find, history, index_questions
-from browsing.service.finding import COUNTED
+from browsing.service import Search, QuestionStatus, load_filter_choices, count_matches, search_questions, load_history, index_questions
+from browsing.service.finding import MAX_COUNTED
 from domain.vocabulary import Difficulty, Task
 from storage.engine import make_engine
 from storage.intake.bulk import insert_rows
 from storage.rows import DatasetRow, ImportRow
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
-QUESTIONS, MARK_MS, REPEATS = 1_600_000, 150.0, 15
+QUESTIONS, TARGET_MS, REPEATS = 1_600_000, 150.0, 15
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _TASKS = ("presence", "negation", "differential", "location", "geometric")
-_SHARES = (0.365, 0.361, 0.208, 0.061, 0.005)  # ReXVQA's Table 1
+_TASK_SHARES = (0.365, 0.361, 0.208, 0.061, 0.005)  # ReXVQA's Table 1
 _WORDS = [f"word{number:04d}" for number in range(4_000)]
 _COLUMNS = (
     "id", "dataset_id", "key", "exam_id", "import_id", "format", "stem", "options", "answer", "also_right",
@@ -48,35 +48,35 @@ def main() -> None:
     parser.add_argument("--home", type=Path, metavar="FOLDER", help="keep the database there")
     parser.add_argument("--only-fill", action="store_true", help="measure nothing")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as passing:
-        folder = args.home or Path(passing)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.home or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"browse-{args.questions}.sqlite"
-        filled = file.is_file()
+        was_filled = file.is_file()
         engine = make_engine(f"sqlite:///{file}")
         upgrade(engine)
-        if not filled:
-            _fill(engine, args.questions)
-        start, more = time.perf_counter(), True
-        while more:
+        if not was_filled:
+            _fill_database(engine, args.questions)
+        start, has_more = time.perf_counter(), True
+        while has_more:
             with unit_of_work(engine) as db:
-                more = index_questions(db)
+                has_more = index_questions(db)
         seconds = time.perf_counter() - start
-        built = "was there" if filled else f"took {seconds:.0f} s"
+        index_note = "was there" if was_filled else f"took {seconds:.0f} s"
         size = file.stat().st_size / 1e6
-        print(f"sqlite, {args.questions:,} questions, {size:,.0f} MB with the index, which {built}")
+        print(f"sqlite, {args.questions:,} questions, {size:,.0f} MB with the index, which {index_note}")
         if not args.only_fill:
-            _measure(engine, args.questions)
+            _measure_searches(engine, args.questions)
         engine.dispose()
 
 
-def _measure(engine: Engine, questions: int) -> None:
-    by, here = command_line_person(), Search(dataset="many")
+def _measure_searches(engine: Engine, questions: int) -> None:
+    by, all_questions = command_line_person(), Search(dataset="many")
     middle = questions // 2
     common, rare = _WORDS[0], _WORDS[-1]
     searches: dict[str, tuple[Search, int]] = {
-        "the first page of all": (here, 0),
-        "a page in the middle of all": (here, middle),
+        "the first page of all": (all_questions, 0),
+        "a page in the middle of all": (all_questions, middle),
         "a common word": (Search(dataset="many", words=common), 0),
         "a rare word": (Search(dataset="many", words=rare), 0),
         "a rare word and a common one": (Search(dataset="many", words=f"{rare} {common}"), 0),
@@ -84,50 +84,50 @@ def _measure(engine: Engine, questions: int) -> None:
         "the beginning of a word": (Search(dataset="many", words="word39*"), 0),
         "task and difficulty": (Search(dataset="many", task=Task.GEOMETRIC, difficulty=Difficulty.HARD), 0),
         "a category from the middle on": (Search(dataset="many", category="category 17"), middle),
-        "rejected by somebody": (Search(dataset="many", standing=Standing.REJECTED), 0),
+        "rejected by somebody": (Search(dataset="many", standing=QuestionStatus.REJECTED), 0),
         "rejected, with a common word": (
-            Search(dataset="many", words=common, standing=Standing.REJECTED), 0,
+            Search(dataset="many", words=common, standing=QuestionStatus.REJECTED), 0,
         ),
         "accepted, with a common word": (
-            Search(dataset="many", words=common, standing=Standing.ACCEPTED), 0,
+            Search(dataset="many", words=common, standing=QuestionStatus.ACCEPTED), 0,
         ),
-        "drawn and not judged": (Search(dataset="many", standing=Standing.DRAWN), middle),
-        "not drawn, with a rare word": (Search(dataset="many", words=rare, standing=Standing.NOT_DRAWN), 0),
+        "drawn and not judged": (Search(dataset="many", standing=QuestionStatus.DRAWN), middle),
+        "not drawn, with a rare word": (Search(dataset="many", words=rare, standing=QuestionStatus.NOT_DRAWN), 0),
     }  # fmt: skip
     for name, (search, after) in searches.items():
 
-        def page(search: Search = search, after: int = after) -> None:
-            with reading(engine) as db:
-                find(db, by=by, search=search, after=after, most=20)
+        def find_page(search: Search = search, after: int = after) -> None:
+            with read_only_session(engine) as db:
+                search_questions(db, by=by, search=search, after=after, most=20)
 
-        def counted(search: Search = search) -> None:
-            with reading(engine) as db:
-                count_found(db, by=by, search=search)
+        def count_once(search: Search = search) -> None:
+            with read_only_session(engine) as db:
+                count_matches(db, by=by, search=search)
 
-        _line(name, _median(page))
-        _line(f"   its count, up to {COUNTED:,}", _median(counted))
+        _print_duration(name, _median_milliseconds(find_page))
+        _print_duration(f"   its count, up to {MAX_COUNTED:,}", _median_milliseconds(count_once))
 
-    def told() -> None:
-        with reading(engine) as db:
-            history(db, by=by, question_number=middle)
+    def read_history() -> None:
+        with read_only_session(engine) as db:
+            load_history(db, by=by, question_number=middle)
 
-    _line("the history of a question", _median(told))
+    _print_duration("the history of a question", _median_milliseconds(read_history))
 
-    def chosen_from() -> None:
-        with reading(engine) as db:
-            choices(db, by=by, dataset="many")
+    def load_choices() -> None:
+        with read_only_session(engine) as db:
+            load_filter_choices(db, by=by, dataset="many")
 
-    def scanned() -> None:
-        with reading(engine) as db:
+    def scan_with_like() -> None:
+        with read_only_session(engine) as db:
             db.execute(text(f"SELECT id FROM question WHERE stem LIKE '%{rare}%' LIMIT 20")).all()
 
     print("once, and then remembered, or the plain way:")
-    _line("what there is to choose from", _median(chosen_from, 1), mark=None)
-    _line("plain: a scan with LIKE for the rare word", _median(scanned, 3), mark=None)
+    _print_duration("what there is to choose from", _median_milliseconds(load_choices, 1), target=None)
+    _print_duration("plain: a scan with LIKE for the rare word", _median_milliseconds(scan_with_like, 3), target=None)
 
 
-def _fill(engine: Engine, questions: int) -> None:
-    chance = random.Random(7)
+def _fill_database(engine: Engine, questions: int) -> None:
+    rng = random.Random(7)
     weights = list(accumulate(1 / rank for rank in range(1, len(_WORDS) + 1)))
     with unit_of_work(engine) as db:
         db.add(DatasetRow(id=1, name="many", created_at=NOW))
@@ -148,15 +148,15 @@ def _fill(engine: Engine, questions: int) -> None:
             db, table="radiograph", columns=("exam_id", "key", "position", "file", "view"),
             rows=((number, "pa", 0, f"E{number}.dcm", "PA") for number in range(1, exams + 1)),
         )  # fmt: skip
-        pool = chance.choices(_WORDS, cum_weights=weights, k=2_000_003)
-        tasks = chance.choices(_TASKS, weights=_SHARES, k=100_003)
+        pool = rng.choices(_WORDS, cum_weights=weights, k=2_000_003)
+        tasks = rng.choices(_TASKS, weights=_TASK_SHARES, k=100_003)
 
-        def rows() -> Iterator[tuple[object, ...]]:
+        def question_rows() -> Iterator[tuple[object, ...]]:
             for number in range(1, questions + 1):
-                place = number * 31 % (len(pool) - 40)
+                start = number * 31 % (len(pool) - 40)
                 stem, explanation = (
-                    " ".join(pool[place : place + 12]),
-                    " ".join(pool[place + 12 : place + 34]),
+                    " ".join(pool[start : start + 12]),
+                    " ".join(pool[start + 12 : start + 34]),
                 )
                 tier = ("easy", "medium", "hard")[number % 3]
                 yield (
@@ -166,17 +166,17 @@ def _fill(engine: Engine, questions: int) -> None:
                     number * 2_654_435_761 % (1 << 62), number.to_bytes(16, "big"),
                 )  # fmt: skip
 
-        insert_rows(db, table="question", columns=_COLUMNS, rows=rows())
+        insert_rows(db, table="question", columns=_COLUMNS, rows=question_rows())
         _judge(db, questions)
 
 
 def _judge(db: Session, questions: int) -> None:
     """Add a batch of every tenth question; a tenth of it is judged, and a tenth of that rejected."""
-    for statement in _JUDGED:
+    for statement in _JUDGE_STATEMENTS:
         db.execute(text(statement.format(questions=questions)))
 
 
-_JUDGED = (
+_JUDGE_STATEMENTS = (
     """INSERT INTO person (id, name, display_name, created_at, demo)
     VALUES (1, 'ruth', 'Ruth', '2026-03-02', 0)""",
     """INSERT INTO batch (id, name, dataset_id, seed, plan, mode, parts, show_report, guideline, anchors,
@@ -194,19 +194,19 @@ _JUDGED = (
 )
 
 
-def _median(work: Callable[[], None], repeats: int = REPEATS) -> float:
+def _median_milliseconds(work: Callable[[], None], repeats: int = REPEATS) -> float:
     """The median in milliseconds."""
-    taken = []
+    durations = []
     for _ in range(repeats):
         start = time.perf_counter()
         work()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken) * 1000
+        durations.append(time.perf_counter() - start)
+    return statistics.median(durations) * 1000
 
 
-def _line(name: str, milliseconds: float, *, mark: float | None = MARK_MS) -> None:
-    missed = "" if mark is None or milliseconds <= mark else f"   MISSED (mark: {mark:.0f} ms)"
-    print(f"  {name:<45} {milliseconds:12,.1f} ms{missed}", flush=True)
+def _print_duration(name: str, milliseconds: float, *, target: float | None = TARGET_MS) -> None:
+    target_note = "" if target is None or milliseconds <= target else f"   MISSED (mark: {target:.0f} ms)"
+    print(f"  {name:<45} {milliseconds:12,.1f} ms{target_note}", flush=True)
 
 
 if __name__ == "__main__":

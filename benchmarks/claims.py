@@ -30,7 +30,7 @@ from sqlalchemy import Engine, Select, func, select, update
 from sqlmodel import Session
 
 from accounts.service import command_line_person
-from benchmarks.soak_world import Place, postgres_place, sqlite_place
+from benchmarks.soak_world import SoakWorkspace, open_postgres_workspace, open_sqlite_workspace
 from domain.batches import AssignmentState
 from domain.errors import NotNow
 from domain.people import Person, Role
@@ -39,19 +39,19 @@ from storage.accounts.people import insert_person
 from storage.engine import make_engine
 from storage.review import assignments, claims
 from storage.rows import ClaimRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import make_world
 
 BATCH = 1
-_HANDED_BACK = 0.05
-_PLACES = {"sqlite": sqlite_place, "postgres": postgres_place}
+_RELEASE_PROBABILITY = 0.05
+_WORKSPACES = {"sqlite": open_sqlite_workspace, "postgres": open_postgres_workspace}
 
 
-Way = Callable[[Engine, Person], "Found"]
+ClaimStrategy = Callable[[Engine, Person], "Found"]
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class ClaimResults:
     """The workers' results: who kept which question, and how often "nothing is left" was wrong."""
 
     kept: list[tuple[int, int]] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Found:
     tried_again: int = 0
     seconds: list[float] = field(default_factory=list)
 
-    def add(self, other: Found) -> None:
+    def add(self, other: ClaimResults) -> None:
         """Merge the results of another worker."""
         self.kept += other.kept
         self.seconds += other.seconds
@@ -78,7 +78,7 @@ class Found:
         )
 
 
-def furnish(engine: Engine, *, questions: int, workers: int, overlap: int) -> list[Person]:
+def fill_queue(engine: Engine, *, questions: int, workers: int, overlap: int) -> list[Person]:
     """A batch of that many questions, five per exam, with a shared queue for that many reviewers."""
     make_world(engine, questions=questions, per_exam=5)
     now = datetime.now(UTC)
@@ -94,49 +94,49 @@ def furnish(engine: Engine, *, questions: int, workers: int, overlap: int) -> li
             db,
             by=command_line_person(),
             batch="first",
-            to=[each.name for each in people],
+            to=[person.name for person in people],
             overlap=overlap,
             now=now,
         )
     return people
 
 
-def work(engine: Engine, person: Person) -> Found:
+def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
     """Claim questions and judge them or hand them back, until nothing is left."""
-    found, before, chance = Found(), None, random.Random(person.id)
+    results, previous_question, rng = ClaimResults(), None, random.Random(person.id)
     while True:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         try:
-            claim, left = _claim(engine, person, before)
+            claim, takeable = _claim_next(engine, person, previous_question)
         except NotNow:  # SQLite ends the wait of a writer after 30 s; the person tries again
-            found.tried_again += 1
+            results.tried_again += 1
             continue
-        found.seconds.append(time.perf_counter() - begun)
-        before = None
+        results.seconds.append(time.perf_counter() - start)
+        previous_question = None
         if claim.question is not None:
-            found.claims += 1
-            if chance.random() < _HANDED_BACK and _handed_back(engine, person, claim.question):
+            results.claims += 1
+            if rng.random() < _RELEASE_PROBABILITY and _release_claim(engine, person, claim.question):
                 continue
-            found.kept.append((person.id, claim.question))
-            before = claim.question
+            results.kept.append((person.id, claim.question))
+            previous_question = claim.question
         elif claim.free_at is not None:
-            found.busy += 1
+            results.busy += 1
             time.sleep(0.02)
         else:
-            found.falsely_empty += bool(left)
-            return found
+            results.falsely_empty += bool(takeable)
+            return results
 
 
-def _claim(engine: Engine, person: Person, before: int | None) -> tuple[review.NextClaim, int | None]:
+def _claim_next(engine: Engine, person: Person, previous_question: int | None) -> tuple[review.NextClaim, int | None]:
     """The next question; if there is none, the number that this person could still have had."""
     with unit_of_work(engine) as db:
-        if before is not None:
-            _judged(db, person, before)
-        claim = review.claim_next(db, person=person, batch_id=BATCH, after=before, now=datetime.now(UTC))
-        return claim, None if claim.question or claim.free_at else _left(db, person)
+        if previous_question is not None:
+            _finish_claim(db, person, previous_question)
+        claim = review.claim_next(db, person=person, batch_id=BATCH, after=previous_question, now=datetime.now(UTC))
+        return claim, None if claim.question or claim.free_at else _count_takeable(db, person)
 
 
-def _handed_back(engine: Engine, person: Person, question: int) -> bool:
+def _release_claim(engine: Engine, person: Person, question: int) -> bool:
     try:
         with unit_of_work(engine) as db:
             review.hand_back(
@@ -147,93 +147,93 @@ def _handed_back(engine: Engine, person: Person, question: int) -> bool:
     return True
 
 
-def work_naively(engine: Engine, person: Person) -> Found:
+def claim_naively(engine: Engine, person: Person) -> ClaimResults:
     """Read the first free question, then write that it is taken."""
-    found = Found()
+    results = ClaimResults()
     while True:
-        begun = time.perf_counter()
-        with reading(engine) as db:
+        start = time.perf_counter()
+        with read_only_session(engine) as db:
             free = select(ClaimRow.question_id, ClaimRow.turn).where(ClaimRow.state == claims.ClaimState.FREE)
-            first = db.execute(free.order_by(ClaimRow.turn, ClaimRow.position).limit(1)).first()
-        if first is None:
-            return found
-        this = (ClaimRow.question_id == first.question_id, ClaimRow.turn == first.turn)
-        taken = update(ClaimRow).where(*this)
+            first_free = db.execute(free.order_by(ClaimRow.turn, ClaimRow.position).limit(1)).first()
+        if first_free is None:
+            return results
+        is_first = (ClaimRow.question_id == first_free.question_id, ClaimRow.turn == first_free.turn)
+        update_first = update(ClaimRow).where(*is_first)
         try:
             with unit_of_work(engine) as db:
-                db.execute(taken.values(state=claims.ClaimState.DONE.value, person_id=person.id))
+                db.execute(update_first.values(state=claims.ClaimState.DONE.value, person_id=person.id))
         except NotNow:
-            found.tried_again += 1
+            results.tried_again += 1
             continue
-        found.seconds.append(time.perf_counter() - begun)
-        found.claims += 1
-        found.kept.append((person.id, first.question_id))
+        results.seconds.append(time.perf_counter() - start)
+        results.claims += 1
+        results.kept.append((person.id, first_free.question_id))
 
 
-def all_together(url: str, people: list[Person], way: Way, *, processes: int) -> Found:
+def run_workers(url: str, people: list[Person], strategy: ClaimStrategy, *, processes: int) -> ClaimResults:
     """Run all workers at once, spread over that many processes."""
-    total = Found()
-    parts = [people[number::processes] for number in range(processes)]
+    total = ClaimResults()
+    groups = [people[number::processes] for number in range(processes)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for part in pool.map(partial(_one_process, url, way), [part for part in parts if part]):
-            total.add(part)
+        for group_results in pool.map(partial(_run_threads, url, strategy), [part for part in groups if part]):
+            total.add(group_results)
     return total
 
 
-def _one_process(url: str, way: Way, people: list[Person]) -> Found:
-    engine, total = make_engine(url), Found()
+def _run_threads(url: str, way: ClaimStrategy, people: list[Person]) -> ClaimResults:
+    engine, total = make_engine(url), ClaimResults()
     with ThreadPoolExecutor(len(people)) as threads:
-        for part in threads.map(partial(way, engine), people):
-            total.add(part)
+        for thread_results in threads.map(partial(way, engine), people):
+            total.add(thread_results)
     engine.dispose()
     return total
 
 
-def _judged(db: Session, person: Person, question: int) -> None:
+def _finish_claim(db: Session, person: Person, question: int) -> None:
     """Change the queue as a verdict does, without saving one."""
-    claims.finish(db, batch_id=BATCH, question_id=question, person_id=person.id)
+    claims.finish_claim(db, batch_id=BATCH, question_id=question, person_id=person.id)
     assignments.set_state(
         db, person_id=person.id, batch_id=BATCH, question_ids=[question], state=AssignmentState.DONE,
         now=datetime.now(UTC),
     )  # fmt: skip
 
 
-def _left(db: Session, person: Person) -> int:
+def _count_takeable(db: Session, person: Person) -> int:
     """Open judgements, free or claimed by somebody, that this person could take."""
-    mine = claims.others_hold(db, batch_id=BATCH, person_id=person.id)
-    return claims.count_takeable(db, batch_id=BATCH, person_id=person.id) + bool(mine)
+    claimed_by_others = claims.find_next_expiry(db, batch_id=BATCH, person_id=person.id)
+    return claims.count_claimable(db, batch_id=BATCH, person_id=person.id) + bool(claimed_by_others)
 
 
-def measure(place: Place, *, questions: int, naive: int, workers: int, overlap: int, processes: int) -> bool:
+def measure_database(workspace: SoakWorkspace, *, questions: int, naive: int, workers: int, overlap: int, processes: int) -> bool:
     """Measure and print both ways on one database; return whether the targets are met."""
-    people = furnish(place.engine, questions=questions, workers=workers, overlap=overlap)
-    begun = time.perf_counter()
-    found = all_together(place.database_url, people, work, processes=processes)
-    took = time.perf_counter() - begun
-    with reading(place.engine) as db:
-        done = db.execute(select(func.count()).where(ClaimRow.state == claims.ClaimState.DONE)).scalar_one()
-    whole = done == questions * overlap == len(found.kept)
-    _say("ours ", found, took, overlap)
-    with unit_of_work(place.engine) as db:
-        again = {"state": claims.ClaimState.FREE.value, "person_id": None, "expires_at": None}
-        db.execute(update(ClaimRow).where(ClaimRow.position.in_(_first_positions(naive))).values(**again))
-    begun = time.perf_counter()
-    _say("naive", all_together(place.database_url, people, work_naively, processes=processes),
-         time.perf_counter() - begun, overlap)  # fmt: skip
-    return whole and not found.beyond(overlap) and not found.falsely_empty
+    people = fill_queue(workspace.engine, questions=questions, workers=workers, overlap=overlap)
+    start = time.perf_counter()
+    results = run_workers(workspace.database_url, people, claim_and_judge, processes=processes)
+    seconds = time.perf_counter() - start
+    with read_only_session(workspace.engine) as db:
+        done_count = db.execute(select(func.count()).where(ClaimRow.state == claims.ClaimState.DONE)).scalar_one()
+    is_complete = done_count == questions * overlap == len(results.kept)
+    _print_results("ours ", results, seconds, overlap)
+    with unit_of_work(workspace.engine) as db:
+        free_values = {"state": claims.ClaimState.FREE.value, "person_id": None, "expires_at": None}
+        db.execute(update(ClaimRow).where(ClaimRow.position.in_(_first_positions(naive))).values(**free_values))
+    start = time.perf_counter()
+    _print_results("naive", run_workers(workspace.database_url, people, claim_naively, processes=processes),
+         time.perf_counter() - start, overlap)  # fmt: skip
+    return is_complete and not results.beyond(overlap) and not results.falsely_empty
 
 
 def _first_positions(count: int) -> Select[int]:
     return select(ClaimRow.position).distinct().order_by(ClaimRow.position).limit(count)
 
 
-def _say(way: str, found: Found, took: float, overlap: int) -> None:
-    ordered = sorted(found.seconds)
+def _print_results(label: str, results: ClaimResults, seconds: float, overlap: int) -> None:
+    ordered = sorted(results.seconds)
     print(
-        f"  {way}: {found.claims:,} claims in {took:.0f} s ({found.claims / took:,.0f} a second, p95 "
-        f"{1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {found.beyond(overlap):,} given out "
-        f"twice, {found.falsely_empty} falsely empty, {found.busy:,} times all with others, "
-        f"{found.tried_again} told to try again"
+        f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} a second, p95 "
+        f"{1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.beyond(overlap):,} given out "
+        f"twice, {results.falsely_empty} falsely empty, {results.busy:,} times all with others, "
+        f"{results.tried_again} told to try again"
     )
 
 
@@ -247,21 +247,21 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=32)
     parser.add_argument("--overlap", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--databases", nargs="+", choices=list(_PLACES), default=list(_PLACES))
+    parser.add_argument("--databases", nargs="+", choices=list(_WORKSPACES), default=list(_WORKSPACES))
     args = parser.parse_args()
-    held = True
+    targets_met = True
     for name in args.databases:
         with (
             tempfile.TemporaryDirectory(prefix="overread-claims-") as folder,
-            _PLACES[name](Path(folder)) as place,
+            _WORKSPACES[name](Path(folder)) as workspace,
         ):
             print(f"{name}: {args.workers} workers, {args.questions:,} questions, overlap {args.overlap}")
-            held &= measure(
-                place, questions=args.questions, naive=args.naive, workers=args.workers, overlap=args.overlap,
+            targets_met &= measure_database(
+                workspace, questions=args.questions, naive=args.naive, workers=args.workers, overlap=args.overlap,
                 processes=args.processes,
             )  # fmt: skip
-    print("marks held: none twice, none falsely empty" if held else "a mark does NOT hold")
-    return 0 if held else 1
+    print("marks held: none twice, none falsely empty" if targets_met else "a mark does NOT hold")
+    return 0 if targets_met else 1
 
 
 if __name__ == "__main__":

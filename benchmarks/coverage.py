@@ -17,12 +17,12 @@ import numpy as np
 from scipy.stats import norm
 
 from measures.kappa_intervals import LARGE_SAMPLE, ac1_interval, kappa_interval
-from measures.mrmc import against_model
-from measures.paired import compare
-from measures.power import Expected, simulated_differences
+from measures.mrmc import compare_with_model
+from measures.paired import compare_paired
+from measures.power import PowerAssumptions, simulate_differences
 from measures.proportions import wilson, wilson_by_cluster
 from measures.results import MrmcComparison
-from measures.strata import StratumCount, whole_rate
+from measures.strata import StratumCount, stratified_rate
 
 SEED = 20
 NO_WEIGHTS = np.eye(2)
@@ -34,12 +34,12 @@ def main(arguments: list[str]) -> None:
     out = Path(arguments[arguments.index("--out") + 1]) if "--out" in arguments else None
     runs = int(arguments[0]) if arguments and arguments[0].isdigit() else 2000
     parts = [INTRODUCTION.format(runs=runs, error=math.sqrt(0.95 * 0.05 / runs))]
-    for title, said, head, rows in TABLES:
-        began = time.monotonic()
-        lines = [f"## {title}", "", said, "", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for title, explanation, head, rows in TABLES:
+        started_at = time.monotonic()
+        lines = [f"## {title}", "", explanation, "", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
         for row in rows(runs):
             lines.append(f"| {' | '.join(row)} |")
-            print(title, *row, f"{time.monotonic() - began:.0f} s", flush=True)
+            print(title, *row, f"{time.monotonic() - started_at:.0f} s", flush=True)
         parts.append("\n".join(lines))
     page = "\n\n".join(parts) + "\n"
     if out is not None:
@@ -54,23 +54,23 @@ def kappa_rows(runs: int) -> Iterator[Row]:
     for prevalence in (0.05, 0.1, 0.5):
         for kappa in (0.4, 0.8):
             for n in (100, 200):
-                both = prevalence**2 + kappa * prevalence * (1 - prevalence)
-                cells = [both, prevalence - both, prevalence - both, 1 - 2 * prevalence + both]
-                torn = 2 * prevalence * (1 - prevalence)
-                ac1 = (1 - 2 * (prevalence - both) - torn) / (1 - torn)
-                plain, shown, shown_ac1, posterior = [], [], [], []
-                for drawn, table in enumerate(random.multinomial(n, cells, size=runs)):
+                both_positive = prevalence**2 + kappa * prevalence * (1 - prevalence)
+                cells = [both_positive, prevalence - both_positive, prevalence - both_positive, 1 - 2 * prevalence + both_positive]
+                expected_disagreement = 2 * prevalence * (1 - prevalence)
+                ac1 = (1 - 2 * (prevalence - both_positive) - expected_disagreement) / (1 - expected_disagreement)
+                plain_hits, shown_hits, ac1_hits, used_posterior = [], [], [], []
+                for seed, table in enumerate(random.multinomial(n, cells, size=runs)):
                     first, second = np.repeat([0, 0, 1, 1], table), np.repeat([0, 1, 0, 1], table)
-                    one = kappa_interval(first, second, weights=NO_WEIGHTS, draws=0)
-                    if one.value is None or (one.value == 0 and one.low is None):
+                    plain_interval = kappa_interval(first, second, weights=NO_WEIGHTS, draws=0)
+                    if plain_interval.value is None or (plain_interval.value == 0 and plain_interval.low is None):
                         continue  # a constant rater has no interval, by definition
-                    other = kappa_interval(first, second, weights=NO_WEIGHTS, seed=drawn)
-                    third = ac1_interval(first, second, weights=NO_WEIGHTS, seed=drawn)
-                    plain.append(_holds(one.low, one.high, kappa))
-                    shown.append(_holds(other.low, other.high, kappa))
-                    shown_ac1.append(_holds(third.low, third.high, ac1))
-                    posterior.append(other.method != LARGE_SAMPLE)
-                shares = _share(plain), _share(shown), f"{np.mean(posterior):.0%}", _share(shown_ac1)
+                    shown_interval = kappa_interval(first, second, weights=NO_WEIGHTS, seed=seed)
+                    ac1_shown = ac1_interval(first, second, weights=NO_WEIGHTS, seed=seed)
+                    plain_hits.append(_contains(plain_interval.low, plain_interval.high, kappa))
+                    shown_hits.append(_contains(shown_interval.low, shown_interval.high, kappa))
+                    ac1_hits.append(_contains(ac1_shown.low, ac1_shown.high, ac1))
+                    used_posterior.append(shown_interval.method != LARGE_SAMPLE)
+                shares = _coverage(plain_hits), _coverage(shown_hits), f"{np.mean(used_posterior):.0%}", _coverage(ac1_hits)
                 yield f"{prevalence}", f"{kappa}", f"{n}", *shares
 
 
@@ -78,7 +78,7 @@ def options_rows(runs: int) -> Iterator[Row]:
     """Cohen's kappa of two raters on questions with four options, even and uneven."""
     random = np.random.default_rng(SEED)
     for name, margin in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
-        for row in _kappas(np.array(margin), (40, 200), runs, random):
+        for row in _kappa_coverage(np.array(margin), (40, 200), runs, random):
             yield name, *row
 
 
@@ -86,12 +86,12 @@ def answers_rows(runs: int) -> Iterator[Row]:
     """The same with over ten answers, where empty cells are drawn as one; the r-th has frequency 1/r."""
     random = np.random.default_rng(SEED)
     for answers in (12, 40):
-        falling = 1 / np.arange(1, answers + 1)
-        for row in _kappas(falling / falling.sum(), (60, 200), runs, random):
+        frequencies = 1 / np.arange(1, answers + 1)
+        for row in _kappa_coverage(frequencies / frequencies.sum(), (60, 200), runs, random):
             yield f"{answers}", *row
 
 
-def _kappas(
+def _kappa_coverage(
     shares: np.ndarray, sizes: tuple[int, ...], runs: int, random: np.random.Generator
 ) -> Iterator[Row]:
     """Kappa, n, and the coverage of the plain and the shown interval, for two raters with these shares."""
@@ -99,14 +99,14 @@ def _kappas(
     for kappa in (0.3, 0.6, 0.85):
         cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
         for n in sizes:
-            plain, shown = [], []
-            for drawn, table in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
+            plain_hits, shown_hits = [], []
+            for seed, table in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
                 first, second = np.divmod(np.repeat(np.arange(k * k), table), k)
-                one = kappa_interval(first, second, weights=weights, draws=0)
-                other = kappa_interval(first, second, weights=weights, draws=1000, seed=drawn)
-                plain.append(_holds(one.low, one.high, kappa))
-                shown.append(_holds(other.low, other.high, kappa))
-            yield f"{kappa}", f"{n}", _share(plain), _share(shown)
+                plain_interval = kappa_interval(first, second, weights=weights, draws=0)
+                shown_interval = kappa_interval(first, second, weights=weights, draws=1000, seed=seed)
+                plain_hits.append(_contains(plain_interval.low, plain_interval.high, kappa))
+                shown_hits.append(_contains(shown_interval.low, shown_interval.high, kappa))
+            yield f"{kappa}", f"{n}", _coverage(plain_hits), _coverage(shown_hits)
 
 
 def paired_rows(runs: int) -> Iterator[Row]:
@@ -115,16 +115,16 @@ def paired_rows(runs: int) -> Iterator[Row]:
     truth = 0.8384 - 0.7727
     for correlation in (0.35, 0.8):
         for n in (50, 100, 200):
-            for an_exam in (1, 4):
-                exam = np.arange(n) // an_exam
-                plain, shown = [], []
+            for per_exam in (1, 4):
+                exam = np.arange(n) // per_exam
+                plain_hits, shown_hits = [], []
                 for _ in range(runs):
-                    a, b = _raters(random, exam, (0.8384, 0.7727), correlation)
-                    step = a.astype(float) - b
-                    plain.append(abs(step.mean() - truth) <= 1.96 * step.std() / math.sqrt(n))
-                    found = compare(a, b, clusters=exam)
-                    shown.append(_holds(found.low, found.high, truth))
-                yield f"{correlation}", f"{n}", f"{an_exam}", _share(plain), _share(shown)
+                    a, b = _simulate_raters(random, exam, (0.8384, 0.7727), correlation)
+                    differences = a.astype(float) - b
+                    plain_hits.append(abs(differences.mean() - truth) <= 1.96 * differences.std() / math.sqrt(n))
+                    difference = compare_paired(a, b, clusters=exam)
+                    shown_hits.append(_contains(difference.low, difference.high, truth))
+                yield f"{correlation}", f"{n}", f"{per_exam}", _coverage(plain_hits), _coverage(shown_hits)
 
 
 def accuracy_rows(runs: int) -> Iterator[Row]:
@@ -132,16 +132,16 @@ def accuracy_rows(runs: int) -> Iterator[Row]:
     random = np.random.default_rng(SEED)
     for accuracy in (0.5, 0.8, 0.95):
         for n in (100, 200):
-            for an_exam in (1, 4):
-                exam = np.arange(n) // an_exam
-                plain, shown = [], []
+            for per_exam in (1, 4):
+                exam = np.arange(n) // per_exam
+                plain_hits, shown_hits = [], []
                 for _ in range(runs):
-                    (hits,) = _raters(random, exam, (accuracy,), 0.0)
-                    one = wilson(int(hits.sum()), n)
-                    other = wilson_by_cluster(hits.tolist(), exam.tolist())
-                    plain.append(_holds(one.low, one.high, accuracy))
-                    shown.append(_holds(other.low, other.high, accuracy))
-                yield f"{accuracy}", f"{n}", f"{an_exam}", _share(plain), _share(shown)
+                    (hits,) = _simulate_raters(random, exam, (accuracy,), 0.0)
+                    plain_interval = wilson(int(hits.sum()), n)
+                    shown_interval = wilson_by_cluster(hits.tolist(), exam.tolist())
+                    plain_hits.append(_contains(plain_interval.low, plain_interval.high, accuracy))
+                    shown_hits.append(_contains(shown_interval.low, shown_interval.high, accuracy))
+                yield f"{accuracy}", f"{n}", f"{per_exam}", _coverage(plain_hits), _coverage(shown_hits)
 
 
 def mrmc_rows(runs: int) -> Iterator[Row]:
@@ -149,31 +149,31 @@ def mrmc_rows(runs: int) -> Iterator[Row]:
     random = np.random.default_rng(SEED)
     for readers in (3, 5, 10):
         for spread in (0.0, 0.02, 0.04, 0.06):
-            expected = Expected(reader_accuracy=0.7727, model_accuracy=0.8384, spread=spread)
+            expected = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384, spread=spread)
             truth = expected.reader_accuracy - expected.model_accuracy
-            crossed, partial, fixed = [], [], []
+            crossed_hits, partial_hits, fixed_hits = [], [], []
             for _ in range(runs):
-                drawn = simulated_differences(expected, random, readers=readers, cases=200, studies=1)[0]
-                crossed.append(_covers(_against(drawn), truth))
-                half = random.permuted(np.tile(np.arange(200) < 100, (readers, 1)), axis=1).T
-                partial.append(_covers(_against(np.where(half, drawn, np.nan)), truth))
-                fixed.append(_covers(_against(drawn, random_readers=False), truth))
-            yield f"{readers}", f"{spread * 100:.0f}", _share(crossed), _share(partial), _share(fixed)
+                differences = simulate_differences(expected, random, readers=readers, cases=200, studies=1)[0]
+                crossed_hits.append(_covers(_compare_to_wrong_model(differences), truth))
+                is_read = random.permuted(np.tile(np.arange(200) < 100, (readers, 1)), axis=1).T
+                partial_hits.append(_covers(_compare_to_wrong_model(np.where(is_read, differences, np.nan)), truth))
+                fixed_hits.append(_covers(_compare_to_wrong_model(differences, random_readers=False), truth))
+            yield f"{readers}", f"{spread * 100:.0f}", _coverage(crossed_hits), _coverage(partial_hits), _coverage(fixed_hits)
 
 
 def strata_rows(runs: int) -> Iterator[Row]:
     """The rate of errors in 1,000 questions in tiers of 700, 200, 80 and 20, of which 95 were judged."""
     random = np.random.default_rng(SEED)
     sizes, judged = (700, 200, 80, 20), (25, 25, 25, 20)
-    for wrong in ((28, 24, 19, 9), (7, 10, 12, 9), (70, 30, 16, 6), (14, 40, 40, 15), (105, 40, 16, 4)):
-        truth = sum(wrong) / sum(sizes)
-        plain, shown, pooled = [], [], []
+    for wrong_counts in ((28, 24, 19, 9), (7, 10, 12, 9), (70, 30, 16, 6), (14, 40, 40, 15), (105, 40, 16, 4)):
+        truth = sum(wrong_counts) / sum(sizes)
+        plain_hits, shown_hits, pooled_errors = [], [], []
         for run in range(runs):
             hits = [
-                int(random.hypergeometric(bad, size - bad, n))
-                for bad, size, n in zip(wrong, sizes, judged, strict=True)
+                int(random.hypergeometric(wrong_count, size - wrong_count, n))
+                for wrong_count, size, n in zip(wrong_counts, sizes, judged, strict=True)
             ]
-            found = whole_rate(
+            rate = stratified_rate(
                 [
                     StratumCount(name=str(size), size=size, reviewed=n, hits=count)
                     for size, n, count in zip(sizes, judged, hits, strict=True)
@@ -181,44 +181,44 @@ def strata_rows(runs: int) -> Iterator[Row]:
                 seed=run,
                 draws=4000,
             )
-            estimate, reach = found.estimate or 0.0, 1.96 * (found.se or 0.0)
-            plain.append(abs(estimate - truth) <= reach)
-            shown.append(_holds(found.low, found.high, truth))
-            pooled.append((found.unweighted or 0.0) - truth)
-        tiers = " / ".join(str(count) for count in wrong)
-        yield f"{truth:.3f}", tiers, _share(plain), _share(shown), f"{np.mean(pooled):+.3f}"
+            point_estimate, half_width = rate.estimate or 0.0, 1.96 * (rate.se or 0.0)
+            plain_hits.append(abs(point_estimate - truth) <= half_width)
+            shown_hits.append(_contains(rate.low, rate.high, truth))
+            pooled_errors.append((rate.unweighted or 0.0) - truth)
+        tiers = " / ".join(str(count) for count in wrong_counts)
+        yield f"{truth:.3f}", tiers, _coverage(plain_hits), _coverage(shown_hits), f"{np.mean(pooled_errors):+.3f}"
 
 
-def _raters(
+def _simulate_raters(
     random: np.random.Generator, exam: np.ndarray, accuracies: tuple[float, ...], correlation: float
 ) -> list[np.ndarray]:
     """Raters' results from latent normals: one part is shared by raters; half of the rest is per exam."""
     common = random.standard_normal(len(exam))
     results = []
     for accuracy in accuracies:
-        of_exam = random.standard_normal(int(exam.max()) + 1)[exam]
-        own = of_exam + random.standard_normal(len(exam))
-        latent = math.sqrt(correlation) * common + math.sqrt((1 - correlation) / 2) * own
+        exam_effect = random.standard_normal(int(exam.max()) + 1)[exam]
+        own_effect = exam_effect + random.standard_normal(len(exam))
+        latent = math.sqrt(correlation) * common + math.sqrt((1 - correlation) / 2) * own_effect
         results.append(latent < norm.ppf(accuracy))
     return results
 
 
-def _against(differences: np.ndarray, *, random_readers: bool = True) -> MrmcComparison:
+def _compare_to_wrong_model(differences: np.ndarray, *, random_readers: bool = True) -> MrmcComparison:
     """A comparison whose differences are given, through a model that is always wrong."""
-    return against_model(differences, np.zeros(len(differences)), random_readers=random_readers)
+    return compare_with_model(differences, np.zeros(len(differences)), random_readers=random_readers)
 
 
-def _covers(found: MrmcComparison, truth: float) -> bool:
-    return _holds(found.low, found.high, truth)
+def _covers(comparison: MrmcComparison, truth: float) -> bool:
+    return _contains(comparison.low, comparison.high, truth)
 
 
-def _holds(low: float | None, high: float | None, truth: float) -> bool:
+def _contains(low: float | None, high: float | None, truth: float) -> bool:
     """Whether the interval contains the value; a missing interval does not."""
     return low is not None and high is not None and low <= truth <= high
 
 
-def _share(held: list[bool]) -> str:
-    return f"{np.mean(held):.3f}"
+def _coverage(hits: list[bool]) -> str:
+    return f"{np.mean(hits):.3f}"
 
 
 INTRODUCTION = """# Coverage of the confidence intervals

@@ -17,7 +17,7 @@ from pathlib import Path
 from domain.errors import DomainError
 
 # Imported only under atheris: modules that were imported before are not instrumented.
-_WATCHED = {
+_INSTRUMENTED = {
     "image": ("imaging", ("imaging.deidentify", "imaging.reading")),
     "questions": ("intake", ("intake.parsing", "intake.recognition")),
 }
@@ -25,7 +25,7 @@ _WATCHED = {
 
 def main(arguments: list[str]) -> int:
     """Fuzz until stopped; return 2 if atheris is not installed."""
-    if not arguments or arguments[0] not in _WATCHED:
+    if not arguments or arguments[0] not in _INSTRUMENTED:
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -33,16 +33,16 @@ def main(arguments: list[str]) -> int:
     except ImportError:
         print("atheris is not installed: pip install atheris", file=sys.stderr)
         return 2
-    room, modules = _WATCHED[arguments[0]]
-    with atheris.instrument_imports(include=[room]):
+    package, modules = _INSTRUMENTED[arguments[0]]
+    with atheris.instrument_imports(include=[package]):
         for module in modules:
             import_module(module)
-    atheris.Setup([sys.argv[0], *arguments[1:]], _image if arguments[0] == "image" else _questions)
+    atheris.Setup([sys.argv[0], *arguments[1:]], _fuzz_image if arguments[0] == "image" else _fuzz_questions)
     atheris.Fuzz()
     return 0
 
 
-def _image(content: bytes) -> None:
+def _fuzz_image(content: bytes) -> None:
     from imaging.deidentify import deidentify  # noqa: PLC0415 - after it is watched
     from imaging.pseudonyms import PseudonymKey  # noqa: PLC0415 - the same
 
@@ -50,19 +50,19 @@ def _image(content: bytes) -> None:
         deidentify(content, name="f", key=PseudonymKey(secret=b"k" * 32))
 
 
-def _questions(content: bytes) -> None:
+def _fuzz_questions(content: bytes) -> None:
     from intake.containers import QuestionFile  # noqa: PLC0415 - after it is watched
-    from intake.parsing import parsed_batches  # noqa: PLC0415 - the same
-    from intake.recognition import recognised  # noqa: PLC0415 - the same
+    from intake.parsing import parse_batches  # noqa: PLC0415 - the same
+    from intake.recognition import recognise_file  # noqa: PLC0415 - the same
 
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(content)
         file.flush()
         path = Path(file.name)
         with suppress(DomainError):
-            container, found = recognised(QuestionFile(path), "auto")
-            for _ in parsed_batches(
-                path, container=container, file_format=found, file_stem="f", minimum_explanation=20,
+            container, file_format = recognise_file(QuestionFile(path), "auto")
+            for _ in parse_batches(
+                path, container=container, file_format=file_format, file_stem="f", minimum_explanation=20,
                 with_images=True,
             ):  # fmt: skip
                 pass

@@ -32,7 +32,7 @@ from sqlmodel import Session
 from accounts.service import command_line_person
 from intake.service import import_questions
 from storage.engine import make_engine
-from storage.intake.bulk import indexes_afterwards, insert_rows
+from storage.intake.bulk import defer_indexes, insert_rows
 from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow, RadiographRow
 from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work
@@ -41,7 +41,7 @@ from storage.workspace import Workspace
 QUESTIONS = 800_000  # half of the real size; with fewer, the start of the second process weighs more
 FULL = 1_600_000
 ROUNDS = 3
-ADD_ALL = 10_000
+ADD_ALL_ROWS = 10_000
 PER_EXAM = 10
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 TABLES = ("exam", "radiograph", "question")
@@ -54,27 +54,27 @@ def main(questions: int, *, full: bool) -> None:
         write_questions(file, questions)
         size = file.stat().st_size / questions
         print(f"{questions:,} questions, {size:.0f} bytes each, {ROUNDS} times in turn")
-        rows = _rows_of(folder, file)
+        prepared_rows = _imported_rows(folder, file)
         gc.freeze()  # the prepared rows are not part of an import: the garbage collector must not scan them
         times: dict[str, list[float]] = {"ours": [], "executemany": []}
         for _ in range(ROUNDS):
-            times["ours"].append(_timed(folder, lambda engine: _ours(engine, file)))
-            times["executemany"].append(_timed(folder, lambda engine: _bare(engine, rows)))
-        records = [json.loads(line) for line in file.read_text().splitlines()[:ADD_ALL]]
-        plain = statistics.median(_timed(folder, lambda engine: _add_all(engine, records)) for _ in range(3))
-        ours, bare = (questions / statistics.median(times[name]) for name in ("ours", "executemany"))
-        for side, taken in times.items():
-            low, high = questions / max(taken), questions / min(taken)
-            rate = questions / statistics.median(taken)
-            print(f"  {side:<12} {rate:9,.0f} rows/s   ({low:,.0f} to {high:,.0f})")
-        print(f"  {'add_all':<12} {ADD_ALL / plain:9,.0f} rows/s   ({ADD_ALL:,} rows)")
-        print(f"  ours / executemany  {ours / bare:6.2f}     mark: at least 0.65")
-        print(f"  ours / add_all      {ours / (ADD_ALL / plain):6.1f}     mark: at least 10")
+            times["ours"].append(_time_import(folder, lambda engine: _import_with_service(engine, file)))
+            times["executemany"].append(_time_import(folder, lambda engine: _import_with_executemany(engine, prepared_rows)))
+        records = [json.loads(line) for line in file.read_text().splitlines()[:ADD_ALL_ROWS]]
+        add_all_seconds = statistics.median(_time_import(folder, lambda engine: _import_with_add_all(engine, records)) for _ in range(3))
+        our_rate, bare_rate = (questions / statistics.median(times[name]) for name in ("ours", "executemany"))
+        for method, durations in times.items():
+            low, high = questions / max(durations), questions / min(durations)
+            rate = questions / statistics.median(durations)
+            print(f"  {method:<12} {rate:9,.0f} rows/s   ({low:,.0f} to {high:,.0f})")
+        print(f"  {'add_all':<12} {ADD_ALL_ROWS / add_all_seconds:9,.0f} rows/s   ({ADD_ALL_ROWS:,} rows)")
+        print(f"  ours / executemany  {our_rate / bare_rate:6.2f}     mark: at least 0.65")
+        print(f"  ours / add_all      {our_rate / (ADD_ALL_ROWS / add_all_seconds):6.1f}     mark: at least 10")
         print("peak memory of a fresh process, and (at most) of the one that parses")
-        _tell_memory(file, questions)
+        _print_memory(file, questions)
         if full:
             write_questions(file, FULL)
-            _tell_memory(file, FULL)
+            _print_memory(file, FULL)
 
 
 def write_questions(path: Path, count: int) -> None:
@@ -115,7 +115,7 @@ def write_questions(path: Path, count: int) -> None:
             file.write(json.dumps(record) + "\n")
 
 
-def _ours(engine: Engine, file: Path) -> None:
+def _import_with_service(engine: Engine, file: Path) -> None:
     workspace = Workspace(home=file.parent / "home", database_url=str(engine.url))
     with unit_of_work(engine) as db:
         import_questions(
@@ -123,34 +123,34 @@ def _ours(engine: Engine, file: Path) -> None:
         )
 
 
-def _bare(engine: Engine, rows: dict[str, tuple[list[str], list[tuple[Any, ...]]]]) -> None:
+def _import_with_executemany(engine: Engine, rows: dict[str, tuple[list[str], list[tuple[Any, ...]]]]) -> None:
     with unit_of_work(engine) as db:
         _add_parents(db)
-        with indexes_afterwards(db, wanted=True):
+        with defer_indexes(db, enabled=True):
             for table, (columns, values) in rows.items():
                 for start in range(0, len(values), 10_000):
                     insert_rows(db, table=table, columns=columns, rows=values[start : start + 10_000])
 
 
-def _add_all(engine: Engine, records: list[dict[str, Any]]) -> None:
+def _import_with_add_all(engine: Engine, records: list[dict[str, Any]]) -> None:
     with unit_of_work(engine) as db:
         _add_parents(db)
         exams: dict[str, int] = {}
         rows: list[ExamRow | RadiographRow | QuestionRow] = []
-        for number, record in enumerate((json.loads(json.dumps(each)) for each in records), start=1):
+        for number, record in enumerate((json.loads(json.dumps(source_record)) for source_record in records), start=1):
             exam = record["exam"]
             if exam["id"] not in exams:
                 exams[exam["id"]] = len(exams) + 1
                 facts = {name: exam[name] for name in ("patient", "indication", "age", "sex")}
                 rows.append(ExamRow(id=len(exams), dataset_id=1, key=exam["id"], **facts))
-                for position, each in enumerate(exam["radiographs"]):
+                for position, radiograph in enumerate(exam["radiographs"]):
                     rows.append(
                         RadiographRow(
                             exam_id=len(exams),
-                            key=each["id"],
+                            key=radiograph["id"],
                             position=position,
-                            file=each["file"],
-                            view=each["view"],
+                            file=radiograph["file"],
+                            view=radiograph["view"],
                         )
                     )
             rows.append(
@@ -192,53 +192,53 @@ def _add_parents(db: Session) -> None:
     db.flush()
 
 
-def _rows_of(folder: Path, file: Path) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
+def _imported_rows(folder: Path, file: Path) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
     """The rows that an import writes, by table."""
-    with _fresh(folder) as engine:
-        _ours(engine, file)
-        found = {}
+    with _fresh_database(folder) as engine:
+        _import_with_service(engine, file)
+        rows_by_table = {}
         with engine.connect() as connection:
             for table in TABLES:
                 result = connection.execute(text(f"SELECT * FROM {table}"))
-                found[table] = (list(result.keys()), [tuple(row) for row in result])
-    return found
+                rows_by_table[table] = (list(result.keys()), [tuple(row) for row in result])
+    return rows_by_table
 
 
 @contextmanager
-def _fresh(folder: Path) -> Iterator[Engine]:
+def _fresh_database(folder: Path) -> Iterator[Engine]:
     path = folder / "overread.sqlite"
     engine = make_engine(f"sqlite:///{path}")
     upgrade(engine)
     yield engine
     engine.dispose()
-    for each in folder.glob("overread.sqlite*"):
-        each.unlink()
+    for database_file in folder.glob("overread.sqlite*"):
+        database_file.unlink()
 
 
-def _timed(folder: Path, work: Any) -> float:  # noqa: ANN401 - a function of an engine
-    with _fresh(folder) as engine:
+def _time_import(folder: Path, work: Any) -> float:  # noqa: ANN401 - a function of an engine
+    with _fresh_database(folder) as engine:
         start = time.perf_counter()
         work(engine)
         return time.perf_counter() - start
 
 
-def _tell_memory(file: Path, questions: int) -> None:
+def _print_memory(file: Path, questions: int) -> None:
     command = [sys.executable, "-m", "benchmarks.import", "--one", str(file)]
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=Path.cwd()).stdout)  # noqa: S603 - this module
-    rate = questions / told["seconds"]
+    result = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=Path.cwd()).stdout)  # noqa: S603 - this module
+    rate = questions / result["seconds"]
     print(
-        f"  {questions:9,} questions  {told['own']:5.0f} MB  {told['parser']:5.0f} MB   {rate:9,.0f} rows/s"
+        f"  {questions:9,} questions  {result['own']:5.0f} MB  {result['parser']:5.0f} MB   {rate:9,.0f} rows/s"
     )
 
 
-def _one(file: Path) -> None:
+def _measure_one_import(file: Path) -> None:
     """Import once and print the seconds and the peak of resident memory in MB."""
-    seconds = _timed(file.parent, lambda engine: _ours(engine, file))
+    seconds = _time_import(file.parent, lambda engine: _import_with_service(engine, file))
     # getrusage would report the peak of the parent process if that was higher.
     status = Path("/proc/self/status").read_text(encoding="utf-8")
-    own = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
+    own_memory = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
     parser = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "own": own, "parser": parser}))
+    print(json.dumps({"seconds": seconds, "own": own_memory, "parser": parser}))
 
 
 if __name__ == "__main__":
@@ -246,8 +246,8 @@ if __name__ == "__main__":
     parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.one:
-        _one(asked.one)
+    args = parser.parse_args()
+    if args.one:
+        _measure_one_import(args.one)
     else:
-        main(asked.questions, full=asked.full)
+        main(args.questions, full=args.full)

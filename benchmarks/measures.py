@@ -23,61 +23,61 @@ from measures.pairs import kappas, pair_tables
 
 RATERS, TASKS, OPTIONS = 11, 5, 4
 PAIRS = list(combinations(range(RATERS), 2))
-RESAMPLES, OF_SKLEARN = 2000, 5
-PLAIN = np.eye(OPTIONS)
+RESAMPLES, SKLEARN_RESAMPLES = 2000, 5
+UNWEIGHTED = np.eye(OPTIONS)
 
 
 def main() -> None:
     """Print both figures."""
     warnings.simplefilter("ignore")  # scikit-learn warns about resamples with one category
-    _bootstraps(200)
-    _tables(41_007)
+    _measure_bootstraps(200)
+    _measure_tables(41_007)
 
 
-def _bootstraps(cases: int) -> None:
-    answers, task = _ratings(cases)
-    strata = [np.arange(cases), *(np.flatnonzero(task == each) for each in range(TASKS))]
+def _measure_bootstraps(cases: int) -> None:
+    answers, task = _simulate_ratings(cases)
+    strata = [np.arange(cases), *(np.flatnonzero(task == task_number) for task_number in range(TASKS))]
 
-    def ours() -> np.ndarray:
-        return bootstrap_kappas(answers, PAIRS, weights=PLAIN, seed=1, resamples=RESAMPLES, strata=strata)
+    def compute_ours() -> np.ndarray:
+        return bootstrap_kappas(answers, PAIRS, weights=UNWEIGHTED, seed=1, resamples=RESAMPLES, strata=strata)
 
-    found, mine = _median(ours, 5)
-    drawn = np.random.default_rng(1).multinomial(cases, np.full(cases, 1 / cases), size=RESAMPLES)
-    began = time.perf_counter()
-    for at in range(OF_SKLEARN):
-        of_resample = np.repeat(np.arange(cases), drawn[at])
-        for place, rows in enumerate(strata):
-            kept = of_resample[np.isin(of_resample, rows)]
-            theirs = _in_a_loop(answers[kept])
-            np.testing.assert_allclose(found[at, place], theirs, atol=1e-5)
-    scaled = (time.perf_counter() - began) / OF_SKLEARN * RESAMPLES
+    our_kappas, our_seconds = _time_median(compute_ours, 5)
+    resample_counts = np.random.default_rng(1).multinomial(cases, np.full(cases, 1 / cases), size=RESAMPLES)
+    start = time.perf_counter()
+    for resample in range(SKLEARN_RESAMPLES):
+        resampled_cases = np.repeat(np.arange(cases), resample_counts[resample])
+        for stratum, rows in enumerate(strata):
+            stratum_cases = resampled_cases[np.isin(resampled_cases, rows)]
+            sklearn_kappas = _sklearn_kappas(answers[stratum_cases])
+            np.testing.assert_allclose(our_kappas[resample, stratum], sklearn_kappas, atol=1e-5)
+    scaled_seconds = (time.perf_counter() - start) / SKLEARN_RESAMPLES * RESAMPLES
     print(f"{cases} cases, {len(PAIRS)} pairs, {TASKS + 1} tasks, {RESAMPLES:,} bootstraps")
-    print(f"  ours          {mine:8.2f} s (median of 5)")
-    print(f"  scikit-learn  {scaled:8.0f} s ({OF_SKLEARN} of {RESAMPLES:,} resamples timed, scaled up)")
-    print(f"  ratio         {scaled / mine:8.0f} x (mark: 100)")
+    print(f"  ours          {our_seconds:8.2f} s (median of 5)")
+    print(f"  scikit-learn  {scaled_seconds:8.0f} s ({SKLEARN_RESAMPLES} of {RESAMPLES:,} resamples timed, scaled up)")
+    print(f"  ratio         {scaled_seconds / our_seconds:8.0f} x (mark: 100)")
 
 
-def _tables(cases: int) -> None:
-    answers, task = _ratings(cases)
+def _measure_tables(cases: int) -> None:
+    answers, task = _simulate_ratings(cases)
 
-    def ours() -> np.ndarray:
+    def compute_ours() -> np.ndarray:
         tables = pair_tables(answers, PAIRS, k=OPTIONS, stratum=task, strata=TASKS)
-        values, _ = kappas(np.concatenate([tables.sum(axis=0, keepdims=True), tables]), PLAIN)
+        values, _ = kappas(np.concatenate([tables.sum(axis=0, keepdims=True), tables]), UNWEIGHTED)
         return values
 
-    found, mine = _median(ours, 5)
-    began = time.perf_counter()
-    rows = [np.arange(cases), *(np.flatnonzero(task == each) for each in range(TASKS))]
-    theirs = np.stack([_in_a_loop(answers[each]) for each in rows])
-    took = time.perf_counter() - began
-    np.testing.assert_allclose(found, theirs, atol=1e-9)
+    our_kappas, our_seconds = _time_median(compute_ours, 5)
+    start = time.perf_counter()
+    case_groups = [np.arange(cases), *(np.flatnonzero(task == task_number) for task_number in range(TASKS))]
+    sklearn_kappas = np.stack([_sklearn_kappas(answers[cases_of_group]) for cases_of_group in case_groups])
+    sklearn_seconds = time.perf_counter() - start
+    np.testing.assert_allclose(our_kappas, sklearn_kappas, atol=1e-9)
     print(f"{cases:,} cases, {len(PAIRS)} pairs, {TASKS + 1} tasks, kappas with their errors")
-    print(f"  ours          {mine:8.3f} s (median of 5; mark: 1 s)")
-    print(f"  scikit-learn  {took:8.2f} s (kappas without errors)")
-    print(f"  ratio         {took / mine:8.0f} x (mark: 10)")
+    print(f"  ours          {our_seconds:8.3f} s (median of 5; mark: 1 s)")
+    print(f"  scikit-learn  {sklearn_seconds:8.2f} s (kappas without errors)")
+    print(f"  ratio         {sklearn_seconds / our_seconds:8.0f} x (mark: 10)")
 
 
-def _ratings(cases: int) -> tuple[np.ndarray, np.ndarray]:
+def _simulate_ratings(cases: int) -> tuple[np.ndarray, np.ndarray]:
     """Raters who are right three times in four, and each case's task."""
     random = np.random.default_rng(7)
     truth = random.integers(OPTIONS, size=(cases, 1))
@@ -86,17 +86,17 @@ def _ratings(cases: int) -> tuple[np.ndarray, np.ndarray]:
     return answers, np.arange(cases) % TASKS
 
 
-def _in_a_loop(answers: np.ndarray) -> np.ndarray:
+def _sklearn_kappas(answers: np.ndarray) -> np.ndarray:
     return np.array([cohen_kappa_score(answers[:, a], answers[:, b]) for a, b in PAIRS])
 
 
-def _median(work: Callable[[], np.ndarray], times: int) -> tuple[np.ndarray, float]:
-    took, found = [], work()
+def _time_median(work: Callable[[], np.ndarray], times: int) -> tuple[np.ndarray, float]:
+    durations, result = [], work()
     for _ in range(times):
-        began = time.perf_counter()
-        found = work()
-        took.append(time.perf_counter() - began)
-    return found, statistics.median(took)
+        start = time.perf_counter()
+        result = work()
+        durations.append(time.perf_counter() - start)
+    return result, statistics.median(durations)
 
 
 if __name__ == "__main__":

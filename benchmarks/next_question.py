@@ -21,7 +21,7 @@ from pathlib import Path
 from sqlalchemy import Engine, text
 from sqlmodel import Session
 
-from accounts.service import command_line_person, person_named
+from accounts.service import command_line_person, load_person_by_name
 from domain.batches import BatchSettings, SamplingPlan
 from domain.people import Person
 from domain.ratings import Ratings
@@ -29,15 +29,15 @@ from domain.verdicts import Decision, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from review import service as review
 from storage.engine import make_engine
-from storage.review.assignments import first_open
+from storage.review.assignments import find_first_open
 from storage.rows import DatasetRow, ImportRow, PersonRoleRow, PersonRow
 from storage.sampling.batches import add_batch
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import driver_url
 
-QUESTIONS, PER_EXAM, IN_BATCH, PEOPLE = 1_600_000, 10, 10, 20  # one question of ten is in the batch
-MARK_MS = 1.0
+QUESTIONS, PER_EXAM, BATCH_INTERVAL, PEOPLE = 1_600_000, 10, 10, 20  # one question of ten is in the batch
+TARGET_MS = 1.0
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
@@ -47,53 +47,53 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true", help="on PostgreSQL instead of SQLite")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        opened = _postgres(Path(folder)) if args.postgres else _sqlite(Path(folder))
-        with opened as engine:
+        database = _open_postgres(Path(folder)) if args.postgres else _open_sqlite(Path(folder))
+        with database as engine:
             upgrade(engine)
-            batch_id = _fill(engine, args.questions)
-            _measure(engine, batch_id, args.questions)
+            batch_id = _fill_database(engine, args.questions)
+            _measure_queries(engine, batch_id, args.questions)
 
 
-def _measure(engine: Engine, batch_id: int, questions: int) -> None:
-    with reading(engine) as db:
-        person = person_named(db, name="reviewer-07")
-    print(f"{engine.dialect.name}, {questions:,} questions, {questions // IN_BATCH:,} in the batch; medians")
+def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
+    with read_only_session(engine) as db:
+        person = load_person_by_name(db, name="reviewer-07")
+    print(f"{engine.dialect.name}, {questions:,} questions, {questions // BATCH_INTERVAL:,} in the batch; medians")
     plain_pick = text(
         "SELECT q.id FROM question q JOIN assignment a ON a.question_id = q.id WHERE a.batch_id = :batch "
         "AND a.person_id = :person AND a.state = 'open' ORDER BY random() LIMIT 1"
     )
     plain_count = text("SELECT count(*) FROM question WHERE difficulty = 'easy'")  # no index on it
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         values = {"batch": batch_id, "person": person.id}
-        ours = _median(lambda: first_open(db, person_id=person.id, batch_id=batch_id), 2000)
-        random_pick = _median(lambda: db.execute(plain_pick, values).first(), 15)
-        random_all = _median(
+        our_time = _median_milliseconds(lambda: find_first_open(db, person_id=person.id, batch_id=batch_id), 2000)
+        random_pick_time = _median_milliseconds(lambda: db.execute(plain_pick, values).first(), 15)
+        random_all_time = _median_milliseconds(
             lambda: db.execute(text("SELECT id FROM question ORDER BY random() LIMIT 1")).first(), 5
         )
-        counted = _median(lambda: db.execute(plain_count).scalar_one(), 5)
-    _line("the next question", ours, f"mark: at most {MARK_MS} ms")
-    _line("plain: ORDER BY random() over the person's", random_pick, f"{random_pick / ours:,.0f} times ours")
-    _line("plain: ORDER BY random() over all", random_all, f"{random_all / ours:,.0f} times ours")
-    _line("plain: a count without an index", counted, f"{counted / ours:,.0f} times ours")
+        count_time = _median_milliseconds(lambda: db.execute(plain_count).scalar_one(), 5)
+    _print_duration("the next question", our_time, f"mark: at most {TARGET_MS} ms")
+    _print_duration("plain: ORDER BY random() over the person's", random_pick_time, f"{random_pick_time / our_time:,.0f} times ours")
+    _print_duration("plain: ORDER BY random() over all", random_all_time, f"{random_all_time / our_time:,.0f} times ours")
+    _print_duration("plain: a count without an index", count_time, f"{count_time / our_time:,.0f} times ours")
 
-    def sheet() -> None:
-        with reading(engine) as db:
-            review.open_sheet(db, person=person, batch_id=batch_id, now=NOW)
+    def load_sheet() -> None:
+        with read_only_session(engine) as db:
+            review.load_sheet(db, person=person, batch_id=batch_id, now=NOW)
 
-    _line("the whole sheet, own transaction", _median(sheet, 300))
-    _line("a verdict, committed", _median(_verdicts(engine, person, batch_id), 100))
-    _line("the numbers of the progress page", _median(lambda: _progress(engine), 3))
+    _print_duration("the whole sheet, own transaction", _median_milliseconds(load_sheet, 300))
+    _print_duration("a verdict, committed", _median_milliseconds(_verdict_writer(engine, person, batch_id), 100))
+    _print_duration("the numbers of the progress page", _median_milliseconds(lambda: _load_progress(engine), 3))
 
 
-def _verdicts(engine: Engine, person: Person, batch_id: int) -> Callable[[], None]:
-    def give() -> None:
+def _verdict_writer(engine: Engine, person: Person, batch_id: int) -> Callable[[], None]:
+    def give_one() -> None:
         with unit_of_work(engine) as db:
-            found = first_open(db, person_id=person.id, batch_id=batch_id)
-            if found is None:
+            assignment = find_first_open(db, person_id=person.id, batch_id=batch_id)
+            if assignment is None:
                 raise SystemExit("the batch is too small for this benchmark")
             verdict = Verdict(
                 batch_id=batch_id,
-                question_id=found.question_number,
+                question_id=assignment.question_number,
                 person_id=person.id,
                 revision=1,
                 decision=Decision.ACCEPT,
@@ -110,29 +110,29 @@ def _verdicts(engine: Engine, person: Person, batch_id: int) -> Callable[[], Non
                 seconds_away=0,
                 given_at=NOW,
             )
-            review.give_verdict(db, verdict=verdict, person=person)
+            review.save_verdict(db, verdict=verdict, person=person)
 
-    return give
+    return give_one
 
 
-def _progress(engine: Engine) -> None:
-    with reading(engine) as db:
-        review.progress(db, by=command_line_person(), batch="large", now=NOW)
+def _load_progress(engine: Engine) -> None:
+    with read_only_session(engine) as db:
+        review.load_progress(db, by=command_line_person(), batch="large", now=NOW)
 
 
 # --------------------------------------------------------------------------------------------- the database
 @contextmanager
-def _sqlite(folder: Path) -> Iterator[Engine]:
+def _open_sqlite(folder: Path) -> Iterator[Engine]:
     engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
     yield engine
     engine.dispose()
 
 
 @contextmanager
-def _postgres(folder: Path) -> Iterator[Engine]:
-    named = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
-    if named:
-        engine = make_engine(driver_url(named))
+def _open_postgres(folder: Path) -> Iterator[Engine]:
+    configured_url = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
+    if configured_url:
+        engine = make_engine(driver_url(configured_url))
         yield engine
         engine.dispose()
         return
@@ -145,32 +145,32 @@ def _postgres(folder: Path) -> Iterator[Engine]:
     server.cleanup()
 
 
-def _fill(engine: Engine, questions: int) -> int:
+def _fill_database(engine: Engine, questions: int) -> int:
     """Questions on exams of ten, a batch of every tenth, assigned by the service, the first half judged."""
     with unit_of_work(engine) as db:
-        _people_and_dataset(db)
+        _add_people_and_dataset(db)
     with engine.begin() as connection:
-        for statement in _INCOMING:
+        for statement in _IMPORT_STATEMENTS:
             connection.exec_driver_sql(statement.format(questions=questions, exams=questions // PER_EXAM))
     with unit_of_work(engine) as db:
         plan = SamplingPlan(seed=1)
         batch = add_batch(
             db, name="large", dataset_id=1, plan=plan, settings=BatchSettings(), by=None, now=NOW
         )
-        db.execute(text(_DRAW.format(batch=batch.id, questions=questions)))
-        db.execute(text(_DRAWN.format(batch=batch.id, every=IN_BATCH)))
+        db.execute(text(_DRAW_STATEMENT.format(batch=batch.id, questions=questions)))
+        db.execute(text(_BATCH_STATEMENT.format(batch=batch.id, every=BATCH_INTERVAL)))
     start = time.perf_counter()
     with unit_of_work(engine) as db:
         names = [f"reviewer-{number:02d}" for number in range(1, PEOPLE + 1)]
         review.assign(db, by=command_line_person(), batch="large", to=names, now=NOW)
-    _line(f"assigned to {PEOPLE} people, once", (time.perf_counter() - start) * 1000)
+    _print_duration(f"assigned to {PEOPLE} people, once", (time.perf_counter() - start) * 1000)
     with engine.begin() as connection:
-        for statement in _JUDGED:
-            connection.exec_driver_sql(statement.format(half=questions // IN_BATCH // 2))
+        for statement in _JUDGE_STATEMENTS:
+            connection.exec_driver_sql(statement.format(half=questions // BATCH_INTERVAL // 2))
     return batch.id
 
 
-def _people_and_dataset(db: Session) -> None:
+def _add_people_and_dataset(db: Session) -> None:
     for number in range(1, PEOPLE + 1):
         name = f"reviewer-{number:02d}"
         db.add(PersonRow(id=number, name=name, display_name=name, created_at=NOW))
@@ -187,7 +187,7 @@ def _people_and_dataset(db: Session) -> None:
 
 
 # The same statements run on both databases: no % (a placeholder in one) and no generate_series.
-_INCOMING = (
+_IMPORT_STATEMENTS = (
     """INSERT INTO exam (id, dataset_id, key)
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {exams})
     SELECT i, 1, 'E' || i FROM n""",
@@ -204,12 +204,12 @@ _INCOMING = (
         '[]', 'presence', CASE i - i / 3 * 3 WHEN 0 THEN 'easy' WHEN 1 THEN 'medium' ELSE 'hard' END, i, ''
     FROM n""",
 )
-_DRAW = """INSERT INTO draw (id, batch_id, number, frame_after, frame_through, frame_size, drawn_at)
+_DRAW_STATEMENT = """INSERT INTO draw (id, batch_id, number, frame_after, frame_through, frame_size, drawn_at)
     VALUES (1, {batch}, 1, 0, {questions}, {questions}, '2026-03-02')"""
-_DRAWN = """INSERT INTO batch_question
+_BATCH_STATEMENT = """INSERT INTO batch_question
         (batch_id, question_id, draw_id, stratum, inclusion_probability, position)
     SELECT {batch}, id, 1, difficulty, 0.1, id / {every} FROM question WHERE id = id / {every} * {every}"""
-_JUDGED = (
+_JUDGE_STATEMENTS = (
     "UPDATE assignment SET state = 'done' WHERE position <= {half}",
     """INSERT INTO verdict (batch_id, question_id, person_id, revision, decision, difficulty, errors,
         correction, clinical_reasoning, comment, why, seconds, seconds_looking, seconds_away, given_at)
@@ -219,7 +219,7 @@ _JUDGED = (
 )
 
 
-def _median(work: Callable[[], object], repeats: int) -> float:
+def _median_milliseconds(work: Callable[[], object], repeats: int) -> float:
     """The median in milliseconds, after one run that fills the caches."""
     work()
     times = []
@@ -230,7 +230,7 @@ def _median(work: Callable[[], object], repeats: int) -> float:
     return statistics.median(times) * 1000
 
 
-def _line(name: str, milliseconds: float, note: str = "") -> None:
+def _print_duration(name: str, milliseconds: float, note: str = "") -> None:
     print(f"  {name:<45} {milliseconds:12,.3f} ms   {note}".rstrip(), flush=True)
 
 

@@ -29,24 +29,24 @@ def main() -> int:
     os.chdir(ROOT)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # processes that have ended are reaped automatically
     # Modules that the app imports on first use are imported here too, once for all starts.
-    here = (uvicorn, alembic, pd, scipy)
-    print("ready", len(routes.ROUTES), *(library.__version__ for library in here), flush=True)
+    libraries = (uvicorn, alembic, pd, scipy)
+    print("ready", len(routes.ROUTES), *(library.__version__ for library in libraries), flush=True)
     for line in sys.stdin:
         process = os.fork()
         if process == 0:
-            _serve(json.loads(line))
+            _run_app(json.loads(line))
         print(process, flush=True)
     return 0
 
 
-def _serve(start: dict[str, Any]) -> None:
+def _run_app(start_request: dict[str, Any]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.environ.update(start["environment"])
-    log = os.open(start["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.environ.update(start_request["environment"])
+    log = os.open(start_request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    sys.argv = ["streamlit", "run", "app.py", "--server.port", str(start["port"])]
+    sys.argv = ["streamlit", "run", "app.py", "--server.port", str(start_request["port"])]
     try:
         cli.main(prog_name="streamlit")
     finally:

@@ -30,17 +30,17 @@ from sqlalchemy import Engine, insert
 from sqlmodel import Session, SQLModel, select
 
 from accounts.service import command_line_person
-from release.service import FormName, write_release
+from release.service import FormatName, write_release
 from storage.engine import make_engine
 from storage.rows import BatchQuestionRow, ExamRow, ImageRow, QuestionRow, RadiographRow, VerdictRow
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.worlds import NOW, World, make_world
 
-QUESTIONS, REPEATS, MARK = 100_000, 3, 2.0
+QUESTIONS, REPEATS, TARGET_RATIO = 100_000, 3, 2.0
 Row = TypeVar("Row", bound=SQLModel)
-_AT_ONCE = 1_000  # questions in memory at a time, in the plain way
+_QUESTIONS_PER_QUERY = 1_000  # questions in memory at a time, in the plain way
 
 
 def main() -> None:
@@ -48,114 +48,114 @@ def main() -> None:
     parser.add_argument("questions", nargs="?", type=int, default=QUESTIONS)
     parser.add_argument("--native-only", action="store_true", help="leave out the further forms")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as passing:
-        folder = Path(passing)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
         upgrade(engine)
-        world = _judged(engine, args.questions)
+        world = _add_verdicts(engine, args.questions)
         print(
             f"{args.questions:,} judged questions, a tenth of them corrected; medians of {REPEATS}, in turn"
         )
-        ways: dict[str, Callable[[Path], None]] = {
+        methods: dict[str, Callable[[Path], None]] = {
             "dumping SQLModel rows": partial(_dump, engine),
-            "release, native": partial(_release, world, folder, forms=()),
+            "release, native": partial(_write_release, world, folder, forms=()),
         }
         if not args.native_only:
-            for form in FormName:
-                ways[f"release, native and {form}"] = partial(_release, world, folder, forms=(form,))
-            ways["release, all forms"] = partial(_release, world, folder, forms=tuple(FormName))
-        taken: dict[str, list[float]] = {name: [] for name in ways}
-        for turn in range(REPEATS):
-            for place, (name, work) in enumerate(ways.items()):
+            for export_format in FormatName:
+                methods[f"release, native and {export_format}"] = partial(_write_release, world, folder, forms=(export_format,))
+            methods["release, all forms"] = partial(_write_release, world, folder, forms=tuple(FormatName))
+        durations: dict[str, list[float]] = {name: [] for name in methods}
+        for round_number in range(REPEATS):
+            for index, (name, run_method) in enumerate(methods.items()):
                 start = time.perf_counter()
-                work(folder / f"v{turn}-{place}")
-                taken[name].append(time.perf_counter() - start)
-                if place == 1:
+                run_method(folder / f"v{round_number}-{index}")
+                durations[name].append(time.perf_counter() - start)
+                if index == 1:
                     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        plain = statistics.median(taken["dumping SQLModel rows"])
-        for place, (name, times) in enumerate(taken.items()):
+        dump_seconds = statistics.median(durations["dumping SQLModel rows"])
+        for index, (name, times) in enumerate(durations.items()):
             seconds = statistics.median(times)
-            size = sum(path.stat().st_size for path in (folder / f"v0-{place}").rglob("*") if path.is_file())
-            mark = f"(mark: {MARK})" if name == "release, native" else ""
-            ratio = f"{plain / seconds:5.2f} times as fast {mark}"
+            size = sum(path.stat().st_size for path in (folder / f"v0-{index}").rglob("*") if path.is_file())
+            target_note = f"(mark: {TARGET_RATIO})" if name == "release, native" else ""
+            ratio = f"{dump_seconds / seconds:5.2f} times as fast {target_note}"
             print(f"{name:<30} {seconds:6.2f} s  {size / 1e6:5,.0f} MB  {ratio}")
         print(f"peak memory {peak:,.0f} MB")
         engine.dispose()
 
 
-def _judged(engine: Engine, questions: int) -> World:
+def _add_verdicts(engine: Engine, questions: int) -> World:
     """Verdicts that vary as people's do: ratings of 3 to 5, comments on a fifth, varying times."""
     world = make_world(engine, questions=questions, per_exam=5)
-    chance = random.Random(7)
+    rng = random.Random(7)
 
-    def verdict(number: int) -> dict[str, object]:
+    def verdict_values(number: int) -> dict[str, object]:
         revised = number % 10 == 0
         return {
             "batch_id": world.batch.id, "person_id": world.people["ruth"].id, "revision": 1,
             "question_id": number, "decision": "revise" if revised else "accept",
-            "clinical_quality": chance.randint(3, 5), "explanation_clarity": chance.randint(3, 5),
-            "factual_correctness": chance.randint(3, 5), "image_alignment": chance.randint(3, 5),
-            "domain_specific": True, "cognitive_depth": chance.random() < 0.5, "difficulty": "medium",
+            "clinical_quality": rng.randint(3, 5), "explanation_clarity": rng.randint(3, 5),
+            "factual_correctness": rng.randint(3, 5), "image_alignment": rng.randint(3, 5),
+            "domain_specific": True, "cognitive_depth": rng.random() < 0.5, "difficulty": "medium",
             "errors": '["wrong key"]' if revised else "[]",
             "correction": '{"answer":[0]}' if revised else "{}",
             "comment": f"Seen on the lateral view too, case {number}." if number % 5 == 0 else "",
-            "seconds": chance.uniform(20, 90), "seconds_looking": chance.uniform(10, 20),
+            "seconds": rng.uniform(20, 90), "seconds_looking": rng.uniform(10, 20),
             "seconds_away": 0.0, "given_at": NOW,
         }  # fmt: skip
 
     with unit_of_work(engine) as db:
-        db.execute(insert(VerdictRow), [verdict(number) for number in world.questions])
+        db.execute(insert(VerdictRow), [verdict_values(number) for number in world.questions])
     return world
 
 
-def _release(world: World, folder: Path, out: Path, forms: Sequence[FormName]) -> None:
-    with reading(world.engine) as db:
+def _write_release(world: World, folder: Path, out: Path, forms: Sequence[FormatName]) -> None:
+    with read_only_session(world.engine) as db:
         write_release(
-            db, by=command_line_person(), dataset="demo", name=out.name, out=out, forms=forms,
+            db, by=command_line_person(), dataset="demo", name=out.name, out=out, formats=forms,
             workspace=Workspace(home=folder, database_url=""),
         )  # fmt: skip
 
 
 def _dump(engine: Engine, folder: Path) -> None:
     folder.mkdir()
-    with reading(engine) as db, (folder / "questions.jsonl").open("w", encoding="utf-8") as file:
-        last = 0
+    with read_only_session(engine) as db, (folder / "questions.jsonl").open("w", encoding="utf-8") as file:
+        last_id = 0
         while questions := db.exec(
             select(QuestionRow)
-            .where(QuestionRow.id > last, QuestionRow.id.in_(select(VerdictRow.question_id)))
+            .where(QuestionRow.id > last_id, QuestionRow.id.in_(select(VerdictRow.question_id)))
             .order_by(QuestionRow.id)
-            .limit(_AT_ONCE)
+            .limit(_QUESTIONS_PER_QUERY)
         ).all():
-            last = questions[-1].id or 0
+            last_id = questions[-1].id or 0
             _write(db, questions, file.write)
             db.expunge_all()
 
 
 def _write(db: Session, questions: Sequence[QuestionRow], write: Callable[[str], object]) -> None:
-    numbers = [each.id for each in questions]
-    exam_ids = {each.exam_id for each in questions}
-    exams = {each.id: each for each in db.exec(select(ExamRow).where(ExamRow.id.in_(exam_ids)))}
-    radiographs = _grouped(
+    numbers = [question.id for question in questions]
+    exam_ids = {question.exam_id for question in questions}
+    exams = {exam.id: exam for exam in db.exec(select(ExamRow).where(ExamRow.id.in_(exam_ids)))}
+    radiographs = _group_by(
         db.exec(select(RadiographRow).where(RadiographRow.exam_id.in_(exam_ids))).all(), "exam_id"
     )
-    files = {each.image_sha256 for of_exam in radiographs.values() for each in of_exam}
-    images = {each.sha256: each for each in db.exec(select(ImageRow).where(ImageRow.sha256.in_(files)))}
-    placed = _grouped(
+    files = {radiograph.image_sha256 for of_exam in radiographs.values() for radiograph in of_exam}
+    images = {image_row.sha256: image_row for image_row in db.exec(select(ImageRow).where(ImageRow.sha256.in_(files)))}
+    batch_rows = _group_by(
         db.exec(select(BatchQuestionRow).where(BatchQuestionRow.question_id.in_(numbers))).all(),
         "question_id",
     )
-    verdicts = _grouped(
+    verdicts = _group_by(
         db.exec(select(VerdictRow).where(VerdictRow.question_id.in_(numbers))).all(), "question_id"
     )
-    for each in questions:
-        of_exam = radiographs[each.exam_id]
+    for question in questions:
+        exam_radiographs = radiographs[question.exam_id]
         parts = (
-            each.model_dump_json(exclude={"record_hash"}),
-            exams[each.exam_id].model_dump_json(),
-            _list(of_exam),
-            _list([images[image.image_sha256] for image in of_exam if image.image_sha256 in images]),
-            _list(placed[each.id]),
-            _list(verdicts[each.id]),
+            question.model_dump_json(exclude={"record_hash"}),
+            exams[question.exam_id].model_dump_json(),
+            _rows_to_json(exam_radiographs),
+            _rows_to_json([images[image.image_sha256] for image in exam_radiographs if image.image_sha256 in images]),
+            _rows_to_json(batch_rows[question.id]),
+            _rows_to_json(verdicts[question.id]),
         )
         write(
             '{{"question":{},"exam":{},"radiographs":{},"images":{},"batches":{},"verdicts":{}}}\n'.format(
@@ -164,14 +164,14 @@ def _write(db: Session, questions: Sequence[QuestionRow], write: Callable[[str],
         )
 
 
-def _grouped(rows: Sequence[Row], column: str) -> dict[int, list[Row]]:
-    found: dict[int, list[Row]] = defaultdict(list)
+def _group_by(rows: Sequence[Row], column: str) -> dict[int, list[Row]]:
+    groups: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
-        found[getattr(row, column)].append(row)
-    return found
+        groups[getattr(row, column)].append(row)
+    return groups
 
 
-def _list(rows: Sequence[SQLModel]) -> str:
+def _rows_to_json(rows: Sequence[SQLModel]) -> str:
     return f"[{','.join(row.model_dump_json() for row in rows)}]"
 
 

@@ -32,15 +32,15 @@ from pydicom.uid import (
     RLELossless,
 )
 
-from imaging.matrix import encode_matrix, wire_bits
+from imaging.matrix import encode_matrix, encoded_bits
 from imaging.reading import read_radiograph
-from imaging.render import Rendered, render
+from imaging.render import RenderedPngs, render_pngs
 from tests.unit.makers.dicom_files import dicom
 from tests.unit.makers.sent_pixels import decode_matrix
 
 REPEATS = 5
 SHAPE = (3000, 2500)
-MARKS = {
+TARGETS = {
     ExplicitVRLittleEndian: 8,
     JPEGLosslessSV1: 8,
     JPEGLSLossless: 8,
@@ -55,89 +55,89 @@ U = TypeVar("U")
 
 def main(repeats: int, rows: int, columns: int) -> int:
     """Print every figure; return 1 if a target is missed or the pixels differ."""
-    pixels = plate(rows, columns)
+    pixels = make_test_image(rows, columns)
     files = {
         syntax: dicom(
             pixels, syntax=syntax, WindowCenter=CENTER, WindowWidth=WIDTH,
             PhotometricInterpretation="MONOCHROME1",
         )
-        for syntax in MARKS
+        for syntax in TARGETS
     }  # fmt: skip
     print(f"{columns} x {rows}, 12 bits, MONOCHROME1 with a window; medians of {repeats}")
-    return max(against_plain(files, repeats), to_the_browser(files, pixels, repeats))
+    return max(compare_to_plain(files, repeats), measure_encoding(files, pixels, repeats))
 
 
-def against_plain(files: dict[UID, bytes], repeats: int) -> int:
+def compare_to_plain(files: dict[UID, bytes], repeats: int) -> int:
     missed = 0
     for bits in (8, 16):
         print(f"\nfull + quarter PNG of {bits} bits      pydicom + Pillow      ours     ratio     mark   MB")
         for syntax, content in files.items():
             if bits == 16 and syntax != ExplicitVRLittleEndian:
                 continue  # decoding is the same; one run suffices to measure the writing
-            plain, ours = in_turns(
-                partial(plain_way, content, bits=bits),
-                partial(our_way, content, bits=bits),
+            plain_run, our_run = run_alternately(
+                partial(render_plain, content, bits=bits),
+                partial(render_ours, content, bits=bits),
                 repeats,
             )
-            same = differ_at_most(plain.result, ours.result, levels=1)
-            ratio = plain.median / ours.median
-            sizes = f"{len(plain.result.full) / 1e6:.1f} / {len(ours.result.full) / 1e6:.1f}"
-            verdict = "" if ratio >= MARKS[syntax] and same else "  MISSED"
-            verdict += "" if same else ": the pixels differ"
-            missed |= bool(verdict)
+            is_same = pixels_match(plain_run.result, our_run.result, levels=1)
+            ratio = plain_run.median / our_run.median
+            sizes = f"{len(plain_run.result.full) / 1e6:.1f} / {len(our_run.result.full) / 1e6:.1f}"
+            result_note = "" if ratio >= TARGETS[syntax] and is_same else "  MISSED"
+            result_note += "" if is_same else ": the pixels differ"
+            missed |= bool(result_note)
             print(
-                f"{syntax.name[:36]:36} {plain.median * 1000:12,.0f} ms {ours.median * 1000:9,.0f} ms"
-                f" {ratio:8.1f} x {MARKS[syntax]:5} x   {sizes}{verdict}"
+                f"{syntax.name[:36]:36} {plain_run.median * 1000:12,.0f} ms {our_run.median * 1000:9,.0f} ms"
+                f" {ratio:8.1f} x {TARGETS[syntax]:5} x   {sizes}{result_note}"
             )
     return int(missed)
 
 
-def to_the_browser(files: dict[UID, bytes], pixels: NDArray[np.uint16], repeats: int) -> int:
+def measure_encoding(files: dict[UID, bytes], pixels: NDArray[np.uint16], repeats: int) -> int:
     print("\nstored values for the browser           decode    encode      mark   MB")
     missed = 0
     for syntax, content in files.items():
-        shown = read_radiograph(content, name="plate")
-        decoded, encoded = in_turns(
+        radiograph = read_radiograph(content, name="plate")
+        decoded, encoded = run_alternately(
             partial(read_radiograph, content, name="plate"),
-            partial(encode_matrix, shown),
+            partial(encode_matrix, radiograph),
             repeats,
         )
-        shape = {"rows": pixels.shape[0], "columns": pixels.shape[1], "bits": wire_bits(decoded.result)}
-        same = np.array_equal(decode_matrix(encoded.result, **shape), pixels)
-        most = 1.5 * decoded.median + 0.025
-        verdict = "" if encoded.median <= most and same else "  MISSED"
-        missed |= bool(verdict)
+        shape = {"rows": pixels.shape[0], "columns": pixels.shape[1], "bits": encoded_bits(decoded.result)}
+        is_same = np.array_equal(decode_matrix(encoded.result, **shape), pixels)
+        target_seconds = 1.5 * decoded.median + 0.025
+        result_note = "" if encoded.median <= target_seconds and is_same else "  MISSED"
+        missed |= bool(result_note)
         print(
             f"{syntax.name[:36]:36} {decoded.median * 1000:6.0f} ms {encoded.median * 1000:6.0f} ms"
-            f"  <= {most * 1000:3.0f} ms   {len(encoded.result) / 1e6:.1f}{verdict}"
+            f"  <= {target_seconds * 1000:3.0f} ms   {len(encoded.result) / 1e6:.1f}{result_note}"
         )
     return int(missed)
 
 
-def our_way(content: bytes, *, bits: int) -> Rendered:
+def render_ours(content: bytes, *, bits: int) -> RenderedPngs:
     decoded = read_radiograph(content, name="plate")
-    return render(decoded, bits=bits, window=decoded.windows[0], quarter=True)
+    return render_pngs(decoded, bits=bits, window=decoded.windows[0], quarter=True)
 
 
-def plain_way(content: bytes, *, bits: int) -> Rendered:
+def render_plain(content: bytes, *, bits: int) -> RenderedPngs:
     dataset = dcmread(io.BytesIO(content))
     values = apply_voi_lut(dataset.pixel_array, dataset)  # 0 to 4095
     if dataset.PhotometricInterpretation == "MONOCHROME1":
         values = 4095 - values
     levels = np.rint(values * (((1 << bits) - 1) / 4095)).astype(f"u{bits // 8}")
     if bits == 8:
-        small = Image.fromarray(levels).reduce(4)
+        quarter = Image.fromarray(levels).reduce(4)
     else:  # Pillow cannot reduce 16-bit images, but 32-bit ones
-        small = Image.fromarray(np.asarray(Image.fromarray(levels.astype(np.int32)).reduce(4), np.uint16))
+        quarter = Image.fromarray(np.asarray(Image.fromarray(levels.astype(np.int32)).reduce(4), np.uint16))
     files = []
-    for image in (Image.fromarray(levels), small):
+    for image in (Image.fromarray(levels), quarter):
         out = io.BytesIO()
         image.save(out, "PNG")
         files.append(out.getvalue())
-    return Rendered(full=files[0], quarter=files[1])
+    return RenderedPngs(full=files[0], quarter=files[1])
 
 
-class Timed(Generic[T]):
+class TimedRun(Generic[T]):
     """The result of one side, and how long it took."""
 
     result: T  # of the last run
@@ -150,31 +150,31 @@ class Timed(Generic[T]):
         return statistics.median(self.seconds)
 
     def run(self, work: Callable[[], T]) -> None:
-        before = time.perf_counter()
+        start = time.perf_counter()
         self.result = work()
-        self.seconds.append(time.perf_counter() - before)
+        self.seconds.append(time.perf_counter() - start)
 
 
-def in_turns(one: Callable[[], T], other: Callable[[], U], repeats: int) -> tuple[Timed[T], Timed[U]]:
+def run_alternately(first_work: Callable[[], T], second_work: Callable[[], U], repeats: int) -> tuple[TimedRun[T], TimedRun[U]]:
     """Run both sides alternately, so that load affects both; the first run of each is not counted."""
-    first, second = Timed[T](), Timed[U]()
-    for turn in range(repeats + 1):
-        first.run(one)
-        second.run(other)
-        if turn == 0:
+    first, second = TimedRun[T](), TimedRun[U]()
+    for round_number in range(repeats + 1):
+        first.run(first_work)
+        second.run(second_work)
+        if round_number == 0:
             first.seconds.clear()
             second.seconds.clear()
     return first, second
 
 
-def differ_at_most(one: Rendered, other: Rendered, *, levels: int) -> bool:
+def pixels_match(first: RenderedPngs, second: RenderedPngs, *, levels: int) -> bool:
     """Whether the pixels decoded from both PNGs differ by rounding only."""
-    pairs = [(one.full, other.full), (one.quarter or b"", other.quarter or b"")]
+    pairs = [(first.full, second.full), (first.quarter or b"", second.quarter or b"")]
     arrays = [[np.asarray(Image.open(io.BytesIO(png))).astype(np.int32) for png in pair] for pair in pairs]
     return all(a.shape == b.shape and int(np.abs(a - b).max()) <= levels for a, b in arrays)
 
 
-def plate(rows: int, columns: int) -> NDArray[np.uint16]:
+def make_test_image(rows: int, columns: int) -> NDArray[np.uint16]:
     """An image as smooth and as noisy as a chest radiograph, 12 bits."""
     y, x = np.mgrid[0:rows, 0:columns].astype(np.float32)
     smooth = 2000 + 1200 * np.sin(x / columns * 6) * np.cos(y / rows * 6)

@@ -26,16 +26,16 @@ from accounts.service import command_line_person
 from domain.batches import SamplingPlan
 from domain.vocabulary import Difficulty
 from sampling.allocation import allocate
-from sampling.draw import draw
-from sampling.service import draw_batch, preview
+from sampling.draw import draw_questions
+from sampling.service import draw_batch, preview_draw
 from storage.engine import make_engine
 from storage.rows import BatchQuestionRow
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 QUESTIONS = 1_600_000
 REPEATS = 16
-MARK = 0.25
+TARGET_RATIO = 0.25
 TIERS = list(Difficulty)
 PLAN = SamplingPlan(seed=7)
 
@@ -45,45 +45,45 @@ def main(questions: int) -> None:
     hashes = rng.integers(-(2**63), 2**63 - 1, questions, dtype=np.int64)
     tiers = rng.integers(0, 3, questions).astype(np.int32)
     sizes = np.bincount(tiers, minlength=3).tolist()
-    named = pd.Categorical.from_codes(tiers, pd.Index([str(tier) for tier in TIERS]))
-    frame = pd.DataFrame({"hash": hashes, "tier": named})
+    tier_column = pd.Categorical.from_codes(tiers, pd.Index([str(tier) for tier in TIERS]))
+    frame = pd.DataFrame({"hash": hashes, "tier": tier_column})
 
-    def ours() -> int:
+    def draw_ours() -> int:
         strata = allocate({(tier, ()): size for tier, size in zip(TIERS, sizes, strict=True)}, plan=PLAN)
-        take = [each.drawn for each in strata]
-        return len(draw(hashes, tiers, take=take, sizes=sizes, seed=PLAN.seed, key_of=str))
+        counts = [stratum.drawn for stratum in strata]
+        return len(draw_questions(hashes, tiers, counts_to_draw=counts, sizes=sizes, seed=PLAN.seed, key_of=str))
 
-    def by_position() -> int:
+    def sample_by_position() -> int:
         return len(frame.groupby("tier", observed=True).sample(n=questions // 30, random_state=7))
 
-    def by_tier() -> int:
+    def sample_by_tier() -> int:
         parts = [frame[frame["tier"] == tier].sample(n=questions // 30, random_state=7) for tier in TIERS]
         return len(pd.concat(parts))
 
-    def by_hash() -> int:
+    def sample_by_hash() -> int:
         return len(frame.sort_values("hash").groupby("tier", observed=True).head(questions // 30))
 
-    print(f"{ours():,} of {questions:,} questions, {REPEATS} times in turn; median (fastest to slowest)")
-    times = _in_turn([ours, by_tier, by_position, by_hash])
+    print(f"{draw_ours():,} of {questions:,} questions, {REPEATS} times in turn; median (fastest to slowest)")
+    times = _run_alternately([draw_ours, sample_by_tier, sample_by_position, sample_by_hash])
     names = ("ours", "pandas, tier by tier", "pandas, groupby.sample", "pandas, sort and head")
-    for name, taken in zip(names, times, strict=True):
-        print(f"  {name:<24} {_median(taken):7.1f} ms  ({min(taken):.1f} to {max(taken):.1f})")
-    ratio = _median(times[0]) / min(_median(taken) for taken in times[1:])
-    print(f"  ratio to the fastest     {ratio:7.3f}     mark: at most {MARK}")
+    for name, durations in zip(names, times, strict=True):
+        print(f"  {name:<24} {_median(durations):7.1f} ms  ({min(durations):.1f} to {max(durations):.1f})")
+    ratio = _median(times[0]) / min(_median(durations) for durations in times[1:])
+    print(f"  ratio to the fastest     {ratio:7.3f}     mark: at most {TARGET_RATIO}")
     with tempfile.TemporaryDirectory() as folder:
-        _from_database(Path(folder), hashes, tiers)
+        _measure_database(Path(folder), hashes, tiers)
 
 
-def _in_turn(works: list[Callable[[], int]]) -> list[list[float]]:
+def _run_alternately(functions: list[Callable[[], int]]) -> list[list[float]]:
     """Milliseconds of each function, run alternately, so that load affects all; each is first as often."""
-    times: list[list[float]] = [[] for _ in works]
+    times: list[list[float]] = [[] for _ in functions]
     for start in range(REPEATS):
-        for place in range(start, start + len(works)):
-            times[place % len(works)].append(_timed(works[place % len(works)]))
+        for index in range(start, start + len(functions)):
+            times[index % len(functions)].append(_time_once(functions[index % len(functions)]))
     return times
 
 
-def _timed(work: Callable[[], object]) -> float:
+def _time_once(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return (time.perf_counter() - start) * 1000
@@ -93,32 +93,32 @@ def _median(times: list[float]) -> float:
     return statistics.median(times)
 
 
-def _from_database(folder: Path, hashes: np.ndarray, tiers: np.ndarray) -> None:
+def _measure_database(folder: Path, hashes: np.ndarray, tiers: np.ndarray) -> None:
     engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
     upgrade(engine)
-    _fill(engine, hashes, tiers)
+    _fill_database(engine, hashes, tiers)
     by = command_line_person()
 
-    def look() -> None:
-        with reading(engine) as db:
-            preview(db, by=by, dataset="many", plan=PLAN)
+    def run_preview() -> None:
+        with read_only_session(engine) as db:
+            preview_draw(db, by=by, dataset="many", plan=PLAN)
 
-    def take() -> None:
+    def run_draw() -> None:
         with unit_of_work(engine) as db:
             draw_batch(
                 db, by=by, dataset="many", plan=PLAN, batch_name="first", now=datetime(2026, 3, 2, tzinfo=UTC)
             )
 
     print("from SQLite, questions with text of a usual length")
-    print(f"  preview                  {_median([_timed(look) for _ in range(3)]):7.0f} ms")
-    print(f"  draw, and store it       {_timed(take):7.0f} ms")
-    with reading(engine) as db:
+    print(f"  preview                  {_median([_time_once(run_preview) for _ in range(3)]):7.0f} ms")
+    print(f"  draw, and store it       {_time_once(run_draw):7.0f} ms")
+    with read_only_session(engine) as db:
         count = db.execute(select(func.count(BatchQuestionRow.position))).scalar_one()
         print(f"  questions in the batch   {count:,}")
     engine.dispose()
 
 
-def _fill(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> None:
+def _fill_database(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> None:
     """Questions of ReXVQA's usual length, ten per exam."""
     count = len(hashes)
     columns = (
@@ -127,27 +127,27 @@ def _fill(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> None:
     )
     stem = "Which of the following findings is present on this chest radiograph of an adult patient?"
     options = '["Right pleural effusion","Left lower lobe consolidation","Pneumothorax","Cardiomegaly"]'
-    why = (
+    explanation = (
         "There is blunting of the right costophrenic angle with a meniscus, in keeping with an effusion. " * 3
     )
     with engine.begin() as connection:
-        raw = cast("sqlite3.Connection", connection.connection.driver_connection)
-        raw.execute(
+        driver_connection = cast("sqlite3.Connection", connection.connection.driver_connection)
+        driver_connection.execute(
             "INSERT INTO dataset (id, name, minimum_explanation, created_at) "
             "VALUES (1, 'many', 20, '2026-01-01')"
         )
-        raw.execute(
+        driver_connection.execute(
             "INSERT INTO import_run (id, dataset_id, file_name, file_sha256, file_format, questions, known, "
             f"refused, imported_at) VALUES (1, 1, 'many', '', 'native', {count}, 0, 0, '2026-01-01')"
         )
-        raw.executemany(
+        driver_connection.executemany(
             "INSERT INTO exam (id, dataset_id, key) VALUES (?, 1, ?)",
             ((i, f"e{i}") for i in range(1, count // 10 + 2)),
         )
-        raw.executemany(
+        driver_connection.executemany(
             f"INSERT INTO question ({columns}) VALUES ({', '.join('?' * 17)})",
             (
-                (i + 1, 1, f"q{i:07d}", i // 10 + 1, 1, "single", stem, options, "[0]", "[]", why, "[]",
+                (i + 1, 1, f"q{i:07d}", i // 10 + 1, 1, "single", stem, options, "[0]", "[]", explanation, "[]",
                  "presence", "pleura", str(TIERS[tier]), draw_hash, b"0" * 16)
                 for i, (draw_hash, tier) in enumerate(zip(hashes.tolist(), tiers.tolist(), strict=True))
             ),

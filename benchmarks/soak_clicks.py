@@ -25,11 +25,11 @@ from pathlib import Path
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from benchmarks.soak_clicks_pages import Coordinator, Reviewer
-from benchmarks.soak_world import COORDINATOR, PASSWORD, furnish, served, sqlite_place
-from benchmarks.viewer_app import chromium
+from benchmarks.soak_world import COORDINATOR, PASSWORD, fill_workspace, run_app, open_sqlite_workspace
+from benchmarks.viewer_app import find_chromium
 
-LONGEST_GAP = 250  # milliseconds between the two halves of a race
-_COORDINATORS = 0.35  # share of the races that are on the coordinator's pages
+MAX_GAP_MS = 250  # milliseconds between the two halves of a race
+_COORDINATOR_SHARE = 0.35  # share of the races that are on the coordinator's pages
 PATIENCE = 20.0  # seconds after which a missing row counts as not saved
 
 
@@ -47,40 +47,40 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=4)
     parser.add_argument("--port", type=int, default=0)
     args = parser.parse_args()
-    results, chance, started = Results(), random.Random(args.seed), time.perf_counter()
+    results, rng, started = Results(), random.Random(args.seed), time.perf_counter()
     print(f"{args.races} races, seed {args.seed}, load {os.getloadavg()[0]:.1f}", flush=True)
-    coordinators = round(args.races * _COORDINATORS)
+    coordinators = round(args.races * _COORDINATOR_SHARE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+            executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
         )
-        more = {"chance": chance, "results": results, "port": args.port}
-        _races(browser, Reviewer, "reviewer-001", races=args.races - coordinators, **more)
-        _races(browser, Coordinator, COORDINATOR, races=coordinators, **more)
+        shared_arguments = {"chance": rng, "results": results, "port": args.port}
+        _run_races(browser, Reviewer, "reviewer-001", races=args.races - coordinators, **shared_arguments)
+        _run_races(browser, Coordinator, COORDINATOR, races=coordinators, **shared_arguments)
         browser.close()
-    return _say(results, time.perf_counter() - started)
+    return _print_results(results, time.perf_counter() - started)
 
 
-def _races(
+def _run_races(
     browser: Browser,
     kind: type[Reviewer] | type[Coordinator],
-    who: str,
+    person_name: str,
     *,
     races: int,
-    chance: random.Random,
+    rng: random.Random,
     results: Results,
     port: int,
 ) -> None:
     """Run that many races of one person, on a workspace and a server of their own."""
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder, sqlite_place(Path(folder)) as place:
-        furnish(place, reviewers=1, questions_each=max(races, 20), per_exam=4)
-        with served(place, first_port=port) as [address]:
+    with tempfile.TemporaryDirectory() as folder, open_sqlite_workspace(Path(folder)) as workspace:
+        fill_workspace(workspace, reviewers=1, questions_each=max(races, 20), per_exam=4)
+        with run_app(workspace, first_port=port) as [address]:
             window = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=address)
-            _sign_in(window.new_page(), who)
-            pages = kind(window, place)
+            _sign_in(window.new_page(), person_name)
+            person_pages = kind(window, workspace)
             for number in range(1, races + 1):
-                _race(number, pages, chance, results)
+                _run_race(number, person_pages, rng, results)
                 if number % 50 == 0:
                     print(
                         f"  {kind.__name__}: {number} races, {time.perf_counter() - started:.0f} s",
@@ -97,71 +97,71 @@ def _sign_in(page: Page, name: str) -> None:
     page.get_by_role("button", name="Sign out").wait_for(timeout=60_000)
 
 
-def _race(number: int, kind: Reviewer | Coordinator, chance: random.Random, results: Results) -> None:
-    page, action = kind.ready(chance)
-    second = chance.choice(sorted(SECONDS))
-    gap = chance.uniform(0, LONGEST_GAP)
-    name = f"{action.name}, then {second}"
+def _run_race(number: int, pages: Reviewer | Coordinator, rng: random.Random, results: Results) -> None:
+    page, action = pages.ready(rng)
+    second_action = rng.choice(sorted(SECOND_ACTIONS))
+    gap = rng.uniform(0, MAX_GAP_MS)
+    name = f"{action.name}, then {second_action}"
     try:
         action.click()
         page.wait_for_timeout(gap)
-        SECONDS[second](page, action, kind)
+        SECOND_ACTIONS[second_action](page, action, pages)
     except Error as error:
         # The second action found its page or button gone; the first action is counted below.
         cause = "found nothing to click any more" if "Timeout" in str(error) else "cut off"
         results.ends[name][f"(second half {cause})"] += 1
-    until = time.monotonic() + PATIENCE
-    while (done := action.done()) == 0 and not kind.says_not_saved() and time.monotonic() < until:
+    deadline = time.monotonic() + PATIENCE
+    while (row_count := action.done()) == 0 and not pages.says_not_saved() and time.monotonic() < deadline:
         time.sleep(0.05)
-    if done == 1:
+    if row_count == 1:
         time.sleep(0.1)  # a second one would follow directly
-        done = action.done()
-    end = "once" if done == 1 else "not saved" if done == 0 and kind.says_not_saved() else f"{done} times"
-    results.ends[name][end] += 1
-    if end not in {"once", "not saved"}:
-        results.wrong.append(f"race {number}: {name} after {gap:.0f} ms: {end}")
-    kind.tidy()
+        row_count = action.done()
+    outcome = "once" if row_count == 1 else "not saved" if row_count == 0 and pages.says_not_saved() else f"{row_count} times"
+    results.ends[name][outcome] += 1
+    if outcome not in {"once", "not saved"}:
+        results.wrong.append(f"race {number}: {name} after {gap:.0f} ms: {outcome}")
+    pages.tidy()
 
 
-def _twice(_page: Page, action: object, _kind: object) -> None:
+def _click_again(_page: Page, action: object, _kind: object) -> None:
     action.click()  # type: ignore[attr-defined]  # any action of the two pages
 
 
-def _key(page: Page, action: object, _kind: object) -> None:
+def _hold_key(page: Page, action: object, _kind: object) -> None:
     for _ in range(5):
         page.keyboard.press(action.key)  # type: ignore[attr-defined]  # the same
 
 
-def _other(page: Page, _action: object, kind: Reviewer | Coordinator) -> None:
+def _use_other_widget(page: Page, _action: object, kind: Reviewer | Coordinator) -> None:
     kind.other_widget(page)
 
 
-def _second_tab(_page: Page, action: object, kind: Reviewer | Coordinator) -> None:
+def _repeat_in_second_tab(_page: Page, action: object, kind: Reviewer | Coordinator) -> None:
     kind.same_in_second_tab(action)  # type: ignore[arg-type]  # each kind takes its own
 
 
 #: The second action of a race.
-SECONDS: dict[str, Callable[[Page, object, Reviewer | Coordinator], object]] = {
-    "the same again": _twice,
-    "the key held down": _key,
-    "another widget": _other,
+SECOND_ACTIONS: dict[str, Callable[[Page, object, Reviewer | Coordinator], object]] = {
+    "the same again": _click_again,
+    "the key held down": _hold_key,
+    "another widget": _use_other_widget,
     "F5": lambda page, _action, _kind: page.reload(wait_until="commit"),
-    "a second tab": _second_tab,
+    "a second tab": _repeat_in_second_tab,
     # The call must be answered before its page is left; otherwise it never returns.
     "back": lambda page, _action, _kind: page.evaluate("setTimeout(() => history.back(), 0)"),
     "the tab closed": lambda page, _action, kind: kind.shut(page),
 }
 
 
-def _say(results: Results, seconds: float) -> int:
-    whole: Counter[str] = Counter()
+def _print_results(results: Results, seconds: float) -> int:
+    totals: Counter[str] = Counter()
     for name in sorted(results.ends):
-        ends = results.ends[name]
-        whole += ends
-        print(f"  {name:44} " + ", ".join(f"{end} {count}" for end, count in ends.most_common()))
-    print(f"together: {', '.join(f'{end} {count}' for end, count in whole.most_common())}; {seconds:.0f} s")
-    for each in results.wrong:
-        print(f"  WRONG {each}")
+        race_ends = results.ends[name]
+        totals += race_ends
+        print(f"  {name:44} " + ", ".join(f"{end} {count}" for end, count in race_ends.most_common()))
+    print(f"together: {', '.join(f'{end} {count}' for end, count in totals.most_common())}; {seconds:.0f} s")
+    for wrong_end in results.wrong:
+        print(f"  WRONG {wrong_end}")
     return 1 if results.wrong else 0
 
 

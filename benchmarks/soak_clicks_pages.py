@@ -13,8 +13,8 @@ from playwright.sync_api import BrowserContext, Locator, Page
 from sqlalchemy import func, select
 from sqlmodel import Session
 
-from accounts.service import command_line_person, person_named
-from benchmarks.soak_world import COORDINATOR, Place
+from accounts.service import command_line_person, load_person_by_name
+from benchmarks.soak_world import COORDINATOR, SoakWorkspace
 from domain.batches import BatchSettings, BatchState, SamplingPlan
 from domain.ratings import Ratings
 from domain.verdicts import Decision, Opinion, Verdict
@@ -22,13 +22,13 @@ from domain.vocabulary import Difficulty
 from review import service as review
 from sampling.service import draw_batch
 from storage import rows
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
-_RATED = "3333nne"
+_RATING_KEYS = "3333nne"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
+class ClickAction:
     """An action to click: ``done()`` counts the rows that it created, ``key`` triggers it by keyboard."""
 
     name: str
@@ -44,7 +44,7 @@ class _Pages:
     has hung forever on a page that was being left at that moment.
     """
 
-    def __init__(self, window: BrowserContext, place: Place) -> None:
+    def __init__(self, window: BrowserContext, place: SoakWorkspace) -> None:
         self.window, self.place = window, place
         if window.browser is None:
             raise RuntimeError("the window is of no browser")
@@ -53,14 +53,14 @@ class _Pages:
 
     def says_not_saved(self) -> bool:
         """Whether an open page of the window shows "not saved"."""
-        said = ("Not saved", "not saved")
-        return any(page.get_by_text(text).first.is_visible() for page in self._targets for text in said)
+        messages = ("Not saved", "not saved")
+        return any(page.get_by_text(text).first.is_visible() for page in self._targets for text in messages)
 
     def tidy(self) -> None:
         """Reduce the window to one new page; some races are about the closing of a tab itself."""
-        before = list(self._targets)
+        old_pages = list(self._targets)
         self.new_page()
-        for page in before:
+        for page in old_pages:
             self.shut(page)
 
     def page(self) -> Page:
@@ -85,39 +85,39 @@ class _Pages:
 class Reviewer(_Pages):
     """The review page: one question per race."""
 
-    def __init__(self, window: BrowserContext, place: Place) -> None:
+    def __init__(self, window: BrowserContext, place: SoakWorkspace) -> None:
         super().__init__(window, place)
         window.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
         self.numbers = count(1)
         self.number = 0
 
-    def ready(self, chance: random.Random) -> tuple[Page, Act]:
+    def ready(self, rng: random.Random) -> tuple[Page, ClickAction]:
         """Open a fresh question and rate it; the browser's Back leads to Home."""
         self.number, page = next(self.numbers), self.page()
         page.goto("/")
         self._open(page)
         number = self.number
-        decide = page.get_by_role("button", name="Accept")
-        place = decide.bounding_box()
-        if place is None:
+        accept_button = page.get_by_role("button", name="Accept")
+        button_box = accept_button.bounding_box()
+        if button_box is None:
             raise RuntimeError("no button to accept by")
-        at = (place["x"] + 10, place["y"] + 10)
-        click = chance.choice([lambda: page.mouse.click(*at), lambda: page.keyboard.press("a")])
-        return page, Act(name="verdict", click=click, done=lambda: self._verdicts(number), key="a")
+        click_point = (button_box["x"] + 10, button_box["y"] + 10)
+        click = rng.choice([lambda: page.mouse.click(*click_point), lambda: page.keyboard.press("a")])
+        return page, ClickAction(name="verdict", click=click, done=lambda: self._verdicts(number), key="a")
 
     def _open(self, page: Page) -> None:
         page.goto(f"/review?batch=1&question={self.number}")
         page.get_by_label("Stem", exact=True).wait_for(timeout=60_000)
-        seen = '[data-image-state="drawn"], [data-image-state="none"]'
-        page.locator(seen).wait_for(state="attached", timeout=60_000)
+        image_state = '[data-image-state="drawn"], [data-image-state="none"]'
+        page.locator(image_state).wait_for(state="attached", timeout=60_000)
         page.wait_for_timeout(600)  # the form does not save a question that has only just appeared
-        for key in _RATED:
+        for key in _RATING_KEYS:
             page.keyboard.press(key)
 
     def other_widget(self, page: Page) -> None:
         page.get_by_role("button", name="next question (J)").click(no_wait_after=True, timeout=5_000)
 
-    def same_in_second_tab(self, action: Act) -> None:  # noqa: ARG002 - it is judged by its key there
+    def same_in_second_tab(self, action: ClickAction) -> None:  # noqa: ARG002 - it is judged by its key there
         page = self.new_page()
         self._open(page)
         page.keyboard.press("a")
@@ -125,39 +125,39 @@ class Reviewer(_Pages):
 
     def _verdicts(self, number: int) -> int:
         row = rows.VerdictRow
-        with reading(self.place.engine) as db:
-            wanted = select(func.count()).select_from(row)
-            return int(db.execute(wanted.where(row.question_id == number, row.revision == 1)).scalar_one())
+        with read_only_session(self.place.engine) as db:
+            query = select(func.count()).select_from(row)
+            return int(db.execute(query.where(row.question_id == number, row.revision == 1)).scalar_one())
 
 
 class Coordinator(_Pages):
     """Draw, assign, close or open, release: one action per race, counted by its audit entries."""
 
-    def __init__(self, window: BrowserContext, place: Place) -> None:
+    def __init__(self, window: BrowserContext, place: SoakWorkspace) -> None:
         super().__init__(window, place)
         self.numbers = count(1)
         self.name = ""
         with unit_of_work(place.engine) as db:
             _judge_one(db)
 
-    def ready(self, chance: random.Random) -> tuple[Page, Act]:
+    def ready(self, rng: random.Random) -> tuple[Page, ClickAction]:
         """Prepare one of the four actions for its click; the browser's Back leads to Home."""
         page, self.name = self.page(), f"race-{next(self.numbers)}"
         page.goto("/")
-        self.prepare = chance.choice([self._draw, self._assign, self._close, self._release])
+        self.prepare = rng.choice([self._draw, self._assign, self._close, self._release])
         with unit_of_work(self.place.engine) as db:
             self._only_open_batch(db)
-        button, whats = self.prepare(page)
+        button, audit_actions = self.prepare(page)
         button.wait_for(timeout=60_000)
-        before = self._rows(whats)
+        count_before = self._rows(audit_actions)
         name = self.prepare.__name__.strip("_")
-        done = lambda: self._rows(whats) - before  # noqa: E731 - a name for it would say no more
-        return page, Act(name=name, click=lambda: button.click(no_wait_after=True, timeout=10_000), done=done)
+        count_new_rows = lambda: self._rows(audit_actions) - count_before  # noqa: E731 - a name for it would say no more
+        return page, ClickAction(name=name, click=lambda: button.click(no_wait_after=True, timeout=10_000), done=count_new_rows)
 
     def other_widget(self, page: Page) -> None:
         page.get_by_role("link", name="Progress").click(no_wait_after=True, timeout=5_000)
 
-    def same_in_second_tab(self, action: Act) -> None:
+    def same_in_second_tab(self, action: ClickAction) -> None:
         page = self.new_page()
         button, _ = self.prepare(page)
         if action.name != "close":  # the second tab offers the opposite there, which is another action
@@ -199,24 +199,24 @@ class Coordinator(_Pages):
     def _only_open_batch(self, db: Session) -> None:
         """A batch of this race alone, unassigned, as the only open one: the page starts with it."""
         now, by = datetime.now(UTC), command_line_person()
-        for each in review.overview(db, by=by):
-            if each.batch.state is BatchState.OPEN:
-                review.close_batch(db, by=by, batch=each.batch.name, now=now)
+        for batch_summary in review.list_batch_overviews(db, by=by):
+            if batch_summary.batch.state is BatchState.OPEN:
+                review.close_batch(db, by=by, batch=batch_summary.batch.name, now=now)
         plan = SamplingPlan(seed=1, per_1000=None, n=4)
         name = f"{self.name}-own"
         draw_batch(db, by=by, dataset="demo", plan=plan, batch_name=name, settings=BatchSettings(), now=now)
 
-    def _rows(self, whats: set[str]) -> int:
+    def _rows(self, audit_actions: set[str]) -> int:
         row = rows.AuditRow
-        with reading(self.place.engine) as db:
-            wanted = select(func.count()).select_from(row).where(row.what.in_(whats))
-            return int(db.execute(wanted.where(row.person_name == COORDINATOR)).scalar_one())
+        with read_only_session(self.place.engine) as db:
+            query = select(func.count()).select_from(row).where(row.what.in_(audit_actions))
+            return int(db.execute(query.where(row.person_name == COORDINATOR)).scalar_one())
 
 
 def _judge_one(db: Session) -> None:
     """Save one verdict, so that there is something to release."""
-    person = person_named(db, name="reviewer-001")
-    rated = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
+    person = load_person_by_name(db, name="reviewer-001")
+    ratings = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
     verdict = Verdict(
         batch_id=1,
         question_id=1,
@@ -224,11 +224,11 @@ def _judge_one(db: Session) -> None:
         revision=1,
         decision=Decision.ACCEPT,
         opinion=Opinion(
-            ratings=rated, domain_specific=True, cognitive_depth=True, difficulty=Difficulty.HARD
+            ratings=ratings, domain_specific=True, cognitive_depth=True, difficulty=Difficulty.HARD
         ),
         seconds=30,
         seconds_looking=20,
         seconds_away=0,
         given_at=datetime.now(UTC),
     )
-    review.give_verdict(db, verdict=verdict, person=person)
+    review.save_verdict(db, verdict=verdict, person=person)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 #: The longest that one file may take.
-SECONDS = 10
+MAX_SECONDS = 10
 
 
-class Figures:
+class SoakResults:
     """The outcomes of the files, the slowest of them, and the faults."""
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Figures:
     def took(self, name: str, seconds: float) -> None:
         """Record how long the file was processed."""
         self.slowest = max(self.slowest, seconds)
-        if seconds > SECONDS + 2:
+        if seconds > MAX_SECONDS + 2:
             self.fault(f"{name}: {seconds:.1f} s")
 
     def became(self, outcome: str, *, waited: float) -> None:

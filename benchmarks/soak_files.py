@@ -26,142 +26,142 @@ from unittest import mock
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from benchmarks.soak_figures import Figures
-from benchmarks.soak_importing import World
+from benchmarks.soak_figures import SoakResults
+from benchmarks.soak_importing import SoakImporter
 from benchmarks.soak_shapes import (
-    damaged_dicom,
-    damaged_raster,
-    image_bombs,
+    make_damaged_dicom,
+    make_damaged_raster,
+    make_image_bombs,
     json_values,
-    question_bombs,
-    question_file,
+    make_question_bombs,
+    make_question_file,
 )
 from imaging import guarded
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from imaging.pseudonyms import PseudonymKey
 from imaging.reading_process import ReadingProcess
-from imaging.wire import Answer
+from imaging.wire import WorkerResponse
 
 MEMORY = 1 << 30
 _KEY = PseudonymKey(secret=b"k" * 32)
-_WHOLE_WAY = 100  # one in so many question files is parsed by a process of its own
+_OWN_PROCESS_INTERVAL = 100  # one in so many question files is parsed by a process of its own
 
 
 # -------------------------------------------------------------------------------------------------- images
 def soak_images(
-    count: int, *, first: int = 0, workers: int = 2, make: Callable[[int], bytes] = damaged_dicom
-) -> Figures:
+    count: int, *, first_number: int = 0, workers: int = 2, make_image: Callable[[int], bytes] = make_damaged_dicom
+) -> SoakResults:
     """Send that many damaged images through the reading processes."""
-    figures = Figures()
+    results = SoakResults()
 
-    def one(number: int) -> int:
-        _ask_all(reader, make(number), f"image {number}", figures)
+    def process_one(number: int) -> int:
+        _process_in_all_ways(reader, make_image(number), f"image {number}", results)
         return number
 
-    with _timed(figures), GuardedReader(workers=workers) as reader, ThreadPoolExecutor(workers) as threads:
+    with _record_durations(results), GuardedReader(workers=workers) as reader, ThreadPoolExecutor(workers) as threads:
         reader.start()
-        for number in threads.map(one, range(first, first + count)):
+        for number in threads.map(process_one, range(first_number, first_number + count)):
             if number and number % 1_000 == 0:
                 print(f"    {number:,} images", file=sys.stderr, flush=True)
-    return figures
+    return results
 
 
-def soak_image_bombs() -> Figures:
+def soak_image_bombs() -> SoakResults:
     """Process the known bombs one by one, and check the outcome of each."""
-    figures = Figures()
-    with _timed(figures), GuardedReader(workers=1) as reader:
+    results = SoakResults()
+    with _record_durations(results), GuardedReader(workers=1) as reader:
         reader.start()
-        for name, (make, is_refused) in image_bombs().items():
-            outcomes = _ask_all(reader, make(), name, figures)
+        for name, (make_image, is_refused) in make_image_bombs().items():
+            outcomes = _process_in_all_ways(reader, make_image(), name, results)
             if (set(outcomes) == {"read"}) == is_refused:
-                figures.fault(f"{name}: {', '.join(outcomes)}")
-    return figures
+                results.fault(f"{name}: {', '.join(outcomes)}")
+    return results
 
 
 @contextmanager
-def _timed(figures: Figures) -> Iterator[None]:
+def _record_durations(results: SoakResults) -> Iterator[None]:
     """Time each answer of a reading process from when the process, already started, gets the file."""
 
-    class Timed(ReadingProcess):
-        def ask(self, request: dict[str, Any], sent: bytes = b"", *, name: str) -> Answer:
+    class TimedReadingProcess(ReadingProcess):
+        def ask(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
             self.wait_until_ready()
-            began = time.monotonic()
+            start = time.monotonic()
             try:
-                return super().ask(request, sent, name=name)
+                return super().ask(request, content, name=name)
             finally:
-                figures.took(f"{name}, {request['do']}", time.monotonic() - began)
+                results.took(f"{name}, {request['do']}", time.monotonic() - start)
 
-    with mock.patch.object(guarded, "ReadingProcess", Timed):
+    with mock.patch.object(guarded, "ReadingProcess", TimedReadingProcess):
         yield
 
 
-def _ask_all(reader: GuardedReader, content: bytes, name: str, figures: Figures) -> list[str]:
-    outcomes, waited = [], 0.0
-    for ask in (
+def _process_in_all_ways(reader: GuardedReader, content: bytes, name: str, results: SoakResults) -> list[str]:
+    outcomes, longest_wait = [], 0.0
+    for process_image in (
         lambda: reader.known_of(content, name=name, key=_KEY, identity=True),
         lambda: reader.deidentified(content, name=name, key=_KEY),
         lambda: reader.picture(content, name=name, longest=300),
     ):
-        began = time.monotonic()
+        start = time.monotonic()
         try:
-            ask()
+            process_image()
             outcomes.append("read")
         except UnreadableImage as refusal:
             outcomes.append("refused" if "broke off" not in refusal.reason else "reader broken off")
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
-            figures.fault(f"{name}: {type(error).__name__}: {error}")
-        waited = max(waited, time.monotonic() - began)
-    worst = (
+            results.fault(f"{name}: {type(error).__name__}: {error}")
+        longest_wait = max(longest_wait, time.monotonic() - start)
+    worst_outcome = (
         "reader broken off"
         if "reader broken off" in outcomes
         else "refused"
         if "refused" in outcomes
         else "read"
     )
-    figures.became(worst, waited=waited)
+    results.became(worst_outcome, waited=longest_wait)
     return outcomes
 
 
 # ----------------------------------------------------------------------------------------------- questions
-def soak_questions(count: int, *, home: Path, first: int = 0) -> Figures:
+def soak_questions(count: int, *, home: Path, first_number: int = 0) -> SoakResults:
     """Import that many question files, none of which may be imported in part."""
-    figures, world = Figures(), World(home)
-    numbers = iter(range(first, first + count))
+    results, importer = SoakResults(), SoakImporter(home)
+    numbers = iter(range(first_number, first_number + count))
 
     @settings(
         max_examples=max(1, count), deadline=None, database=None, derandomize=True, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(json_values)
-    def one(junk: str) -> None:
+    def import_one(junk: str) -> None:
         number = next(numbers, None)
         if number is None:
             return
-        world.bring_in(
-            question_file(number, junk),
+        importer.bring_in(
+            make_question_file(number, junk),
             f"question file {number}",
-            figures,
-            whole_way=number % _WHOLE_WAY == 0,
+            results,
+            whole_way=number % _OWN_PROCESS_INTERVAL == 0,
         )
         if number and number % 1_000 == 0:
             print(f"    {number:,} question files", file=sys.stderr, flush=True)
 
-    one()
+    import_one()
     for number in numbers:  # hypothesis stops early when it has exhausted its examples
-        world.bring_in(question_file(number, "null"), f"question file {number}", figures, whole_way=False)
-    return figures
+        importer.bring_in(make_question_file(number, "null"), f"question file {number}", results, whole_way=False)
+    return results
 
 
-def soak_question_bombs(home: Path) -> Figures:
+def soak_question_bombs(home: Path) -> SoakResults:
     """Parse each known bomb in a process of its own, as in the app, and also in the preview."""
-    figures, world = Figures(), World(home)
-    for name, (content, is_refused) in question_bombs().items():
-        landed = world.bring_in(content, name, figures, whole_way=True)
-        if landed is is_refused:
-            figures.fault(f"{name}: {'came in' if landed else 'was refused'}")
-        world.look(name, figures)
-    return figures
+    results, importer = SoakResults(), SoakImporter(home)
+    for name, (content, is_refused) in make_question_bombs().items():
+        was_imported = importer.bring_in(content, name, results, whole_way=True)
+        if was_imported is is_refused:
+            results.fault(f"{name}: {'came in' if was_imported else 'was refused'}")
+        importer.look(name, results)
+    return results
 
 
 def main() -> int:
@@ -172,23 +172,23 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first file, to go on elsewhere")
     args = parser.parse_args()
-    parts = []
+    all_results = []
     with tempfile.TemporaryDirectory() as folder:
-        bombs = soak_image_bombs()
-        bombs.told("image bombs", len(image_bombs()))
-        shapes = soak_question_bombs(Path(folder) / "bombs")
-        shapes.told("question bombs", len(question_bombs()))
-        images = soak_images(args.images, first=args.first)
-        images.told("damaged DICOMs", args.images)
-        rasters = soak_images(args.rasters, first=args.first, make=damaged_raster)
-        rasters.told("damaged PNG and JPEG", args.rasters)
-        questions = soak_questions(args.questions, home=Path(folder) / "soak", first=args.first)
-        questions.told("question files", args.questions)
-        parts += [bombs, shapes, images, rasters, questions]
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"most memory at once: {children:,.0f} MB in a reading or parsing process, {here:,.0f} MB here")
-    faults = sum(len(each.faults) for each in parts) + (children * (1 << 20) > MEMORY)
+        image_bomb_results = soak_image_bombs()
+        image_bomb_results.told("image bombs", len(make_image_bombs()))
+        question_bomb_results = soak_question_bombs(Path(folder) / "bombs")
+        question_bomb_results.told("question bombs", len(make_question_bombs()))
+        dicom_results = soak_images(args.images, first_number=args.first)
+        dicom_results.told("damaged DICOMs", args.images)
+        raster_results = soak_images(args.rasters, first_number=args.first, make_image=make_damaged_raster)
+        raster_results.told("damaged PNG and JPEG", args.rasters)
+        question_results = soak_questions(args.questions, home=Path(folder) / "soak", first_number=args.first)
+        question_results.told("question files", args.questions)
+        all_results += [image_bomb_results, question_bomb_results, dicom_results, raster_results, question_results]
+    child_memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    own_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"most memory at once: {child_memory:,.0f} MB in a reading or parsing process, {own_memory:,.0f} MB here")
+    faults = sum(len(part_results.faults) for part_results in all_results) + (child_memory * (1 << 20) > MEMORY)
     print(f"faults: {faults}")
     return 1 if faults else 0
 

@@ -16,9 +16,9 @@ from sqlmodel import Session
 
 import intake.service as intake
 from accounts.service import command_line_person
-from benchmarks.soak_figures import SECONDS, Figures
+from benchmarks.soak_figures import MAX_SECONDS, SoakResults
 from domain.errors import DomainError
-from intake.parsing import parsed_batches
+from intake.parsing import parse_batches
 from storage.engine import make_engine
 from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
 from storage.schema import upgrade
@@ -30,11 +30,11 @@ NOW = datetime(2026, 1, 5, tzinfo=UTC)
 _TABLES = (DatasetRow, ImportRow, ExamRow, QuestionRow)
 
 
-class Undone(Exception):
+class RollBack(Exception):
     """Raised to roll back an import that was counted."""
 
 
-class World:
+class SoakImporter:
     """A workspace with one image, and a database that is empty before and after each file."""
 
     def __init__(self, home: Path) -> None:
@@ -46,44 +46,44 @@ class World:
         self.workspace = Workspace(home=home / "workspace", database_url="")
         self.file = home / "questions.json"
 
-    def bring_in(self, content: bytes, name: str, figures: Figures, *, whole_way: bool) -> bool:
+    def bring_in(self, content: bytes, name: str, results: SoakResults, *, whole_way: bool) -> bool:
         """Import and roll back; return whether anything would have been imported."""
         self.file.write_bytes(content)
-        began, landed = time.monotonic(), False
+        start, was_imported = time.monotonic(), False
         try:
-            with _limits(not whole_way), _parsing_here(not whole_way), unit_of_work(self.engine) as db:
+            with _time_limit(not whole_way), _parse_in_process(not whole_way), unit_of_work(self.engine) as db:
                 report = intake.import_questions(
                     db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
                     images=self.images if len(content) < 5_000 and whole_way else None, now=NOW,
                 )  # fmt: skip
-                landed = True
+                was_imported = True
                 if _count(db, QuestionRow) != report.questions or report.refused:
-                    figures.fault(f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there")
-                raise Undone
-        except Undone:
+                    results.fault(f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there")
+                raise RollBack
+        except RollBack:
             outcome = "came in whole"
         except DomainError:
             outcome = "refused"
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
             outcome = "fault"
-            figures.fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
-        seconds = time.monotonic() - began
-        figures.took(name, seconds)
-        figures.became(outcome, waited=seconds)
+            results.fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
+        seconds = time.monotonic() - start
+        results.took(name, seconds)
+        results.became(outcome, waited=seconds)
         with Session(self.engine) as db:
-            left = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
-        if left:
-            figures.fault(f"{name}: left behind {left}")
-        return landed
+            leftovers = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
+        if leftovers:
+            results.fault(f"{name}: left behind {leftovers}")
+        return was_imported
 
-    def look(self, name: str, figures: Figures) -> None:
+    def look(self, name: str, results: SoakResults) -> None:
         """Run the page's preview of the current file."""
         try:
-            intake.look_at(by=command_line_person(), path=self.file, images=self.images)
+            intake.preview_file(by=command_line_person(), path=self.file, images=self.images)
         except DomainError:
             pass
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
-            figures.fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
+            results.fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
 
 
 def _count(db: Session, row: type[Any]) -> int:
@@ -91,28 +91,28 @@ def _count(db: Session, row: type[Any]) -> int:
 
 
 @contextmanager
-def _parsing_here(wanted: bool) -> Iterator[None]:
-    if not wanted:
+def _parse_in_process(enabled: bool) -> Iterator[None]:
+    if not enabled:
         yield
         return
-    with mock.patch.object(intake, "batches_of", parsed_batches):
+    with mock.patch.object(intake, "parse_batches_in_process", parse_batches):
         yield
 
 
 @contextmanager
-def _limits(wanted: bool) -> Iterator[None]:
+def _time_limit(enabled: bool) -> Iterator[None]:
     """Ten seconds for what runs in this process; memory is measured for the whole run."""
 
-    def too_slow(_signal: int, _frame: object) -> NoReturn:
-        raise TimeoutError(f"more than {SECONDS} s")
+    def raise_timeout(_signal: int, _frame: object) -> NoReturn:
+        raise TimeoutError(f"more than {MAX_SECONDS} s")
 
-    if not wanted:
+    if not enabled:
         yield
         return
-    before = signal.signal(signal.SIGALRM, too_slow)
-    signal.alarm(SECONDS)
+    previous_handler = signal.signal(signal.SIGALRM, raise_timeout)
+    signal.alarm(MAX_SECONDS)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)

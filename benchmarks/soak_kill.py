@@ -30,15 +30,15 @@ from sqlalchemy.exc import DBAPIError
 
 from accounts.service import command_line_person
 from accounts.service.audit_trail import verify_audit
-from benchmarks.soak_poster import PATIENCE, Reviewer, Seen
-from benchmarks.soak_victims import App, Postgres
-from benchmarks.soak_world import Place, furnish, place_on, sqlite_place
+from benchmarks.soak_poster import TIMEOUT_SECONDS, Reviewer, PostedVerdicts
+from benchmarks.soak_victims import KillableApp, KillablePostgres
+from benchmarks.soak_world import SoakWorkspace, fill_workspace, open_workspace, open_sqlite_workspace
 from storage.rows import VerdictRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class KillOutcome:
     """The content of the database afterwards; ``faults`` as text."""
 
     kills: int
@@ -50,88 +50,88 @@ class Outcome:
     faults: tuple[str, ...]
 
 
-def soak(
-    place: Place,
+def kill_repeatedly(
+    workspace: SoakWorkspace,
     *,
     kills: int,
     reviewers: int,
     port: int,
-    postgres: Postgres | None = None,
+    postgres: KillablePostgres | None = None,
     seconds: float | None = None,
     seed: int = 1,
-) -> Outcome:
+) -> KillOutcome:
     """Kill the app, or PostgreSQL if one is given, that many times; then check the database.
 
     ``seconds`` ends it earlier, with the kills so far.
     """
-    names = furnish(place, reviewers=reviewers, questions_each=max(40, kills * 10), per_exam=40)
-    chance, seen, stop = random.Random(seed), Seen(), threading.Event()
-    app, begun = App(place, port), time.perf_counter()
+    names = fill_workspace(workspace, reviewers=reviewers, questions_each=max(40, kills * 10), per_exam=40)
+    rng, posted, stop_event = random.Random(seed), PostedVerdicts(), threading.Event()
+    app, start = KillableApp(workspace, port), time.perf_counter()
     try:
         app.start()
-        people = [Reviewer(name, place, app.address, seen, stop) for name in names]
-        for each in people:
-            each.start()
-        done = 0
-        while done < kills and (seconds is None or time.perf_counter() - begun < seconds):
-            _until_more(seen, stop)
-            time.sleep(chance.uniform(0.0, 0.4))
+        people = [Reviewer(name, workspace, app.address, posted, stop_event) for name in names]
+        for reviewer in people:
+            reviewer.start()
+        kill_count = 0
+        while kill_count < kills and (seconds is None or time.perf_counter() - start < seconds):
+            _wait_for_verdict(posted, stop_event)
+            time.sleep(rng.uniform(0.0, 0.4))
             (postgres or app).kill()
             (postgres or app).start()
-            done += 1
-            if done % 10 == 0:
-                acknowledged = f"{len(seen.acknowledged):,} verdicts acknowledged"
-                print(f"  {done} of {kills} kills, {acknowledged}", file=sys.stderr, flush=True)
-        _until_more(seen, stop)  # work continues after the last kill
-        stop.set()
-        for each in people:
-            each.join(PATIENCE + 10)
+            kill_count += 1
+            if kill_count % 10 == 0:
+                acknowledged = f"{len(posted.acknowledged):,} verdicts acknowledged"
+                print(f"  {kill_count} of {kills} kills, {acknowledged}", file=sys.stderr, flush=True)
+        _wait_for_verdict(posted, stop_event)  # work continues after the last kill
+        stop_event.set()
+        for reviewer in people:
+            reviewer.join(TIMEOUT_SECONDS + 10)
     finally:
         app.close()
-    return _held_against(place, seen, kills=done, seconds=time.perf_counter() - begun)
+    return _check_database(workspace, posted, kills=kill_count, seconds=time.perf_counter() - start)
 
 
-def _until_more(seen: Seen, stop: threading.Event) -> None:
+def _wait_for_verdict(posted: PostedVerdicts, stop_event: threading.Event) -> None:
     """Wait for one more acknowledged verdict, so that the kill hits work and not a start."""
-    before, patience = len(seen.acknowledged), time.monotonic() + 300
-    while len(seen.acknowledged) == before:
-        if stop.is_set() or time.monotonic() > patience:
-            raise RuntimeError(f"work did not go on: {seen.refused[:3]}")
+    count_before, deadline = len(posted.acknowledged), time.monotonic() + 300
+    while len(posted.acknowledged) == count_before:
+        if stop_event.is_set() or time.monotonic() > deadline:
+            raise RuntimeError(f"work did not go on: {posted.refused[:3]}")
         time.sleep(0.01)
 
 
-def _held_against(place: Place, seen: Seen, *, kills: int, seconds: float) -> Outcome:
-    place.engine.dispose()
-    with reading(place.engine) as db:
+def _check_database(workspace: SoakWorkspace, posted: PostedVerdicts, *, kills: int, seconds: float) -> KillOutcome:
+    workspace.engine.dispose()
+    with read_only_session(workspace.engine) as db:
         saved = {
             (row.person_id, row.question_id): row.comment for row in db.execute(select(VerdictRow)).scalars()
         }
-        trail = verify_audit(db, by=command_line_person())
-    faults = [f"lost: {key}" for key, comment in seen.acknowledged.items() if saved.get(key) != comment]
-    faults += [f"refused: {each}" for each in seen.refused]
-    if trail.fault:
-        faults.append(f"audit trail, entry {trail.number}: {trail.fault}")
-    faults += _broken(place)
-    return Outcome(
-        kills=kills, acknowledged=len(seen.acknowledged), saved=len(saved), unanswered=seen.unanswered,
-        entries=trail.entries, seconds=seconds, faults=tuple(faults),
+        audit_check = verify_audit(db, by=command_line_person())
+    faults = [f"lost: {key}" for key, comment in posted.acknowledged.items() if saved.get(key) != comment]
+    faults += [f"refused: {refusal}" for refusal in posted.refused]
+    if audit_check.fault:
+        faults.append(f"audit trail, entry {audit_check.number}: {audit_check.fault}")
+    faults += _integrity_failures(workspace)
+    return KillOutcome(
+        kills=kills, acknowledged=len(posted.acknowledged), saved=len(saved), unanswered=posted.unanswered,
+        entries=audit_check.entries, seconds=seconds, faults=tuple(faults),
     )  # fmt: skip
 
 
-def _broken(place: Place) -> list[str]:
+def _integrity_failures(workspace: SoakWorkspace) -> list[str]:
     """Failures of the database's integrity check: on SQLite pages and references, else pages and indexes.
 
     PostgreSQL verifies the checksum of each page that it reads, and rebuilding a unique index detects
     duplicates; its extension amcheck, which would check more, is not in the wheel's server.
     """
-    sqlite = place.engine.dialect.name == "sqlite"
+    sqlite = workspace.engine.dialect.name == "sqlite"
     # REINDEX SCHEMA cannot run in a transaction.
-    engine = place.engine if sqlite else place.engine.execution_options(isolation_level="AUTOCOMMIT")
+    engine = workspace.engine if sqlite else workspace.engine.execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         if sqlite:
-            found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
-            loose = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-            return [each for each in found if each != "ok"] + [f"loose reference: {row}" for row in loose]
+            check_results = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+            broken_references = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+            return [check_result for check_result in check_results if check_result != "ok"] + [f"loose reference: {row}" for row in broken_references]
         try:
             for table in inspect(connection).get_table_names():
                 connection.exec_driver_sql(f'SELECT count(t::text) FROM "{table}" t')
@@ -142,19 +142,19 @@ def _broken(place: Place) -> list[str]:
 
 
 @contextmanager
-def sqlite_soak(home: Path) -> Iterator[tuple[Place, None]]:
+def open_sqlite_soak(home: Path) -> Iterator[tuple[SoakWorkspace, None]]:
     """SQLite: the app is killed."""
-    with sqlite_place(home) as place:
-        yield place, None
+    with open_sqlite_workspace(home) as workspace:
+        yield workspace, None
 
 
 @contextmanager
-def postgres_soak(home: Path) -> Iterator[tuple[Place, Postgres]]:
+def open_postgres_soak(home: Path) -> Iterator[tuple[SoakWorkspace, KillablePostgres]]:
     """PostgreSQL: the server is killed."""
-    server = Postgres(home)
+    server = KillablePostgres(home)
     try:
-        for place in place_on(home, server.url):
-            yield place, server
+        for workspace in open_workspace(home, server.url):
+            yield workspace, server
     finally:
         server.close()
 
@@ -168,32 +168,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=8721)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(arguments)
-    whole = True
-    wanted: list[tuple[str, int, Callable[..., Any]]] = [
-        ("the app on SQLite", args.kills, sqlite_soak),
-        ("PostgreSQL", args.postgres_kills, postgres_soak),
+    all_passed = True
+    soaks: list[tuple[str, int, Callable[..., Any]]] = [
+        ("the app on SQLite", args.kills, open_sqlite_soak),
+        ("PostgreSQL", args.postgres_kills, open_postgres_soak),
     ]
-    for what, kills, opened in wanted:
+    for title, kills, open_soak in soaks:
         if not kills:
             continue
         with (
             tempfile.TemporaryDirectory(prefix="overread-kill-") as folder,
-            opened(Path(folder)) as (place, server),
+            open_soak(Path(folder)) as (workspace, server),
         ):
-            found = soak(
-                place, kills=kills, reviewers=args.reviewers, port=args.port, postgres=server,
+            outcome = kill_repeatedly(
+                workspace, kills=kills, reviewers=args.reviewers, port=args.port, postgres=server,
                 seconds=args.minutes and 60 * args.minutes, seed=args.seed,
             )  # fmt: skip
-        whole &= not found.faults
+        all_passed &= not outcome.faults
         print(
-            f"{what}, killed {found.kills} times in {found.seconds:.0f} s: {found.acknowledged:,} verdicts "
-            f"acknowledged, {found.saved:,} saved, {found.unanswered:,} posts unanswered and sent again, "
-            f"{found.entries:,} entries in the audit trail; "
-            + ("nothing lost, trail whole, integrity check clean" if not found.faults else "FAULTS:")
+            f"{title}, killed {outcome.kills} times in {outcome.seconds:.0f} s: {outcome.acknowledged:,} verdicts "
+            f"acknowledged, {outcome.saved:,} saved, {outcome.unanswered:,} posts unanswered and sent again, "
+            f"{outcome.entries:,} entries in the audit trail; "
+            + ("nothing lost, trail whole, integrity check clean" if not outcome.faults else "FAULTS:")
         )
-        for fault in found.faults[:20]:
+        for fault in outcome.faults[:20]:
             print(f"  {fault}")
-    return 0 if whole else 1
+    return 0 if all_passed else 1
 
 
 if __name__ == "__main__":

@@ -14,15 +14,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.soak_world import postgres_place, sqlite_place
+from benchmarks.soak_world import open_postgres_workspace, open_sqlite_workspace
 from tests.storage.migration_walk import fill, walk
 
 #: Approximate number of rows that ``fill`` writes for one question.
-_ROWS_A_QUESTION = 6.8
-_JUDGED = 500
+_ROWS_PER_QUESTION = 6.8
+_JUDGED_QUESTIONS = 500
 
 
-class _Timed:
+class _StepTimer:
     """Prints each step with its seconds."""
 
     def __init__(self, name: str) -> None:
@@ -40,14 +40,14 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this one")
     args = parser.parse_args()
-    places = {"sqlite": sqlite_place, "postgresql": postgres_place}
-    for name in [args.database] if args.database else places:
-        with tempfile.TemporaryDirectory() as folder, places[name](Path(folder)) as place:
+    open_workspace = {"sqlite": open_sqlite_workspace, "postgresql": open_postgres_workspace}
+    for name in [args.database] if args.database else open_workspace:
+        with tempfile.TemporaryDirectory() as folder, open_workspace[name](Path(folder)) as workspace:
             started = time.monotonic()
-            fill(place.engine, questions=round(args.rows / _ROWS_A_QUESTION), judged=_JUDGED)
+            fill(workspace.engine, questions=round(args.rows / _ROWS_PER_QUESTION), judged=_JUDGED_QUESTIONS)
             print(f"{name}: filled in {time.monotonic() - started:.0f} s", flush=True)
             try:
-                rows = walk(place.engine, say=_Timed(name))
+                rows = walk(workspace.engine, say=_StepTimer(name))
             except AssertionError as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 return 1

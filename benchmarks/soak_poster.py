@@ -11,17 +11,17 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from accounts.service import person_named
-from benchmarks.soak_world import PASSWORD, Place
-from domain.ratings import RATING_NAMES
+from accounts.service import load_person_by_name
+from benchmarks.soak_world import PASSWORD, SoakWorkspace
+from domain.ratings import RATING_IDS
 from storage.rows import AssignmentRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 
-PATIENCE = 10.0  # seconds after which a post counts as unanswered, as in the form
+TIMEOUT_SECONDS = 10.0  # seconds after which a post counts as unanswered, as in the form
 
 
 @dataclass(slots=True, kw_only=True)
-class Seen:
+class PostedVerdicts:
     """Acknowledged verdicts: the comment of each by (person, question)."""
 
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -32,17 +32,17 @@ class Seen:
 class Reviewer(threading.Thread):
     """A reviewer who judges one question after the other, and sends each verdict until it is acknowledged."""
 
-    def __init__(self, name: str, place: Place, address: str, seen: Seen, stop: threading.Event) -> None:
-        """Sign in at once; ``stop`` ends the work after the current verdict."""
+    def __init__(self, name: str, place: SoakWorkspace, address: str, seen: PostedVerdicts, stop_event: threading.Event) -> None:
+        """Sign in at once; ``stop_event`` ends the work after the current verdict."""
         super().__init__(daemon=True)
-        self._seen, self._stop_asked = seen, stop
-        self._client = httpx.Client(base_url=address, timeout=PATIENCE)
-        with reading(place.engine) as db:
-            self._person = person_named(db, name=name).id
-            mine = select(AssignmentRow.question_id).where(AssignmentRow.person_id == self._person)
-            self.questions = list(db.execute(mine.order_by(AssignmentRow.position)).scalars())
-        shown = self._client.get("/sign-in", timeout=30)
-        token = shown.text.split('name="form_token" value="')[1].split('"')[0]
+        self._seen, self._stop_asked = seen, stop_event
+        self._client = httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS)
+        with read_only_session(place.engine) as db:
+            self._person = load_person_by_name(db, name=name).id
+            own_questions = select(AssignmentRow.question_id).where(AssignmentRow.person_id == self._person)
+            self.questions = list(db.execute(own_questions.order_by(AssignmentRow.position)).scalars())
+        sign_in_page = self._client.get("/sign-in", timeout=30)
+        token = sign_in_page.text.split('name="form_token" value="')[1].split('"')[0]
         fields = {"form_token": token, "name": name, "password": PASSWORD}
         if self._client.post("/sign-in", data=fields, timeout=30).status_code != 303:
             raise RuntimeError(f"{name} was not let in")
@@ -60,7 +60,7 @@ class Reviewer(threading.Thread):
         """Post one verdict; return whether it was acknowledged."""
         headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
         try:
-            answer = self._client.post("/judging/verdict", json=verdict(question, comment), headers=headers)
+            answer = self._client.post("/judging/verdict", json=verdict_request(question, comment), headers=headers)
         except httpx.HTTPError:
             self._seen.unanswered += 1
             return False
@@ -73,10 +73,10 @@ class Reviewer(threading.Thread):
         return False
 
 
-def verdict(question: int, comment: str) -> dict[str, Any]:
+def verdict_request(question: int, comment: str) -> dict[str, Any]:
     """The form's request: an acceptance with every rating at 4."""
     opinion = {
-        "ratings": dict.fromkeys(RATING_NAMES, 4), "domain_specific": True, "cognitive_depth": False,
+        "ratings": dict.fromkeys(RATING_IDS, 4), "domain_specific": True, "cognitive_depth": False,
         "image_centric": None, "clinically_relevant": None, "difficulty": "easy", "errors": [],
         "correction": {}, "clinical_reasoning": "", "comment": comment,
     }  # fmt: skip

@@ -26,15 +26,15 @@ from websockets.typing import Origin, Subprotocol
 
 from benchmarks.soak_world import PASSWORD
 
-PATIENCE = 10.0  # seconds after which a request counts as unanswered, as in the form
+TIMEOUT_SECONDS = 10.0  # seconds after which a request counts as unanswered, as in the form
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 #: The name of the form's component in Streamlit; its trigger is a widget of this name.
-_TRIGGER = "$$STREAMLIT_INTERNAL_KEY_{}__events"
-_TWICE = 0.05  # share of verdicts that are sent twice at once, as by a bad network
+_TRIGGER_ID = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+_DUPLICATE_PROBABILITY = 0.05  # share of verdicts that are sent twice at once, as by a bad network
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class ReaderTimings:
     """What all readers saw, in seconds; ``acknowledged`` is what the database must contain afterwards."""
 
     sign_ins: list[float] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Tally:
 
 
 @dataclass(slots=True, kw_only=True)
-class Reader:
+class SimulatedReader:
     """``seed`` determines thinking times and content; ``thinking`` is the mean in seconds."""
 
     name: str
@@ -56,7 +56,7 @@ class Reader:
     verdicts: int
     thinking: float
     seed: int
-    tally: Tally
+    tally: ReaderTimings
     _client: httpx.AsyncClient = field(init=False)
     _socket: ClientConnection = field(init=False)
     _chance: random.Random = field(init=False)
@@ -81,9 +81,9 @@ class Reader:
 
     async def _sign_in(self) -> None:
         start = time.perf_counter()
-        shown = await self._client.get("/sign-in")
-        found = _FORM_TOKEN.search(shown.text)
-        fields = {"form_token": found[1] if found else "", "name": self.name, "password": PASSWORD}
+        sign_in_page = await self._client.get("/sign-in")
+        token_match = _FORM_TOKEN.search(sign_in_page.text)
+        fields = {"form_token": token_match[1] if token_match else "", "name": self.name, "password": PASSWORD}
         answer = await self._client.post("/sign-in", data=fields)
         if answer.status_code != 303:
             raise RuntimeError(f"{self.name} was not let in: {answer.status_code}")
@@ -107,14 +107,14 @@ class Reader:
         run.query_string = f"batch={sheet['batch']}&question={sheet['question']}"
         run.page_script_hash, run.fragment_id = self._page["script"], self._page["fragment"]
         run.widget_states.widgets.add(
-            id=_TRIGGER.format(self._page["component"]),
+            id=_TRIGGER_ID.format(self._page["component"]),
             json_trigger_value=json.dumps([{"event": "go", "value": value}]),
         )
         start = time.perf_counter()
         await self._socket.send(message.SerializeToString())
-        found = await self._drawn(turn=self._turn)
+        sheet_data = await self._drawn(turn=self._turn)
         self.tally.runs.append(time.perf_counter() - start)
-        return found
+        return sheet_data
 
     async def _drawn(self, *, turn: int) -> dict[str, Any]:
         """What the page's script draws in that run: the form's data, or nothing when all is judged."""
@@ -132,11 +132,11 @@ class Reader:
                 if element.WhichOneof("type") == "exception":
                     raise RuntimeError(f"{self.name}: the page failed: {element.exception.message}")
                 if element.WhichOneof("type") == "bidi_component":
-                    form = element.bidi_component
-                    data: dict[str, Any] = json.loads(form.json or form.mixed.json)
+                    component = element.bidi_component
+                    data: dict[str, Any] = json.loads(component.json or component.mixed.json)
                     if "turn" not in data:  # another part of the page: the status of the connection
                         continue
-                    self._page |= {"component": form.id, "fragment": message.delta.fragment_id}
+                    self._page |= {"component": component.id, "fragment": message.delta.fragment_id}
                     if data["turn"] == turn:
                         return data
                 if element.WhichOneof("type") == "markdown" and "you are through" in element.markdown.body:
@@ -144,9 +144,9 @@ class Reader:
 
     async def _look_at(self, sheet: dict[str, Any]) -> None:
         """Fetch the pixels of radiographs that this client does not have yet."""
-        shown = [each for each in sheet.get("radiographs", ()) if "pixels" in each]
-        for each in [*shown, *sheet.get("upcoming", ())]:
-            for address in (each["facts"], each["pixels"]):
+        radiographs = [radiograph for radiograph in sheet.get("radiographs", ()) if "pixels" in radiograph]
+        for image in [*radiographs, *sheet.get("upcoming", ())]:
+            for address in (image["facts"], image["pixels"]):
                 if address not in self._kept:
                     self._kept.add(address)
                     (await self._client.get(address)).raise_for_status()
@@ -155,34 +155,34 @@ class Reader:
     async def _judge(self, sheet: dict[str, Any]) -> dict[str, Any]:
         if not sheet:
             raise RuntimeError(f"{self.name} was told that nothing is left")
-        where = {"batch": sheet["batch"], "question": sheet["question"]}
+        question_reference = {"batch": sheet["batch"], "question": sheet["question"]}
         opinion = self._opinion(sheet)
         seconds = self._chance.expovariate(1 / self.thinking) if self.thinking else 0.0
         await asyncio.sleep(seconds * 0.4)
-        await self._draft(sheet, where, {**opinion, "comment": "", "why": ""}, revision=0)
+        await self._draft(sheet, question_reference, {**opinion, "comment": "", "why": ""}, revision=0)
         await asyncio.sleep(seconds * 0.4)
-        await self._draft(sheet, where, {**opinion, "why": ""}, revision=1)
+        await self._draft(sheet, question_reference, {**opinion, "why": ""}, revision=1)
         await asyncio.sleep(seconds * 0.2)
         times = {"seconds": seconds, "seconds_looking": seconds, "seconds_away": 0}
-        body = {**where, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
+        body = {**question_reference, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
                 "drawings": None, "why": "", "image": "drawn", **times}  # fmt: skip
-        found = await self._save(sheet, body)
+        next_sheet = await self._save(sheet, body)
         # The response has the next question, and the script is notified; if none is left, it is asked.
-        last = asyncio.create_task(self._quietly("look", sheet, {**where, **times}))
-        if found is None:
-            found = await self._go(sheet, "next")
-            await last
-            return found
-        await self._look_at(found)
-        await asyncio.gather(last, self._go(sheet, found["question"]))
-        return found
+        final_look = asyncio.create_task(self._quietly("look", sheet, {**question_reference, **times}))
+        if next_sheet is None:
+            next_sheet = await self._go(sheet, "next")
+            await final_look
+            return next_sheet
+        await self._look_at(next_sheet)
+        await asyncio.gather(final_look, self._go(sheet, next_sheet["question"]))
+        return next_sheet
 
     async def _save(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any] | None:
         """The next question from the response; None if none is left."""
-        if self._chance.random() < _TWICE:
+        if self._chance.random() < _DUPLICATE_PROBABILITY:
             self.tally.sent_twice += 1
-            answer, other = await asyncio.gather(*(self._until_saved(sheet, body) for _ in range(2)))
-            if (answer["revision"], answer["at"]) != (other["revision"], other["at"]):
+            answer, second_answer = await asyncio.gather(*(self._until_saved(sheet, body) for _ in range(2)))
+            if (answer["revision"], answer["at"]) != (second_answer["revision"], second_answer["at"]):
                 self.tally.troubles.append(f"{self.name}: sent twice, and two times named")
         else:
             answer = await self._until_saved(sheet, body)
@@ -235,13 +235,13 @@ class Reader:
             "X-Overread-Person": str(sheet["person"]),
             "Sec-Fetch-Site": "same-origin",
         }
-        return await self._client.post(f"/judging/{what}", json=body, headers=headers, timeout=PATIENCE)
+        return await self._client.post(f"/judging/{what}", json=body, headers=headers, timeout=TIMEOUT_SECONDS)
 
     def _opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:
         """The opinion as the form sends it; the comment identifies this verdict."""
-        said = f"{self.name} on {sheet['question']}: {self._chance.getrandbits(64):x}"
+        comment = f"{self.name} on {sheet['question']}: {self._chance.getrandbits(64):x}"
         return {
-            "ratings": {each["name"]: self._chance.randint(1, 5) for each in sheet["asks"]["ratings"]},
+            "ratings": {rating["name"]: self._chance.randint(1, 5) for rating in sheet["asks"]["ratings"]},
             "domain_specific": True,
             "cognitive_depth": False,
             "image_centric": None,
@@ -250,5 +250,5 @@ class Reader:
             "errors": [],
             "correction": {},
             "clinical_reasoning": "",
-            "comment": said,
+            "comment": comment,
         }

@@ -28,20 +28,20 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from benchmarks.soak_reader import Reader, Tally
-from benchmarks.soak_world import Place, faults_logged, furnish, postgres_place, served, sqlite_place
+from benchmarks.soak_reader import SimulatedReader, ReaderTimings
+from benchmarks.soak_world import SoakWorkspace, count_logged_exceptions, fill_workspace, open_postgres_workspace, run_app, open_sqlite_workspace
 from storage import rows
 from storage.audit.contents import GIVE_VERDICT
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 
-MARK = 0.5  # seconds, 95th percentile of a save
+TARGET_SECONDS = 0.5  # seconds, 95th percentile of a save
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ReaderOutcome:
     """What the readers saw, and what the database contains."""
 
-    tally: Tally
+    tally: ReaderTimings
     lost: int
     double: int
     other: int
@@ -66,20 +66,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0, help="of the first process; free ones otherwise")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        opened = postgres_place(Path(folder)) if args.postgres else sqlite_place(Path(folder))
-        with opened as place:
-            outcome = soak(
-                place, readers=args.readers, verdicts=args.verdicts, thinking=args.thinking, seed=args.seed,
+        open_workspace = open_postgres_workspace(Path(folder)) if args.postgres else open_sqlite_workspace(Path(folder))
+        with open_workspace as workspace:
+            outcome = run_readers(
+                workspace, readers=args.readers, verdicts=args.verdicts, thinking=args.thinking, seed=args.seed,
                 processes=2 if args.postgres else 1, port=args.port,
             )  # fmt: skip
-    wanted = args.readers * args.verdicts
-    _say(outcome, wanted)
-    done = outcome.is_whole and len(outcome.tally.acknowledged) == wanted
-    return 0 if done and percentile(outcome.tally.saves, 95) <= MARK else 1
+    expected = args.readers * args.verdicts
+    _print_outcome(outcome, expected)
+    is_done = outcome.is_whole and len(outcome.tally.acknowledged) == expected
+    return 0 if is_done and percentile(outcome.tally.saves, 95) <= TARGET_SECONDS else 1
 
 
-def soak(
-    place: Place,
+def run_readers(
+    place: SoakWorkspace,
     *,
     readers: int,
     verdicts: int,
@@ -87,74 +87,74 @@ def soak(
     seed: int = 4,
     processes: int = 1,
     port: int = 0,
-) -> Outcome:
+) -> ReaderOutcome:
     """Fill the empty workspace, let the readers work, and count the content of the database afterwards."""
-    names = furnish(place, reviewers=readers, questions_each=verdicts)
+    names = fill_workspace(place, reviewers=readers, questions_each=verdicts)
     print(
         f"{place.engine.dialect.name}, app processes {processes}: {readers} readers x {verdicts} verdicts, "
         f"{thinking:g} s of thinking, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
         flush=True,
     )
-    tally, before = Tally(), _cpu_of_children()
-    with served(place, processes=processes, first_port=port) as addresses:
-        everybody = [
-            Reader(
+    timings, cpu_before = ReaderTimings(), _cpu_of_children()
+    with run_app(place, processes=processes, first_port=port) as addresses:
+        simulated_readers = [
+            SimulatedReader(
                 name=name, address=addresses[number % len(addresses)], verdicts=verdicts, thinking=thinking,
-                seed=seed * 1_000_003 + number, tally=tally,
+                seed=seed * 1_000_003 + number, tally=timings,
             )
             for number, name in enumerate(names)
         ]  # fmt: skip
         start = time.perf_counter()
-        asyncio.run(_together(everybody))
+        asyncio.run(_run_all(simulated_readers))
         seconds = time.perf_counter() - start
-    return _counted(place, tally, seconds=seconds, cpu=_cpu_of_children() - before)
+    return _check_database(place, timings, seconds=seconds, cpu=_cpu_of_children() - cpu_before)
 
 
 def _cpu_of_children() -> float:
     """Processor seconds of the ended processes that were started here, children included."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
-async def _together(everybody: list[Reader]) -> None:
-    async def working(reader: Reader) -> None:
+async def _run_all(readers: list[SimulatedReader]) -> None:
+    async def run_reader(reader: SimulatedReader) -> None:
         try:
             await reader.work()
         except Exception as error:  # noqa: BLE001 - one reader's end is a finding, not the end of all
             reader.tally.troubles.append(f"{reader.name} gave up: {type(error).__name__}: {error}")
 
-    watch = asyncio.create_task(_watch(everybody[0].tally))
-    await asyncio.gather(*(working(reader) for reader in everybody))
-    watch.cancel()
+    progress_task = asyncio.create_task(_print_progress(readers[0].tally))
+    await asyncio.gather(*(run_reader(reader) for reader in readers))
+    progress_task.cancel()
 
 
-async def _watch(tally: Tally) -> None:
+async def _print_progress(timings: ReaderTimings) -> None:
     while True:
         await asyncio.sleep(60)
         print(
-            f"  {len(tally.acknowledged):6,} saved, p95 so far {percentile(tally.saves, 95):.3f} s, "
+            f"  {len(timings.acknowledged):6,} saved, p95 so far {percentile(timings.saves, 95):.3f} s, "
             f"load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
 
 
-def _counted(place: Place, tally: Tally, *, seconds: float, cpu: float) -> Outcome:
+def _check_database(workspace: SoakWorkspace, timings: ReaderTimings, *, seconds: float, cpu: float) -> ReaderOutcome:
     verdict = rows.VerdictRow
-    with reading(place.engine) as db:
-        found = db.execute(select(verdict.person_id, verdict.question_id, verdict.comment)).all()
-        audited = db.execute(
+    with read_only_session(workspace.engine) as db:
+        saved_rows = db.execute(select(verdict.person_id, verdict.question_id, verdict.comment)).all()
+        audit_count = db.execute(
             select(func.count()).select_from(rows.AuditRow).where(rows.AuditRow.what == GIVE_VERDICT)
         ).scalar_one()
-    there = Counter((row.person_id, row.question_id) for row in found)
-    said = {(row.person_id, row.question_id): row.comment for row in found}
-    kept = [key for key, comment in tally.acknowledged.items() if said.get(key) == comment]
-    return Outcome(
-        tally=tally,
-        lost=len(tally.acknowledged) - len(kept),
-        double=sum(count - 1 for count in there.values()),
-        other=len(set(there) - set(tally.acknowledged)),
-        without_audit=abs(len(found) - audited),
-        faults=faults_logged(place),
+    saved_counts = Counter((row.person_id, row.question_id) for row in saved_rows)
+    comments = {(row.person_id, row.question_id): row.comment for row in saved_rows}
+    unchanged = [key for key, comment in timings.acknowledged.items() if comments.get(key) == comment]
+    return ReaderOutcome(
+        tally=timings,
+        lost=len(timings.acknowledged) - len(unchanged),
+        double=sum(count - 1 for count in saved_counts.values()),
+        other=len(set(saved_counts) - set(timings.acknowledged)),
+        without_audit=abs(len(saved_rows) - audit_count),
+        faults=count_logged_exceptions(workspace),
         seconds=seconds,
         cpu=cpu,
     )
@@ -166,33 +166,33 @@ def percentile(times: Sequence[float], percent: int) -> float:
     return ordered[max(0, -(-percent * len(ordered) // 100) - 1)] if ordered else float("nan")
 
 
-def _say(outcome: Outcome, wanted: int) -> None:
-    tally = outcome.tally
+def _print_outcome(outcome: ReaderOutcome, expected: int) -> None:
+    timings = outcome.tally
     print(f"\n{'seconds':36} {'n':>7} {'median':>8} {'p95':>8} {'longest':>8}")
     lines = (
-        ("save, until it is acknowledged", tally.saves, MARK),
-        ("draft kept", tally.drafts, None),
-        ("run of the page's script", tally.runs, None),
-        ("sign-in, all at once", tally.sign_ins, None),
+        ("save, until it is acknowledged", timings.saves, TARGET_SECONDS),
+        ("draft kept", timings.drafts, None),
+        ("run of the page's script", timings.runs, None),
+        ("sign-in, all at once", timings.sign_ins, None),
     )
-    for name, times, mark in lines:
+    for name, times, target in lines:
         if times:
             p95 = percentile(times, 95)
-            against = "" if mark is None else f"   p95 <= {mark} {'' if p95 <= mark else 'MISSED'}"
-            middle = statistics.median(times)
-            print(f"{name:36} {len(times):7,} {middle:8.3f} {p95:8.3f} {max(times):8.3f}{against}")
+            target_note = "" if target is None else f"   p95 <= {target} {'' if p95 <= target else 'MISSED'}"
+            median = statistics.median(times)
+            print(f"{name:36} {len(times):7,} {median:8.3f} {p95:8.3f} {max(times):8.3f}{target_note}")
     print(
-        f"\nacknowledged {len(tally.acknowledged):,} of {wanted:,} · lost {outcome.lost}"
+        f"\nacknowledged {len(timings.acknowledged):,} of {expected:,} · lost {outcome.lost}"
         f" · double {outcome.double} · never acknowledged {outcome.other}"
         f" · without audit row {outcome.without_audit}"
-        f"\nsent twice at once {tally.sent_twice:,} · sent again {tally.sent_again:,} · troubles "
-        f"{len(tally.troubles)} · exceptions in the log {outcome.faults} · {outcome.seconds:.0f} s"
+        f"\nsent twice at once {timings.sent_twice:,} · sent again {timings.sent_again:,} · troubles "
+        f"{len(timings.troubles)} · exceptions in the log {outcome.faults} · {outcome.seconds:.0f} s"
         f" · load at the end {os.getloadavg()[0]:.1f}"
         f"\nprocessor time of the app's processes {outcome.cpu:.0f} s, start and sign-ins included: "
-        f"{1000 * outcome.cpu / max(1, len(tally.acknowledged)):.0f} ms a verdict"
+        f"{1000 * outcome.cpu / max(1, len(timings.acknowledged)):.0f} ms a verdict"
     )
-    for trouble, count in Counter(tally.troubles).most_common(10):
-        print(f"  {count} x {trouble}")
+    for problem, count in Counter(timings.troubles).most_common(10):
+        print(f"  {count} x {problem}")
 
 
 if __name__ == "__main__":

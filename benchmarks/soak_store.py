@@ -33,21 +33,21 @@ import numpy as np
 from PIL import Image
 from sqlalchemy import select, update
 
-from accounts.service import person_named
-from benchmarks.soak_poster import verdict
+from accounts.service import load_person_by_name
+from benchmarks.soak_poster import verdict_request
 from benchmarks.soak_readers import percentile
-from benchmarks.soak_world import COORDINATOR, PASSWORD, Place, furnish, postgres_place, served
+from benchmarks.soak_world import COORDINATOR, PASSWORD, SoakWorkspace, fill_workspace, open_postgres_workspace, run_app
 from storage.rows import AssignmentRow, ExamRow, ImageRow, RadiographRow, VerdictRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e.several_processes import HOST, nginx_before
 from tests.storage.scripted_bucket import Behaviour, ScriptedBucket, scripted_bucket
 
-MARK = 1.0  # seconds by which a save may take longer while the store fails
-ANSWERS = "store answers"
-_AT_ONCE = 41  # one more than the threads of Starlette's default limit
-_TRY_AGAIN = 5.0  # seconds between two requests of one person; equals the answer's Retry-After
-_BETWEEN_SAVES = 0.5
-_PATIENCE = 60.0  # seconds: longer than any valid answer, so that a hang is recorded
+TARGET_DELAY = 1.0  # seconds by which a save may take longer while the store fails
+ANSWERING = "store answers"
+_CONCURRENT_REQUESTS = 41  # one more than the threads of Starlette's default limit
+_RETRY_SECONDS = 5.0  # seconds between two requests of one person; equals the answer's Retry-After
+_SAVE_INTERVAL = 0.5
+_TIMEOUT_SECONDS = 60.0  # seconds: longer than any valid answer, so that a hang is recorded
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 
 
@@ -63,18 +63,18 @@ class Phase:
 
     async def timed(self, kind: str, request: Awaitable[httpx.Response]) -> httpx.Response | None:
         """Send, time and return the answer; a missing answer is recorded and returned as None."""
-        began = time.perf_counter()
+        start = time.perf_counter()
         try:
             return await request
         except httpx.HTTPError as error:
             self.troubles[f"{kind}: {type(error).__name__}"] += 1
             return None
         finally:
-            self.times.setdefault(kind, []).append(time.perf_counter() - began)
+            self.times.setdefault(kind, []).append(time.perf_counter() - start)
 
 
 @dataclass(slots=True, kw_only=True)
-class Soak:
+class StoreSoak:
     """The state that all tasks share. A request belongs to the phase in which it was sent."""
 
     address: str
@@ -85,13 +85,13 @@ class Soak:
 
     def client(self) -> httpx.AsyncClient:
         """A client of its own: nginx assigns it a process by its cookie."""
-        host = {"Host": f"{HOST}:{self.address.rpartition(':')[2]}", "Sec-Fetch-Site": "same-origin"}
+        headers = {"Host": f"{HOST}:{self.address.rpartition(':')[2]}", "Sec-Fetch-Site": "same-origin"}
         limits = httpx.Limits(max_connections=None)
         return httpx.AsyncClient(
             base_url=self.address,
-            headers=host,
+            headers=headers,
             verify=False,  # noqa: S501 - our own server, with a certificate made for this run
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT_SECONDS,
             limits=limits,
         )
 
@@ -116,61 +116,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, scripted_bucket() as store:
         os.environ.update(store.settings)  # the app's processes inherit it
-        with postgres_place(Path(folder)) as place:
-            names = furnish(place, reviewers=args.reviewers, questions_each=1_000, per_exam=100)
-            exams = _give_each_exam_a_picture(place, store)
+        with open_postgres_workspace(Path(folder)) as workspace:
+            names = fill_workspace(workspace, reviewers=args.reviewers, questions_each=1_000, per_exam=100)
+            exam_ids = _store_images(workspace, store)
             ports_folder = Path(folder) / "nginx"
-            with served(place, processes=2) as processes:
+            with run_app(workspace, processes=2) as processes:
                 ports = [int(address.rpartition(":")[2]) for address in processes]
-                with nginx_before(ports, ports_folder) as address:
-                    soak = Soak(
-                        address=f"https://127.0.0.1:{address.rpartition(':')[2]}",
+                with nginx_before(ports, ports_folder) as nginx_address:
+                    soak = StoreSoak(
+                        address=f"https://127.0.0.1:{nginx_address.rpartition(':')[2]}",
                         processes=processes,
                         phase=Phase(name="start"),
                     )
-                    phases = asyncio.run(_soak(soak, place, store, names, exams, seconds=args.seconds))
-            lost = _lost(place, soak.acknowledged)
+                    phases = asyncio.run(_run_phases(soak, workspace, store, names, exam_ids, seconds=args.seconds))
+            lost_count = _count_lost(workspace, soak.acknowledged)
             log = (ports_folder / "access.log").read_text()
-            access = Counter(re.findall(r"^127\.0\.0\.1:(\d+) ", log, re.MULTILINE))
-    _print(phases, soak, lost, access)
+            requests_by_process = Counter(re.findall(r"^127\.0\.0\.1:(\d+) ", log, re.MULTILINE))
+    _print_results(phases, soak, lost_count, requests_by_process)
     delay = _longest_save(phases, answering=False) - _longest_save(phases, answering=True)
-    print(f"a save takes at most {delay:.3f} s longer while the store fails; mark {MARK:g} s")
-    return 0 if lost == 0 and delay <= MARK else 1
+    print(f"a save takes at most {delay:.3f} s longer while the store fails; mark {TARGET_DELAY:g} s")
+    return 0 if lost_count == 0 and delay <= TARGET_DELAY else 1
 
 
 def _longest_save(phases: list[Phase], *, answering: bool) -> float:
-    of_kind = [phase for phase in phases if (phase.name == ANSWERS) is answering]
-    return max(took for phase in of_kind for took in phase.times.get("save", []))
+    matching_phases = [phase for phase in phases if (phase.name == ANSWERING) is answering]
+    return max(duration for phase in matching_phases for duration in phase.times.get("save", []))
 
 
-async def _soak(
-    soak: Soak, place: Place, store: ScriptedBucket, names: list[str], exams: list[int], *, seconds: float
+async def _run_phases(
+    soak: StoreSoak, workspace: SoakWorkspace, store: ScriptedBucket, names: list[str], exams: list[int], *, seconds: float
 ) -> list[Phase]:
-    people = []
+    signed_in = []
     for name in names:  # one after the other: the cost of concurrent sign-ins is another soak's subject
         client = soak.client()
         await soak.sign_in(client, name)
-        people.append((name, client))
-    lookers = [soak.client() for _ in range(6)]
-    for client in lookers:
+        signed_in.append((name, client))
+    image_clients = [soak.client() for _ in range(6)]
+    for client in image_clients:
         await soak.sign_in(client, COORDINATOR)
-    one, *others = exams
-    tasks = [asyncio.create_task(_review(soak, place, name, client)) for name, client in people]
-    tasks += [asyncio.create_task(_sign_in_again_and_again(soak)), asyncio.create_task(_watch(soak))]
-    tasks += [asyncio.create_task(_look(soak, lookers[at % len(lookers)], [one])) for at in range(_AT_ONCE)]
+    first_exam, *other_exams = exams
+    tasks = [asyncio.create_task(_post_verdicts(soak, workspace, name, client)) for name, client in signed_in]
+    tasks += [asyncio.create_task(_sign_in_repeatedly(soak)), asyncio.create_task(_poll_health(soak))]
+    tasks += [asyncio.create_task(_request_images(soak, image_clients[number % len(image_clients)], [first_exam])) for number in range(_CONCURRENT_REQUESTS)]
     tasks += [
-        asyncio.create_task(_look(soak, lookers[at % len(lookers)], others[at:] + others[:at]))
-        for at in range(_AT_ONCE)
+        asyncio.create_task(_request_images(soak, image_clients[number % len(image_clients)], other_exams[number:] + other_exams[:number]))
+        for number in range(_CONCURRENT_REQUESTS)
     ]
     phases = []
     for name, behaviour in [
-        (ANSWERS, Behaviour.ANSWER),
+        (ANSWERING, Behaviour.ANSWER),
         ("store accepts and never answers", Behaviour.HANG),
-        (ANSWERS, Behaviour.ANSWER),
+        (ANSWERING, Behaviour.ANSWER),
         ("store sends a byte each 0.5 s", Behaviour.DRIP),
-        (ANSWERS, Behaviour.ANSWER),
+        (ANSWERING, Behaviour.ANSWER),
     ]:
-        _forget_pictures(place)
+        _empty_cache(workspace)
         store.behaviour = behaviour
         soak.phase = Phase(name=name)
         phases.append(soak.phase)
@@ -180,38 +180,38 @@ async def _soak(
     return phases
 
 
-async def _review(soak: Soak, place: Place, name: str, client: httpx.AsyncClient) -> None:
-    with reading(place.engine) as db:
-        person = person_named(db, name=name).id
-        mine = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person)
-        questions = list(db.execute(mine.order_by(AssignmentRow.position)).scalars())
+async def _post_verdicts(soak: StoreSoak, workspace: SoakWorkspace, name: str, client: httpx.AsyncClient) -> None:
+    with read_only_session(workspace.engine) as db:
+        person = load_person_by_name(db, name=name).id
+        own_questions = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person)
+        questions = list(db.execute(own_questions.order_by(AssignmentRow.position)).scalars())
     headers = {"X-Overread": "1", "X-Overread-Person": str(person)}
     for question in questions:
         if soak.ended:
             return
         phase, comment = soak.phase, f"{person} on {question}"
-        sent = client.post("/judging/verdict", json=verdict(question, comment), headers=headers)
-        answer = await phase.timed("save", sent)
+        post = client.post("/judging/verdict", json=verdict_request(question, comment), headers=headers)
+        answer = await phase.timed("save", post)
         if answer is not None and answer.status_code == 200:
             soak.acknowledged[person, question] = comment
         elif answer is not None:
             phase.troubles[f"save: {answer.status_code} {answer.text[:80]}"] += 1
-        await asyncio.sleep(_BETWEEN_SAVES)
+        await asyncio.sleep(_SAVE_INTERVAL)
 
 
-async def _sign_in_again_and_again(soak: Soak) -> None:
+async def _sign_in_repeatedly(soak: StoreSoak) -> None:
     while not soak.ended:
         phase = soak.phase
         async with soak.client() as client:
-            shown = await phase.timed("sign-in page", client.get("/sign-in"))
-            if shown is not None:
-                await phase.timed("sign-in", soak.send_sign_in(client, shown, COORDINATOR))
+            sign_in_page = await phase.timed("sign-in page", client.get("/sign-in"))
+            if sign_in_page is not None:
+                await phase.timed("sign-in", soak.send_sign_in(client, sign_in_page, COORDINATOR))
         await asyncio.sleep(1)
 
 
-async def _watch(soak: Soak) -> None:
-    closing = httpx.Limits(max_keepalive_connections=0)  # the server closes idle connections after 5 s
-    async with httpx.AsyncClient(timeout=_PATIENCE, limits=closing) as client:
+async def _poll_health(soak: StoreSoak) -> None:
+    no_keepalive = httpx.Limits(max_keepalive_connections=0)  # the server closes idle connections after 5 s
+    async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, limits=no_keepalive) as client:
         while not soak.ended:
             for address in soak.processes:
                 phase = soak.phase
@@ -221,7 +221,7 @@ async def _watch(soak: Soak) -> None:
             await asyncio.sleep(0.5)
 
 
-async def _look(soak: Soak, client: httpx.AsyncClient, exams: list[int]) -> None:
+async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exams: list[int]) -> None:
     """Request the radiographs of those exams in turn, as people do who click "try again"."""
     while not soak.ended:
         for exam in exams:
@@ -230,20 +230,20 @@ async def _look(soak: Soak, client: httpx.AsyncClient, exams: list[int]) -> None
             phase = soak.phase
             answer = await phase.timed("radiograph", client.get(f"/pixels/{exam}/pa"))
             phase.pixels[answer.status_code if answer else 0] += 1
-            await asyncio.sleep(_TRY_AGAIN)
+            await asyncio.sleep(_RETRY_SECONDS)
 
 
-def _give_each_exam_a_picture(place: Place, store: ScriptedBucket) -> list[int]:
+def _store_images(workspace: SoakWorkspace, store: ScriptedBucket) -> list[int]:
     """Store a different image for each exam in the bucket; return the exams' numbers."""
-    with unit_of_work(place.engine) as db:
+    with unit_of_work(workspace.engine) as db:
         exams = list(db.execute(select(ExamRow.id)).scalars())
         for exam in exams:
-            drawn = io.BytesIO()
+            buffer = io.BytesIO()
             grey = np.linspace(0, 200, 256, dtype=np.uint8)
             Image.fromarray(np.tile(grey, (256, 1)) + np.uint8(exam % 50)).save(
-                drawn, "PNG", dpi=(exam, exam)
+                buffer, "PNG", dpi=(exam, exam)
             )
-            content = drawn.getvalue()
+            content = buffer.getvalue()
             sha256 = hashlib.sha256(content).hexdigest()
             store.put(sha256, content)
             db.add(
@@ -257,33 +257,33 @@ def _give_each_exam_a_picture(place: Place, store: ScriptedBucket) -> list[int]:
     return exams
 
 
-def _forget_pictures(place: Place) -> None:
+def _empty_cache(workspace: SoakWorkspace) -> None:
     """Empty the cache, so that every radiograph needs the store."""
-    for path in (place.home / "cache").rglob("*"):
+    for path in (workspace.home / "cache").rglob("*"):
         if path.is_file():
             path.unlink(missing_ok=True)
 
 
-def _lost(place: Place, acknowledged: dict[tuple[int, int], str]) -> int:
-    with reading(place.engine) as db:
+def _count_lost(workspace: SoakWorkspace, acknowledged: dict[tuple[int, int], str]) -> int:
+    with read_only_session(workspace.engine) as db:
         rows = db.execute(select(VerdictRow.person_id, VerdictRow.question_id, VerdictRow.comment)).all()
-    there = {(row.person_id, row.question_id): row.comment for row in rows}
-    return sum(there.get(key) != comment for key, comment in acknowledged.items())
+    saved_comments = {(row.person_id, row.question_id): row.comment for row in rows}
+    return sum(saved_comments.get(key) != comment for key, comment in acknowledged.items())
 
 
-def _print(phases: list[Phase], soak: Soak, lost: int, access: Counter[str]) -> None:
+def _print_results(phases: list[Phase], soak: StoreSoak, lost: int, requests_by_process: Counter[str]) -> None:
     for phase in phases:
         print(f"\n{phase.name:34} {'n':>7} {'median':>8} {'p95':>8} {'longest':>8}   seconds")
         for kind, times in phase.times.items():
-            middle, p95 = statistics.median(times), percentile(times, 95)
-            print(f"  {kind:32} {len(times):7,} {middle:8.3f} {p95:8.3f} {max(times):8.3f}")
+            median, p95 = statistics.median(times), percentile(times, 95)
+            print(f"  {kind:32} {len(times):7,} {median:8.3f} {p95:8.3f} {max(times):8.3f}")
         print(
             f"  radiographs by status {dict(phase.pixels)} · /health/ready by status {dict(phase.readiness)}"
         )
-        for trouble, count in phase.troubles.most_common(5):
-            print(f"  {count} x {trouble}")
+        for problem, count in phase.troubles.most_common(5):
+            print(f"  {count} x {problem}")
     print(
-        f"\nacknowledged {len(soak.acknowledged):,} · lost {lost} · requests by process {dict(access)}"
+        f"\nacknowledged {len(soak.acknowledged):,} · lost {lost} · requests by process {dict(requests_by_process)}"
         f" · load at the end {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     )
 

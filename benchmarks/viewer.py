@@ -27,16 +27,16 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from benchmarks.viewer_app import Bench, chromium, running
-from benchmarks.viewer_rounds import NOTHING_AHEAD, PLAIN, WARM, entering, following, gaps, keeping
-from benchmarks.viewer_workspace import EXAMS, prepared
+from benchmarks.viewer_app import ViewerBench, find_chromium, run_app
+from benchmarks.viewer_rounds import NO_PREFETCH_SCRIPT, PLAIN_EDITOR_SCRIPT, WARM_UP, time_entry, time_next_question, measure_frame_gaps, time_draft_save
+from benchmarks.viewer_workspace import EXAMS, prepare_workspace
 
 REPEATS = 20
-MOST = EXAMS - WARM - 1
+MAX_REPEATS = EXAMS - WARM_UP - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class TimingResult:
     """Times in milliseconds, and their targets."""
 
     name: str
@@ -55,72 +55,72 @@ class Figure:
 
     @property
     def is_missed(self) -> bool:
-        over = self.mark is not None and self.median > self.mark
-        return over or (self.mark_95 is not None and self.most_of_them > self.mark_95)
+        median_missed = self.mark is not None and self.median > self.mark
+        return median_missed or (self.mark_95 is not None and self.most_of_them > self.mark_95)
 
-    def say(self, against: Figure | None = None) -> None:
-        mark = "" if self.mark is None else f"<= {self.mark:.0f}"
-        mark += "" if self.mark_95 is None else f", p95 <= {self.mark_95:.0f}"
-        ratio = "" if against is None else f"{self.median / against.median:5.1f} x"
+    def say(self, baseline: TimingResult | None = None) -> None:
+        target_text = "" if self.mark is None else f"<= {self.mark:.0f}"
+        target_text += "" if self.mark_95 is None else f", p95 <= {self.mark_95:.0f}"
+        ratio = "" if baseline is None else f"{self.median / baseline.median:5.1f} x"
         missed = "  MISSED" if self.is_missed else ""
         times = f"{self.median:7.1f} {self.most_of_them:7.1f}"
-        print(f"{self.name:52} {times}   {mark:18}{ratio}{missed}", flush=True)
+        print(f"{self.name:52} {times}   {target_text:18}{ratio}{missed}", flush=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--home", type=Path, help="folder in which the made workspace is kept")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help=f"{REPEATS}; {MOST} at most")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help=f"{REPEATS}; {MAX_REPEATS} at most")
     parser.add_argument("--port", type=int, default=8599, help="for the app's server")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         home = (args.home or Path(temporary)).resolve()
         home.mkdir(parents=True, exist_ok=True)
-        prepared(home)
-        with running(home, args.port) as address, sync_playwright() as playwright:
+        prepare_workspace(home)
+        with run_app(home, args.port) as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path=chromium(), args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+                executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
             )
             load = os.getloadavg()[0]
             print(f"Chromium {browser.version}, medians of {args.repeats}")
             print(f"load {load:.1f} on {os.cpu_count()} cores")
-            missed = measure(Bench(browser=browser, address=address), min(args.repeats, MOST))
+            missed = measure_viewer(ViewerBench(browser=browser, address=address), min(args.repeats, MAX_REPEATS))
             print(f"load at the end {os.getloadavg()[0]:.1f}")
             browser.close()
     return int(missed)
 
 
-def measure(bench: Bench, repeats: int) -> bool:
+def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
     """Print all figures; return whether a target is missed."""
     print(f"\n{'milliseconds':52} {'median':>7} {'p95':>7}   mark")
     # Measured first, while the server's cache is empty too.
-    Figure(
+    TimingResult(
         name="next question, cold, its file never read before",
-        times=following(bench, "first", repeats, NOTHING_AHEAD),
+        times=time_next_question(bench, "first", repeats, NO_PREFETCH_SCRIPT),
     ).say()
-    cold = Figure(
-        name="next question, cold", times=following(bench, "cold", repeats, NOTHING_AHEAD), mark=450
+    cold_result = TimingResult(
+        name="next question, cold", times=time_next_question(bench, "cold", repeats, NO_PREFETCH_SCRIPT), mark=450
     )
-    cold.say()
-    ahead = Figure(name="next question, fetched ahead", times=following(bench, "ahead", repeats), mark=200)
-    ahead.say()
-    gap = Figure(name="frame gap, the window dragged", times=gaps(bench, repeats), mark=20, mark_95=34)
-    gap.say()
-    kept = Figure(
-        name="mouse let go until the draft is kept", times=keeping(bench, "hand", repeats), mark=250
+    cold_result.say()
+    prefetched_result = TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "ahead", repeats), mark=200)
+    prefetched_result.say()
+    gap_result = TimingResult(name="frame gap, the window dragged", times=measure_frame_gaps(bench, repeats), mark=20, mark_95=34)
+    gap_result.say()
+    draft_result = TimingResult(
+        name="mouse let go until the draft is kept", times=time_draft_save(bench, "hand", repeats), mark=250
     )
-    kept.say()
-    after_script, after_click = entering(bench, repeats)
-    entry = Figure(name="image after the page's script has ended", times=after_script, mark=600)
-    entry.say()
-    Figure(name="image after the click that opens the page", times=after_click).say()
+    draft_result.say()
+    after_script, after_click = time_entry(bench, repeats)
+    entry_result = TimingResult(name="image after the page's script has ended", times=after_script, mark=600)
+    entry_result.say()
+    TimingResult(name="image after the click that opens the page", times=after_click).say()
     print("\nthe plain editor, a picture of 8 bits and 1600 pixels; x: so many times as long as the viewer")
-    Figure(name="next question, fetched ahead", times=following(bench, "plain", repeats, PLAIN)).say(ahead)
-    Figure(name="frame gap, its brightness dragged", times=gaps(bench, repeats, PLAIN)).say(gap)
-    Figure(
-        name="mouse let go until the draft is kept", times=keeping(bench, "plainhand", repeats, PLAIN)
-    ).say(kept)
-    return any(figure.is_missed for figure in (cold, ahead, gap, kept, entry))
+    TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "plain", repeats, PLAIN_EDITOR_SCRIPT)).say(prefetched_result)
+    TimingResult(name="frame gap, its brightness dragged", times=measure_frame_gaps(bench, repeats, PLAIN_EDITOR_SCRIPT)).say(gap_result)
+    TimingResult(
+        name="mouse let go until the draft is kept", times=time_draft_save(bench, "plainhand", repeats, PLAIN_EDITOR_SCRIPT)
+    ).say(draft_result)
+    return any(figure.is_missed for figure in (cold_result, prefetched_result, gap_result, draft_result, entry_result))
 
 
 if __name__ == "__main__":

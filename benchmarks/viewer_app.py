@@ -22,7 +22,7 @@ PROBE = Path(__file__).with_name("viewer_probe.js")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class ViewerBench:
     """A browser, and the address of the app."""
 
     browser: Browser
@@ -33,7 +33,7 @@ class Bench:
         """A new window in which that person has signed in and opened the review page."""
         with self.signed_in(name, *scripts) as page:
             page.goto("/review")
-            until(page, "bench.isPainted()")
+            wait_until(page, "bench.isPainted()")
             yield page
 
     @contextmanager
@@ -54,40 +54,40 @@ class Bench:
         context.close()
 
 
-def until(page: Page, what: str) -> None:
+def wait_until(page: Page, expression: str) -> None:
     """Wait until that expression is true in the page."""
     # Polled twice a second: polling more often would distort the measurement.
-    page.wait_for_function(f"() => {what}", polling=500, timeout=30_000)
+    page.wait_for_function(f"() => {expression}", polling=500, timeout=30_000)
 
 
-def place_of(part: Locator) -> FloatRect:
+def bounding_box(locator: Locator) -> FloatRect:
     """The position of the element in the window, in CSS pixels."""
-    place = part.bounding_box()
+    place = locator.bounding_box()
     if place is None:
-        sys.exit(f"{part} is not on screen")
+        sys.exit(f"{locator} is not on screen")
     return place
 
 
 @contextmanager
-def running(home: Path, port: int) -> Iterator[str]:
+def run_app(home: Path, port: int) -> Iterator[str]:
     """Run the app's server on that workspace; its address."""
     address = f"http://localhost:{port}"
     log = home / "server.log"
-    with log.open("wb") as written:
+    with log.open("wb") as log_file:
         server = subprocess.Popen(  # noqa: S603 - our own app
             [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
             cwd=ROOT, env={**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""},
-            stdout=written, stderr=subprocess.STDOUT,
+            stdout=log_file, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
-            _wait_until_it_answers(address, server, log)
+            _wait_until_ready(address, server, log)
             yield address
         finally:
             server.terminate()
             server.wait(timeout=20)
 
 
-def _wait_until_it_answers(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_until_ready(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
     for _ in range(300):
         if server.poll() is not None:
             break
@@ -99,6 +99,6 @@ def _wait_until_it_answers(address: str, server: subprocess.Popen[bytes], log: P
     sys.exit(f"The app did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
 
 
-def chromium() -> str | None:
+def find_chromium() -> str | None:
     """The path of the system's Chromium; None means Playwright's own."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -35,27 +35,27 @@ PASSWORD = "a password for figures"  # noqa: S105 - of people who are made up
 #: One reviewer per round, each with every question, because a judged question is not shown again.
 PEOPLE = ("first", "cold", "ahead", "hand", "entry", "plain", "plainhand")
 _BATCH = "Figures"
-_DATABASE, _AS_MADE = "overread.sqlite", "as-made.sqlite"
+_DATABASE, _PRISTINE_DATABASE = "overread.sqlite", "as-made.sqlite"
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
-def prepared(home: Path) -> Workspace:
+def prepare_workspace(home: Path) -> Workspace:
     """The workspace in that folder in its initial state; created if there is none."""
     workspace = Workspace(home=home, database_url=f"sqlite:///{home / _DATABASE}")
-    as_made = home / _AS_MADE
+    pristine = home / _PRISTINE_DATABASE
     for end in ("", "-wal", "-shm"):
         (home / (_DATABASE + end)).unlink(missing_ok=True)
-    if not as_made.exists():
+    if not pristine.exists():
         print(f"Making {EXAMS} exams in {home} (once)", flush=True)
-        _make(workspace)
-        shutil.copyfile(home / _DATABASE, as_made)
+        _create_workspace(workspace)
+        shutil.copyfile(home / _DATABASE, pristine)
     else:
-        shutil.copyfile(as_made, home / _DATABASE)
+        shutil.copyfile(pristine, home / _DATABASE)
     shutil.rmtree(workspace.cache, ignore_errors=True)
     return workspace
 
 
-def _make(workspace: Workspace) -> None:
+def _create_workspace(workspace: Workspace) -> None:
     source = workspace.home / "source"
     shutil.rmtree(source, ignore_errors=True)
     file = _write_source(source)
@@ -89,22 +89,22 @@ def _write_source(folder: Path) -> Path:
     ]
     lines = []
     for number in range(EXAMS):
-        exam = _moved(rendered[number % RENDERED], aside=number // RENDERED, lateral=number % 2 == 1)
+        exam = _shift_exam(rendered[number % RENDERED], shift=number // RENDERED, lateral=number % 2 == 1)
         files = write_dicom(
             exam, folder / f"E{number}", transfer_syntax=TransferSyntax.EXPLICIT, monochrome1=False
         )
-        lines.append(json.dumps(_record(number, [f"E{number}/{file.name}" for file in files])))
+        lines.append(json.dumps(_question_record(number, [f"E{number}/{file.name}" for file in files])))
     path = folder / "questions.jsonl"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
-def _moved(exam: PhantomExam, *, aside: int, lateral: bool) -> PhantomExam:
-    images = tuple(replace(image, pixels=np.roll(image.pixels, 3 * aside, axis=1)) for image in exam.images)
+def _shift_exam(exam: PhantomExam, *, shift: int, lateral: bool) -> PhantomExam:
+    images = tuple(replace(image, pixels=np.roll(image.pixels, 3 * shift, axis=1)) for image in exam.images)
     return replace(exam, images=images if lateral else tuple(i for i in images if i.view is View.PA))
 
 
-def _record(number: int, files: list[str]) -> dict[str, object]:
+def _question_record(number: int, files: list[str]) -> dict[str, object]:
     return {
         "id": f"Q{number:02d}",
         "exam": {

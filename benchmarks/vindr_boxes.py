@@ -20,12 +20,12 @@ from scipy.optimize import linear_sum_assignment
 
 from domain.boxes import Box, LabelledBox
 from measures.boxes import mean_overlap
-from review.forms import overlap_of_boxes
+from review.forms import compute_box_overlap
 
 Corners = tuple[float, float, float, float]
 #: image -> reader -> [(class, corners)]
-Drawn = dict[str, dict[str, list[tuple[str, Corners]]]]
-SAME = 1e-9
+BoxesByReader = dict[str, dict[str, list[tuple[str, Corners]]]]
+TOLERANCE = 1e-9
 
 
 def main(arguments: list[str]) -> int:
@@ -33,87 +33,87 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m benchmarks.vindr_boxes FOLDER", file=sys.stderr)
         return 2
-    drawn = read(Path(arguments[0]) / "vinbigdata-train.csv")
-    ours, plain = by_measures(drawn), by_loops(drawn)
-    readers = sorted({len(each) for each in drawn.values()})
-    print(f"{len(drawn):,} images, readers an image: {', '.join(str(each) for each in readers)}")
-    print(f"{ours['pairs']:,.0f} pairs of readers in which one or both drew a box")
-    for name, value in ours.items():
-        beside = f"   plain loops {plain[name]:.6f}" if name in plain else ""
-        print(f"  {name:<40} {value:.6f}{beside}")
-    alike = all(math.isclose(ours[name], plain[name], abs_tol=SAME) for name in plain)
-    print("The two agree." if alike else "The two DIFFER.")
-    return 0 if alike else 1
+    boxes_by_image = read_boxes(Path(arguments[0]) / "vinbigdata-train.csv")
+    our_results, loop_results = measure_with_project(boxes_by_image), measure_with_loops(boxes_by_image)
+    reader_counts = sorted({len(image_readers) for image_readers in boxes_by_image.values()})
+    print(f"{len(boxes_by_image):,} images, readers an image: {', '.join(str(reader_count) for reader_count in reader_counts)}")
+    print(f"{our_results['pairs']:,.0f} pairs of readers in which one or both drew a box")
+    for name, value in our_results.items():
+        loop_note = f"   plain loops {loop_results[name]:.6f}" if name in loop_results else ""
+        print(f"  {name:<40} {value:.6f}{loop_note}")
+    is_same = all(math.isclose(our_results[name], loop_results[name], abs_tol=TOLERANCE) for name in loop_results)
+    print("The two agree." if is_same else "The two DIFFER.")
+    return 0 if is_same else 1
 
 
-def read(file: Path) -> Drawn:
+def read_boxes(file: Path) -> BoxesByReader:
     """The boxes by image and reader; the list of a reader who drew none is empty.
 
     Boxes without extent are left out.
     """
-    drawn: Drawn = defaultdict(dict)
+    boxes_by_image: BoxesByReader = defaultdict(dict)
     with file.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            boxes = drawn[row["image_id"]].setdefault(row["rad_id"], [])
+            boxes = boxes_by_image[row["image_id"]].setdefault(row["rad_id"], [])
             if row["x_min"]:
                 x_min, y_min, x_max, y_max = (
-                    float(row[each]) for each in ("x_min", "y_min", "x_max", "y_max")
+                    float(row[corner]) for corner in ("x_min", "y_min", "x_max", "y_max")
                 )
                 if x_min < x_max and y_min < y_max:
                     boxes.append((row["class_name"], (x_min, y_min, x_max, y_max)))
-    return drawn
+    return boxes_by_image
 
 
-def by_measures(drawn: Drawn) -> dict[str, float]:
+def measure_with_project(boxes_by_image: BoxesByReader) -> dict[str, float]:
     """The agreement as the page Agreement computes it, with its bootstrap over images."""
     overlaps, images = [], []
-    for number, readers in enumerate(drawn.values()):
-        for one, other in combinations(sorted(readers), 2):
-            overlaps.append(overlap_of_boxes(_labelled(readers[one]), _labelled(readers[other])))
+    for number, readers in enumerate(boxes_by_image.values()):
+        for first_reader, second_reader in combinations(sorted(readers), 2):
+            overlaps.append(compute_box_overlap(_to_labelled_boxes(readers[first_reader]), _to_labelled_boxes(readers[second_reader])))
             images.append(number)
-    found = mean_overlap(overlaps, clusters=images, seed=7)
+    overlap = mean_overlap(overlaps, clusters=images, seed=7)
     figures = {
-        "pairs": float(found.n),
-        "over the larger number (V-score)": found.score,
-        "  lower limit, bootstrap by image": found.low,
-        "  upper limit": found.high,
-        "over the first reader's boxes": found.per_truth,
-        "over matched pairs": found.per_match,
+        "pairs": float(overlap.n),
+        "over the larger number (V-score)": overlap.score,
+        "  lower limit, bootstrap by image": overlap.low,
+        "  upper limit": overlap.high,
+        "over the first reader's boxes": overlap.per_truth,
+        "over matched pairs": overlap.per_match,
     }
     return {name: math.nan if value is None else value for name, value in figures.items()}
 
 
-def by_loops(drawn: Drawn) -> dict[str, float]:
+def measure_with_loops(boxes_by_image: BoxesByReader) -> dict[str, float]:
     """The same agreement written out in loops, without the project's code."""
-    larger, first, matched = [], [], []
-    for readers in drawn.values():
-        for one, other in combinations(sorted(readers), 2):
-            a, b = readers[one], readers[other]
+    per_larger_count, per_first_reader, per_match = [], [], []
+    for readers in boxes_by_image.values():
+        for first_reader, second_reader in combinations(sorted(readers), 2):
+            a, b = readers[first_reader], readers[second_reader]
             if not a and not b:
                 continue
             total, pairs = 0.0, 0
             for kind in {name for name, _ in a + b}:
-                ours = [box for name, box in a if name == kind]
-                theirs = [box for name, box in b if name == kind]
-                if not ours or not theirs:
+                first_boxes = [box for name, box in a if name == kind]
+                second_boxes = [box for name, box in b if name == kind]
+                if not first_boxes or not second_boxes:
                     continue
-                table = np.zeros((len(ours), len(theirs)))
-                for row, box in enumerate(ours):
-                    for column, against in enumerate(theirs):
-                        table[row, column] = _iou(box, against)
+                table = np.zeros((len(first_boxes), len(second_boxes)))
+                for row, box in enumerate(first_boxes):
+                    for column, other_box in enumerate(second_boxes):
+                        table[row, column] = _iou(box, other_box)
                 rows, columns = linear_sum_assignment(-table)
                 total += sum(table[row, column] for row, column in zip(rows, columns, strict=True))
                 pairs += len(rows)
-            larger.append(total / max(len(a), len(b)))
+            per_larger_count.append(total / max(len(a), len(b)))
             if a:
-                first.append(total / len(a))
+                per_first_reader.append(total / len(a))
             if pairs:
-                matched.append(total / pairs)
+                per_match.append(total / pairs)
     return {
-        "pairs": float(len(larger)),
-        "over the larger number (V-score)": sum(larger) / len(larger),
-        "over the first reader's boxes": sum(first) / len(first),
-        "over matched pairs": sum(matched) / len(matched),
+        "pairs": float(len(per_larger_count)),
+        "over the larger number (V-score)": sum(per_larger_count) / len(per_larger_count),
+        "over the first reader's boxes": sum(per_first_reader) / len(per_first_reader),
+        "over matched pairs": sum(per_match) / len(per_match),
     }
 
 
@@ -126,7 +126,7 @@ def _iou(a: Corners, b: Corners) -> float:
     return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common)
 
 
-def _labelled(boxes: list[tuple[str, Corners]]) -> tuple[LabelledBox, ...]:
+def _to_labelled_boxes(boxes: list[tuple[str, Corners]]) -> tuple[LabelledBox, ...]:
     return tuple(
         LabelledBox(radiograph="image", label=name, box=Box(x_min=a, y_min=b, x_max=c, y_max=d))
         for name, (a, b, c, d) in boxes

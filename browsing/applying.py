@@ -11,19 +11,19 @@ from browsing.search import Search
 from domain.errors import InvalidValue, Refused
 
 #: The most questions that one step applies to.
-MOST = 200_000
+MAX_QUESTIONS = 200_000
 #: The most questions that can be queued into one batch; draw a sample of more.
-MOST_QUEUED = 5_000
+MAX_QUEUED = 5_000
 
 
-class Step(StrEnum):
+class BulkAction(StrEnum):
     """What is done with the questions that a search finds."""
 
     REJECT = "reject"
     QUEUE = "queue"
 
 
-def checked_reason(reason: str) -> str:
+def check_reason(reason: str) -> str:
     """Check a reason.
 
     Args:
@@ -41,13 +41,13 @@ def checked_reason(reason: str) -> str:
     return stripped
 
 
-def check_narrow(search: Search, count: int, step: Step) -> None:
+def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
     """Check that a step may apply to what a search finds.
 
     Args:
         search: the search.
         count: questions that it finds.
-        step: the step, which limits the number.
+        action: the step, which limits the number.
 
     Raises:
         Refused: the search has no criterion but the dataset, or finds no or too many questions.
@@ -56,17 +56,17 @@ def check_narrow(search: Search, count: int, step: Step) -> None:
         raise Refused("Say first what is wrong with them: words or a filter. The whole dataset is too much.")
     if not count:
         raise Refused("Nothing of that kind is left that nobody has drawn, judged or rejected.")
-    most = MOST_QUEUED if step is Step.QUEUE else MOST
-    if count > most:
-        raise Refused(f"{count:,} questions are too many for one step: {most:,} are the most. Narrow it.")
+    limit = MAX_QUEUED if action is BulkAction.QUEUE else MAX_QUESTIONS
+    if count > limit:
+        raise Refused(f"{count:,} questions are too many for one step: {limit:,} are the most. Narrow it.")
 
 
-def search_to_plain(search: Search) -> dict[str, Any]:
+def search_to_json(search: Search) -> dict[str, Any]:
     """The stored form of a search: JSON values of the criteria that are set."""
     return {name: value for name, value in asdict(search).items() if value not in (None, "", False)}
 
 
-def said(search: Mapping[str, Any]) -> str:
+def describe_search(search: Mapping[str, Any]) -> str:
     """Describe a stored search in text for the user."""
     parts = [f"“{search['words']}”"] if search.get("words") else []
     parts += [

@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from browsing.words import TextCounts, binned, mean
+from browsing.words import TextCounts, bin_lengths, mean_length
 from domain.vocabulary import AnswerFormat
 
-_WORDS = 40
-_CHARACTERS, _IN_WORDS = 10, 2  # widths of the bins of the histograms
+_MAX_WORDS = 40
+_CHARACTER_BIN, _WORD_BIN = 10, 2  # widths of the bins of the histograms
 #: Questions by number of boxes, by kind. A kind has one value for each counted column.
-Kinds = Mapping[tuple[str, ...], Mapping[int, int]]
+BoxCountsByKind = Mapping[tuple[str, ...], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,60 +68,60 @@ class DatasetStatistics:
     explanations: Lengths
 
 
-def questions_by_value(kinds: Kinds, place: int, order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
+def count_questions_by_value(kinds: BoxCountsByKind, column_index: int, order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
     """The number of questions of each value of a column: those of ``order`` first, then the most frequent.
 
     Args:
         kinds: questions by number of boxes, by kind.
-        place: of the column in a kind.
+        column_index: of the column in a kind.
         order: values that have an order of their own.
     """
-    found = Counter[str]()
+    totals = Counter[str]()
     for kind, by_boxes in kinds.items():
-        found[kind[place]] += sum(by_boxes.values())
+        totals[kind[column_index]] += sum(by_boxes.values())
     rank = {value: index for index, value in enumerate(order)}
-    return tuple(sorted(found.items(), key=lambda each: (rank.get(each[0], 99), -each[1], each[0])))
+    return tuple(sorted(totals.items(), key=lambda item: (rank.get(item[0], 99), -item[1], item[0])))
 
 
-def questions_by_boxes(kinds: Kinds) -> tuple[tuple[int, int], ...]:
+def count_questions_by_boxes(kinds: BoxCountsByKind) -> tuple[tuple[int, int], ...]:
     """(Boxes per question, questions), by number of boxes."""
-    found = Counter[int]()
+    totals = Counter[int]()
     for by_boxes in kinds.values():
-        found.update(by_boxes)
-    return tuple(sorted(found.items()))
+        totals.update(by_boxes)
+    return tuple(sorted(totals.items()))
 
 
-def format_lines(kinds: Kinds, place: int) -> tuple[FormatLine, ...]:
-    """Counts of each answer format that occurs, then of all; ``place`` is that of the format in a kind."""
+def count_formats(kinds: BoxCountsByKind, column_index: int) -> tuple[FormatLine, ...]:
+    """Counts of each answer format that occurs, then of all; ``column_index`` is that of the format in a kind."""
     by_format = defaultdict[str, Counter[int]](Counter)
     for kind, by_boxes in kinds.items():
-        by_format[kind[place]].update(by_boxes)
+        by_format[kind[column_index]].update(by_boxes)
     lines = [
         FormatLine(
-            name=each.value,
-            questions=by_format[each.value].total(),
-            with_boxes=sum(questions for boxes, questions in by_format[each.value].items() if boxes),
-            boxes=sum(boxes * questions for boxes, questions in by_format[each.value].items()),
+            name=answer_format.value,
+            questions=by_format[answer_format.value].total(),
+            with_boxes=sum(questions for boxes, questions in by_format[answer_format.value].items() if boxes),
+            boxes=sum(boxes * questions for boxes, questions in by_format[answer_format.value].items()),
         )
-        for each in AnswerFormat
-        if each.value in by_format
+        for answer_format in AnswerFormat
+        if answer_format.value in by_format
     ]
-    whole = FormatLine(
+    total_line = FormatLine(
         name="all",
-        questions=sum(each.questions for each in lines),
-        with_boxes=sum(each.with_boxes for each in lines),
-        boxes=sum(each.boxes for each in lines),
+        questions=sum(line.questions for line in lines),
+        with_boxes=sum(line.with_boxes for line in lines),
+        boxes=sum(line.boxes for line in lines),
     )
-    return (*lines, whole)
+    return (*lines, total_line)
 
 
-def lengths_of(counted: TextCounts) -> Lengths:
+def compute_lengths(text_counts: TextCounts) -> Lengths:
     """Means, histograms and frequent words of counted texts."""
     return Lengths(
-        n=counted.n,
-        mean_characters=mean(counted.characters),
-        mean_words=mean(counted.words),
-        characters=tuple(binned(counted.characters, width=_CHARACTERS)),
-        in_words=tuple(binned(counted.words, width=_IN_WORDS)),
-        words=tuple(counted.most_frequent(_WORDS)),
+        n=text_counts.n,
+        mean_characters=mean_length(text_counts.characters),
+        mean_words=mean_length(text_counts.words),
+        characters=tuple(bin_lengths(text_counts.characters, width=_CHARACTER_BIN)),
+        in_words=tuple(bin_lengths(text_counts.words, width=_WORD_BIN)),
+        words=tuple(text_counts.most_frequent(_MAX_WORDS)),
     )

@@ -9,10 +9,10 @@ from domain.errors import InvalidValue
 from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
-LONGEST = 500  # longest search text, in characters
+MAX_LENGTH = 500  # longest search text, in characters
 
 
-class Standing(StrEnum):
+class QuestionStatus(StrEnum):
     """The status of a question."""
 
     NOT_DRAWN = "not drawn"
@@ -45,13 +45,13 @@ class Search:
     generator: str | None = None
     prompt_version: str | None = None
     with_boxes: bool = False
-    standing: Standing | None = None
+    standing: QuestionStatus | None = None
     batch: str | None = None
     check: Check | None = None
 
     def __post_init__(self) -> None:
-        if len(self.words) > LONGEST:
-            raise InvalidValue("words", f"are {len(self.words):,} characters; {LONGEST} are the most")
+        if len(self.words) > MAX_LENGTH:
+            raise InvalidValue("words", f"are {len(self.words):,} characters; {MAX_LENGTH} are the most")
 
     @property
     def asks(self) -> bool:

@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from browsing.dataset_statistics import DatasetStatistics
-from browsing.service.statistics import COUNTED
-from domain.table_cells import harmless
+from browsing.service.statistics import COUNTED_COLUMNS
+from domain.table_cells import escape_formula
 from domain.vocabulary import AnswerFormat, Task
 
 ALL, BOXES, NOT_STATED = "all", "boxes", "not stated"
-_ORDER = {
-    "task": [each.value for each in Task],
-    "format": [each.value for each in AnswerFormat],
+_VALUE_ORDER = {
+    "task": [task.value for task in Task],
+    "format": [answer_format.value for answer_format in AnswerFormat],
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ComparisonLine:
     """The number of questions of each dataset with a value of a column; for ``boxes``, of boxes.
 
     ``wholes`` are the numbers that per cent refer to; None for boxes.
@@ -38,58 +38,58 @@ class Line:
         return f"{100 * self.counts[place] / self.wholes[place]:.1f}"
 
 
-def columns_of(found: Sequence[DatasetStatistics]) -> list[str]:
+def list_columns(statistics: Sequence[DatasetStatistics]) -> list[str]:
     """The columns in which any question of any dataset has a value."""
-    return [name for name in COUNTED if any(value for each in found for value, _ in each.counts[name])]
+    return [name for name in COUNTED_COLUMNS if any(value for dataset in statistics for value, _ in dataset.counts[name])]
 
 
-def lines_of(found: Sequence[DatasetStatistics], column: str) -> tuple[Line, ...]:
+def compare_column(statistics: Sequence[DatasetStatistics], column: str) -> tuple[ComparisonLine, ...]:
     """One line per value, and a last line for all; tasks and formats in their order, others by frequency."""
-    wholes = tuple(each.questions for each in found)
-    by_dataset = [dict(each.counts[column]) for each in found]
-    order = {value: place for place, value in enumerate(_ORDER.get(column, []))}
+    totals = tuple(dataset.questions for dataset in statistics)
+    by_dataset = [dict(dataset.counts[column]) for dataset in statistics]
+    order = {value: index for index, value in enumerate(_VALUE_ORDER.get(column, []))}
     values = sorted(
         {value for counts in by_dataset for value in counts},
         key=lambda value: (
-            not value, order.get(value, 99), -sum(each.get(value, 0) for each in by_dataset), value,
+            not value, order.get(value, 99), -sum(value_counts.get(value, 0) for value_counts in by_dataset), value,
         ),
     )  # fmt: skip
     return (
         *(
-            Line(
+            ComparisonLine(
                 column=column,
                 value=value or NOT_STATED,
-                counts=tuple(each.get(value, 0) for each in by_dataset),
-                wholes=wholes,
+                counts=tuple(value_counts.get(value, 0) for value_counts in by_dataset),
+                wholes=totals,
             )
             for value in values
         ),
-        Line(column=column, value=ALL, counts=wholes, wholes=wholes),
+        ComparisonLine(column=column, value=ALL, counts=totals, wholes=totals),
     )
 
 
-def boxes_of(found: Sequence[DatasetStatistics]) -> tuple[Line, ...]:
+def compare_boxes(statistics: Sequence[DatasetStatistics]) -> tuple[ComparisonLine, ...]:
     """One line of box counts per answer format, and a last line for all."""
-    boxes = [{line.name: line.boxes for line in each.formats} for each in found]
-    names = [name for name in (*_ORDER["format"], ALL) if any(name in each for each in boxes)]
+    boxes_by_format = [{line.name: line.boxes for line in dataset.formats} for dataset in statistics]
+    names = [name for name in (*_VALUE_ORDER["format"], ALL) if any(name in box_counts for box_counts in boxes_by_format)]
     return tuple(
-        Line(column=BOXES, value=name, counts=tuple(each.get(name, 0) for each in boxes), wholes=None)
+        ComparisonLine(column=BOXES, value=name, counts=tuple(box_counts.get(name, 0) for box_counts in boxes_by_format), wholes=None)
         for name in names
     )
 
 
-def side_by_side_csv(found: Sequence[DatasetStatistics]) -> str:
+def format_comparison_csv(statistics: Sequence[DatasetStatistics]) -> str:
     """All columns and the boxes as one CSV table, with count and per cent of each dataset and the sum."""
     file = io.StringIO()
-    out = csv.writer(file, lineterminator="\n")
-    heads = [name for each in found for name in (harmless(each.dataset), f"{each.dataset}, %")]
-    out.writerow(["table", "value", *heads, ALL])
-    out.writerows(_rows(found))
+    writer = csv.writer(file, lineterminator="\n")
+    header = [name for dataset in statistics for name in (escape_formula(dataset.dataset), f"{dataset.dataset}, %")]
+    writer.writerow(["table", "value", *header, ALL])
+    writer.writerows(_iter_csv_rows(statistics))
     return file.getvalue()
 
 
-def _rows(found: Sequence[DatasetStatistics]) -> Iterator[list[object]]:
-    lines = [line for column in columns_of(found) for line in lines_of(found, column)]
-    for line in (*lines, *boxes_of(found)):
-        cells = [cell for place in range(len(found)) for cell in (line.counts[place], line.percent(place))]
-        yield [line.column, harmless(line.value), *cells, sum(line.counts)]
+def _iter_csv_rows(statistics: Sequence[DatasetStatistics]) -> Iterator[list[object]]:
+    lines = [line for column in list_columns(statistics) for line in compare_column(statistics, column)]
+    for line in (*lines, *compare_boxes(statistics)):
+        cells = [cell for dataset_index in range(len(statistics)) for cell in (line.counts[dataset_index], line.percent(dataset_index))]
+        yield [line.column, escape_formula(line.value), *cells, sum(line.counts)]

@@ -9,57 +9,57 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from browsing.dataset_statistics import DatasetStatistics
-from domain.table_cells import harmless
+from domain.table_cells import escape_formula
 
 COLUMNS = ("table", "name", "value", "questions", "percent")
 
 
-def csv_text(found: DatasetStatistics) -> str:
+def format_csv(statistics: DatasetStatistics) -> str:
     """All counts as one CSV table."""
     file = io.StringIO()
-    out = csv.writer(file)
-    out.writerow(COLUMNS)
-    out.writerows(rows(found))
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    writer.writerows(iter_rows(statistics))
     return file.getvalue()
 
 
-def rows(found: DatasetStatistics) -> Iterator[tuple[object, ...]]:
+def iter_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
     """All counts as (table, name, value, questions, per cent of the table)."""
-    for column, counts in found.counts.items():
+    for column, counts in statistics.counts.items():
         for value, count in counts:
-            yield column, harmless(value or "not stated"), "", count, _percent(count, found.questions)
-    for line in found.formats:
-        yield "boxes", line.name, line.boxes, line.questions, _percent(line.with_boxes, line.questions)
-    for boxes, count in found.boxes:
-        yield "boxes a question", str(boxes), boxes, count, _percent(count, found.questions)
-    for label, count, boxes in found.observations:
-        yield "observations", harmless(label or "not stated"), boxes, count, _percent(count, found.questions)
-    yield from _by_split(found)
-    for name, lengths in (("question", found.stems), ("explanation", found.explanations)):
+            yield column, escape_formula(value or "not stated"), "", count, _format_percent(count, statistics.questions)
+    for line in statistics.formats:
+        yield "boxes", line.name, line.boxes, line.questions, _format_percent(line.with_boxes, line.questions)
+    for boxes, count in statistics.boxes:
+        yield "boxes a question", str(boxes), boxes, count, _format_percent(count, statistics.questions)
+    for label, count, boxes in statistics.observations:
+        yield "observations", escape_formula(label or "not stated"), boxes, count, _format_percent(count, statistics.questions)
+    yield from _split_rows(statistics)
+    for name, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
         for unit, bins in (("characters", lengths.characters), ("words", lengths.in_words)):
             for low, high, count in bins:
-                yield f"{name} length in {unit}", f"{low} to {high}", low, count, _percent(count, lengths.n)
+                yield f"{name} length in {unit}", f"{low} to {high}", low, count, _format_percent(count, lengths.n)
         for word, count in lengths.words:
-            yield f"{name} words", harmless(word), "", count, _percent(count, lengths.n)
+            yield f"{name} words", escape_formula(word), "", count, _format_percent(count, lengths.n)
 
 
-def _by_split(found: DatasetStatistics) -> Iterator[tuple[object, ...]]:
-    sides = {side for side, _ in found.splits}
-    for side in sorted(sides):
-        whole = sum(n for (other, _), n in found.splits.items() if other == side)
-        for (other, task), count in sorted(found.splits.items()):
-            if other == side:
-                yield f"split {side}", harmless(task or "not stated"), "", count, _percent(count, whole)
+def _split_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
+    splits = {side for side, _ in statistics.splits}
+    for split in sorted(splits):
+        total = sum(n for (other_split, _), n in statistics.splits.items() if other_split == split)
+        for (row_split, task), count in sorted(statistics.splits.items()):
+            if row_split == split:
+                yield f"split {split}", escape_formula(task or "not stated"), "", count, _format_percent(count, total)
 
 
-def json_text(found: DatasetStatistics) -> str:
+def format_json(statistics: DatasetStatistics) -> str:
     """All statistics as JSON."""
-    plain = asdict(found)
-    plain["splits"] = [
-        {"side": side, "task": task, "questions": n} for (side, task), n in found.splits.items()
+    values = asdict(statistics)
+    values["splits"] = [
+        {"side": side, "task": task, "questions": n} for (side, task), n in statistics.splits.items()
     ]
-    return json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 
 
-def _percent(count: int, whole: int) -> str:
-    return f"{100 * count / whole:.1f}" if whole else ""
+def _format_percent(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f}" if total else ""

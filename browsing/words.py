@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_ASCII_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # the same for lower-case ASCII, but faster
+_WORD_PATTERN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_ASCII_WORD_PATTERN = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # the same for lower-case ASCII, but faster
 #: Common words that are not counted.
-_COMMON = frozenset(  # one string is easier to read than a list of words
+_STOP_WORDS = frozenset(  # one string is easier to read than a list of words
     """a about above after all also an and any are as at be been below between both but by can could do does
     for from had has have how if in into is it its may more most no nor not of on one only or other out over
     per should shown so some such than that the their them then there these they this those through to under
@@ -28,16 +28,16 @@ class TextCounts:
 
     def add(self, texts: Iterable[str]) -> None:
         """Count more texts; empty ones are ignored."""
-        lengths, seen, words = [], list[str](), []
+        lengths, distinct_words, word_counts = [], list[str](), []
         for text in filter(None, texts):
-            found = (_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())
+            text_words = (_ASCII_WORD_PATTERN if text.isascii() else _WORD_PATTERN).findall(text.lower())
             lengths.append(len(text))
-            words.append(len(found))
-            seen.extend(set(found))
+            word_counts.append(len(text_words))
+            distinct_words.extend(set(text_words))
         # Updated once per call, because each update of a Counter has a fixed cost.
         self.characters.update(lengths)
-        self.words.update(words)
-        self.frequencies.update(seen)
+        self.words.update(word_counts)
+        self.frequencies.update(distinct_words)
 
     @property
     def n(self) -> int:
@@ -46,21 +46,21 @@ class TextCounts:
 
     def most_frequent(self, most: int) -> list[tuple[str, int]]:
         """(word, number of texts) of the most frequent words, without common ones; ties alphabetically."""
-        kept = [(word, count) for word, count in self.frequencies.items() if word not in _COMMON]
-        return sorted(kept, key=lambda each: (-each[1], each[0]))[:most]
+        counted = [(word, count) for word, count in self.frequencies.items() if word not in _STOP_WORDS]
+        return sorted(counted, key=lambda item: (-item[1], item[0]))[:most]
 
 
-def binned(lengths: Counter[int], *, width: int) -> list[tuple[int, int, int]]:
+def bin_lengths(lengths: Counter[int], *, width: int) -> list[tuple[int, int, int]]:
     """Bins (from, to, texts) of a width, from 0 to the greatest length; empty without a text."""
     if not lengths:
         return []
     counts: Counter[int] = Counter()
     for length, count in lengths.items():
         counts[length // width] += count
-    return [(place * width, place * width + width - 1, counts[place]) for place in range(max(counts) + 1)]
+    return [(index * width, index * width + width - 1, counts[index]) for index in range(max(counts) + 1)]
 
 
-def mean(lengths: Counter[int]) -> float | None:
+def mean_length(lengths: Counter[int]) -> float | None:
     """The mean length; None without a text."""
     n = lengths.total()
     return sum(length * count for length, count in lengths.items()) / n if n else None

@@ -6,24 +6,24 @@ import argparse
 import sys
 from datetime import UTC, datetime
 
-from accounts.service import command_line_person, person_named
+from accounts.service import command_line_person, load_person_by_name
 from commands.arguments import Subparsers
 from domain.adjudications import Adjudication, AdjudicationRules
 from domain.corrections import Correction
 from domain.errors import InvalidValue
 from domain.verdicts import Decision
-from review.combining import MACHINE, combined
+from review.combining import MACHINE, combine_picks
 from review.disputes import FIELDS
 from review.service import (
     DisputeSheet,
     adjudicate,
-    adjudication_rules,
-    batch_named,
+    load_adjudication_rules,
+    load_named_batch,
     change_adjudication_rules,
-    disputed,
+    list_disputes,
     open_dispute,
 )
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -35,11 +35,11 @@ def add_to(subparsers: Subparsers) -> None:
     rules.add_argument("--adjudicators", nargs="*", metavar="NAME")
     rules.add_argument("--names", choices=["hidden", "shown"])
     rules.add_argument("--same-box", type=float, metavar="IOU", help="boxes are the same from this IoU on")
-    rules.set_defaults(run=_rules)
+    rules.set_defaults(run=_change_rules)
     listing = verbs.add_parser("list", help="list the disputes as an adjudicator sees them")
     listing.add_argument("batch", metavar="BATCH")
     listing.add_argument("--by", required=True, metavar="NAME", help="the adjudicator")
-    listing.set_defaults(run=_list)
+    listing.set_defaults(run=_list_disputes)
     settle = verbs.add_parser("settle", help="settle one dispute")
     settle.add_argument("batch", metavar="BATCH")
     settle.add_argument("question", metavar="QUESTION_ID")
@@ -54,34 +54,34 @@ def add_to(subparsers: Subparsers) -> None:
     settle.set_defaults(run=_settle)
 
 
-def _rules(args: argparse.Namespace) -> int:
+def _change_rules(args: argparse.Namespace) -> int:
     by = command_line_person()
     with unit_of_work() as db:
-        kept = adjudication_rules(db, by=by, batch=args.batch)
+        current = load_adjudication_rules(db, by=by, batch=args.batch)
         rules = AdjudicationRules(
-            adjudicators=kept.rules.adjudicators if args.adjudicators is None else tuple(args.adjudicators),
-            hide_names=kept.rules.hide_names if args.names is None else args.names == "hidden",
-            same_box=kept.rules.same_box if args.same_box is None else args.same_box,
+            adjudicators=current.rules.adjudicators if args.adjudicators is None else tuple(args.adjudicators),
+            hide_names=current.rules.hide_names if args.names is None else args.names == "hidden",
+            same_box=current.rules.same_box if args.same_box is None else args.same_box,
         )
         now = datetime.now(UTC)
-        found = change_adjudication_rules(
-            db, by=by, batch=args.batch, rules=rules, revision=kept.revision, now=now
+        changed_rules = change_adjudication_rules(
+            db, by=by, batch=args.batch, rules=rules, revision=current.revision, now=now
         ).rules
-    print(f"adjudicators: {', '.join(found.adjudicators) or 'nobody'}")
+    print(f"adjudicators: {', '.join(changed_rules.adjudicators) or 'nobody'}")
     print(
-        f"names: {'hidden' if found.hide_names else 'shown'}; boxes are the same from IoU {found.same_box:g}"
+        f"names: {'hidden' if changed_rules.hide_names else 'shown'}; boxes are the same from IoU {changed_rules.same_box:g}"
     )
     return 0
 
 
-def _list(args: argparse.Namespace) -> int:
-    with reading() as db:
-        batch = batch_named(db, by=command_line_person(), name=args.batch)
-        found = disputed(db, person=person_named(db, name=args.by), batch_id=batch.id)
-    for each in found:
-        state = f"{each.settled.decision.value}: {each.settled.reason}" if each.settled else "open"
-        print(f"{each.question_id}\t{', '.join(sorted(each.about))}\t{state}")
-    if not found:
+def _list_disputes(args: argparse.Namespace) -> int:
+    with read_only_session() as db:
+        batch = load_named_batch(db, by=command_line_person(), name=args.batch)
+        disputes = list_disputes(db, person=load_person_by_name(db, name=args.by), batch_id=batch.id)
+    for dispute in disputes:
+        state = f"{dispute.settled.decision.value}: {dispute.settled.reason}" if dispute.settled else "open"
+        print(f"{dispute.question_id}\t{', '.join(sorted(dispute.about))}\t{state}")
+    if not disputes:
         print(
             f"No dispute in batch {batch.name} yet: one appears when two reviewers of a question disagree.",
             file=sys.stderr,
@@ -92,14 +92,14 @@ def _list(args: argparse.Namespace) -> int:
 def _settle(args: argparse.Namespace) -> int:
     now = datetime.now(UTC)
     with unit_of_work() as db:
-        batch = batch_named(db, by=command_line_person(), name=args.batch)
-        person = person_named(db, name=args.by)
-        listed = disputed(db, person=person, batch_id=batch.id)
-        number = next((each.question_number for each in listed if each.question_id == args.question), None)
+        batch = load_named_batch(db, by=command_line_person(), name=args.batch)
+        person = load_person_by_name(db, name=args.by)
+        disputes = list_disputes(db, person=person, batch_id=batch.id)
+        number = next((dispute.question_number for dispute in disputes if dispute.question_id == args.question), None)
         if number is None:
             raise InvalidValue("question", f"{args.question!r} is no dispute of batch {batch.name}")
         sheet = open_dispute(db, person=person, batch_id=batch.id, question_number=number)
-        decision, correction, follows = _taken(sheet, args.take)
+        decision, correction, adopted_ids = _resolve_choice(sheet, args.take)
         adjudicate(
             db,
             person=person,
@@ -110,7 +110,7 @@ def _settle(args: argparse.Namespace) -> int:
                 person_id=person.id,
                 decision=decision,
                 correction=correction,
-                follows=follows,
+                follows=adopted_ids,
                 reason=args.reason,
                 given_at=now,
             ),
@@ -119,12 +119,12 @@ def _settle(args: argparse.Namespace) -> int:
     return 0
 
 
-def _taken(sheet: DisputeSheet, take: str) -> tuple[Decision, Correction, tuple[int, ...]]:
+def _resolve_choice(sheet: DisputeSheet, take: str) -> tuple[Decision, Correction, tuple[int, ...]]:
     verdicts = sheet.verdicts
     if take == "reject":
-        rejecting = tuple(each.person_id for each in verdicts if each.decision is Decision.REJECT)
+        rejecting = tuple(verdict.person_id for verdict in verdicts if verdict.decision is Decision.REJECT)
         return Decision.REJECT, Correction(), rejecting
-    whose: int | str = MACHINE if take == MACHINE else ord(take.upper()[:1] or "?") - ord("A")
-    picks = dict.fromkeys(FIELDS, whose)
-    correction, follows = combined(sheet.question, verdicts, picks, {})
-    return Decision.ACCEPT if correction.is_empty() else Decision.REVISE, correction, follows
+    choice: int | str = MACHINE if take == MACHINE else ord(take.upper()[:1] or "?") - ord("A")
+    picks = dict.fromkeys(FIELDS, choice)
+    correction, adopted_ids = combine_picks(sheet.question, verdicts, picks, {})
+    return Decision.ACCEPT if correction.is_empty() else Decision.REVISE, correction, adopted_ids

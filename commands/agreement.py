@@ -9,13 +9,13 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.telling import add_batch_figures, figure_text, print_figures
+from commands.telling import add_batch_figures, format_figure, print_figures
 from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
-from review.agreement import Between, names_of_pairs
-from review.service import BatchAgreement, batch_agreement
-from storage.unit_of_work import reading
+from review.agreement import GroupAgreement, format_pair_names
+from review.service import BatchAgreement, compute_batch_agreement
+from storage.unit_of_work import read_only_session
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -31,69 +31,69 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the figures. Returns 0; a refusal is raised."""
-    with reading() as db:
-        found = batch_agreement(db, by=command_line_person(), batch=args.batch)
-    print_figures(args, plain=to_plain(found), lines=as_text(found))
+    with read_only_session() as db:
+        agreement = compute_batch_agreement(db, by=command_line_person(), batch=args.batch)
+    print_figures(args, plain=to_plain(agreement), lines=format_text(agreement))
     return 0
 
 
-def to_plain(found: BatchAgreement) -> dict[str, Any]:
+def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
     """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
     return {
-        "batch": found.batch.name,
-        "sought": None if found.sought is None else asdict(found.sought),
-        "questions": found.questions,
-        "shared": found.shared,
-        "counted": found.counted,
-        "notes": [each for each in (found.sought_text, found.left_out) if each],
+        "batch": agreement.batch.name,
+        "sought": None if agreement.sought is None else asdict(agreement.sought),
+        "questions": agreement.questions,
+        "shared": agreement.shared,
+        "counted": agreement.counted,
+        "notes": [note for note in (agreement.sought_text, agreement.left_out) if note],
         "between": [
-            {"between": name, "questions": one.questions, "boxes": asdict(one.boxes),
-             "aspects": [asdict(each) for each in one.aspects]}
-            for name, one in zip(names_of_pairs(found.between, found.people), found.between, strict=True)
+            {"between": name, "questions": pair.questions, "boxes": asdict(pair.boxes),
+             "aspects": [asdict(aspect) for aspect in pair.aspects]}
+            for name, pair in zip(format_pair_names(agreement.between, agreement.people), agreement.between, strict=True)
         ],
         "drift": {
-            found.people[person]: [asdict(each) for each in blocks] for person, blocks in found.drift.items()
+            agreement.people[person]: [asdict(block) for block in blocks] for person, blocks in agreement.drift.items()
         },
     }  # fmt: skip
 
 
-def as_text(found: BatchAgreement) -> Iterable[str]:
+def format_text(agreement: BatchAgreement) -> Iterable[str]:
     """The page as lines of text."""
     yield (
-        f"Batch {found.batch.name}: {found.shared:,} of {found.questions:,} questions were judged by two or "
-        f"more, {found.counted:,} count for agreement"
+        f"Batch {agreement.batch.name}: {agreement.shared:,} of {agreement.questions:,} questions were judged by two or "
+        f"more, {agreement.counted:,} count for agreement"
     )
-    yield from (each for each in (found.sought_text, found.left_out) if each)
-    for name, one in zip(names_of_pairs(found.between, found.people), found.between, strict=True):
-        yield from ("", f"{name}, {one.questions:,} questions")
-        for each in one.aspects:
-            kappa = "kappa (weighted)" if each.weighted else "kappa"
-            yield f"  {each.name}"
-            yield f"    agreement {figure_text(each.percent, percent=True)}"
-            yield f"    {kappa} {figure_text(each.kappa)}"
-            yield f"    {each.third_name} {figure_text(each.third)}"
-        yield from boxes_text(one)
-    for person, blocks in found.drift.items():
-        yield from ("", f"{found.people[person]}, by {found.drift_block:,} verdicts")
+    yield from (note for note in (agreement.sought_text, agreement.left_out) if note)
+    for name, pair in zip(format_pair_names(agreement.between, agreement.people), agreement.between, strict=True):
+        yield from ("", f"{name}, {pair.questions:,} questions")
+        for aspect in pair.aspects:
+            kappa = "kappa (weighted)" if aspect.weighted else "kappa"
+            yield f"  {aspect.name}"
+            yield f"    agreement {format_figure(aspect.percent, percent=True)}"
+            yield f"    {kappa} {format_figure(aspect.kappa)}"
+            yield f"    {aspect.third_name} {format_figure(aspect.third)}"
+        yield from format_boxes(pair)
+    for person, blocks in agreement.drift.items():
+        yield from ("", f"{agreement.people[person]}, by {agreement.drift_block:,} verdicts")
         for block in blocks:
             ratings = ", ".join(
-                f"{rating.replace('_', ' ')} {_mean(mean)}" for rating, mean in block.ratings.items()
+                f"{rating.replace('_', ' ')} {_format_mean(mean)}" for rating, mean in block.ratings.items()
             )
             yield (
-                f"  {block.first:,} to {block.last:,}: accepted {_proportion(block.accepted)}; {ratings}; "
-                f"seconds looking {_mean(block.seconds)}"
+                f"  {block.first:,} to {block.last:,}: accepted {_format_proportion(block.accepted)}; {ratings}; "
+                f"seconds looking {_format_mean(block.seconds)}"
             )
 
 
-def boxes_text(one: Between) -> Iterable[str]:
+def format_boxes(pair: GroupAgreement) -> Iterable[str]:
     """The box overlap of a pair of reviewers, with all three denominators."""
-    boxes: MeanOverlap = one.boxes
+    boxes: MeanOverlap = pair.boxes
     yield "  boxes, overlap (IoU) matched one to one"
     if boxes.score is None:
         yield f"    {boxes.note} (n = {boxes.n:,})"
         return
-    reach = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap)"
-    yield f"    over the larger number of boxes (V-score) {boxes.score:.2f}{reach}, n = {boxes.n:,}"
+    interval = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap)"
+    yield f"    over the larger number of boxes (V-score) {boxes.score:.2f}{interval}, n = {boxes.n:,}"
     for name, value in (
         ("over the first one's boxes", boxes.per_truth),
         ("over matched pairs", boxes.per_match),
@@ -101,14 +101,14 @@ def boxes_text(one: Between) -> Iterable[str]:
         yield f"    {name} {'not defined' if value is None else f'{value:.2f}'}"
 
 
-def _proportion(share: Proportion) -> str:
+def _format_proportion(share: Proportion) -> str:
     if share.estimate is None or share.low is None or share.high is None:
         return "not defined"
     return f"{100 * share.estimate:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f}), n = {share.n:,}"
 
 
-def _mean(mean: Mean) -> str:
+def _format_mean(mean: Mean) -> str:
     if mean.estimate is None:
         return "not given"
-    reach = "" if mean.low is None or mean.high is None else f" ({mean.low:.1f} to {mean.high:.1f})"
-    return f"{mean.estimate:.1f}{reach}, n = {mean.n:,}"
+    interval = "" if mean.low is None or mean.high is None else f" ({mean.low:.1f} to {mean.high:.1f})"
+    return f"{mean.estimate:.1f}{interval}, n = {mean.n:,}"

@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from browsing.service import (
-    ApplyPreview,
-    applied_rules,
-    preview_apply,
-    queue_like,
-    reject_like,
-    said,
-    take_rule_back,
+    BulkPreview,
+    list_applied_rules,
+    preview_bulk_action,
+    queue_matching,
+    reject_matching,
+    describe_search,
+    revert_rule,
 )
 from commands.arguments import Subparsers
-from commands.indexing import bring_up_to_date
-from commands.searching import add_filters, search_of
-from storage.unit_of_work import reading, unit_of_work
+from commands.indexing import update_search_index
+from commands.searching import add_filters, build_search
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -40,65 +40,65 @@ def add_to(subparsers: Subparsers) -> None:
             step.add_argument("--into", required=True, metavar="BATCH", help="the new batch's name")
         step.add_argument("--yes", action="store_true", help="do it")
         step.set_defaults(run=_apply, verb=verb)
-    back = verbs.add_parser("back", help="take a rule back")
-    back.add_argument("rule", type=int, metavar="RULE")
-    back.add_argument("--reason", required=True, metavar="TEXT")
-    back.set_defaults(run=_back)
-    listing = verbs.add_parser("list", help="list what was applied")
-    listing.add_argument("dataset", nargs="?", metavar="DATASET")
-    listing.set_defaults(run=_list)
+    back_parser = verbs.add_parser("back", help="take a rule back")
+    back_parser.add_argument("rule", type=int, metavar="RULE")
+    back_parser.add_argument("--reason", required=True, metavar="TEXT")
+    back_parser.set_defaults(run=_take_rule_back)
+    list_parser = verbs.add_parser("list", help="list what was applied")
+    list_parser.add_argument("dataset", nargs="?", metavar="DATASET")
+    list_parser.set_defaults(run=_list_rules)
 
 
 def _apply(args: argparse.Namespace) -> int:
-    search = search_of(args)
-    bring_up_to_date()
+    search = build_search(args)
+    update_search_index()
     by = command_line_person()
-    with reading() as db:
-        seen = preview_apply(db, by=by, search=search)
-    _print_preview(seen)
+    with read_only_session() as db:
+        preview = preview_bulk_action(db, by=by, search=search)
+    _print_preview(preview)
     if not args.yes:
         print("Nothing was done yet: say --yes to do it.", file=sys.stderr)
         return 0
-    asked = {"by": by, "search": search, "reason": args.reason, "expected": seen.count}
+    options = {"by": by, "search": search, "reason": args.reason, "expected": preview.count}
     with unit_of_work() as db:
         now = datetime.now(UTC)
         if args.verb == "reject":
-            rule = reject_like(db, now=now, **asked)
+            rule = reject_matching(db, now=now, **options)
             print(f"Rule {rule.number}: {rule.questions:,} questions are rejected.")
         else:
-            rule = queue_like(db, now=now, batch_name=args.into, **asked)
+            rule = queue_matching(db, now=now, batch_name=args.into, **options)
             print(f"Rule {rule.number}: {rule.questions:,} questions are queued in batch {rule.batch}.")
     print(f"To take it back: apply back {rule.number} --reason …")
     return 0
 
 
-def _back(args: argparse.Namespace) -> int:
+def _take_rule_back(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
-        rule = take_rule_back(
+        rule = revert_rule(
             db, by=command_line_person(), rule=args.rule, reason=args.reason, now=datetime.now(UTC)
         )
     print(f"Rule {rule.number} holds no more; {rule.questions:,} questions can be drawn again.")
     return 0
 
 
-def _list(args: argparse.Namespace) -> int:
-    with reading() as db:
-        rules = applied_rules(db, by=command_line_person(), dataset=args.dataset)
+def _list_rules(args: argparse.Namespace) -> int:
+    with read_only_session() as db:
+        rules = list_applied_rules(db, by=command_line_person(), dataset=args.dataset)
     if not rules:
         print("Nothing is applied yet: cli.py apply reject --help", file=sys.stderr)
-    for each in rules:
-        state = "holds" if each.back_at is None else f"taken back {each.back_at:%Y-%m-%d %H:%M} UTC"
-        at = f"{each.applied_at:%Y-%m-%d %H:%M} UTC"
+    for rule in rules:
+        state = "holds" if rule.back_at is None else f"taken back {rule.back_at:%Y-%m-%d %H:%M} UTC"
+        applied_at = f"{rule.applied_at:%Y-%m-%d %H:%M} UTC"
         print(
-            f"{each.number}\t{each.dataset}\t{each.what}\t{each.questions:,} questions\t"
-            f"{said(each.search)}\t{each.reason}\t{each.by}\t{at}\t{state}"
+            f"{rule.number}\t{rule.dataset}\t{rule.what}\t{rule.questions:,} questions\t"
+            f"{describe_search(rule.search)}\t{rule.reason}\t{rule.by}\t{applied_at}\t{state}"
         )
     return 0
 
 
-def _print_preview(seen: ApplyPreview) -> None:
-    print(f"{seen.count:,} questions would be taken.")
-    for reason, count in seen.left_out.items():
+def _print_preview(preview: BulkPreview) -> None:
+    print(f"{preview.count:,} questions would be taken.")
+    for reason, count in preview.left_out.items():
         print(f"{count:,} are left out: {reason}.")
-    for each in seen.examples:
-        print(f"  {each.id}\t{each.stem}")
+    for example in preview.examples:
+        print(f"  {example.id}\t{example.stem}")

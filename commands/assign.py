@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from review.service import (
-    IDLE_MINUTES,
+    DEFAULT_IDLE_MINUTES,
     AssignSummary,
     assign,
     preview_assign,
     preview_second_opinions,
     reassign,
-    seek_second_opinions,
+    request_second_opinions,
     share_batch,
     withdraw,
 )
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -35,22 +35,22 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--overlap", type=int, default=1, metavar="K", help="so many people judge each question (default 1)"
     )
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--reassign", metavar="FROM", help="move this person's open questions")
-    way.add_argument("--withdraw", metavar="FROM", help="take this person's open questions back")
-    way.add_argument(
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--reassign", metavar="FROM", help="move this person's open questions")
+    mode.add_argument("--withdraw", metavar="FROM", help="take this person's open questions back")
+    mode.add_argument(
         "--second-where-found",
         action="store_true",
         help="give a second reviewer where the first found something, and to the random --second-share",
     )
-    way.add_argument(
+    mode.add_argument(
         "--shared", action="store_true", help="let them take questions one by one, as they are free"
     )
     parser.add_argument(
         "--idle",
         type=int,
         metavar="MINUTES",
-        help=f"with --shared: a question comes back after so long without activity (default {IDLE_MINUTES})",
+        help=f"with --shared: a question comes back after so long without activity (default {DEFAULT_IDLE_MINUTES})",
     )
     parser.add_argument(
         "--second-share",
@@ -70,52 +70,52 @@ def run(args: argparse.Namespace) -> int:
     """
     if (args.to is None) == (args.withdraw is None):
         args.parser.error("say --to NAME..., or --withdraw FROM")
-    moved = args.reassign or args.withdraw
-    if moved and (args.overlap != 1 or args.dry_run):
+    from_person = args.reassign or args.withdraw
+    if from_person and (args.overlap != 1 or args.dry_run):
         args.parser.error("--overlap and --dry-run go with --to alone")
     if args.shared and args.dry_run:
         args.parser.error("--dry-run shows who would get how many; with --shared nobody knows beforehand")
     if args.idle is not None and not args.shared:
         args.parser.error("--idle goes with --shared")
     second = args.second_where_found or args.second_share is not None
-    if second and (args.overlap != 1 or moved or args.shared):
+    if second and (args.overlap != 1 or from_person or args.shared):
         args.parser.error("--second-share and --second-where-found go with --to, --seed and --dry-run alone")
     if args.seed is not None and not second:
         args.parser.error("--seed goes with --second-share")
     by, now = command_line_person(), datetime.now(UTC)
     if second:
-        return _seek_second(args)
+        return _request_second_opinions(args)
     if args.shared:
-        return _share(args)
+        return _share_batch(args)
     if args.dry_run:
-        with reading() as db:
-            _show(preview_assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap), "would get")
+        with read_only_session() as db:
+            _print_summary(preview_assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap), "would get")
         return 0
     if args.withdraw:
         with unit_of_work() as db:
-            taken = withdraw(db, by=by, batch=args.batch, from_=args.withdraw, now=now)
-        print(f"{taken:,} open questions of {args.withdraw} were taken back; they are with nobody now.")
+            count = withdraw(db, by=by, batch=args.batch, from_=args.withdraw, now=now)
+        print(f"{count:,} open questions of {args.withdraw} were taken back; they are with nobody now.")
         return 0
     with unit_of_work() as db:
         if args.reassign:
             summary = reassign(db, by=by, batch=args.batch, from_=args.reassign, to=args.to, now=now)
         else:
             summary = assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap, now=now)
-    _show(summary, "got")
+    _print_summary(summary, "got")
     return 0
 
 
-def _seek_second(args: argparse.Namespace) -> int:
-    how = {
+def _request_second_opinions(args: argparse.Namespace) -> int:
+    options = {
         "by": command_line_person(), "batch": args.batch, "to": args.to,
         "where_found": args.second_where_found, "share": args.second_share, "seed": args.seed,
     }  # fmt: skip
     if args.dry_run:
-        with reading() as db:
-            summary = preview_second_opinions(db, **how)
+        with read_only_session() as db:
+            summary = preview_second_opinions(db, **options)
     else:
         with unit_of_work() as db:
-            summary = seek_second_opinions(db, **how, now=datetime.now(UTC))
+            summary = request_second_opinions(db, **options, now=datetime.now(UTC))
     for name, count in summary.given.items():
         print(f"{name} {'would get' if args.dry_run else 'got'} {count:,} questions of {summary.batch}.")
     print(f"Of them {summary.random:,} of the random share, {summary.found:,} where something was found.")
@@ -124,25 +124,25 @@ def _seek_second(args: argparse.Namespace) -> int:
     return 0
 
 
-def _share(args: argparse.Namespace) -> int:
+def _share_batch(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
-        found = share_batch(
+        shared_queue = share_batch(
             db,
             by=command_line_person(),
             batch=args.batch,
             to=args.to,
             overlap=args.overlap,
-            idle_minutes=IDLE_MINUTES if args.idle is None else args.idle,
+            idle_minutes=DEFAULT_IDLE_MINUTES if args.idle is None else args.idle,
             now=datetime.now(UTC),
         )
     print(
-        f"{', '.join(found.pool)} can take questions of {found.batch} now: {found.added:,} judgements were "
-        f"added, {found.free:,} are free. One comes back after {found.idle_minutes} minutes without activity."
+        f"{', '.join(shared_queue.pool)} can take questions of {shared_queue.batch} now: {shared_queue.added:,} judgements were "
+        f"added, {shared_queue.free:,} are free. One comes back after {shared_queue.idle_minutes} minutes without activity."
     )
     return 0
 
 
-def _show(summary: AssignSummary, verb: str) -> None:
+def _print_summary(summary: AssignSummary, verb: str) -> None:
     for name, count in summary.given.items():
         print(f"{name} {verb} {count:,} questions of {summary.batch}.")
     for note in summary.notes:

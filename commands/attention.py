@@ -9,11 +9,11 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.telling import add_batch_figures, figure_text, print_figures
+from commands.telling import add_batch_figures, format_figure, print_figures
 from measures.proportions import Proportion
 from review.agreement import Aspect
-from review.service import BatchAttention, batch_attention
-from storage.unit_of_work import reading
+from review.service import BatchAttention, compute_batch_attention
+from storage.unit_of_work import read_only_session
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -29,72 +29,72 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the figures. Returns 0; a refusal is raised."""
-    with reading() as db:
-        found = batch_attention(db, by=command_line_person(), batch=args.batch)
-    print_figures(args, plain=to_plain(found), lines=as_text(found))
+    with read_only_session() as db:
+        results = compute_batch_attention(db, by=command_line_person(), batch=args.batch)
+    print_figures(args, plain=to_plain(results), lines=format_text(results))
     return 0
 
 
-def to_plain(found: BatchAttention) -> dict[str, Any]:
+def to_plain(results: BatchAttention) -> dict[str, Any]:
     """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
     return {
-        "batch": found.batch.name,
-        "hidden": found.hidden,
-        "judged": found.judged,
-        "removed": found.removed,
+        "batch": results.batch.name,
+        "hidden": results.hidden,
+        "judged": results.judged,
+        "removed": results.removed,
         "reviewers": [
             {
-                "reviewer": each.person,
-                "repeats_hidden": each.repeats_hidden,
-                "planted_hidden": each.planted_hidden,
-                "repeats_judged_twice": each.attention.pairs,
-                "judged_in_between_median": each.attention.gap,
-                "aspects": [asdict(one) for one in each.attention.between.aspects]
-                if each.attention.between
+                "reviewer": reviewer.person,
+                "repeats_hidden": reviewer.repeats_hidden,
+                "planted_hidden": reviewer.planted_hidden,
+                "repeats_judged_twice": reviewer.attention.pairs,
+                "judged_in_between_median": reviewer.attention.gap,
+                "aspects": [asdict(aspect) for aspect in reviewer.attention.between.aspects]
+                if reviewer.attention.between
                 else [],
-                "faults": [asdict(one) for one in each.attention.faults],
+                "faults": [asdict(fault) for fault in reviewer.attention.faults],
                 "over_time": [
-                    {**asdict(one), "until": one.until.isoformat()} for one in each.attention.blocks
+                    {**asdict(block), "until": block.until.isoformat()} for block in reviewer.attention.blocks
                 ],
             }
-            for each in found.reviewers
+            for reviewer in results.reviewers
         ],
     }
 
 
-def as_text(found: BatchAttention) -> Iterable[str]:
+def format_text(results: BatchAttention) -> Iterable[str]:
     """The page as lines of text."""
     yield (
-        f"Batch {found.batch.name}: {found.judged:,} of {found.hidden:,} hidden questions are judged, "
-        f"{found.removed:,} were removed"
+        f"Batch {results.batch.name}: {results.judged:,} of {results.hidden:,} hidden questions are judged, "
+        f"{results.removed:,} were removed"
     )
-    for each in found.reviewers:
-        attention = each.attention
-        yield from ("", each.person or "all together")
+    for reviewer in results.reviewers:
+        attention = reviewer.attention
+        yield from ("", reviewer.person or "all together")
         gap = "" if attention.gap is None else f", median {attention.gap:.0f} judged in between"
-        yield f"  repeats judged twice: {attention.pairs:,} of {each.repeats_hidden:,}{gap}"
+        yield f"  repeats judged twice: {attention.pairs:,} of {reviewer.repeats_hidden:,}{gap}"
         for aspect in attention.between.aspects if attention.between else ():
-            yield _aspect(aspect)
+            yield _format_aspect(aspect)
         for line in attention.faults:
             yield (
-                f"  {line.fault or 'planted faults'}: found {_share(line.found)}; "
-                f"not accepted {_share(line.not_accepted)}"
+                f"  {line.fault or 'planted faults'}: found {_format_share(line.found)}; "
+                f"not accepted {_format_share(line.not_accepted)}"
             )
         for block in attention.blocks:
             yield (
-                f"  hidden {block.first:,} to {block.last:,}: same decision {_share(block.same)}; "
-                f"found {_share(block.found)}"
+                f"  hidden {block.first:,} to {block.last:,}: same decision {_format_share(block.same)}; "
+                f"found {_format_share(block.found)}"
             )
 
 
-def _aspect(aspect: Aspect) -> str:
+def _format_aspect(aspect: Aspect) -> str:
     kappa = "weighted kappa" if aspect.weighted else "kappa"
-    same = figure_text(aspect.percent, percent=True)
-    return f"  {aspect.name}: the same {same}; {kappa} {figure_text(aspect.kappa)}"
+    agreement = format_figure(aspect.percent, percent=True)
+    return f"  {aspect.name}: the same {agreement}; {kappa} {format_figure(aspect.kappa)}"
 
 
-def _share(share: Proportion) -> str:
+def _format_share(share: Proportion) -> str:
     if share.estimate is None or share.low is None or share.high is None:
         return f"not defined (n = {share.n:,})"
-    reach = f"{100 * share.low:.1f} to {100 * share.high:.1f}"
-    return f"{100 * share.estimate:.1f} % ({reach}), n = {share.n:,}"
+    interval = f"{100 * share.low:.1f} to {100 * share.high:.1f}"
+    return f"{100 * share.estimate:.1f} % ({interval}), n = {share.n:,}"

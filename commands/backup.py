@@ -9,7 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person, record_backup
 from commands.arguments import Subparsers
-from commands.telling import Telling, size_text
+from commands.telling import ProgressPrinter, format_size
 from domain.errors import DomainError
 from storage.backup import make_backup
 from storage.unit_of_work import unit_of_work
@@ -37,23 +37,23 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the backup and record it in the audit trail. Returns 1 if images of the workspace are missing."""
     now = datetime.now(UTC)
-    made = make_backup(
+    backup = make_backup(
         current_workspace(),
         args.file,
         with_images=not args.without_images,
         replace=args.replace,
         now=now,
-        progress=Telling(),
+        progress=ProgressPrinter(),
     )
-    manifest = made.manifest
-    if made.current:
+    manifest = backup.manifest
+    if backup.current:
         try:
             with unit_of_work() as db:
                 record_backup(
                     db,
                     by=command_line_person(),
-                    file=made.path.name,
-                    sha256=made.sha256,
+                    file=backup.path.name,
+                    sha256=backup.sha256,
                     rows=manifest.rows,
                     images=manifest.images.count,
                     now=now,
@@ -61,10 +61,10 @@ def run(args: argparse.Namespace) -> int:
         except DomainError as error:  # the backup itself is complete
             print(f"The backup was not put on record: {error}", file=sys.stderr)
     print(
-        f"{made.path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {manifest.images.count:,} "
-        f"images, {len(manifest.files):,} other files; {size_text(made.bytes)}."
+        f"{backup.path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {manifest.images.count:,} "
+        f"images, {len(manifest.files):,} other files; {format_size(backup.bytes)}."
     )
-    print(f"Sealed with SHA-256 {made.sha256}")
+    print(f"Sealed with SHA-256 {backup.sha256}")
     for sha256 in manifest.images.missing:
         print(f"The image {sha256} is missing or was changed, so the backup lacks it.", file=sys.stderr)
     return 1 if manifest.images.missing else 0

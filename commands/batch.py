@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.batches import Batch
-from domain.table_cells import harmless
-from sampling.service import describe, list_batches, list_questions
-from storage.unit_of_work import reading
+from domain.table_cells import escape_formula
+from sampling.service import describe, list_batches, list_batch_questions
+from storage.unit_of_work import read_only_session
 
 if TYPE_CHECKING:
     from _csv import Writer
@@ -23,34 +23,34 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("batch")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list")
-    listing = verbs.add_parser(
+    list_parser = verbs.add_parser(
         "list",
         help="CSV of a batch's questions, or of all batches",
         description="With a batch: question_id, stratum, inclusion_probability, state (unassigned, open, "
         "skipped, done). Without: batch, state, questions, mode, parts, plan.",
     )
-    listing.add_argument("batch", nargs="?", metavar="BATCH", help="a batch; without one all are listed")
-    listing.set_defaults(run=run)
+    list_parser.add_argument("batch", nargs="?", metavar="BATCH", help="a batch; without one all are listed")
+    list_parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write CSV to standard output; a refusal is raised."""
     out = csv.writer(sys.stdout, lineterminator="\n")
-    with reading() as db:
+    with read_only_session() as db:
         if args.batch is None:
             _write_batches(out, list_batches(db, by=command_line_person()))
             return 0
-        questions = list_questions(db, by=command_line_person(), batch=args.batch)
+        questions = list_batch_questions(db, by=command_line_person(), batch=args.batch)
         out.writerow(["question_id", "stratum", "inclusion_probability", "state"])
         out.writerows(
-            [harmless(each.key), harmless(each.stratum), each.inclusion_probability, each.state]
-            for each in questions
+            [escape_formula(question.key), escape_formula(question.stratum), question.inclusion_probability, question.state]
+            for question in questions
         )
     return 0
 
 
-def _write_batches(out: Writer, found: Iterable[tuple[Batch, int]]) -> None:
+def _write_batches(out: Writer, batches: Iterable[tuple[Batch, int]]) -> None:
     out.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
-    for batch, questions in found:
+    for batch, questions in batches:
         mode, parts = batch.settings.mode, batch.settings.parts
-        out.writerow([harmless(batch.name), batch.state, questions, mode, parts, describe(batch.plan)])
+        out.writerow([escape_formula(batch.name), batch.state, questions, mode, parts, describe(batch.plan)])

@@ -11,8 +11,8 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.patient_data import run_texts
 from domain.problems import Check
-from quality.service import examples, find_problems, record_problems, report
-from storage.unit_of_work import reading, unit_of_work
+from quality.service import list_examples, find_problems, record_problems, load_check_report
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -39,28 +39,28 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the checks and print the problems, by check. Problems are not a failure: the exit code is 0."""
-    by, teller = command_line_person(), _Teller()
-    with reading() as db:
-        checked = find_problems(
-            db, by=by, dataset=args.dataset, minimum_explanation=args.minimum_explanation, progress=teller
+    by, printer = command_line_person(), _ProgressPrinter()
+    with read_only_session() as db:
+        found_problems = find_problems(
+            db, by=by, dataset=args.dataset, minimum_explanation=args.minimum_explanation, progress=printer
         )
-    teller.end()
+    printer.end()
     with unit_of_work() as db:
-        record_problems(db, by=by, found=checked, now=datetime.now(UTC))
-    with reading() as db:
-        found = report(db, by=by, dataset=args.dataset)
-        print(f"{found.dataset}: {found.with_problems:,} of {found.questions:,} questions have a problem.")
+        record_problems(db, by=by, detected=found_problems, now=datetime.now(UTC))
+    with read_only_session() as db:
+        check_report = load_check_report(db, by=by, dataset=args.dataset)
+        print(f"{check_report.dataset}: {check_report.with_problems:,} of {check_report.questions:,} questions have a problem.")
         for check in Check:
-            print(f"{check}: {found.of(check):,} of {found.questions:,}")
-            for each in found.counts:
-                if each.check is check:
-                    print(f"    {each.field}: {each.questions:,}")
-            for example in examples(db, by=by, dataset=args.dataset, check=check, count=args.examples):
+            print(f"{check}: {check_report.of(check):,} of {check_report.questions:,}")
+            for field_count in check_report.counts:
+                if field_count.check is check:
+                    print(f"    {field_count.field}: {field_count.questions:,}")
+            for example in list_examples(db, by=by, dataset=args.dataset, check=check, limit=args.examples):
                 print(f"    e.g. {example.question_id}: {example.problem.field} {example.problem.reason}")
     return run_texts(args) if args.patient_data else 0
 
 
-class _Teller:
+class _ProgressPrinter:
     """Prints progress on standard error if the checks take more than two seconds."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from commands.arguments import Subparsers
 from domain.errors import InvalidValue, Refused
 from measures.agreement import CONFIDENCE
-from measures.counts import Count, count_printed, measure_counts
+from measures.counts import Count, count_from_percent, measure_counts
 from measures.results import tables_to_records
 
 _COLUMNS = "rater, n, correct or percent, and task where there are several"
@@ -37,38 +37,38 @@ def run(args: argparse.Namespace) -> int:
     """Print the results; with ``--out``, write them as JSON. A refusal names line and field and is raised."""
     if not 0.5 <= args.confidence < 1:
         raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, as 0.95")
-    found = measure_counts(read_counts(args.counts), confidence=args.confidence)
-    for row in found.accuracy:
-        where = f", {row.task}" if row.task else ""
+    results = measure_counts(read_counts(args.counts), confidence=args.confidence)
+    for row in results.accuracy:
+        task_text = f", {row.task}" if row.task else ""
         share = "not defined" if row.estimate is None else f"{100 * row.estimate:.2f} %"
         if row.low is None or row.high is None:
-            print(f"{row.rater}{where}: {share} of {row.n:,} ({row.note})")
+            print(f"{row.rater}{task_text}: {share} of {row.n:,} ({row.note})")
             continue
-        interval = f"{_percent(row.low)} to {_percent(row.high)}"
-        print(f"{row.rater}{where}: {row.correct:,} of {row.n:,}, {share}, {interval}")
-    for mean in found.overall:
+        interval = f"{_format_percent(row.low)} to {_format_percent(row.high)}"
+        print(f"{row.rater}{task_text}: {row.correct:,} of {row.n:,}, {share}, {interval}")
+    for mean in results.overall:
         if mean.tasks > 1 and mean.micro is not None and mean.macro is not None:
             print(
                 f"{mean.rater}, overall: micro {100 * mean.micro:.2f} % of {mean.n:,}, "
                 f"macro {100 * mean.macro:.2f} % over {mean.tasks} tasks"
             )
-    for paired in found.paired:
-        where = f", {paired.task}" if paired.task else ""
+    for paired in results.paired:
+        task_text = f", {paired.task}" if paired.task else ""
         print(
-            f"{paired.a} less {paired.b}{where}: "
+            f"{paired.a} less {paired.b}{task_text}: "
             f"{100 * paired.difference:+.2f} points on {paired.n:,}; "
-            f"interval from {_points(paired.low_least)} to {_points(paired.low_most)} below, "
-            f"{_points(paired.high_least)} to {_points(paired.high_most)} above; "
+            f"interval from {_format_points(paired.low_least)} to {_format_points(paired.low_most)} below, "
+            f"{_format_points(paired.high_least)} to {_format_points(paired.high_most)} above; "
             f"p {paired.p_exact_least:.2g} to {paired.p_exact_most:.2g} ({paired.note})"
         )
-    for unpaired in found.unpaired:
+    for unpaired in results.unpaired:
         print(
             f"{unpaired.a} less {unpaired.b}: {100 * unpaired.difference:+.2f} points, "
-            f"{_points(unpaired.low)} to {_points(unpaired.high)} ({unpaired.note})"
+            f"{_format_points(unpaired.low)} to {_format_points(unpaired.high)} ({unpaired.note})"
         )
     if args.out is not None:
-        plain = tables_to_records(found) | {
-            "settings": {"confidence": found.confidence, "version": "overread.counts/1"}
+        plain = tables_to_records(results) | {
+            "settings": {"confidence": results.confidence, "version": "overread.counts/1"}
         }
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         args.out.write_text(text, encoding="utf-8")
@@ -82,7 +82,7 @@ def read_counts(path: Path) -> list[Count]:
         Refused: a column is missing, or a value is impossible; names line and field.
     """
     counts: list[Count] = []
-    seen: dict[tuple[str, str], int] = {}
+    line_numbers: dict[tuple[str, str], int] = {}
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
         names = [name.strip() for name in rows.fieldnames or []]
@@ -91,45 +91,45 @@ def read_counts(path: Path) -> list[Count]:
         rows.fieldnames = names
         for row in rows:
             try:
-                found = _count(row)
-                key = (found.rater, found.task)
-                if key in seen:
-                    raise InvalidValue("rater", f"{found.rater!r} stands on line {seen[key]} already")
+                count = _parse_count(row)
+                key = (count.rater, count.task)
+                if key in line_numbers:
+                    raise InvalidValue("rater", f"{count.rater!r} stands on line {line_numbers[key]} already")
             except InvalidValue as error:
                 raise Refused(f"{path.name}, line {rows.line_num}: {error.field}: {error.reason}") from error
-            seen[key] = rows.line_num
-            counts.append(found)
+            line_numbers[key] = rows.line_num
+            counts.append(count)
     if not counts:
         raise Refused(f"{path.name}, line 2: no count; one rater and task a line")
     return counts
 
 
-def _count(row: dict[str | Any, str | Any]) -> Count:
-    text = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
-    if not text["rater"]:
+def _parse_count(row: dict[str | Any, str | Any]) -> Count:
+    fields = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
+    if not fields["rater"]:
         raise InvalidValue("rater", "is empty")
-    n = _whole("n", text["n"])
-    rater, task = text["rater"], text.get("task", "")
-    if text.get("correct"):
-        return Count(rater=rater, task=task, correct=_whole("correct", text["correct"]), n=n)
-    printed = text.get("percent", "")
+    n = _parse_whole_number("n", fields["n"])
+    rater, task = fields["rater"], fields.get("task", "")
+    if fields.get("correct"):
+        return Count(rater=rater, task=task, correct=_parse_whole_number("correct", fields["correct"]), n=n)
+    printed = fields.get("percent", "")
     try:
         percent = float(printed)
     except ValueError as error:
         raise InvalidValue("percent", f"{printed!r} is no number") from error
-    right = count_printed(percent, n, digits=len(printed.partition(".")[2]))
-    return Count(rater=rater, task=task, correct=right, n=n, share=percent / 100)
+    correct = count_from_percent(percent, n, digits=len(printed.partition(".")[2]))
+    return Count(rater=rater, task=task, correct=correct, n=n, share=percent / 100)
 
 
-def _whole(field: str, text: str) -> int:
+def _parse_whole_number(field: str, text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise InvalidValue(field, f"{text!r} is no whole number of 0 or more")
     return int(text)
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def _points(share: float) -> str:
+def _format_points(share: float) -> str:
     return f"{100 * share:+.1f}"

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.table_cells import harmless
-from imaging.deidentify_folder import Cleaned, CleaningJob, clean_all, plan
+from domain.table_cells import escape_formula
+from imaging.deidentify_folder import DeidentificationResult, DeidentificationJob, deidentify_all, plan_deidentification
 from imaging.guarded import GuardedReader
-from imaging.pseudonyms import LENGTH, PseudonymKey
-from privacy.service import pseudonym_key
-from storage.unit_of_work import reading
+from imaging.pseudonyms import KEY_LENGTH, PseudonymKey
+from privacy.service import load_pseudonym_key
+from storage.unit_of_work import read_only_session
 
 _WRONG_USAGE = 2
 
@@ -54,53 +54,53 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """De-identify the files. Returns 1 if any file was refused, 2 if the arguments are not valid."""
-    wrong = _wrong_usage(args)
-    if wrong is not None:
-        print(wrong, file=sys.stderr)
+    usage_error = _check_usage(args)
+    if usage_error is not None:
+        print(usage_error, file=sys.stderr)
         return _WRONG_USAGE
-    jobs, others = plan(args.source, args.out, key=(key := _key(args)), keep_names=args.keep_names)
-    done = _clean(jobs, key=key, processes=min(args.processes, max(1, len(jobs))))
-    for each in done:
-        if each.refusal is not None:
-            print(each.refusal, file=sys.stderr)
-        for note in each.notes:
-            print(f"{each.job.name}: {note}", file=sys.stderr)
-    written = [each for each in done if each.target is not None]
+    jobs, other_count = plan_deidentification(args.source, args.out, key=(key := _load_key(args)), keep_names=args.keep_names)
+    results = _clean_files(jobs, key=key, processes=min(args.processes, max(1, len(jobs))))
+    for result in results:
+        if result.refusal is not None:
+            print(result.refusal, file=sys.stderr)
+        for note in result.notes:
+            print(f"{result.job.name}: {note}", file=sys.stderr)
+    written_results = [result for result in results if result.target is not None]
     if args.list:
-        _write_list(args.list, written)
-    summary = f"{len(written):,} of {len(jobs):,} files written to {args.out} without their patients."
-    print(summary + (f" {others:,} other files were left out." if others else ""))
+        _write_list(args.list, written_results)
+    summary = f"{len(written_results):,} of {len(jobs):,} files written to {args.out} without their patients."
+    print(summary + (f" {other_count:,} other files were left out." if other_count else ""))
     print("What is in the pictures was not touched: look at them before you give them away.")
-    return 0 if len(written) == len(jobs) else 1
+    return 0 if len(written_results) == len(jobs) else 1
 
 
-def _key(args: argparse.Namespace) -> PseudonymKey:
+def _load_key(args: argparse.Namespace) -> PseudonymKey:
     if args.fresh_key:
-        return PseudonymKey(secret=secrets.token_bytes(LENGTH))
-    with reading() as db:
-        return pseudonym_key(db, by=command_line_person())
+        return PseudonymKey(secret=secrets.token_bytes(KEY_LENGTH))
+    with read_only_session() as db:
+        return load_pseudonym_key(db, by=command_line_person())
 
 
-def _clean(jobs: list[CleaningJob], *, key: PseudonymKey, processes: int) -> list[Cleaned]:
-    done: list[Cleaned] = []
+def _clean_files(jobs: list[DeidentificationJob], *, key: PseudonymKey, processes: int) -> list[DeidentificationResult]:
+    results: list[DeidentificationResult] = []
     with GuardedReader(workers=processes) as reader:
-        for each in clean_all(jobs, reader=reader, workers=processes, key=key):
-            done.append(each)
+        for result in deidentify_all(jobs, reader=reader, workers=processes, key=key):
+            results.append(result)
             if len(jobs) > 1:
-                print(f"\r{len(done):,} of {len(jobs):,}", end="", file=sys.stderr, flush=True)
+                print(f"\r{len(results):,} of {len(jobs):,}", end="", file=sys.stderr, flush=True)
     if len(jobs) > 1:
         print(file=sys.stderr)
-    return done
+    return results
 
 
-def _write_list(path: Path, written: list[Cleaned]) -> None:
+def _write_list(path: Path, written_results: list[DeidentificationResult]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["old", "new"])
-        rows.writerows([harmless(each.job.name), harmless(str(each.target))] for each in written)
+        writer = csv.writer(file)
+        writer.writerow(["old", "new"])
+        writer.writerows([escape_formula(result.job.name), escape_formula(str(result.target))] for result in written_results)
 
 
-def _wrong_usage(args: argparse.Namespace) -> str | None:
+def _check_usage(args: argparse.Namespace) -> str | None:
     source, out = args.source.resolve(), args.out.resolve()
     if not args.source.exists():
         return f"{args.source} is not there."

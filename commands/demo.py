@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from accounts.service import DEMO_PASSWORD
 from commands.arguments import Subparsers
-from demo.workspace import is_there, make_demo
+from demo.workspace import workspace_exists, make_demo
 from storage.workspace import current_workspace
 
 
@@ -37,19 +37,19 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the demo workspace; a refusal is raised."""
     workspace = current_workspace()
-    if args.if_missing and is_there(workspace):
+    if args.if_missing and workspace_exists(workspace):
         return 0
     started = time.monotonic()
 
-    def say(what: str) -> None:
+    def print_step(what: str) -> None:
         print(f"{time.monotonic() - started:5.0f} s  {what}", file=sys.stderr, flush=True)
 
-    say(f"Making a demo workspace in {workspace.home}")
-    made = make_demo(workspace, now=datetime.now(UTC), say=say, again=args.again)
-    say("Done")
+    print_step(f"Making a demo workspace in {workspace.home}")
+    result = make_demo(workspace, now=datetime.now(UTC), report_progress=print_step, replace_existing=args.again)
+    print_step("Done")
     print(
-        f"The demo workspace is in {workspace.home}: {made.questions:,} questions on {made.exams} phantom "
-        f"exams, {made.planted} of them with a planted error."
+        f"The demo workspace is in {workspace.home}: {result.questions:,} questions on {result.exams} phantom "
+        f"exams, {result.planted} of them with a planted error."
     )
     print(
         f"Start the app with `make app` and sign in as ada, dana, rosa, ravi, renate or leo: {DEMO_PASSWORD}"

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from review.estimates import Estimate
-from review.estimates_text import csv_lines
-from review.progress import interval, percent
-from review.service import BATCH, GROUPS, Whole, estimate_groups, estimate_whole
-from storage.unit_of_work import reading
+from review.estimates_text import format_csv_rows
+from review.progress import format_interval, format_percent
+from review.service import BATCH_GROUP, GROUPS, DatasetEstimates, estimate_groups, estimate_dataset
+from storage.unit_of_work import read_only_session
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -26,7 +26,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--batch", action="append", dest="batches", metavar="BATCH", help="only this batch; may be repeated"
     )
-    parser.add_argument("--by", choices=[BATCH, *GROUPS], help="broken down, side by side")
+    parser.add_argument("--by", choices=[BATCH_GROUP, *GROUPS], help="broken down, side by side")
     parser.add_argument(
         "--goal", type=float, default=2.0, metavar="POINTS", help="half width to plan for; default 2"
     )
@@ -38,14 +38,14 @@ def run(args: argparse.Namespace) -> int:
     """Print the figures. Returns 0; a refusal is raised."""
     if not 0 < args.goal < 50:
         args.parser.error("--goal must be above 0 and below 50 points")
-    by, asked = command_line_person(), {"dataset": args.dataset, "batches": args.batches}
-    with reading() as db:
-        whole = estimate_whole(db, by=by, goal=args.goal / 100, **asked)
-        groups = estimate_groups(db, by=by, group=args.by, **asked) if args.by else ()
-    parts: list[tuple[str, str, Sequence[Estimate]]] = [("whole", args.dataset, whole.estimates.every)]
-    parts += [(args.by, each.name, each.estimates.every) for each in groups]
+    by, filters = command_line_person(), {"dataset": args.dataset, "batches": args.batches}
+    with read_only_session() as db:
+        whole = estimate_dataset(db, by=by, target_half_width=args.goal / 100, **filters)
+        groups = estimate_groups(db, by=by, group=args.by, **filters) if args.by else ()
+    sections: list[tuple[str, str, Sequence[Estimate]]] = [("whole", args.dataset, whole.estimates.every)]
+    sections += [(args.by, group.name, group.estimates.every) for group in groups]
     if args.csv:
-        sys.stdout.writelines(csv_lines(parts))
+        sys.stdout.writelines(format_csv_rows(sections))
         return 0
     if not whole.estimates.reviewed:
         print(
@@ -53,33 +53,33 @@ def run(args: argparse.Namespace) -> int:
             f"in {', '.join(whole.batches)} waits for its reviewers: cli.py assign --help"
         )
         return 0
-    print("\n".join(_text(whole)))
-    for name, value, rates in parts[1:]:
+    print("\n".join(_format_whole(whole)))
+    for name, value, rates in sections[1:]:
         print(f"\n{name} {value}: {rates[0].rate.reviewed:,} judged of {rates[0].whole:,}")
-        print("\n".join(f"  {line}" for line in _lines(rates) if line))
+        print("\n".join(f"  {line}" for line in _format_rates(rates) if line))
     return 0
 
 
-def _text(whole: Whole) -> Iterator[str]:
-    found = whole.estimates
+def _format_whole(whole: DatasetEstimates) -> Iterator[str]:
+    estimates = whole.estimates
     yield (
-        f"{whole.dataset}: {found.reviewed:,} questions judged in {', '.join(whole.batches)} stand for "
-        f"{found.covered:,} of {found.whole:,}"
+        f"{whole.dataset}: {estimates.reviewed:,} questions judged in {', '.join(whole.batches)} stand for "
+        f"{estimates.covered:,} of {estimates.whole:,}"
     )
-    yield from (f"  {line}" for line in _lines(found.every) if line)
-    yield from (each.sentence for each in whole.plans)
+    yield from (f"  {line}" for line in _format_rates(estimates.every) if line)
+    yield from (plan.sentence for plan in whole.plans)
     yield from whole.notes
 
 
-def _lines(rates: Sequence[Estimate]) -> Iterator[str]:
-    width = max(len(each.name) for each in rates)
-    for each in rates:
-        rate = each.rate
+def _format_rates(rates: Sequence[Estimate]) -> Iterator[str]:
+    width = max(len(estimate.name) for estimate in rates)
+    for estimate in rates:
+        rate = estimate.rate
         if rate.estimate is None:
-            yield f"{each.name:<{width}}  {rate.note}"
+            yield f"{estimate.name:<{width}}  {rate.note}"
             continue
-        bounds = f"; {interval(*rate.bounds)} if skipped" if rate.bounds else ""
+        bounds = f"; {format_interval(*rate.bounds)} if skipped" if rate.bounds else ""
         yield (
-            f"{each.name:<{width}}  {percent(rate.estimate):>7}  95 % {interval(rate.low, rate.high):<11}  "
-            f"({each.count:,} of {rate.reviewed:,}{bounds})"
+            f"{estimate.name:<{width}}  {format_percent(rate.estimate):>7}  95 % {format_interval(rate.low, rate.high):<11}  "
+            f"({estimate.count:,} of {rate.reviewed:,}{bounds})"
         )

@@ -7,12 +7,12 @@ import csv
 import sys
 
 from accounts.service import command_line_person
-from browsing.service import Standing, count_found, find
+from browsing.service import QuestionStatus, count_matches, search_questions
 from commands.arguments import Subparsers
-from commands.indexing import bring_up_to_date
-from commands.searching import add_filters, search_of
-from domain.table_cells import harmless
-from storage.unit_of_work import reading
+from commands.indexing import update_search_index
+from commands.searching import add_filters, build_search
+from domain.table_cells import escape_formula
+from storage.unit_of_work import read_only_session
 
 _COLUMNS = ("question_id", "format", "task", "difficulty", "category", "exam_id", "decisions", "stem")
 
@@ -25,7 +25,7 @@ def add_to(subparsers: Subparsers) -> None:
         "together, and a star makes a beginning: 'effus*'. Prints CSV.",
     )
     add_filters(parser)
-    parser.add_argument("--standing", choices=[each.value for each in Standing])
+    parser.add_argument("--standing", choices=[status.value for status in QuestionStatus])
     parser.add_argument("--batch", metavar="BATCH")
     parser.add_argument("--most", type=int, default=50, metavar="N", help="print so many; default 50")
     parser.add_argument("--count", action="store_true", help="only say how many there are")
@@ -36,26 +36,26 @@ def run(args: argparse.Namespace) -> int:
     """Update the search index, and print the matching questions."""
     if args.most < 1:
         args.parser.error("--most must be 1 or more")
-    standing = Standing(args.standing) if args.standing else None
-    search = search_of(args, standing=standing, batch=args.batch)
-    bring_up_to_date()
+    status = QuestionStatus(args.standing) if args.standing else None
+    search = build_search(args, status=status, batch=args.batch)
+    update_search_index()
     by = command_line_person()
-    with reading() as db:
+    with read_only_session() as db:
         if args.count:
-            count, whole = count_found(db, by=by, search=search)
-            print(f"{count:,}{'' if whole else ' or more'}")
+            count, is_exact = count_matches(db, by=by, search=search)
+            print(f"{count:,}{'' if is_exact else ' or more'}")
             return 0
         out = csv.writer(sys.stdout)
         out.writerow(_COLUMNS)
-        after, left = 0, args.most
-        while left > 0:
-            page = find(db, by=by, search=search, after=after, most=min(left, 500))
-            for each in page.questions:
-                values = (each.id, each.format, each.task, each.difficulty, each.category, each.exam_id,
-                          " ".join(each.decisions), each.stem)  # fmt: skip
-                out.writerow([harmless(str(value or "")) for value in values])
+        after, remaining = 0, args.most
+        while remaining > 0:
+            page = search_questions(db, by=by, search=search, after=after, most=min(remaining, 500))
+            for question in page.questions:
+                values = (question.id, question.format, question.task, question.difficulty, question.category, question.exam_id,
+                          " ".join(question.decisions), question.stem)  # fmt: skip
+                out.writerow([escape_formula(str(value or "")) for value in values])
             if not page.after:
                 break
-            left -= len(page.questions)
+            remaining -= len(page.questions)
             after = page.questions[-1].number
     return 0

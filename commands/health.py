@@ -6,7 +6,7 @@ import argparse
 
 from commands.arguments import Subparsers
 from domain.version import VERSION
-from storage.health import health_of
+from storage.health import run_health_checks
 from storage.workspace import current_workspace
 
 
@@ -24,9 +24,9 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is giv
 
     Returns 0 if all checks pass, else 1.
     """
-    found = health_of(current_workspace())
+    checks = run_health_checks(current_workspace())
     print(f"Overread {VERSION}")
-    for check in found:
-        said = check.said.replace("\n", "\n" + 16 * " ")
-        print(f"{check.name:9} {'good' if check.good else 'BAD '}  {said}")
-    return 0 if all(check.good for check in found) else 1
+    for check in checks:
+        message = check.said.replace("\n", "\n" + 16 * " ")
+        print(f"{check.name:9} {'good' if check.good else 'BAD '}  {message}")
+    return 0 if all(check.good for check in checks) else 1

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.hidden import DISTANCE, FINDABLE, HiddenPlan, PlantedFault
+from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
 from review.service import (
     HiddenSummary,
-    batch_named,
-    hidden_lines,
+    load_named_batch,
+    list_hidden_questions,
     hide_questions,
     preview_hiding,
     remove_hidden,
 )
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -34,19 +34,19 @@ def add_to(subparsers: Subparsers) -> None:
         "--repeats", type=float, metavar="SHARE", default=None, help="of their questions (default 0.1)"
     )
     parser.add_argument(
-        "--distance", type=int, default=DISTANCE, metavar="N",
-        help=f"questions between the first time and the second, at least (default {DISTANCE})",
+        "--distance", type=int, default=DEFAULT_DISTANCE, metavar="N",
+        help=f"questions between the first time and the second, at least (default {DEFAULT_DISTANCE})",
     )  # fmt: skip
     parser.add_argument("--planted", type=int, default=0, metavar="N", help="for each reviewer (default 0)")
     parser.add_argument(
-        "--faults", nargs="+", choices=[str(each) for each in PlantedFault], metavar="KIND",
+        "--faults", nargs="+", choices=[str(fault) for fault in PlantedFault], metavar="KIND",
         help=f"kinds to plant, by turns (default: all that can be found): {', '.join(PlantedFault)}",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--dry-run", action="store_true", help="show what would be hidden; hide nothing")
-    way.add_argument("--list", action="store_true", help="show what is hidden, from whom")
-    way.add_argument("--remove", nargs="+", type=int, metavar="NUMBER", help="of hidden questions, by --list")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--dry-run", action="store_true", help="show what would be hidden; hide nothing")
+    mode.add_argument("--list", action="store_true", help="show what is hidden, from whom")
+    mode.add_argument("--remove", nargs="+", type=int, metavar="NUMBER", help="of hidden questions, by --list")
     parser.add_argument("--reason", default="", help="with --remove: why")
     parser.set_defaults(run=run, parser=parser)
 
@@ -57,27 +57,27 @@ def run(args: argparse.Namespace) -> int:
         args.parser.error("--remove and --reason go together")
     by, now = command_line_person(), datetime.now(UTC)
     if args.list:
-        return _list(args.batch)
+        return _list_hidden(args.batch)
     if args.remove:
         with unit_of_work() as db:
             done = remove_hidden(db, by=by, batch=args.batch, numbers=args.remove, why=args.reason, now=now)
         print(f"{done:,} hidden questions of {args.batch} were removed; they count no more.")
         return 0
     if args.dry_run:
-        with reading() as db:
-            _show(preview_hiding(db, by=by, batch=args.batch, plan=_plan(args)), "would get")
+        with read_only_session() as db:
+            _print_summary(preview_hiding(db, by=by, batch=args.batch, plan=_build_plan(args)), "would get")
         return 0
-    plan = _plan(args)
+    plan = _build_plan(args)
     with unit_of_work() as db:
-        summary = hide_questions(db, by=by, batch=args.batch, plan=plan, veil=secrets.randbits(62), now=now)
-    _show(summary, "got")
+        summary = hide_questions(db, by=by, batch=args.batch, plan=plan, mask_secret=secrets.randbits(62), now=now)
+    _print_summary(summary, "got")
     return 0
 
 
-def _plan(args: argparse.Namespace) -> HiddenPlan:
-    with reading() as db:
-        batch = batch_named(db, by=command_line_person(), name=args.batch)
-    faults = tuple(PlantedFault(each) for each in args.faults or FINDABLE[batch.settings.parts])
+def _build_plan(args: argparse.Namespace) -> HiddenPlan:
+    with read_only_session() as db:
+        batch = load_named_batch(db, by=command_line_person(), name=args.batch)
+    faults = tuple(PlantedFault(name) for name in args.faults or DETECTABLE_FAULTS[batch.settings.parts])
     return HiddenPlan(
         repeats=0.1 if args.repeats is None else args.repeats,
         distance=args.distance,
@@ -87,26 +87,26 @@ def _plan(args: argparse.Namespace) -> HiddenPlan:
     )
 
 
-def _show(summary: HiddenSummary, verb: str) -> None:
-    for each in summary.people:
-        print(f"{each.person.name} {verb} {each.repeats:,} repeats and {each.planted:,} planted questions.")
+def _print_summary(summary: HiddenSummary, verb: str) -> None:
+    for reviewer in summary.people:
+        print(f"{reviewer.person.name} {verb} {reviewer.repeats:,} repeats and {reviewer.planted:,} planted questions.")
     for fault, count in summary.faults.items():
         print(f"  {count:,} with {fault}")
     for note in summary.notes:
         print(note, file=sys.stderr)
 
 
-def _list(batch: str) -> int:
-    with reading() as db:
-        lines = hidden_lines(db, by=command_line_person(), batch=batch)
-    for each in lines:
-        what = f"planted ({each.hidden.fault})" if each.hidden.fault else "repeat"
-        state = "removed: " + each.hidden.removed_why if not each.hidden.counts else each.state or "to come"
-        said = "" if each.decision is None else f"; said {each.decision}"
-        first = "" if each.first is None else f", first {each.first}"
-        seen = "" if each.seen is None else f", {each.seen}"
+def _list_hidden(batch: str) -> int:
+    with read_only_session() as db:
+        lines = list_hidden_questions(db, by=command_line_person(), batch=batch)
+    for line in lines:
+        kind = f"planted ({line.hidden.fault})" if line.hidden.fault else "repeat"
+        state = "removed: " + line.hidden.removed_why if not line.hidden.counts else line.state or "to come"
+        decision_text = "" if line.decision is None else f"; said {line.decision}"
+        first_text = "" if line.first is None else f", first {line.first}"
+        seen_text = "" if line.seen is None else f", {line.seen}"
         print(
-            f"{each.hidden.number}: {what} of {each.source_id} for {each.person}; {state}{said}{first}{seen}"
+            f"{line.hidden.number}: {kind} of {line.source_id} for {line.person}; {state}{decision_text}{first_text}{seen_text}"
         )
     if not lines:
         print(f"Nothing is hidden in {batch}.", file=sys.stderr)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from accounts.service import command_line_person
-from browsing.service import history, question_number, told
+from browsing.service import load_history, load_question_number, describe_event
 from commands.arguments import Subparsers
-from domain.questions import answer_text
-from storage.unit_of_work import reading
+from domain.questions import format_answer
+from storage.unit_of_work import read_only_session
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -22,16 +22,16 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the question as it was imported, then its events."""
     by = command_line_person()
-    with reading() as db:
-        number = question_number(db, by=by, dataset=args.dataset, question=args.question)
-        found = history(db, by=by, question_number=number)
-    question = found.question
+    with read_only_session() as db:
+        number = load_question_number(db, by=by, dataset=args.dataset, question_id=args.question)
+        question_history = load_history(db, by=by, question_number=number)
+    question = question_history.question
     print(f"{question.id} ({question.format}), exam {question.exam_id}")
     print(question.stem)
-    print(f"key: {answer_text(question.answer, question.options)}")
-    for event in found.events:
-        what, details = told(event, question)
-        print(f"{event.when:%Y-%m-%d %H:%M:%S} UTC\t{event.who or 'command line'}\t{what}")
+    print(f"key: {format_answer(question.answer, question.options)}")
+    for event in question_history.events:
+        description, details = describe_event(event, question)
+        print(f"{event.when:%Y-%m-%d %H:%M:%S} UTC\t{event.who or 'command line'}\t{description}")
         for line in details:
             print(f"\t{line}")
     return 0

@@ -20,72 +20,72 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("image", description="Work on image files.")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    verb = verbs.add_parser(
+    render = verbs.add_parser(
         "render",
         help="DICOM, PNG or JPEG to PNG, one file or a whole folder",
         description="Write each radiograph as a grey PNG, low values black (MONOCHROME2). A folder is gone "
         "through with all below it, and its structure is kept. A PNG that is there already is replaced. What "
         "can't be read is listed with file and attribute; the rest is written.",
     )
-    verb.add_argument("source", metavar="FILE|DIR", type=Path)
-    verb.add_argument("out", metavar="OUT", type=Path, help="a folder, or for one file a name ending in .png")
-    verb.add_argument(
+    render.add_argument("source", metavar="FILE|DIR", type=Path)
+    render.add_argument("out", metavar="OUT", type=Path, help="a folder, or for one file a name ending in .png")
+    render.add_argument(
         "--quarter", action="store_true", help="NAME.quarter.png besides: a quarter of each side, averaged"
     )
-    verb.add_argument(
+    render.add_argument(
         "--bits", type=int, choices=(8, 16), default=8,
         help="8: as the screen shows it first (default). 16: every value the file can hold, evenly spread",
     )  # fmt: skip
-    verb.add_argument(
+    render.add_argument(
         "--window", type=float, nargs=2, metavar=("CENTER", "WIDTH"),
         help="this window instead, in values after the modality transform",
     )  # fmt: skip
-    verb.add_argument(
+    render.add_argument(
         "--processes", type=int, default=os.cpu_count() or 1, metavar="N",
         help="files at a time (default: one for each processor)",
     )  # fmt: skip
-    verb.set_defaults(run=run, needs_workspace=False)
+    render.set_defaults(run=run, needs_workspace=False)
 
 
 def run(args: argparse.Namespace) -> int:
     """Render the images. Returns 1 if any file was refused, 2 if the arguments are not valid."""
-    wrong = _wrong_usage(args)
-    if wrong is not None:
-        print(wrong, file=sys.stderr)
+    usage_error = _check_usage(args)
+    if usage_error is not None:
+        print(usage_error, file=sys.stderr)
         return _WRONG_USAGE
     if args.source.is_dir():
-        jobs, others = plan_folder(args.source, args.out, quarter=args.quarter)
+        jobs, other_count = plan_folder(args.source, args.out, quarter=args.quarter)
     else:
-        jobs, others = [plan_file(args.source, args.out, quarter=args.quarter)], 0
+        jobs, other_count = [plan_file(args.source, args.out, quarter=args.quarter)], 0
     window = None
     if args.window is not None:
         window = Window(center=args.window[0], width=args.window[1], name="Chosen")
     processes = min(args.processes, max(1, len(jobs)))
-    refused = _render(jobs, processes=processes, bits=args.bits, window=window)
-    for refusal in refused:
+    refusals = _render(jobs, processes=processes, bits=args.bits, window=window)
+    for refusal in refusals:
         print(refusal, file=sys.stderr)
-    summary = f"{len(jobs) - len(refused):,} of {len(jobs):,} radiographs written to {args.out}."
-    print(summary + (f" {others:,} other files were left out." if others else ""))
-    return 1 if refused else 0
+    summary = f"{len(jobs) - len(refusals):,} of {len(jobs):,} radiographs written to {args.out}."
+    print(summary + (f" {other_count:,} other files were left out." if other_count else ""))
+    return 1 if refusals else 0
 
 
 def _render(
     jobs: list[RenderJob], *, processes: int, bits: int, window: Window | None
 ) -> list[UnreadableImage]:
-    refused = []
+    refusals = []
     with GuardedReader(workers=processes) as reader:
-        answers = render_all(jobs, reader=reader, workers=processes, bits=bits, window=window)
-        for done, refusal in enumerate(answers, start=1):
+        results = render_all(jobs, reader=reader, workers=processes, bits=bits, window=window)
+        for done, refusal in enumerate(results, start=1):
             if refusal is not None:
-                refused.append(refusal)
+                refusals.append(refusal)
             if len(jobs) > 1:
                 print(f"\r{done:,} of {len(jobs):,}", end="", file=sys.stderr, flush=True)
     if len(jobs) > 1:
         print(file=sys.stderr)
-    return refused
+    return refusals
 
 
-def _wrong_usage(args: argparse.Namespace) -> str | None:
+def _check_usage(args: argparse.Namespace) -> str | None:
     if not args.source.exists():
         return f"{args.source} is not there."
     if args.processes < 1:

@@ -12,17 +12,17 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.indexing import bring_up_to_date
-from intake.service import FORMATS, ImportRefused, ImportReport, Progress, door_of, import_questions
-from storage.unit_of_work import reading, unit_of_work
+from commands.indexing import update_search_index
+from intake.service import FORMATS, ImportRefused, ImportReport, ImportProgress, load_deidentification, import_questions
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 
 # Number of refusals shown in the terminal; the file in the workspace lists all.
-_SHOWN = 20
+_MAX_SHOWN = 20
 #: The folder of ReXVQA's images, next to the folder of its question files.
-_PUBLISHED_BESIDE = "deid_png"
+_REXVQA_IMAGE_FOLDER = "deid_png"
 #: The modules of the other subcommands of ``import``.
-_FURTHER = ("import_predictions", "import_readings")
+_SUBCOMMAND_MODULES = ("import_predictions", "import_readings")
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -66,70 +66,70 @@ def add_to(subparsers: Subparsers) -> None:
         help="characters; a setting of the dataset's format check",
     )
     questions.set_defaults(run=run)
-    for name in _FURTHER:
+    for name in _SUBCOMMAND_MODULES:
         if find_spec(f"commands.{name}") is not None:
             import_module(f"commands.{name}").add_kind(kinds)
 
 
 def run(args: argparse.Namespace) -> int:
     """Import the file. Returns 0 if done, 1 if refused, with the reasons."""
-    teller, by = _Teller(), command_line_person()
-    with reading() as db:
-        door = door_of(db, by=by, deidentify=args.deidentify)
+    printer, by = _ProgressPrinter(), command_line_person()
+    with read_only_session() as db:
+        deidentification = load_deidentification(db, by=by, deidentify=args.deidentify)
     try:
         with unit_of_work() as db:
             report = import_questions(
                 db,
                 by=by,
-                door=door,
+                deidentification=deidentification,
                 path=args.file,
                 file_format=args.format,
                 dataset=args.dataset,
-                images=_image_folder(args.images),
+                images=_find_image_folder(args.images),
                 workspace=current_workspace(),
                 skip_known=args.skip_known,
                 skip_bad=args.skip_bad,
                 minimum_explanation=args.minimum_explanation,
                 now=datetime.now(UTC),
-                progress=teller,
+                progress=printer,
             )
     except ImportRefused as error:
-        teller.end()
+        printer.end()
         _list_refusals(error.report)
         print(f"Nothing was imported: {error.report.refused:,} refused.", file=sys.stderr)
         return 1
-    teller.end()
+    printer.end()
     if report.refused:
         _list_refusals(report)
     print(
-        f"{_count(report.questions, 'question')} of {_count(report.exams, 'new exam')} with "
-        f"{_count(report.images, 'new image')} came into dataset {report.dataset!r} "
+        f"{_format_count(report.questions, 'question')} of {_format_count(report.exams, 'new exam')} with "
+        f"{_format_count(report.images, 'new image')} came into dataset {report.dataset!r} "
         f"from {report.file_name} ({report.file_format})."
     )
     if report.known:
         print(f"{report.known:,} were there already and were left out.")
     if report.refused:
         print(f"{report.refused:,} were refused and left out.")
-    bring_up_to_date()
+    update_search_index()
     found = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
     print(f"Structural checks: {found or 'nothing found'}. Details: cli.py check {report.dataset}")
     return 0
 
 
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _format_count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _list_refusals(report: ImportReport) -> None:
-    for refusal in report.refusals[:_SHOWN]:
-        place = ": ".join(part for part in (refusal.file, refusal.record, refusal.field) if part)
-        print(f"{place}: {refusal.reason}", file=sys.stderr)
-    if report.refused > _SHOWN:
-        print(f"… and {report.refused - _SHOWN:,} more", file=sys.stderr)
+    for refusal in report.refusals[:_MAX_SHOWN]:
+        location = ": ".join(part for part in (refusal.file, refusal.record, refusal.field) if part)
+        print(f"{location}: {refusal.reason}", file=sys.stderr)
+    if report.refused > _MAX_SHOWN:
+        print(f"… and {report.refused - _MAX_SHOWN:,} more", file=sys.stderr)
     print(f"All of them: {report.refusals_file}", file=sys.stderr)
 
 
-def _image_folder(named: Path | None) -> Path | None:
+def _find_image_folder(named: Path | None) -> Path | None:
     """The folder in which the images are searched for.
 
     The paths in ReXVQA's files are relative to its metadata folder, so some users name that folder. The
@@ -137,18 +137,18 @@ def _image_folder(named: Path | None) -> Path | None:
     """
     if named is None or named.resolve().name != "metadata":
         return named
-    above = named.resolve().parent
-    return above if (above / _PUBLISHED_BESIDE).is_dir() else named
+    parent = named.resolve().parent
+    return parent if (parent / _REXVQA_IMAGE_FOLDER).is_dir() else named
 
 
-class _Teller:
+class _ProgressPrinter:
     """Prints progress on standard error if the import takes more than two seconds."""
 
     def __init__(self) -> None:
         self._began = self._told = time.monotonic()
         self._open = False
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: ImportProgress) -> None:
         now = time.monotonic()
         if now - self._began < 2 or (now - self._told < 1 and self._open):
             return

@@ -14,7 +14,7 @@ from domain.errors import Refused
 from reader_study.service import import_predictions
 from storage.unit_of_work import unit_of_work
 
-_SHOWN = 50  # refusals shown in the terminal
+_MAX_SHOWN = 50  # refusals shown in the terminal
 
 
 def add_kind(kinds: Subparsers) -> None:
@@ -28,9 +28,9 @@ def add_kind(kinds: Subparsers) -> None:
     )
     predictions.add_argument("file", type=Path, metavar="FILE")
     predictions.add_argument("--model", required=True, metavar="NAME")
-    where = predictions.add_mutually_exclusive_group()
-    where.add_argument("--study", metavar="NAME", help="on the dataset of this study")
-    where.add_argument("--dataset", metavar="NAME", help="needed where there are several")
+    target = predictions.add_mutually_exclusive_group()
+    target.add_argument("--study", metavar="NAME", help="on the dataset of this study")
+    target.add_argument("--dataset", metavar="NAME", help="needed where there are several")
     predictions.set_defaults(run=run)
 
 
@@ -41,13 +41,13 @@ def run(args: argparse.Namespace) -> int:
             f"{args.file}: "
             + ("is a folder or a pipe; name a file" if args.file.exists() else "no such file")
         )
-    size, began, told = max(1, args.file.stat().st_size), time.monotonic(), False
+    size, last_printed_at, printed = max(1, args.file.stat().st_size), time.monotonic(), False
 
-    def tell(so_far: int) -> None:
+    def report_progress(bytes_read: int) -> None:
         nonlocal told, began
-        if time.monotonic() - began > 2:
-            print(f"\r{so_far / size:4.0%}", end="", file=sys.stderr, flush=True)
-            told, began = True, time.monotonic()
+        if time.monotonic() - last_printed_at > 2:
+            print(f"\r{bytes_read / size:4.0%}", end="", file=sys.stderr, flush=True)
+            printed, last_printed_at = True, time.monotonic()
 
     with unit_of_work() as db:
         outcome = import_predictions(
@@ -58,16 +58,16 @@ def run(args: argparse.Namespace) -> int:
             study=args.study,
             dataset=args.dataset,
             now=datetime.now(UTC),
-            progress=tell,
+            progress=report_progress,
         )
-    if told:
+    if printed:
         print(file=sys.stderr)
     if outcome.refused:
-        for each in outcome.refusals[:_SHOWN]:
-            place = ": ".join(part for part in (each.file, f"line {each.record}", each.field) if part)
-            print(f"{place}: {each.reason}", file=sys.stderr)
-        if outcome.refused > _SHOWN:
-            print(f"… and {outcome.refused - _SHOWN:,} more", file=sys.stderr)
+        for refusal in outcome.refusals[:_MAX_SHOWN]:
+            location = ": ".join(part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part)
+            print(f"{location}: {refusal.reason}", file=sys.stderr)
+        if outcome.refused > _MAX_SHOWN:
+            print(f"… and {outcome.refused - _MAX_SHOWN:,} more", file=sys.stderr)
         print(f"Nothing was imported: {outcome.refused:,} refused.", file=sys.stderr)
         return 1
     rules = ", ".join(f"{rule} {count:,}" for rule, count in outcome.rules.items())

@@ -12,7 +12,7 @@ from commands.arguments import Subparsers
 from reader_study.service import import_readings
 from storage.unit_of_work import unit_of_work
 
-_SHOWN = 50  # refusals shown in the terminal
+_MAX_SHOWN = 50  # refusals shown in the terminal
 
 
 def add_kind(kinds: Subparsers) -> None:
@@ -41,11 +41,11 @@ def run(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     if outcome.refusals:
-        for each in outcome.refusals[:_SHOWN]:
-            place = ": ".join(part for part in (each.file, f"line {each.record}", each.field) if part)
-            print(f"{place}: {each.reason}", file=sys.stderr)
-        if len(outcome.refusals) > _SHOWN:
-            print(f"… and {len(outcome.refusals) - _SHOWN:,} more", file=sys.stderr)
+        for refusal in outcome.refusals[:_MAX_SHOWN]:
+            location = ": ".join(part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part)
+            print(f"{location}: {refusal.reason}", file=sys.stderr)
+        if len(outcome.refusals) > _MAX_SHOWN:
+            print(f"… and {len(outcome.refusals) - _MAX_SHOWN:,} more", file=sys.stderr)
         print(f"Nothing was imported: {len(outcome.refusals):,} refused.", file=sys.stderr)
         return 1
     print(f"{outcome.readings:,} readings of {len(outcome.readers)} readers came into study {args.study}.")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from browsing.service import index_questions, search_index
-from commands.telling import Telling
-from storage.unit_of_work import reading, unit_of_work
+from browsing.service import index_questions, load_search_index_state
+from commands.telling import ProgressPrinter
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
-def bring_up_to_date() -> None:
+def update_search_index() -> None:
     """Index the new questions in parts. Prints progress if this takes longer than two seconds."""
-    tell = Telling()
-    with reading() as db:
-        state = search_index(db)
-    start, more = state.through, state.behind
-    while more:
+    print_progress = ProgressPrinter()
+    with read_only_session() as db:
+        index = load_search_index_state(db)
+    start, remaining = index.through, index.behind
+    while remaining:
         with unit_of_work() as db:
-            more = index_questions(db)
-        with reading() as db:
-            tell("Search index", search_index(db).through - start, state.newest - start)
+            remaining = index_questions(db)
+        with read_only_session() as db:
+            print_progress("Search index", load_search_index_state(db).through - start, index.newest - start)

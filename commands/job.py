@@ -7,38 +7,38 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from domain.jobs import Job
-from jobs.service import cancel_job, job_numbered, list_jobs
-from storage.unit_of_work import reading, unit_of_work
+from jobs.service import cancel_job, load_job, list_jobs
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("job")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list | show | cancel")
-    listing = verbs.add_parser("list", help="jobs, the latest first")
-    listing.add_argument("--active", action="store_true", help="only those that wait or run")
-    listing.add_argument("--most", type=int, default=50, metavar="N", help="so many (default 50)")
-    listing.set_defaults(run=run_list)
-    show = verbs.add_parser("show", help="everything about one job")
-    show.add_argument("job", type=int, metavar="JOB", help="its number")
-    show.set_defaults(run=run_show)
-    cancel = verbs.add_parser(
+    list_parser = verbs.add_parser("list", help="jobs, the latest first")
+    list_parser.add_argument("--active", action="store_true", help="only those that wait or run")
+    list_parser.add_argument("--most", type=int, default=50, metavar="N", help="so many (default 50)")
+    list_parser.set_defaults(run=run_list)
+    show_parser = verbs.add_parser("show", help="everything about one job")
+    show_parser.add_argument("job", type=int, metavar="JOB", help="its number")
+    show_parser.set_defaults(run=run_show)
+    cancel_parser = verbs.add_parser(
         "cancel",
         help="stop a job",
         description="A job that is running stops at its next step, within some seconds. Nothing of it is "
         "kept, except whole parts (of the search index).",
     )
-    cancel.add_argument("job", type=int, metavar="JOB", help="its number")
-    cancel.set_defaults(run=run_cancel)
+    cancel_parser.add_argument("job", type=int, metavar="JOB", help="its number")
+    cancel_parser.set_defaults(run=run_cancel)
 
 
 def run_list(args: argparse.Namespace) -> int:
     """Print a line for each job."""
-    with reading() as db:
+    with read_only_session() as db:
         jobs = list_jobs(db, by=command_line_person(), active_only=args.active, limit=args.most)
     for job in jobs:
         print(
-            f"{job.number}  {job.kind}  {job.status}  {job.created_at:%Y-%m-%d %H:%M:%S} UTC  {_state(job)}"
+            f"{job.number}  {job.kind}  {job.status}  {job.created_at:%Y-%m-%d %H:%M:%S} UTC  {_format_state(job)}"
         )
     if not jobs:
         print("No jobs.")
@@ -47,8 +47,8 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print a line for each field of the job."""
-    with reading() as db:
-        job = job_numbered(db, by=command_line_person(), number=args.job)
+    with read_only_session() as db:
+        job = load_job(db, by=command_line_person(), number=args.job)
     fields = {
         "job": job.number,
         "kind": job.kind,
@@ -81,5 +81,5 @@ def run_cancel(args: argparse.Namespace) -> int:
     return 0
 
 
-def _state(job: Job) -> str:
+def _format_state(job: Job) -> str:
     return job.progress.text if job.is_active else job.message.partition("\n")[0]

@@ -11,7 +11,7 @@ from domain.errors import Refused
 from measures.agreement import CONFIDENCE, Weights
 from measures.ratings_file import read_ratings
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
-from measures.whole import measure
+from measures.whole import compute_measures
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -29,7 +29,7 @@ def add_to(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--weights",
-        choices=[each.value for each in Weights if each is not Weights.NONE],
+        choices=[weights.value for weights in Weights if weights is not Weights.NONE],
         help="for ordered answers: how much a near miss counts (default: not at all)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resamples (default 0)")
@@ -67,15 +67,15 @@ def run(args: argparse.Namespace) -> int:
     if len(ratings) > 50_000:
         print(f"{len(ratings):,} ratings read, measuring …", file=sys.stderr)
     try:
-        found = measure(ratings, settings=settings)
+        measures = compute_measures(ratings, settings=settings)
     except Refused as error:
         if str(error).startswith("line "):
             raise Refused(f"{args.ratings}, {error}") from error
         raise
     out = args.out.resolve()  # keep a symbolic link: write to its target
-    part = out.with_name(out.name + ".part")
-    part.write_text(found.text(), encoding="utf-8")
-    part.replace(out)
-    told = {name: len(records) for name, records in found.records().items() if records}
-    print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in told.items()))
+    partial_file = out.with_name(out.name + ".part")
+    partial_file.write_text(measures.text(), encoding="utf-8")
+    partial_file.replace(out)
+    counts = {name: len(records) for name, records in measures.records().items() if records}
+    print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
     return 0

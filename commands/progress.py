@@ -12,12 +12,12 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.ratings import VALUES
+from domain.ratings import RATING_VALUES
 from measures.agreement import Kappa
-from review.progress import interval
-from review.rated import mean_text
-from review.service import RULE, Line, Progress, Rate, percent, progress
-from storage.unit_of_work import reading
+from review.progress import format_interval
+from review.rated import format_mean
+from review.service import PACE_RULE, ProgressLine, Progress, Rate, format_percent, load_progress
+from storage.unit_of_work import read_only_session
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -34,73 +34,73 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the figures. Returns 0; a refusal is raised."""
-    with reading() as db:
-        found = progress(db, by=command_line_person(), batch=args.batch, now=datetime.now(UTC))
+    with read_only_session() as db:
+        batch_progress = load_progress(db, by=command_line_person(), batch=args.batch, now=datetime.now(UTC))
     if args.json:
-        print(json.dumps(to_plain(found), ensure_ascii=False, indent=2))
+        print(json.dumps(to_plain(batch_progress), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(as_text(found)))
+        print("\n".join(format_text(batch_progress)))
     return 0
 
 
-def to_plain(found: Progress) -> dict[str, Any]:
+def to_plain(batch_progress: Progress) -> dict[str, Any]:
     """Every figure of the page as JSON: shares are 0 to 1, times are UTC, undefined figures are None."""
-    table = found.tier_table
+    table = batch_progress.tier_table
     return {
-        "batch": found.batch.name,
-        "state": found.batch.state.value,
-        "whole": _line(found.whole),
-        "tiers": [_line(line) for line in found.tiers],
-        "tasks": [_line(line) for line in found.tasks],
-        "reviewers": [_line(line) for line in found.reviewers],
-        "reviewed": found.reviewed,
-        "skipped": asdict(found.skipped),
-        "decisions": [_rate(rate) for rate in found.decisions],
-        "errors": [_rate(rate) for rate in found.errors],
-        "ratings": [asdict(line) for line in found.ratings],
-        "flags": [asdict(line) for line in found.flags],
+        "batch": batch_progress.batch.name,
+        "state": batch_progress.batch.state.value,
+        "whole": _line_to_plain(batch_progress.whole),
+        "tiers": [_line_to_plain(line) for line in batch_progress.tiers],
+        "tasks": [_line_to_plain(line) for line in batch_progress.tasks],
+        "reviewers": [_line_to_plain(line) for line in batch_progress.reviewers],
+        "reviewed": batch_progress.reviewed,
+        "skipped": asdict(batch_progress.skipped),
+        "decisions": [_rate_to_plain(rate) for rate in batch_progress.decisions],
+        "errors": [_rate_to_plain(rate) for rate in batch_progress.errors],
+        "ratings": [asdict(line) for line in batch_progress.ratings],
+        "flags": [asdict(line) for line in batch_progress.flags],
         "tiers_machine_by_expert": {
             "tiers": [tier.value for tier in table.tiers],
             "counts": [list(row) for row in table.counts],
             "n": table.n,
             "without": table.without,
-            "linear": _kappa(table.linear),
-            "quadratic": _kappa(table.quadratic),
+            "linear": _kappa_to_plain(table.linear),
+            "quadratic": _kappa_to_plain(table.quadratic),
             "interval": table.note,
         },
-        "notes": list(found.notes),
-        "pace": RULE,
+        "notes": list(batch_progress.notes),
+        "pace": PACE_RULE,
     }
 
 
-def as_text(found: Progress) -> Iterable[str]:
+def format_text(batch_progress: Progress) -> Iterable[str]:
     """The page as lines of text."""
-    yield f"Batch {found.batch.name}, {found.batch.state}: {found.whole.questions:,} questions"
+    yield f"Batch {batch_progress.batch.name}, {batch_progress.batch.state}: {batch_progress.whole.questions:,} questions"
     yield ""
     header = ("", "questions", "nobody's", "asked", "done", "skipped", "left", "median s", "finish")
-    rows = [_cells("all", found.whole)]
-    for title, lines in (("tier", found.tiers), ("task", found.tasks), ("", found.reviewers)):
-        rows += [_cells(f"{title} {line.name}".strip(), line) for line in lines]
-    yield from _table(header, rows)
-    yield from wrap(f"Median: seconds of looking until a person's first verdict. {RULE}", width=100)
+    rows = [_format_cells("all", batch_progress.whole)]
+    for title, lines in (("tier", batch_progress.tiers), ("task", batch_progress.tasks), ("", batch_progress.reviewers)):
+        rows += [_format_cells(f"{title} {line.name}".strip(), line) for line in lines]
+    yield from _format_table(header, rows)
+    yield from wrap(f"Median: seconds of looking until a person's first verdict. {PACE_RULE}", width=100)
     yield ""
-    yield from found.sheet
-    if found.reviewed:
+    yield from batch_progress.sheet
+    if batch_progress.reviewed:
         decided = ", ".join(
-            f"{rate.name} {rate.share.count:,} ({percent(rate.share.estimate)})" for rate in found.decisions
+            f"{rate.name} {rate.share.count:,} ({format_percent(rate.share.estimate)})" for rate in batch_progress.decisions
         )
         yield f"Decided: {decided}."
-    if found.skipped.n:
+    if batch_progress.skipped.n:
         yield (
-            f"Skipped: {found.skipped.count:,} of {found.skipped.n:,} questions "
-            f"({percent(found.skipped.estimate)})."
+            f"Skipped: {batch_progress.skipped.count:,} of {batch_progress.skipped.n:,} questions "
+            f"({format_percent(batch_progress.skipped.estimate)})."
         )
-    yield from found.notes
+    yield from batch_progress.notes
     yield ""
-    yield from _rated(found)
-    table = found.tier_table
+    yield from _format_ratings(batch_progress)
+    table = batch_progress.tier_table
     yield f"Machine tier (rows) against expert tier (columns), n = {table.n:,} judgements"
-    yield from _table(
+    yield from _format_table(
         ("", *table.tiers),
         [
             (tier, *(f"{count:,}" for count in row))
@@ -108,55 +108,55 @@ def as_text(found: Progress) -> Iterable[str]:
         ],
     )
     for kappa in (table.linear, table.quadratic):
-        yield f"Kappa, {kappa.weights} weights: {_kappa_text(kappa)}"
+        yield f"Kappa, {kappa.weights} weights: {_format_kappa(kappa)}"
     yield table.note
 
 
-def _rated(found: Progress) -> Iterable[str]:
+def _format_ratings(batch_progress: Progress) -> Iterable[str]:
     yield "Ratings, in judgements: 1 (worst) to 5 (best), those not judged, and the mean"
-    yield from _table(
-        ("", *map(str, VALUES), "not judged", "mean"),
+    yield from _format_table(
+        ("", *map(str, RATING_VALUES), "not judged", "mean"),
         [
             (
                 line.name,
                 *(f"{count:,}" for count in line.counts),
                 f"{line.not_judged:,}",
-                mean_text(line.mean),
+                format_mean(line.mean),
             )
-            for line in found.ratings
+            for line in batch_progress.ratings
         ],
     )
     yield ""
-    for flag in found.flags:
-        share = f"{percent(flag.yes.estimate)}, {interval(flag.yes.low, flag.yes.high)}"
+    for flag in batch_progress.flags:
+        share = f"{format_percent(flag.yes.estimate)}, {format_interval(flag.yes.low, flag.yes.high)}"
         yield f"{flag.name}: {flag.yes.count:,} of {flag.yes.n:,} ({share}); {flag.not_judged:,} not judged"
     yield ""
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line_to_plain(line: ProgressLine) -> dict[str, Any]:
     plain = asdict(line)
     plain["finish"] = line.finish.at.isoformat() if line.finish.at else None
     plain["finish_note"] = line.finish.note
     return plain
 
 
-def _rate(rate: Rate) -> dict[str, Any]:
+def _rate_to_plain(rate: Rate) -> dict[str, Any]:
     return {"name": rate.name, **asdict(rate.share), "if_skipped": rate.if_skipped}
 
 
-def _kappa(kappa: Kappa) -> dict[str, Any]:
+def _kappa_to_plain(kappa: Kappa) -> dict[str, Any]:
     return {**asdict(kappa), "weights": kappa.weights.value}
 
 
-def _kappa_text(kappa: Kappa) -> str:
+def _format_kappa(kappa: Kappa) -> str:
     if kappa.estimate is None:
         return f"{kappa.note} (n = {kappa.n:,})"
-    reach = "" if kappa.low is None else f", 95 % {kappa.low:.2f} to {kappa.high:.2f}"
+    interval_text = "" if kappa.low is None else f", 95 % {kappa.low:.2f} to {kappa.high:.2f}"
     note = f"; {kappa.note}" if kappa.note else ""
-    return f"{kappa.estimate:.2f}{reach}, n = {kappa.n:,}{note}"
+    return f"{kappa.estimate:.2f}{interval_text}, n = {kappa.n:,}{note}"
 
 
-def _cells(name: str, line: Line) -> tuple[str, ...]:
+def _format_cells(name: str, line: ProgressLine) -> tuple[str, ...]:
     numbers = (line.questions, line.unassigned, line.asked, line.done, line.skipped, line.left)
     return (
         name,
@@ -166,11 +166,11 @@ def _cells(name: str, line: Line) -> tuple[str, ...]:
     )
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+def _format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     for row in (header, *rows):
-        first, *others = (
+        first, *other_cells = (
             cell.ljust(width) if column == 0 else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        yield "  ".join([first, *others]).rstrip()
+        yield "  ".join([first, *other_cells]).rstrip()

@@ -10,8 +10,8 @@ from pathlib import Path
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from release.service import (
-    FormName,
-    Names,
+    FormatName,
+    ReviewerNaming,
     SplitPlan,
     Tally,
     compare_releases,
@@ -21,7 +21,7 @@ from release.service import (
     verify_release,
     write_release,
 )
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 
 
@@ -45,8 +45,8 @@ def add_to(subparsers: Subparsers) -> None:
     )
     create.add_argument(
         "--names",
-        choices=[each.value for each in Names],
-        default=Names.ACCOUNT.value,
+        choices=[choice.value for choice in ReviewerNaming],
+        default=ReviewerNaming.ACCOUNT.value,
         help="how reviewers are named: sign-in name (default), display name, or reviewer-1, reviewer-2, …",
     )
     create.add_argument(
@@ -76,7 +76,7 @@ def add_to(subparsers: Subparsers) -> None:
     create.add_argument(
         "--forms",
         metavar="FORM,FORM",
-        help=f"what it is written as beside the native form, of {', '.join(FormName)}; or none; default all",
+        help=f"what it is written as beside the native form, of {', '.join(FormatName)}; or none; default all",
     )
     create.add_argument("--dry-run", action="store_true", help="count what it would hold; write nothing")
     create.set_defaults(run=_create, parser=create)
@@ -87,15 +87,15 @@ def add_to(subparsers: Subparsers) -> None:
     compare.add_argument("old", type=Path, metavar="OLD_DIR")
     compare.add_argument("new", type=Path, metavar="NEW_DIR")
     compare.add_argument("--ids", action="store_true", help="name the questions too")
-    compare.set_defaults(run=_compare)
+    compare.set_defaults(run=_compare_folders)
     listing = verbs.add_parser("list", help="list the releases that were made")
-    listing.set_defaults(run=_list)
+    listing.set_defaults(run=_list_releases)
 
 
 def _create(args: argparse.Namespace) -> int:
     by = command_line_person()
     if args.dry_run:
-        with reading() as db:
+        with read_only_session() as db:
             tally = preview_release(db, by=by, dataset=args.dataset, batches=args.batches)
         _print_tally(tally)
         return 0
@@ -108,45 +108,45 @@ def _create(args: argparse.Namespace) -> int:
     if args.private is not None:
         split = SplitPlan(private_share=args.private, seed=args.split_seed)
     # The release is written in a read transaction, so that it does not block reviewers who save verdicts.
-    with reading() as db:
-        written = write_release(
+    with read_only_session() as db:
+        result = write_release(
             db,
             by=by,
             dataset=args.dataset,
             name=args.name,
             out=args.out,
             batches=args.batches,
-            names=Names(args.names),
+            reviewer_naming=ReviewerNaming(args.names),
             with_images=args.with_images,
             with_reports=args.with_reports,
             with_sr=args.with_sr,
             split=split,
             key_errors_under=None if limit is None else limit / 100,
-            forms=_forms(args),
+            formats=_parse_forms(args),
             workspace=current_workspace(),
-            progress=_progress,
+            progress=_print_progress,
         )
     with unit_of_work() as db:
-        record_release(db, by=by, written=written, now=datetime.now(UTC))
-    _print_tally(written.tally)
-    if written.met is not None:
-        print(written.met)
-    done = "was there already, the same byte for byte" if written.again else "written"
-    print(f"Release {written.name}: {done}, {written.folder}")
-    if written.keys is not None:
-        print(f"Keys of the private questions: {written.keys} (not to be given out)")
-    print(f"SHA-256 of its manifest: {written.manifest_sha256}")
+        record_release(db, by=by, release=result, now=datetime.now(UTC))
+    _print_tally(result.tally)
+    if result.met is not None:
+        print(result.met)
+    outcome = "was there already, the same byte for byte" if result.again else "written"
+    print(f"Release {result.name}: {outcome}, {result.folder}")
+    if result.keys is not None:
+        print(f"Keys of the private questions: {result.keys} (not to be given out)")
+    print(f"SHA-256 of its manifest: {result.manifest_sha256}")
     return 0
 
 
-def _forms(args: argparse.Namespace) -> tuple[FormName, ...]:
+def _parse_forms(args: argparse.Namespace) -> tuple[FormatName, ...]:
     if args.forms is None:
-        return tuple(FormName)
-    named = [each.strip() for each in args.forms.split(",") if each.strip() and each.strip() != "none"]
-    wrong = sorted(set(named) - {each.value for each in FormName})
-    if wrong:
-        args.parser.error(f"--forms knows {', '.join(FormName)}, or none; not {', '.join(wrong)}")
-    return tuple(FormName(each) for each in named)
+        return tuple(FormatName)
+    names = [name.strip() for name in args.forms.split(",") if name.strip() and name.strip() != "none"]
+    unknown = sorted(set(names) - {choice.value for choice in FormatName})
+    if unknown:
+        args.parser.error(f"--forms knows {', '.join(FormatName)}, or none; not {', '.join(unknown)}")
+    return tuple(FormatName(name) for name in names)
 
 
 def _verify(args: argparse.Namespace) -> int:
@@ -168,31 +168,31 @@ def _verify(args: argparse.Namespace) -> int:
     return 0
 
 
-def _compare(args: argparse.Namespace) -> int:
-    found = compare_releases(args.old, args.new)
-    print(found.sentence)
+def _compare_folders(args: argparse.Namespace) -> int:
+    comparison = compare_releases(args.old, args.new)
+    print(comparison.sentence)
     if args.ids:
-        for what, ids in (("came", found.came), ("went", found.went), ("moved", found.moved)):
-            print(*(f"{what}\t{each}" for each in ids), sep="\n", end="\n" if ids else "")
-        for name, ids in found.changed.items():
-            print(*(f"{name}\t{each}" for each in ids), sep="\n")
+        for change, ids in (("came", comparison.came), ("went", comparison.went), ("moved", comparison.moved)):
+            print(*(f"{change}\t{question_id}" for question_id in ids), sep="\n", end="\n" if ids else "")
+        for name, ids in comparison.changed.items():
+            print(*(f"{name}\t{question_id}" for question_id in ids), sep="\n")
     return 0
 
 
-def _list(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
-    with reading() as db:
+def _list_releases(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
+    with read_only_session() as db:
         releases = list_releases(db, by=command_line_person())
     if not releases:
         print("No release yet: cli.py release create --help", file=sys.stderr)
-    for each in releases:
+    for release in releases:
         print(
-            f"{each.id}\t{each.dataset}\t{each.name}\t{each.items:,} questions\t"
-            f"{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.folder}"
+            f"{release.id}\t{release.dataset}\t{release.name}\t{release.items:,} questions\t"
+            f"{release.made_at:%Y-%m-%d %H:%M} UTC\t{release.folder}"
         )
     return 0
 
 
-def _progress(count: int) -> None:
+def _print_progress(count: int) -> None:
     if count % 5_000 == 0:
         print(f"{count:,} judged questions", file=sys.stderr, flush=True)
 

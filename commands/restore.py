@@ -9,7 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person, record_restore
 from commands.arguments import Subparsers
-from commands.telling import Telling
+from commands.telling import ProgressPrinter
 from storage.backup import Manifest, check_backup, restore_backup
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
@@ -24,14 +24,14 @@ def add_to(subparsers: Subparsers) -> None:
         "backups go into PostgreSQL, and back. Stop the app before. Everybody has to sign in again.",
     )
     parser.add_argument("file", type=Path, metavar="FILE")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
         "--check",
         action="store_true",
         help="only check that FILE restores: read it whole, restore its tables into a temporary SQLite "
         "database (in TMPDIR), compare row counts and digests; no workspace is touched",
     )
-    how.add_argument(
+    mode.add_argument(
         "--replace",
         action="store_true",
         help="replace a workspace that is not empty: its files and an SQLite database are set aside, a "
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     """Check or restore the backup. Returns 1 if images that the rows refer to are missing."""
     now = datetime.now(UTC)
     if args.check:
-        manifest = check_backup(args.file, progress=Telling())
-        print(f"{args.file} restores: {_of(manifest)}")
+        manifest = check_backup(args.file, progress=ProgressPrinter())
+        print(f"{args.file} restores: {_describe(manifest)}")
         print(
             f"Checked: the whole file against its hashes; all {len(manifest.tables)} tables restored into a "
             "temporary database, with the row counts and digests of the backup, and with the columns, "
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         )
         return 0
     workspace = current_workspace()
-    restored = restore_backup(args.file, workspace, replace=args.replace, now=now, progress=Telling())
+    restored = restore_backup(args.file, workspace, replace=args.replace, now=now, progress=ProgressPrinter())
     manifest = restored.manifest
     with unit_of_work() as db:
         record_restore(
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             images=manifest.images.count,
             now=now,
         )
-    print(f"{workspace.home} was restored: {_of(manifest)}")
+    print(f"{workspace.home} was restored: {_describe(manifest)}")
     print(f"All {len(manifest.tables)} tables have the rows and the hashes of the backup.")
     print(f"Accounts and roles are as they were on {manifest.made_at:%Y-%m-%d %H:%M} UTC. All sign in again.")
     if restored.set_aside is not None:
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if restored.missing else 0
 
 
-def _of(manifest: Manifest) -> str:
+def _describe(manifest: Manifest) -> str:
     return (
         f"{manifest.rows:,} rows of {len(manifest.tables)} tables, {manifest.images.count:,} images, "
         f"{len(manifest.files):,} other files, of {manifest.made_at:%Y-%m-%d %H:%M} UTC."

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.batches import BatchSettings, Mode, Parts, SamplingPlan, Stratum
+from domain.batches import BatchSettings, Mode, FormScope, SamplingPlan, Stratum
 from domain.errors import InvalidValue
 from domain.vocabulary import Difficulty
-from sampling.service import draw_batch, preview
-from storage.unit_of_work import reading, unit_of_work
+from sampling.service import draw_batch, preview_draw
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -25,11 +25,11 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument("dataset", metavar="DATASET", help="the dataset to draw from")
     parser.add_argument("--batch", required=True, metavar="NAME", help="name of the batch; it holds the plan")
     parser.add_argument("--seed", required=True, type=int, help="an integer that decides which are drawn")
-    amount = parser.add_mutually_exclusive_group()
-    amount.add_argument(
+    amount_group = parser.add_mutually_exclusive_group()
+    amount_group.add_argument(
         "--per-1000", type=int, metavar="N", help="so many of every 1,000, a half rounded up (default 100)"
     )
-    amount.add_argument("--n", type=int, metavar="N", help="so many in all, over the tiers")
+    amount_group.add_argument("--n", type=int, metavar="N", help="so many in all, over the tiers")
     parser.add_argument(
         "--shares",
         default="",
@@ -37,8 +37,8 @@ def add_to(subparsers: Subparsers) -> None:
         help="relative shares of easy, medium, hard, none (no tier); 1 for each that is not named",
     )
     parser.add_argument("--strata", default="", metavar="FIELDS", help="further strata: task,category")
-    parser.add_argument("--mode", choices=[each.value for each in Mode], default=Mode.JUDGE.value)
-    parser.add_argument("--parts", choices=[each.value for each in Parts], default=Parts.ALL.value)
+    parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.JUDGE.value)
+    parser.add_argument("--parts", choices=[scope.value for scope in FormScope], default=FormScope.ALL.value)
     parser.add_argument(
         "--show-report", action="store_true", help="reviewers may open the report once they rated alignment"
     )
@@ -48,50 +48,50 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw or preview; a refusal is raised."""
-    plan = _plan(args)
+    plan = _build_plan(args)
     if args.dry_run:
-        return _show(args, plan)
+        return _show_preview(args, plan)
     with unit_of_work() as db:
-        drawn = draw_batch(
+        draw = draw_batch(
             db,
             by=command_line_person(),
             dataset=args.dataset,
             plan=plan,
             batch_name=args.batch,
             settings=BatchSettings(
-                mode=Mode(args.mode), parts=Parts(args.parts), show_report=args.show_report
+                mode=Mode(args.mode), parts=FormScope(args.parts), show_report=args.show_report
             ),
             now=datetime.now(UTC),
         )
-    _print_strata(drawn.strata, drawn.notes)
-    print(f"Batch {drawn.batch.name}: {drawn.added:,} questions added.")
+    _print_strata(draw.strata, draw.notes)
+    print(f"Batch {draw.batch.name}: {draw.added:,} questions added.")
     return 0
 
 
-def _show(args: argparse.Namespace, plan: SamplingPlan) -> int:
-    with reading() as db:
-        seen = preview(
+def _show_preview(args: argparse.Namespace, plan: SamplingPlan) -> int:
+    with read_only_session() as db:
+        draw_preview = preview_draw(
             db, by=command_line_person(), dataset=args.dataset, plan=plan, batch_name=args.batch.strip()
         )
-    _print_strata(seen.strata, seen.notes)
-    print(f"Would draw {seen.n:,} of {seen.size:,} questions ({seen.already:,} are in the batch already).")
+    _print_strata(draw_preview.strata, draw_preview.notes)
+    print(f"Would draw {draw_preview.n:,} of {draw_preview.size:,} questions ({draw_preview.already:,} are in the batch already).")
     return 0
 
 
-def _plan(args: argparse.Namespace) -> SamplingPlan:
+def _build_plan(args: argparse.Namespace) -> SamplingPlan:
     return SamplingPlan(
         seed=args.seed,
         per_1000=None if args.n is not None else 100 if args.per_1000 is None else args.per_1000,
         n=args.n,
-        shares=_shares(args.shares),
-        strata=tuple(each.strip() for each in args.strata.split(",") if each.strip()),
+        shares=_parse_shares(args.shares),
+        strata=tuple(field.strip() for field in args.strata.split(",") if field.strip()),
     )
 
 
-def _shares(text: str) -> dict[Difficulty | None, float]:
-    tiers: dict[str, Difficulty | None] = {**{each.value: each for each in Difficulty}, "none": None}
+def _parse_shares(text: str) -> dict[Difficulty | None, float]:
+    tiers: dict[str, Difficulty | None] = {**{tier.value: tier for tier in Difficulty}, "none": None}
     shares: dict[Difficulty | None, float] = {}
-    for part in filter(None, (each.strip() for each in text.split(","))):
+    for part in filter(None, (entry.strip() for entry in text.split(","))):
         name, _, share = part.partition("=")
         if name.strip() not in tiers:
             raise InvalidValue("shares", f"{name.strip()!r} is no tier; there are {', '.join(tiers)}")
@@ -103,9 +103,9 @@ def _shares(text: str) -> dict[Difficulty | None, float]:
 
 
 def _print_strata(strata: tuple[Stratum, ...], notes: tuple[str, ...]) -> None:
-    width = max([len("stratum"), *(len(each.name) for each in strata)])
+    width = max([len("stratum"), *(len(stratum.name) for stratum in strata)])
     print(f"{'stratum':<{width}}  {'N':>10}  {'n':>9}  probability")
-    for each in strata:
-        print(f"{each.name:<{width}}  {each.size:>10,}  {each.drawn:>9,}  {each.inclusion_probability:.4f}")
+    for stratum in strata:
+        print(f"{stratum.name:<{width}}  {stratum.size:>10,}  {stratum.drawn:>9,}  {stratum.inclusion_probability:.4f}")
     for note in notes:
         print(f"Note: {note}")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from commands.arguments import Subparsers
 from domain.errors import Refused
-from domain.table_cells import harmless
+from domain.table_cells import escape_formula
 from measures.results import to_records
-from reader_study.predictions_file import prediction_lines
+from reader_study.predictions_file import read_predictions
 from reader_study.release_keys import load_keys
-from reader_study.scoring import Score, score
+from reader_study.scoring import Score, score_predictions
 
-_SHOWN = 50  # refusals shown in the terminal
+_MAX_SHOWN = 50  # refusals shown in the terminal
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -48,54 +48,54 @@ def run(args: argparse.Namespace) -> int:
     if args.out and args.out.suffix not in (".csv", ".json"):
         raise Refused(f"--out {args.out}: name a file that ends in .csv or .json")
     keys = load_keys(args.release, keys=args.keys)
-    lines = (found for found, _ in prediction_lines(args.predictions, model=None))
-    scored = score(lines, keys=keys, file=args.predictions.name)
+    lines = (prediction for prediction, _ in read_predictions(args.predictions, model=None))
+    scored = score_predictions(lines, keys=keys, file=args.predictions.name)
     if scored.refusals:
-        for each in scored.refusals[:_SHOWN]:
-            place = ": ".join(part for part in (each.file, f"line {each.record}", each.field) if part)
-            print(f"{place}: {each.reason}", file=sys.stderr)
+        for refusal in scored.refusals[:_MAX_SHOWN]:
+            location = ": ".join(part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part)
+            print(f"{location}: {refusal.reason}", file=sys.stderr)
         print(f"Nothing was scored: {len(scored.refusals):,} refused.", file=sys.stderr)
         return 1
-    print(_table(scored))
+    print(_format_table(scored))
     rules = ", ".join(f"{rule} {count:,}" for rule, count in (scored.rules or {}).items())
     print(f"Answers read by rule: {rules or 'none'}")
     if args.out:
-        args.out.write_text(_csv(scored) if args.out.suffix == ".csv" else _json(scored), encoding="utf-8")
+        args.out.write_text(_to_csv(scored) if args.out.suffix == ".csv" else _to_json(scored), encoding="utf-8")
     return 0
 
 
-def _table(scored: Score) -> str:
+def _format_table(scored: Score) -> str:
     lines = []
-    for each in scored.results:
-        estimate = "not defined" if each.estimate is None else f"{each.estimate:7.2%}"
-        interval = f"[{each.low:.2%}, {each.high:.2%}]" if each.low is not None else ""
-        apart = "".join(
-            f"  {getattr(each, name):,} {name}"
+    for result in scored.results:
+        estimate = "not defined" if result.estimate is None else f"{result.estimate:7.2%}"
+        interval = f"[{result.low:.2%}, {result.high:.2%}]" if result.low is not None else ""
+        failures = "".join(
+            f"  {getattr(result, name):,} {name}"
             for name in ("failed", "missing")
-            if getattr(each, name) and each.by != "task"
+            if getattr(result, name) and result.by != "task"
         )
-        named = each.by if each.name == "all" else f"{each.by} {each.name}"
-        counted = f"n {each.n:,}" if each.correct is None else f"{each.correct:,}/{each.n:,}"
-        shown = f"{counted}{apart}"
-        lines.append(f"{each.side:<8} {named:<44} {estimate} {interval:<18} {shown}")
+        label = result.by if result.name == "all" else f"{result.by} {result.name}"
+        counts = f"n {result.n:,}" if result.correct is None else f"{result.correct:,}/{result.n:,}"
+        details = f"{counts}{failures}"
+        lines.append(f"{result.side:<8} {label:<44} {estimate} {interval:<18} {details}")
     return "\n".join(lines)
 
 
-def _csv(scored: Score) -> str:
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\n")
+def _to_csv(scored: Score) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     records = to_records(scored.results)
-    rows.writerow(list(records[0]) if records else [])
-    for each in records:
-        rows.writerow(
+    writer.writerow(list(records[0]) if records else [])
+    for record in records:
+        writer.writerow(
             [
-                "" if value is None else harmless(value) if isinstance(value, str) else value
-                for value in each.values()
+                "" if value is None else escape_formula(value) if isinstance(value, str) else value
+                for value in record.values()
             ]
         )
-    return written.getvalue()
+    return buffer.getvalue()
 
 
-def _json(scored: Score) -> str:
+def _to_json(scored: Score) -> str:
     plain = {"rules": scored.rules, "scores": to_records(scored.results)}
     return json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

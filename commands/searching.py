@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from browsing.service import Search, Standing
+from browsing.service import Search, QuestionStatus
 from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
@@ -13,19 +13,19 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for the dataset, the words and the properties of a question."""
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument("words", nargs="*", metavar="WORD")
-    parser.add_argument("--format", choices=[each.value for each in AnswerFormat])
-    parser.add_argument("--task", choices=[each.value for each in Task])
-    parser.add_argument("--difficulty", choices=[each.value for each in Difficulty])
+    parser.add_argument("--format", choices=[answer_format.value for answer_format in AnswerFormat])
+    parser.add_argument("--task", choices=[task.value for task in Task])
+    parser.add_argument("--difficulty", choices=[difficulty.value for difficulty in Difficulty])
     parser.add_argument("--category", metavar="NAME")
     parser.add_argument("--content-type", metavar="NAME")
     parser.add_argument("--generator", metavar="NAME")
     parser.add_argument("--prompt-version", metavar="NAME")
     parser.add_argument("--with-boxes", action="store_true")
-    parser.add_argument("--check", choices=[each.value for each in Check], help="the check found something")
+    parser.add_argument("--check", choices=[check.value for check in Check], help="the check found something")
 
 
-def search_of(
-    args: argparse.Namespace, *, standing: Standing | None = None, batch: str | None = None
+def build_search(
+    args: argparse.Namespace, *, status: QuestionStatus | None = None, batch: str | None = None
 ) -> Search:
     """The search described by the arguments. An argument of several words is searched for as a phrase."""
     return Search(
@@ -39,7 +39,7 @@ def search_of(
         generator=args.generator,
         prompt_version=args.prompt_version,
         with_boxes=args.with_boxes,
-        standing=standing,
+        standing=status,
         batch=batch,
         check=Check(args.check) if args.check else None,
     )

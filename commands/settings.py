@@ -11,10 +11,10 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.batches import Batch, BatchSettings, Mode, Parts
+from domain.batches import Batch, BatchSettings, Mode, FormScope
 from domain.errors import InvalidValue
-from review.service import batch_named, change_settings, close_batch, reopen_batch
-from storage.unit_of_work import reading, unit_of_work
+from review.service import load_named_batch, change_settings, close_batch, reopen_batch
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -25,8 +25,8 @@ def add_to(subparsers: Subparsers) -> None:
         "once judging has begun; guideline and anchors can.",
     )
     parser.add_argument("batch", metavar="BATCH")
-    parser.add_argument("--mode", choices=[each.value for each in Mode])
-    parser.add_argument("--parts", choices=[each.value for each in Parts])
+    parser.add_argument("--mode", choices=[mode.value for mode in Mode])
+    parser.add_argument("--parts", choices=[scope.value for scope in FormScope])
     parser.add_argument("--report", choices=["show", "hide"], help="once image alignment is rated")
     parser.add_argument("--guideline", type=Path, metavar="FILE", help="a Markdown file")
     parser.add_argument(
@@ -41,9 +41,9 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Apply the changes, then print the resulting settings. Returns 0; a refusal is raised."""
     by, now = command_line_person(), datetime.now(UTC)
-    with reading() as db:
-        batch = batch_named(db, by=by, name=args.batch)
-    settings = _changed(batch.settings, args)
+    with read_only_session() as db:
+        batch = load_named_batch(db, by=by, name=args.batch)
+    settings = _apply_changes(batch.settings, args)
     with unit_of_work() as db:
         if settings != batch.settings:
             batch = change_settings(
@@ -53,28 +53,28 @@ def run(args: argparse.Namespace) -> int:
             batch = close_batch(db, by=by, batch=batch.name, now=now)
         if args.reopen:
             batch = reopen_batch(db, by=by, batch=batch.name, now=now)
-    print(json.dumps(_plain(batch), ensure_ascii=False, indent=2))
+    print(json.dumps(_batch_to_plain(batch), ensure_ascii=False, indent=2))
     return 0
 
 
-def _changed(settings: BatchSettings, args: argparse.Namespace) -> BatchSettings:
+def _apply_changes(settings: BatchSettings, args: argparse.Namespace) -> BatchSettings:
     changes: dict[str, Any] = {}
     if args.mode:
         changes["mode"] = Mode(args.mode)
     if args.parts:
-        changes["parts"] = Parts(args.parts)
+        changes["parts"] = FormScope(args.parts)
     if args.report:
         changes["show_report"] = args.report == "show"
     if args.guideline:
-        changes["guideline"] = _text(args.guideline)
+        changes["guideline"] = _read_text(args.guideline)
     if args.anchors:
-        changes["anchors"] = _anchors(args.anchors)
+        changes["anchors"] = _read_anchors(args.anchors)
     return replace(settings, **changes)
 
 
-def _anchors(path: Path) -> dict[str, tuple[str, ...]]:
+def _read_anchors(path: Path) -> dict[str, tuple[str, ...]]:
     try:
-        plain = json.loads(_text(path))
+        plain = json.loads(_read_text(path))
     except ValueError as error:
         raise InvalidValue("anchors", f"{path} is no JSON: {error}") from error
     if not isinstance(plain, dict) or not all(
@@ -84,14 +84,14 @@ def _anchors(path: Path) -> dict[str, tuple[str, ...]]:
     return {rating: tuple(texts) for rating, texts in plain.items()}
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidValue("file", f"{path} can't be read as text: {error}") from error
 
 
-def _plain(batch: Batch) -> dict[str, Any]:
+def _batch_to_plain(batch: Batch) -> dict[str, Any]:
     settings = batch.settings
     return {
         "batch": batch.name,

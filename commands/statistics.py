@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 from accounts.service import command_line_person
-from browsing.figures import figures_of
-from browsing.service import DatasetStatistics, dataset_statistics
-from browsing.side_by_side import boxes_of, columns_of, lines_of, side_by_side_csv
-from browsing.statistics_text import csv_text, json_text
+from browsing.figures import render_figures
+from browsing.service import DatasetStatistics, compute_dataset_statistics
+from browsing.side_by_side import compare_boxes, list_columns, compare_column, format_comparison_csv
+from browsing.statistics_text import format_csv, format_json
 from commands.arguments import Subparsers
-from domain.file_errors import naming
-from storage.unit_of_work import reading
+from domain.file_errors import add_filename_to_errors
+from storage.unit_of_work import read_only_session
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -32,47 +32,47 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute the statistics, print the tables, write the files."""
     by = command_line_person()
-    with reading() as db:
-        every = [
-            dataset_statistics(db, by=by, dataset=name, progress=_progress)
+    with read_only_session() as db:
+        all_statistics = [
+            compute_dataset_statistics(db, by=by, dataset=name, report_progress=_print_progress)
             for name in dict.fromkeys(args.datasets)
         ]
-    if len(every) > 1:
-        return _side_by_side(every, args.out)
-    [found] = every
+    if len(all_statistics) > 1:
+        return _print_side_by_side(all_statistics, args.out)
+    [statistics] = all_statistics
     if args.out is not None:
-        with naming(args.out):
+        with add_filename_to_errors(args.out):
             args.out.mkdir(parents=True, exist_ok=True)
-            (args.out / "statistics.csv").write_bytes(csv_text(found).encode())
-            (args.out / "statistics.json").write_text(json_text(found), encoding="utf-8")
-            for name, svg in figures_of(found).items():
+            (args.out / "statistics.csv").write_bytes(format_csv(statistics).encode())
+            (args.out / "statistics.json").write_text(format_json(statistics), encoding="utf-8")
+            for name, svg in render_figures(statistics).items():
                 (args.out / f"{name}.svg").write_text(svg, encoding="utf-8")
-    print(f"{found.dataset}: {found.questions:,} questions of {found.exams:,} exams")
-    for line in found.formats:
-        each = "" if line.boxes_a_question is None else f", {line.boxes_a_question:.2f} a question"
+    print(f"{statistics.dataset}: {statistics.questions:,} questions of {statistics.exams:,} exams")
+    for line in statistics.formats:
+        average = "" if line.boxes_a_question is None else f", {line.boxes_a_question:.2f} a question"
         print(
             f"  {line.name:<10} {line.questions:>10,}  with boxes {line.with_boxes:,}, boxes "
-            f"{line.boxes:,}{each}"
+            f"{line.boxes:,}{average}"
         )
-    for value, count in found.counts["task"]:
-        print(f"  {value or 'no task':<28} {count:>10,}  {count / found.questions:.1%}")
+    for value, count in statistics.counts["task"]:
+        print(f"  {value or 'no task':<28} {count:>10,}  {count / statistics.questions:.1%}")
     return 0
 
 
-def _side_by_side(found: list[DatasetStatistics], out: Path | None) -> int:
+def _print_side_by_side(all_statistics: list[DatasetStatistics], out: Path | None) -> int:
     if out is not None:
-        with naming(out):
+        with add_filename_to_errors(out):
             out.mkdir(parents=True, exist_ok=True)
-            (out / "side-by-side.csv").write_text(side_by_side_csv(found), encoding="utf-8")
-    print(f"{'':<36}" + "".join(f"{each.dataset:>24}" for each in found))
-    stated = [column for column in ("task", "format") if column in columns_of(found)]
-    for line in (*(line for column in stated for line in lines_of(found, column)), *boxes_of(found)):
-        cells = (f"{count:,} ({line.percent(at)})" for at, count in enumerate(line.counts))
-        shown = cells if line.wholes else (f"{count:,}" for count in line.counts)
-        print(f"{line.column:<8}{line.value:<28}" + "".join(f"{cell:>24}" for cell in shown))
+            (out / "side-by-side.csv").write_text(format_comparison_csv(all_statistics), encoding="utf-8")
+    print(f"{'':<36}" + "".join(f"{dataset.dataset:>24}" for dataset in all_statistics))
+    columns = [column for column in ("task", "format") if column in list_columns(all_statistics)]
+    for line in (*(line for column in columns for line in compare_column(all_statistics, column)), *compare_boxes(all_statistics)):
+        cells = (f"{count:,} ({line.percent(index)})" for index, count in enumerate(line.counts))
+        values = cells if line.wholes else (f"{count:,}" for count in line.counts)
+        print(f"{line.column:<8}{line.value:<28}" + "".join(f"{cell:>24}" for cell in values))
     return 0
 
 
-def _progress(count: int) -> None:
+def _print_progress(count: int) -> None:
     if count % 200_000 == 0:
         print(f"{count:,} questions read", file=sys.stderr, flush=True)

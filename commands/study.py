@@ -19,11 +19,11 @@ from domain.errors import InvalidValue
 from domain.protocols import Protocol, protocol_from_plain, protocol_to_plain
 from domain.studies import Arm, CaseKind, CaseSource, Crossing, SourceKind, StudyDesign
 from reader_study import service as studies
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 _CROSSINGS = {"full": Crossing.FULL, "parts": Crossing.PARTS, "crossover": Crossing.CROSSOVER}
 #: The modules of the other subcommands of ``study``.
-_FURTHER = ("study_readers", "study_power", "study_report")
+_SUBCOMMAND_MODULES = ("study_readers", "study_power", "study_report")
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -35,17 +35,17 @@ def add_to(subparsers: Subparsers) -> None:
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
     _add_create(kinds)
-    listed = kinds.add_parser("list", help="all studies")
-    listed.set_defaults(run=run_list)
-    shown = kinds.add_parser("show", help="design, protocol, readers and progress, as JSON")
-    shown.add_argument("study", metavar="NAME")
-    shown.set_defaults(run=run_show)
+    list_parser = kinds.add_parser("list", help="all studies")
+    list_parser.set_defaults(run=run_list)
+    show_parser = kinds.add_parser("show", help="design, protocol, readers and progress, as JSON")
+    show_parser.add_argument("study", metavar="NAME")
+    show_parser.set_defaults(run=run_show)
     for verb, run in (("close", run_close), ("reopen", run_close)):
         state = kinds.add_parser(verb, help=f"{verb} a study")
         state.add_argument("study", metavar="NAME")
         state.set_defaults(run=run, reopen=verb == "reopen")
     _add_protocol(kinds)
-    for name in _FURTHER:
+    for name in _SUBCOMMAND_MODULES:
         if find_spec(f"commands.{name}") is not None:
             import_module(f"commands.{name}").add_kinds(kinds)
 
@@ -88,7 +88,7 @@ def _add_protocol(kinds: Subparsers) -> None:
         "protocol",
         help="show the protocol with every version, or write down another",
         description="Without --set: every version with its SHA-256. Fields: "
-        + ", ".join(each.name for each in fields(Protocol)),
+        + ", ".join(protocol_field.name for protocol_field in fields(Protocol)),
     )
     protocol.add_argument("study", metavar="NAME")
     protocol.add_argument(
@@ -100,37 +100,37 @@ def _add_protocol(kinds: Subparsers) -> None:
 
 def run_create(args: argparse.Namespace) -> int:
     """Create the study; a refusal is raised."""
-    protocol = protocol_from_plain(_json(args.protocol)) if args.protocol else Protocol()
+    protocol = protocol_from_plain(_read_json(args.protocol)) if args.protocol else Protocol()
     if args.guideline:
-        plain = protocol_to_plain(protocol) | {"guideline": _text(args.guideline)}
+        plain = protocol_to_plain(protocol) | {"guideline": _read_text(args.guideline)}
         protocol = protocol_from_plain(plain)
     with unit_of_work() as db:
-        made = studies.create_study(
+        study = studies.create_study(
             db,
             by=command_line_person(),
             name=args.name,
-            source=_source(args),
-            design=_design(args),
+            source=_parse_source(args),
+            design=_build_design(args),
             protocol=protocol,
             now=datetime.now(UTC),
         )
-        summary = studies.study_summary(db, by=command_line_person(), study=made.name)
+        summary = studies.load_study_summary(db, by=command_line_person(), study=study.name)
     scored, training = (summary.cases[kind] for kind in (CaseKind.SCORED, CaseKind.TRAINING))
-    print(f"Study {made.name}: {scored:,} cases and {training:,} training cases of {made.source}.")
+    print(f"Study {study.name}: {scored:,} cases and {training:,} training cases of {study.source}.")
     print(f"Protocol version 1, SHA-256 {summary.protocol.sha256}.")
     return 0
 
 
 def run_list(_args: argparse.Namespace) -> int:
     """Print a line for each study."""
-    with reading() as db:
-        listed = studies.list_studies(db, by=command_line_person())
-    if not listed:
+    with read_only_session() as db:
+        summaries = studies.list_studies(db, by=command_line_person())
+    if not summaries:
         print("No reader study yet: cli.py study create --help", file=sys.stderr)
-    for each in listed:
+    for summary in summaries:
         print(
-            f"{each.study.name}: {each.study.state}, {each.cases[CaseKind.SCORED]:,} cases of "
-            f"{each.study.source}, {each.readers} readers, {each.answers:,} answers"
+            f"{summary.study.name}: {summary.study.state}, {summary.cases[CaseKind.SCORED]:,} cases of "
+            f"{summary.study.source}, {summary.readers} readers, {summary.answers:,} answers"
         )
     return 0
 
@@ -138,18 +138,18 @@ def run_list(_args: argparse.Namespace) -> int:
 def run_show(args: argparse.Namespace) -> int:
     """Print the study as JSON, without questions and answers."""
     by = command_line_person()
-    with reading() as db:
-        summary = studies.study_summary(db, by=by, study=args.study)
-        progress = studies.study_progress(db, by=by, study=args.study)
-        faulty = studies.faulty_questions(db, by=by, study=args.study)
-    found = summary.study
+    with read_only_session() as db:
+        summary = studies.load_study_summary(db, by=by, study=args.study)
+        progress = studies.load_study_progress(db, by=by, study=args.study)
+        faulty = studies.list_faulty_questions(db, by=by, study=args.study)
+    study = summary.study
     plain = {
-        "study": found.name,
-        "state": found.state.value,
-        "frozen": found.frozen,
-        "simulated": found.simulated,
-        "source": str(found.source),
-        "design": studies.describe(found.design),
+        "study": study.name,
+        "state": study.state.value,
+        "frozen": study.frozen,
+        "simulated": study.simulated,
+        "source": str(study.source),
+        "design": studies.describe_design(study.design),
         "cases": {kind.value: count for kind, count in summary.cases.items()},
         "answers": summary.answers,
         "protocol": {
@@ -159,29 +159,29 @@ def run_show(args: argparse.Namespace) -> int:
         },
         "readers": [
             {
-                "name": each.reader.name,
-                "level": each.reader.profile.level.value if each.reader.profile.level else None,
-                "years": each.reader.profile.years,
-                "subspecialty": each.reader.profile.subspecialty,
-                "of_reference": each.reader.of_reference,
-                "outside": each.reader.outside,
-                "simulated": each.reader.simulated,
-                "done": each.done,
-                "total": each.total,
-                "repeats_done": each.repeats_done,
-                "repeats": each.repeats,
-                "training_done": each.training_done,
-                "training": each.training,
-                "seconds_median": each.seconds_median,
-                "cannot_determine": each.cannot_determine,
-                "faulty": each.faulty,
-                "last_read_at": each.last_read_at.isoformat() if each.last_read_at else None,
+                "name": reader_progress.reader.name,
+                "level": reader_progress.reader.profile.level.value if reader_progress.reader.profile.level else None,
+                "years": reader_progress.reader.profile.years,
+                "subspecialty": reader_progress.reader.profile.subspecialty,
+                "of_reference": reader_progress.reader.of_reference,
+                "outside": reader_progress.reader.outside,
+                "simulated": reader_progress.reader.simulated,
+                "done": reader_progress.done,
+                "total": reader_progress.total,
+                "repeats_done": reader_progress.repeats_done,
+                "repeats": reader_progress.repeats,
+                "training_done": reader_progress.training_done,
+                "training": reader_progress.training,
+                "seconds_median": reader_progress.seconds_median,
+                "cannot_determine": reader_progress.cannot_determine,
+                "faulty": reader_progress.faulty,
+                "last_read_at": reader_progress.last_read_at.isoformat() if reader_progress.last_read_at else None,
             }
-            for each in progress
+            for reader_progress in progress
         ],
         "faulty": [
-            {"case": each.case, "question_id": each.question_id, "reader": each.reader, "why": each.why}
-            for each in faulty
+            {"case": fault_report.case, "question_id": fault_report.question_id, "reader": fault_report.reader, "why": fault_report.why}
+            for fault_report in faulty
         ],
     }
     print(json.dumps(plain, ensure_ascii=False, indent=2))
@@ -202,8 +202,8 @@ def run_protocol(args: argparse.Namespace) -> int:
     by = command_line_person()
     if args.file:
         with unit_of_work() as db:
-            last = studies.study_summary(db, by=by, study=args.study).protocol
-            plain = protocol_to_plain(last.protocol) | _json(args.file)
+            current = studies.load_study_summary(db, by=by, study=args.study).protocol
+            plain = protocol_to_plain(current.protocol) | _read_json(args.file)
             version = studies.change_protocol(
                 db,
                 by=by,
@@ -212,22 +212,22 @@ def run_protocol(args: argparse.Namespace) -> int:
                 why=args.why,
                 now=datetime.now(UTC),
             )
-        if version.version == last.version:
+        if version.version == current.version:
             print("Nothing differs; no version was written.", file=sys.stderr)
-    with reading() as db:
-        versions = studies.protocol_versions(db, by=by, study=args.study)
+    with read_only_session() as db:
+        versions = studies.list_protocol_versions(db, by=by, study=args.study)
     print(
         json.dumps(
             [
                 {
-                    "version": each.version,
-                    "sha256": each.sha256,
-                    "written_at": each.written_at.isoformat(),
-                    "answers_before": each.answers_before,
-                    "why": each.why,
-                    "protocol": protocol_to_plain(each.protocol),
+                    "version": protocol_version.version,
+                    "sha256": protocol_version.sha256,
+                    "written_at": protocol_version.written_at.isoformat(),
+                    "answers_before": protocol_version.answers_before,
+                    "why": protocol_version.why,
+                    "protocol": protocol_to_plain(protocol_version.protocol),
                 }
-                for each in versions
+                for protocol_version in versions
             ],
             ensure_ascii=False,
             indent=2,
@@ -236,7 +236,7 @@ def run_protocol(args: argparse.Namespace) -> int:
     return 0
 
 
-def _source(args: argparse.Namespace) -> CaseSource:
+def _parse_source(args: argparse.Namespace) -> CaseSource:
     if args.batch:
         return CaseSource(kind=SourceKind.BATCH, dataset=args.dataset, name=args.batch)
     if args.release:
@@ -244,12 +244,12 @@ def _source(args: argparse.Namespace) -> CaseSource:
     return CaseSource(kind=SourceKind.DATASET, dataset=args.dataset)
 
 
-def _design(args: argparse.Namespace) -> StudyDesign:
+def _build_design(args: argparse.Namespace) -> StudyDesign:
     crossing = _CROSSINGS[args.crossing]
     arms: dict[str, Any] = {}
     if crossing is Crossing.CROSSOVER:
-        told, untold = args.arms or ("told", "image only")
-        arms["arms"] = (Arm(name=told), Arm(name=untold, told=False))
+        with_info, without_info = args.arms or ("told", "image only")
+        arms["arms"] = (Arm(name=with_info), Arm(name=without_info, told=False))
     elif args.arms:
         raise InvalidValue("arms", "go with --crossing crossover alone")
     return StudyDesign(
@@ -257,7 +257,7 @@ def _design(args: argparse.Namespace) -> StudyDesign:
             seed=args.seed,
             per_1000=args.per_1000,
             n=args.n,
-            strata=tuple(each.strip() for each in args.strata.split(",") if each.strip()),
+            strata=tuple(field.strip() for field in args.strata.split(",") if field.strip()),
         ),
         crossing=crossing,
         readers_per_case=args.readers_per_case,
@@ -272,9 +272,9 @@ def _design(args: argparse.Namespace) -> StudyDesign:
     )
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        plain = json.loads(_text(path))
+        plain = json.loads(_read_text(path))
     except ValueError as error:
         raise InvalidValue("protocol", f"{path} is no JSON: {error}") from error
     if not isinstance(plain, dict):
@@ -282,7 +282,7 @@ def _json(path: Path) -> dict[str, Any]:
     return plain
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from commands.arguments import Subparsers
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
-from measures.power import Expected, Power, cases_for_power, power_table
+from measures.power import PowerAssumptions, Power, cases_for_power, power_table
 
 
 def add_kinds(kinds: Subparsers) -> None:
@@ -41,7 +41,7 @@ def add_kinds(kinds: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute the power, and print a table or JSON."""
-    expected = Expected(
+    expected = PowerAssumptions(
         reader_accuracy=args.reader_accuracy,
         model_accuracy=args.model_accuracy,
         spread=args.spread,
@@ -51,49 +51,49 @@ def run(args: argparse.Namespace) -> int:
         random_readers=not args.fixed_readers,
     )
     designs = power_table(
-        expected, readers=args.readers, cases=args.cases, seed=args.seed, runs=args.runs, progress=_tell
+        expected, readers=args.readers, cases=args.cases, seed=args.seed, runs=args.runs, progress=_print_progress
     )
-    needed = {count: cases_for_power(expected, readers=count, power=args.power) for count in args.readers}
-    kappa = [] if args.kappa is None else [(n, _half_width(args, n)) for n in args.cases]
-    enough = None
+    cases_needed = {count: cases_for_power(expected, readers=count, power=args.power) for count in args.readers}
+    kappa = [] if args.kappa is None else [(n, _compute_half_width(args, n)) for n in args.cases]
+    kappa_cases = None
     if args.kappa is not None:
-        enough = cases_for_kappa(args.kappa, (args.share, 1 - args.share), half_width=args.half_width)
+        kappa_cases = cases_for_kappa(args.kappa, (args.share, 1 - args.share), half_width=args.half_width)
     if args.json:
         plain = {
             "expected": asdict(expected),
-            "power": [asdict(each) | {"shown": each.shown, "shown_is": each.shown_is} for each in designs],
-            "cases_needed": [{"readers": count, "cases": cases} for count, cases in needed.items()],
+            "power": [asdict(design) | {"shown": design.shown, "shown_is": design.shown_is} for design in designs],
+            "cases_needed": [{"readers": count, "cases": cases} for count, cases in cases_needed.items()],
             "kappa": [{"cases": n, "half_width": width} for n, width in kappa],
-            "kappa_cases_needed": enough,
+            "kappa_cases_needed": kappa_cases,
             "seed": args.seed,
         }
         print(json.dumps(plain, indent=2))
         return 0
     print("readers  cases  power  by          formula  simulation")
-    for each in designs:
-        print(_line(each))
-    for count, cases in needed.items():
-        words = f"about {cases:,} cases" if cases else "no number of cases is enough"
-        print(f"{args.power:.0%} power with {count} readers: {words} (formula)")
+    for design in designs:
+        print(_format_line(design))
+    for count, cases in cases_needed.items():
+        text = f"about {cases:,} cases" if cases else "no number of cases is enough"
+        print(f"{args.power:.0%} power with {count} readers: {text} (formula)")
     for n, width in kappa:
         print(f"kappa {args.kappa:g} on {n:,} cases: ± {width:.3f}")
-    if enough is not None:
-        print(f"kappa {args.kappa:g} to ± {args.half_width:g}: about {enough:,} cases")
+    if kappa_cases is not None:
+        print(f"kappa {args.kappa:g} to ± {args.half_width:g}: about {kappa_cases:,} cases")
     return 0
 
 
-def _half_width(args: argparse.Namespace, cases: int) -> float:
+def _compute_half_width(args: argparse.Namespace, cases: int) -> float:
     return kappa_half_width(args.kappa, (args.share, 1 - args.share), cases=cases)
 
 
-def _line(each: Power) -> str:
-    simulated = "" if each.simulated is None else f"{each.simulated:.3f} ± {each.simulated_error:.3f}"
+def _format_line(power: Power) -> str:
+    simulated = "" if power.simulated is None else f"{power.simulated:.3f} ± {power.simulated_error:.3f}"
     return (
-        f"{each.readers:>7}  {each.cases:>5}  {each.shown:.3f}  {each.shown_is:<10}  {each.formula:.3f}    "
+        f"{power.readers:>7}  {power.cases:>5}  {power.shown:.3f}  {power.shown_is:<10}  {power.formula:.3f}    "
         f"{simulated}"
     )
 
 
-def _tell(done: int, total: int) -> None:
+def _print_progress(done: int, total: int) -> None:
     if sys.stderr.isatty():
         print(f"\r{done} of {total} designs", end="\n" if done == total else "", file=sys.stderr)

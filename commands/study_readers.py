@@ -10,7 +10,7 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.studies import Reader, ReaderLevel, ReaderProfile
 from reader_study import service as studies
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_kinds(kinds: Subparsers) -> None:
@@ -26,7 +26,7 @@ def add_kinds(kinds: Subparsers) -> None:
     readers = kinds.add_parser("readers", help="show the readers, or set one reader's profile")
     readers.add_argument("study", metavar="NAME")
     readers.add_argument("--reader", metavar="READER", help="whose profile to set")
-    readers.add_argument("--level", choices=[each.value for each in ReaderLevel])
+    readers.add_argument("--level", choices=[level.value for level in ReaderLevel])
     readers.add_argument("--years", type=float, help="of reading radiographs")
     readers.add_argument("--subspecialty", default=None)
     readers.add_argument("--of-reference", action="store_true", help="helped to set the key; is marked so")
@@ -45,7 +45,7 @@ def run_assign(args: argparse.Namespace) -> int:
         readers = studies.assign_readers(
             db, by=command_line_person(), study=args.study, to=args.to, now=datetime.now(UTC)
         )
-    _show(readers)
+    _print_readers(readers)
     return 0
 
 
@@ -55,7 +55,7 @@ def run_remove(args: argparse.Namespace) -> int:
         readers = studies.remove_reader(
             db, by=command_line_person(), study=args.study, reader=args.reader, now=datetime.now(UTC)
         )
-    _show(readers)
+    _print_readers(readers)
     return 0
 
 
@@ -64,19 +64,19 @@ def run_readers(args: argparse.Namespace) -> int:
     by = command_line_person()
     if args.reader:
         with unit_of_work() as db:
-            before = next(
+            current = next(
                 (
-                    each
-                    for each in studies.readers_in(db, by=by, study=args.study)
-                    if each.name == args.reader
+                    reader
+                    for reader in studies.list_readers(db, by=by, study=args.study)
+                    if reader.name == args.reader
                 ),
                 None,
             )
-            known = before.profile if before else ReaderProfile()
+            current_profile = current.profile if current else ReaderProfile()
             profile = ReaderProfile(
-                level=ReaderLevel(args.level) if args.level else known.level,
-                years=known.years if args.years is None else args.years,
-                subspecialty=known.subspecialty if args.subspecialty is None else args.subspecialty,
+                level=ReaderLevel(args.level) if args.level else current_profile.level,
+                years=current_profile.years if args.years is None else args.years,
+                subspecialty=current_profile.subspecialty if args.subspecialty is None else args.subspecialty,
             )
             studies.set_profile(
                 db,
@@ -84,18 +84,18 @@ def run_readers(args: argparse.Namespace) -> int:
                 study=args.study,
                 reader=args.reader,
                 profile=profile,
-                of_reference=args.of_reference or bool(before and before.of_reference),
+                of_reference=args.of_reference or bool(current and current.of_reference),
                 now=datetime.now(UTC),
             )
-    with reading() as db:
-        _show(studies.readers_in(db, by=by, study=args.study))
+    with read_only_session() as db:
+        _print_readers(studies.list_readers(db, by=by, study=args.study))
     return 0
 
 
 def run_exclude(args: argparse.Namespace) -> int:
     """Exclude a case or a reader from the analysis, and record the reason."""
     with unit_of_work() as db:
-        studies.exclude(
+        studies.exclude_readings(
             db,
             by=command_line_person(),
             study=args.study,
@@ -108,16 +108,16 @@ def run_exclude(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(readers: tuple[Reader, ...]) -> None:
+def _print_readers(readers: tuple[Reader, ...]) -> None:
     if not readers:
         print("Nobody reads this study yet: cli.py study assign --help", file=sys.stderr)
-    for each in readers:
-        words = [
-            each.profile.level.value if each.profile.level else "level not stated",
-            f"{each.profile.years:g} years" if each.profile.years is not None else None,
-            each.profile.subspecialty or None,
-            "helped to set the key" if each.of_reference else None,
-            "reads from outside" if each.outside else None,
-            "simulated" if each.simulated else None,
+    for reader in readers:
+        details = [
+            reader.profile.level.value if reader.profile.level else "level not stated",
+            f"{reader.profile.years:g} years" if reader.profile.years is not None else None,
+            reader.profile.subspecialty or None,
+            "helped to set the key" if reader.of_reference else None,
+            "reads from outside" if reader.outside else None,
+            "simulated" if reader.simulated else None,
         ]
-        print(f"{each.name}: {', '.join(word for word in words if word)}")
+        print(f"{reader.name}: {', '.join(detail for detail in details if detail)}")

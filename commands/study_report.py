@@ -9,7 +9,7 @@ from pathlib import Path
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from reader_study import service as studies
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 
 
@@ -34,16 +34,16 @@ def run(args: argparse.Namespace) -> int:
     from reader_study.report.files import write_report  # noqa: PLC0415 - imports pandas
 
     print("Accuracies, agreement and comparisons …", file=sys.stderr)
-    with reading() as db:
-        found = studies.study_report(
+    with read_only_session() as db:
+        report = studies.load_or_compute_report(
             db,
             by=command_line_person(),
             study=args.study,
             model=args.model,
             workspace=current_workspace(),
         )
-    written = write_report(found, args.out)
-    for sentence in found.words:
+    files = write_report(report, args.out)
+    for sentence in report.words:
         print(sentence)
-    print(f"{args.out}: {len(written)} files, report.html first.")
+    print(f"{args.out}: {len(files)} files, report.html first.")
     return 0

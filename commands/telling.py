@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from commands.arguments import Subparsers
 
 if TYPE_CHECKING:
-    from review.agreement import Figure
+    from review.agreement import AgreementEstimate
 
-_EVERY = 2.0
+_INTERVAL_SECONDS = 2.0
 
 
-class Telling:
+class ProgressPrinter:
     """Prints progress on standard error every two seconds.
 
     Call it with the name of the step, the number of items done and the total number.
@@ -28,13 +28,13 @@ class Telling:
 
     def __call__(self, what: str, done: int, of: int) -> None:
         now = time.monotonic()
-        if now - self._said_at >= _EVERY:
+        if now - self._said_at >= _INTERVAL_SECONDS:
             self._said_at = now
             share = f" ({100 * done // of} %)" if of else ""
             print(f"{what}: {done:,} of {of:,}{share}", file=sys.stderr, flush=True)
 
 
-def size_text(size: float) -> str:
+def format_size(size: float) -> str:
     """A number of bytes with its unit, for display."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
@@ -56,18 +56,18 @@ def print_figures(args: argparse.Namespace, *, plain: dict[str, Any], lines: Ite
     print(json.dumps(plain, ensure_ascii=False, indent=2) if args.json else "\n".join(lines))
 
 
-def figure_text(figure: Figure, *, percent: bool = False) -> str:
+def format_figure(figure: AgreementEstimate, *, percent: bool = False) -> str:
     """The estimate with its interval, the kind of interval, and n; if it is undefined, the reason and n."""
     if figure.estimate is None:
         return f"{figure.note} (n = {figure.n:,})"
 
-    def number(value: float) -> str:
+    def format_number(value: float) -> str:
         return f"{100 * value:.1f} %" if percent else f"{value:.2f}"
 
-    reach = (
+    interval = (
         ""
         if figure.low is None or figure.high is None
-        else f" ({number(figure.low)} to {number(figure.high)}, {figure.kind})"
+        else f" ({format_number(figure.low)} to {format_number(figure.high)}, {figure.kind})"
     )
     note = f"; {figure.note}" if figure.note else ""
-    return f"{number(figure.estimate)}{reach}, n = {figure.n:,}{note}"
+    return f"{format_number(figure.estimate)}{interval}, n = {figure.n:,}{note}"

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from accounts import service as accounts
 from commands.arguments import Subparsers
 from domain.errors import InvalidValue
-from domain.people import ALLOWED, Person, Role
-from storage.unit_of_work import reading, unit_of_work
+from domain.people import ACTIONS_BY_ROLE, Person, Role
+from storage.unit_of_work import read_only_session, unit_of_work
 
 _ROLES = {
     Role.ADMIN: "gives accounts, roles and passwords",
@@ -20,32 +20,32 @@ _ROLES = {
     Role.REVIEWER: "judges questions",
     Role.READER: "answers questions in reader studies",
 }
-_CODE_SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 unambiguous characters; 25 of them give 125 bits
+_CODE_CHARACTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 unambiguous characters; 25 of them give 125 bits
 
 
 def add_to(subparsers: Subparsers) -> None:
     """Add ``user`` and its subcommands."""
-    family = subparsers.add_parser("user")
-    commands = family.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    user_parser = subparsers.add_parser("user")
+    commands = user_parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     add = commands.add_parser("add", help="make an account")
     add.add_argument("name", metavar="NAME", help="what the person signs in with; an e-mail address will do")
-    _role_option(add)
+    _add_role_option(add)
     add.add_argument("--display-name", metavar="TEXT", help="what others read; by default the name")
-    how = add.add_mutually_exclusive_group()
-    _password_option(how)
-    how.add_argument(
+    password_mode = add.add_mutually_exclusive_group()
+    _add_password_option(password_mode)
+    password_mode.add_argument(
         "--no-password", action="store_true", help="the person comes by the sign-in provider only"
     )
-    add.set_defaults(run=_add)
+    add.set_defaults(run=_add_person)
 
-    listing = commands.add_parser("list", help="who has an account")
-    listing.set_defaults(run=_list)
+    list_parser = commands.add_parser("list", help="who has an account")
+    list_parser.set_defaults(run=_list_people)
 
     roles = commands.add_parser("roles", help="what the roles may do; with NAME and --role, change them")
     roles.add_argument("name", metavar="NAME", nargs="?")
-    _role_option(roles, required=False)
-    roles.set_defaults(run=_roles)
+    _add_role_option(roles, required=False)
+    roles.set_defaults(run=_show_or_change_roles)
 
     disable = commands.add_parser("disable", help="keep somebody out; what they did stays")
     disable.add_argument("name", metavar="NAME")
@@ -60,16 +60,16 @@ def add_to(subparsers: Subparsers) -> None:
     sign_out.set_defaults(run=_sign_out)
 
     first = commands.add_parser("first-admin", help="a code, used once, by which an app gets its first admin")
-    first.set_defaults(run=_first_admin)
+    first.set_defaults(run=_create_first_admin_code)
 
     password = commands.add_parser("password", help="set a new password; signs the person out everywhere")
     password.add_argument("name", metavar="NAME")
-    _password_option(password)
-    password.set_defaults(run=_password)
+    _add_password_option(password)
+    password.set_defaults(run=_set_password)
 
 
-def _add(args: argparse.Namespace) -> int:
-    password, made = (None, False) if args.no_password else _ask_password(args.password_stdin)
+def _add_person(args: argparse.Namespace) -> int:
+    password, generated = (None, False) if args.no_password else _ask_password(args.password_stdin)
     with unit_of_work() as db:
         person = accounts.add_person(
             db,
@@ -81,29 +81,29 @@ def _add(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(f"{person.name} has an account now ({', '.join(sorted(person.roles))}).")
-    _show_made(password, made)
+    _print_generated(password, generated)
     return 0
 
 
-def _list(_args: argparse.Namespace) -> int:
-    with reading() as db:
+def _list_people(_args: argparse.Namespace) -> int:
+    with read_only_session() as db:
         people = accounts.list_people(db, by=accounts.command_line_person())
     if not people:
         print("Nobody has an account yet: python cli.py user first-admin", file=sys.stderr)
     for person in people:
-        print("\t".join((person.name, person.display_name, ",".join(sorted(person.roles)), _state(person))))
+        print("\t".join((person.name, person.display_name, ",".join(sorted(person.roles)), _format_state(person))))
     return 0
 
 
-def _roles(args: argparse.Namespace) -> int:
+def _show_or_change_roles(args: argparse.Namespace) -> int:
     if args.name is None:
-        for role, what in _ROLES.items():
-            may = ", ".join(sorted(ALLOWED[role])) or "nothing yet"
-            print(f"{role.value}\t{what}\t({may})")
+        for role, description in _ROLES.items():
+            actions = ", ".join(sorted(ACTIONS_BY_ROLE[role])) or "nothing yet"
+            print(f"{role.value}\t{description}\t({actions})")
         return 0
     if not args.role:
-        with reading() as db:
-            print(", ".join(sorted(accounts.person_named(db, name=args.name).roles)))
+        with read_only_session() as db:
+            print(", ".join(sorted(accounts.load_person_by_name(db, name=args.name).roles)))
         return 0
     with unit_of_work() as db:
         person = accounts.change_roles(
@@ -144,22 +144,22 @@ def _sign_out(args: argparse.Namespace) -> int:
     return 0
 
 
-def _first_admin(_args: argparse.Namespace) -> int:
-    code = "-".join("".join(secrets.choice(_CODE_SIGNS) for _ in range(5)) for _ in range(5))
+def _create_first_admin_code(_args: argparse.Namespace) -> int:
+    code = "-".join("".join(secrets.choice(_CODE_CHARACTERS) for _ in range(5)) for _ in range(5))
     with unit_of_work() as db:
-        until = accounts.make_first_admin_code(
+        expires_at = accounts.create_first_admin_code(
             db, by=accounts.command_line_person(), code=code, now=datetime.now(UTC)
         )
     print("Open the page /first-admin of the app and enter this code, shown this once:", file=sys.stderr)
     print(code)
-    print(f"It holds until {until.astimezone():%H:%M} and works once.", file=sys.stderr)
+    print(f"It holds until {expires_at.astimezone():%H:%M} and works once.", file=sys.stderr)
     return 0
 
 
-def _password(args: argparse.Namespace) -> int:
-    with reading() as db:
-        accounts.person_named(db, name=args.name)  # an unknown name is refused before the password is typed
-    password, made = _ask_password(args.password_stdin)
+def _set_password(args: argparse.Namespace) -> int:
+    with read_only_session() as db:
+        accounts.load_person_by_name(db, name=args.name)  # an unknown name is refused before the password is typed
+    password, generated = _ask_password(args.password_stdin)
     with unit_of_work() as db:
         person = accounts.set_password(
             db,
@@ -169,11 +169,11 @@ def _password(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(f"{person.name} has a new password and is signed out everywhere.")
-    _show_made(password, made)
+    _print_generated(password, generated)
     return 0
 
 
-def _role_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def _add_role_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument(
         "--role",
         action="append",
@@ -184,7 +184,7 @@ def _role_option(parser: argparse.ArgumentParser, *, required: bool = True) -> N
     )
 
 
-def _password_option(parser: argparse._ActionsContainer) -> None:
+def _add_password_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--password-stdin", action="store_true", help="read the password from standard input, one line"
     )
@@ -205,12 +205,12 @@ def _ask_password(from_stdin: bool) -> tuple[str, bool]:
     return first, False
 
 
-def _show_made(password: str | None, made: bool) -> None:
-    if made:
+def _print_generated(password: str | None, generated: bool) -> None:
+    if generated:
         print(f"Password, shown this once: {password}")
 
 
-def _state(person: Person) -> str:
+def _format_state(person: Person) -> str:
     if person.disabled_at is not None:
         return f"disabled since {person.disabled_at:%Y-%m-%d %H:%M} UTC"
     return "demo" if person.demo else "active"

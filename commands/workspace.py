@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.patient_data import ConfirmPixels, Originals
+from domain.patient_data import PixelCheckScope, Originals
 from privacy.service import CONSEQUENCES, change_rules, rules
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -20,11 +20,11 @@ def add_to(subparsers: Subparsers) -> None:
         + " ".join(f"{choice.value}: {text}" for choice, text in CONSEQUENCES.items()),
     )
     parser.add_argument(
-        "--originals", choices=[each.value for each in Originals], help="what is kept of an image file"
+        "--originals", choices=[choice.value for choice in Originals], help="what is kept of an image file"
     )
     parser.add_argument(
         "--confirm-pixels",
-        choices=[each.value for each in ConfirmPixels],
+        choices=[choice.value for choice in PixelCheckScope],
         help="which images a person must have looked at for text before a release",
     )
     parser.set_defaults(run=run)
@@ -39,12 +39,12 @@ def run(args: argparse.Namespace) -> int:
                 db,
                 by=by,
                 originals=Originals(args.originals) if args.originals else None,
-                confirm_pixels=ConfirmPixels(args.confirm_pixels) if args.confirm_pixels else None,
+                confirm_pixels=PixelCheckScope(args.confirm_pixels) if args.confirm_pixels else None,
                 revision=rules(db, by=by).revision,
                 now=datetime.now(UTC),
             )
-    with reading() as db:
-        found = rules(db, by=by)
-    print(f"originals: {found.originals}\n    {CONSEQUENCES[found.originals]}")
-    print(f"confirm-pixels: {found.confirm_pixels}\n    {CONSEQUENCES[found.confirm_pixels]}")
+    with read_only_session() as db:
+        current_rules = rules(db, by=by)
+    print(f"originals: {current_rules.originals}\n    {CONSEQUENCES[current_rules.originals]}")
+    print(f"confirm-pixels: {current_rules.confirm_pixels}\n    {CONSEQUENCES[current_rules.confirm_pixels]}")
     return 0

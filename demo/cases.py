@@ -55,20 +55,20 @@ class Case:
         return f"PHANTOM-{self.seed:04d}"
 
 
-def _nodule(side: Side, zone: Zone, seen: float, size: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.NODULE, side=side, zone=zone, size_mm=size, conspicuity=seen)
+def _nodule(side: Side, zone: Zone, finding: float, size: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.NODULE, side=side, zone=zone, size_mm=size, conspicuity=finding)
 
 
-def _effusion(side: Side, seen: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.EFFUSION, side=side, conspicuity=seen)
+def _effusion(side: Side, finding: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.EFFUSION, side=side, conspicuity=finding)
 
 
-def _pneumothorax(side: Side, seen: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.PNEUMOTHORAX, side=side, conspicuity=seen)
+def _pneumothorax(side: Side, finding: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.PNEUMOTHORAX, side=side, conspicuity=finding)
 
 
-def _consolidation(side: Side, zone: Zone, seen: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.CONSOLIDATION, side=side, zone=zone, conspicuity=seen)
+def _consolidation(side: Side, zone: Zone, finding: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.CONSOLIDATION, side=side, zone=zone, conspicuity=finding)
 
 
 _R, _L = Side.RIGHT, Side.LEFT

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from demo.facts import Facts
+from demo.facts import ExamFacts
 from domain.boxes import LabelledBox
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat, Task
@@ -30,14 +30,14 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pen:
+class DraftWriter:
     """Writes the drafts of one exam and one task, and fills in the values that they share."""
 
-    facts: Facts
+    facts: ExamFacts
     task: Task
     random: random.Random
 
-    def closed(self, stem: str, *, yes: bool, explanation: str, about: About) -> Draft:
+    def closed(self, stem: str, *, yes: bool, explanation: str, about: DraftSubject) -> Draft:
         """A closed question: its answer is yes or no."""
         return self._draft(
             AnswerFormat.CLOSED,
@@ -47,11 +47,11 @@ class Pen:
             about=about,
         )
 
-    def open(self, stem: str, answer: str, *, explanation: str, about: About) -> Draft:
+    def open(self, stem: str, answer: str, *, explanation: str, about: DraftSubject) -> Draft:
         """An open question: its answer is a few words."""
         return self._draft(AnswerFormat.OPEN, stem=stem, answer=answer, explanation=explanation, about=about)
 
-    def single(self, stem: str, right: str, wrong: Sequence[str], *, explanation: str, about: About) -> Draft:
+    def single(self, stem: str, right: str, wrong: Sequence[str], *, explanation: str, about: DraftSubject) -> Draft:
         """Four options in random order, one of them right."""
         options = [right, *self.random.sample(list(wrong), 3)]
         self.random.shuffle(options)
@@ -66,13 +66,13 @@ class Pen:
         )
 
     def multiple(
-        self, stem: str, right: Sequence[str], wrong: Sequence[str], *, explanation: str, about: About
+        self, stem: str, right: Sequence[str], wrong: Sequence[str], *, explanation: str, about: DraftSubject
     ) -> Draft:
         """Four options in random order; the right ones, at most three, are drawn from ``right``."""
         chosen = self.random.sample(list(right), min(len(right), 3))
         options = chosen + self.random.sample(list(wrong), 4 - len(chosen))
         self.random.shuffle(options)
-        answer = tuple(sorted(options.index(each) for each in chosen))
+        answer = tuple(sorted(options.index(option) for option in chosen))
         return self._draft(
             AnswerFormat.MULTIPLE,
             stem=stem,
@@ -89,7 +89,7 @@ class Pen:
         stem: str,
         answer: Answer,
         explanation: str,
-        about: About,
+        about: DraftSubject,
         options: tuple[str, ...] = (),
     ) -> Draft:
         return Draft(
@@ -108,7 +108,7 @@ class Pen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class DraftSubject:
     """The subject of a draft: its category and subcategory, its boxes, its conspicuity."""
 
     category: str

@@ -13,11 +13,11 @@ from domain.boxes import Box, LabelledBox
 #: Distance in mm from the tube's tip to the lower edge of its box, and from the carina to the trachea's.
 _BELOW_TIP, _BELOW_CARINA = 2.0, 4.0
 #: Minimum distance of a lesion from a zone that counts as free, as a share of the zone's height.
-_CLEAR_OF_ZONE = 0.06
+_MIN_ZONE_DISTANCE = 0.06
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class VisibleFinding:
     """A visible finding; ``boxes`` by radiograph id, ``conspicuity`` 0 to 1."""
 
     kind: FindingKind
@@ -36,7 +36,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ExamFacts:
     """The facts about one exam.
 
     Questions may ask about ``seen``. The findings in ``quiet`` are visible but missing from the report, so no
@@ -48,8 +48,8 @@ class Facts:
     case: Case
     frontal: str
     lateral: bool
-    seen: tuple[Seen, ...]
-    quiet: tuple[Seen, ...]
+    seen: tuple[VisibleFinding, ...]
+    quiet: tuple[VisibleFinding, ...]
     regions: dict[str, dict[str, Box]]
     ctr: float
     spacing: float
@@ -67,14 +67,14 @@ class Facts:
         """Whether the exam shows no finding at all."""
         return not self.seen and not self.quiet
 
-    def of(self, kind: FindingKind) -> tuple[Seen, ...]:
+    def of(self, kind: FindingKind) -> tuple[VisibleFinding, ...]:
         """The findings of that kind that questions may ask about."""
-        return tuple(each for each in self.seen if each.kind is kind)
+        return tuple(finding for finding in self.seen if finding.kind is kind)
 
     def absent(self) -> tuple[FindingKind, ...]:
         """The kinds of findings that the exam does not show."""
-        there = {each.kind for each in (*self.seen, *self.quiet)}
-        return tuple(kind for kind in FindingKind if kind not in there)
+        present_kinds = {finding.kind for finding in (*self.seen, *self.quiet)}
+        return tuple(kind for kind in FindingKind if kind not in present_kinds)
 
     def boxes_of(self, names: Iterable[str]) -> tuple[LabelledBox, ...]:
         """The boxes of those regions on the frontal radiograph, labelled by region name."""
@@ -87,11 +87,11 @@ class Facts:
     def zone_is_free(self, region: str) -> bool:
         """Whether that lung zone is clear of nodules, consolidation, fluid and free air."""
         zone = self.regions[region][self.frontal]
-        margin = _CLEAR_OF_ZONE * zone.height
-        for each in (*self.seen, *self.quiet):
-            if CATALOGUE[each.kind].sides == (Side.MIDLINE,) or self.frontal not in each.boxes:
+        margin = _MIN_ZONE_DISTANCE * zone.height
+        for finding in (*self.seen, *self.quiet):
+            if CATALOGUE[finding.kind].sides == (Side.MIDLINE,) or self.frontal not in finding.boxes:
                 continue
-            box = each.boxes[self.frontal]
+            box = finding.boxes[self.frontal]
             beside = box.x_max < zone.x_min or box.x_min > zone.x_max
             above_or_below = box.y_max < zone.y_min - margin or box.y_min > zone.y_max + margin
             if not (beside or above_or_below):
@@ -99,48 +99,48 @@ class Facts:
         return True
 
 
-def facts_of(case: Case, exam: PhantomExam) -> Facts:
+def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
     """Collect the facts about a rendered exam."""
     ids = {View.PA: "ap" if case.projections is Projections.AP else "pa"}
     if case.projections is Projections.PA_AND_LATERAL:
         ids[View.LATERAL] = "lateral"
-    findings = [_seen(finding, ids) for finding in exam.findings]
+    findings = [_to_visible_finding(finding, ids) for finding in exam.findings]
     regions = {
         region.name: {ids[view]: box for view, box in region.boxes.items() if view in ids}
         for region in exam.regions
     }
     image = exam.image(View.PA)
-    return Facts(
+    return ExamFacts(
         case=case,
         frontal=ids[View.PA],
         lateral=View.LATERAL in ids,
-        seen=tuple(each for each in findings if each.kind not in case.left_out),
-        quiet=tuple(each for each in findings if each.kind in case.left_out),
+        seen=tuple(finding for finding in findings if finding.kind not in case.left_out),
+        quiet=tuple(finding for finding in findings if finding.kind in case.left_out),
         regions=regions,
         ctr=exam.ctr,
         spacing=image.spacing,
         columns=image.pixels.shape[1],
         thorax=exam.thorax,
-        tip_mm=_tip(findings, regions, frontal=ids[View.PA], spacing=image.spacing),
+        tip_mm=_tip_to_carina_mm(findings, regions, frontal=ids[View.PA], spacing=image.spacing),
     )
 
 
-def with_report_of(facts: Facts, other: Facts) -> Facts:
+def with_report_from(facts: ExamFacts, report_facts: ExamFacts) -> ExamFacts:
     """The facts as they appear to a question writer who gets these images with the other exam's report."""
     findings = tuple(
-        replace(each, boxes={facts.frontal: each.boxes[other.frontal]} if other.frontal in each.boxes else {})
-        for each in other.seen
+        replace(finding, boxes={facts.frontal: finding.boxes[report_facts.frontal]} if report_facts.frontal in finding.boxes else {})
+        for finding in report_facts.seen
     )
-    return replace(facts, seen=findings, quiet=(), tip_mm=other.tip_mm)
+    return replace(facts, seen=findings, quiet=(), tip_mm=report_facts.tip_mm)
 
 
-def zones() -> tuple[str, ...]:
+def lung_zone_names() -> tuple[str, ...]:
     """The GEMeX names of the six lung zones."""
     return tuple(f"{side} {zone}" for side in (Side.RIGHT, Side.LEFT) for zone in LUNG_ZONES)
 
 
-def _seen(finding: PhantomFinding, ids: dict[View, str]) -> Seen:
-    return Seen(
+def _to_visible_finding(finding: PhantomFinding, ids: dict[View, str]) -> VisibleFinding:
+    return VisibleFinding(
         kind=finding.spec.kind,
         side=finding.spec.placed_side,
         region=finding.region,
@@ -150,12 +150,12 @@ def _seen(finding: PhantomFinding, ids: dict[View, str]) -> Seen:
     )
 
 
-def _tip(
-    findings: Iterable[Seen], regions: dict[str, dict[str, Box]], *, frontal: str, spacing: float
+def _tip_to_carina_mm(
+    findings: Iterable[VisibleFinding], regions: dict[str, dict[str, Box]], *, frontal: str, spacing: float
 ) -> float | None:
-    for each in findings:
-        if each.kind is FindingKind.ENDOTRACHEAL_TUBE:
-            tip = each.boxes[frontal].y_max * spacing - _BELOW_TIP
+    for finding in findings:
+        if finding.kind is FindingKind.ENDOTRACHEAL_TUBE:
+            tip = finding.boxes[frontal].y_max * spacing - _BELOW_TIP
             carina = regions["trachea"][frontal].y_max * spacing - _BELOW_CARINA
             return carina - tip
     return None

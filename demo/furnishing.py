@@ -16,14 +16,14 @@ from typing import Any
 from sqlmodel import Session
 
 from accounts.service import command_line_person
-from demo.modelling import furnish_models
+from demo.modelling import import_simulated_models
 from demo.people import DANA, RAVI, RENATE, ROSA, DemoPerson, add_people
-from demo.planted import Planted, QuestionSet
-from demo.reviewing import SIMULATED, judge
-from demo.studying import furnish_studies
+from demo.planted import PlantedError, QuestionSet
+from demo.reviewing import SIMULATED, simulate_verdict
+from demo.studying import create_studies
 from domain.adjudications import AdjudicationRules
-from domain.batches import BatchSettings, Mode, Parts, SamplingPlan
-from domain.hidden import NAMED_BY, HiddenPlan
+from domain.batches import BatchSettings, Mode, FormScope, SamplingPlan
+from domain.hidden import DETECTING_ERRORS, HiddenPlan
 from domain.people import Person
 from domain.questions import Answer
 from domain.verdicts import Verdict
@@ -31,27 +31,27 @@ from intake.service import import_questions
 from review.service import (
     assign,
     change_adjudication_rules,
-    commit_own_answer,
-    give_verdict,
-    hidden_lines,
+    save_own_answer,
+    save_verdict,
+    list_hidden_questions,
     hide_questions,
-    open_sheet,
-    record_look,
+    load_sheet,
+    record_viewing_times,
     skip_question,
 )
 from review.sheet import ReviewSheet
 from sampling.service import draw_batch
 from storage.intake.questions import load_question
-from storage.reader_study.cases import cases_of
+from storage.reader_study.cases import list_cases
 from storage.review.hidden import HIDDEN_MARK
 from storage.workspace import Workspace
 
 DATASET = "Demo"
 GUIDELINE = Path(__file__).with_name("guideline.md")
 #: Number of judgements in a sitting, and seconds between two judgements.
-_SITTING, _PAUSE = 18, 4.0
+_JUDGEMENTS_PER_SITTING, _PAUSE_SECONDS = 18, 4.0
 #: Id mask of the demo's hidden questions. It is fixed here; a real batch draws a random one.
-_VEIL = 0x2545_F491_4F6C_DD1D >> 2
+_ID_MASK = 0x2545_F491_4F6C_DD1D >> 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +71,14 @@ class DemoBatch:
     adjudicator: DemoPerson | None = None
 
 
-def demo_batches() -> tuple[DemoBatch, ...]:
+def list_demo_batches() -> tuple[DemoBatch, ...]:
     """Three batches with different settings, and one with two reviewers per question and hidden questions."""
     guideline = GUIDELINE.read_text(encoding="utf-8")
     return (
         DemoBatch(
             name="Image alignment",
             plan=SamplingPlan(seed=27, per_1000=None, n=24),
-            settings=BatchSettings(parts=Parts.IMAGE_ALIGNMENT, show_report=True, guideline=guideline),
+            settings=BatchSettings(parts=FormScope.IMAGE_ALIGNMENT, show_report=True, guideline=guideline),
             done=((RAVI, 0.5), (RENATE, 1.0)),
             days_ago=10,
         ),
@@ -109,7 +109,7 @@ def demo_batches() -> tuple[DemoBatch, ...]:
     )
 
 
-def furnish(
+def build_history(
     db: Session,
     *,
     workspace: Workspace,
@@ -117,13 +117,13 @@ def furnish(
     question_set: QuestionSet,
     seed: int,
     now: datetime,
-    say: Callable[[str], None],
+    report_progress: Callable[[str], None],
 ) -> None:
     """Fill an empty workspace, in one transaction of the caller."""
     people = add_people(db, by=command_line_person(), now=now - timedelta(days=13))
     dana = people[DANA.name]
-    say("Importing the questions and their images")
-    report = import_questions(
+    report_progress("Importing the questions and their images")
+    import_report = import_questions(
         db,
         by=dana,
         path=file,
@@ -133,10 +133,10 @@ def furnish(
         workspace=workspace,
         now=now - timedelta(days=12),
     )
-    say(f"{report.questions:,} questions on {report.exams} exams are in; drawing batches, simulating reviews")
-    for batch in demo_batches():
+    report_progress(f"{import_report.questions:,} questions on {import_report.exams} exams are in; drawing batches, simulating reviews")
+    for batch in list_demo_batches():
         drawn_at = now - timedelta(days=batch.days_ago)
-        drawn = draw_batch(
+        draw = draw_batch(
             db,
             by=dana,
             dataset=DATASET,
@@ -153,73 +153,73 @@ def furnish(
             overlap=batch.overlap,
             now=drawn_at + timedelta(minutes=6),
         )
-        planted = _hide(db, batch, by=dana, question_set=question_set, now=drawn_at + timedelta(minutes=9))
+        planted = _set_up_hidden_questions(db, batch, by=dana, question_set=question_set, now=drawn_at + timedelta(minutes=9))
         for person, share in batch.done:
-            _review(
+            _simulate_review(
                 db,
                 person=people[person.name],
-                batch_id=drawn.batch.id,
+                batch_id=draw.batch.id,
                 share=share,
-                shown=planted,
+                planted_by_number=planted,
                 question_set=question_set,
-                source=random.Random(f"{seed}/{batch.name}/{person.name}"),
-                first=drawn_at,
-                last=now,
+                rng=random.Random(f"{seed}/{batch.name}/{person.name}"),
+                first_at=drawn_at,
+                last_at=now,
             )
-    say("Simulating readers of a study")
-    study = furnish_studies(db, by=dana, dataset=DATASET, exams=report.exams, now=now)
-    scored = [case for case in cases_of(db, study_id=study.id) if case.scored]
-    furnish_models(db, by=dana, study=study.name, cases=scored, now=now)
+    report_progress("Simulating readers of a study")
+    study = create_studies(db, by=dana, dataset=DATASET, exams=import_report.exams, now=now)
+    scored = [case for case in list_cases(db, study_id=study.id) if case.scored]
+    import_simulated_models(db, by=dana, study=study.name, cases=scored, now=now)
 
 
-def _hide(
+def _set_up_hidden_questions(
     db: Session, batch: DemoBatch, *, by: Person, question_set: QuestionSet, now: datetime
-) -> dict[int, Planted]:
+) -> dict[int, PlantedError]:
     """Set the adjudicator and hide questions, if the batch has any. Returns the planted faults by number."""
     if batch.adjudicator is not None:
         rules = AdjudicationRules(adjudicators=(batch.adjudicator.name,))
         change_adjudication_rules(db, by=by, batch=batch.name, rules=rules, revision=0, now=now)
     if batch.hidden is None:
         return {}
-    hide_questions(db, by=by, batch=batch.name, plan=batch.hidden, veil=_VEIL, now=now)
+    hide_questions(db, by=by, batch=batch.name, plan=batch.hidden, mask_secret=_ID_MASK, now=now)
     planted = {}
-    for each in hidden_lines(db, by=by, batch=batch.name):
-        if each.hidden.fault is not None:
-            kind = min(NAMED_BY[each.hidden.fault])
-            planted[each.hidden.number] = Planted(
+    for hidden_line in list_hidden_questions(db, by=by, batch=batch.name):
+        if hidden_line.hidden.fault is not None:
+            kind = min(DETECTING_ERRORS[hidden_line.hidden.fault])
+            planted[hidden_line.hidden.number] = PlantedError(
                 kind=kind,
-                question=load_question(db, question_id=each.hidden.number),
-                mended=question_set.question(each.source_id),
+                question=load_question(db, question_id=hidden_line.hidden.number),
+                mended=question_set.question(hidden_line.source_id),
             )
     return planted
 
 
-def _review(
+def _simulate_review(
     db: Session,
     *,
     person: Person,
     batch_id: int,
     share: float,
-    shown: dict[int, Planted],
+    planted_by_number: dict[int, PlantedError],
     question_set: QuestionSet,
-    source: random.Random,
-    first: datetime,
-    last: datetime,
+    rng: random.Random,
+    first_at: datetime,
+    last_at: datetime,
 ) -> None:
-    """Simulate the review of ``share`` of the person's questions, in sittings from ``first`` to ``last``."""
-    sheet = open_sheet(db, person=person, batch_id=batch_id, now=first)
-    wanted = round(sheet.place.total * share) if sheet else 0
-    sittings = -(-wanted // _SITTING)
+    """Simulate the review of ``share`` of the person's questions, in sittings from ``first_at`` to ``last_at``."""
+    sheet = load_sheet(db, person=person, batch_id=batch_id, now=first_at)
+    wanted_count = round(sheet.place.total * share) if sheet else 0
+    sittings = -(-wanted_count // _JUDGEMENTS_PER_SITTING)
     for sitting in range(sittings):
         # The last sitting ends well before ``last``, and start times are jittered.
-        gap = (last - first - timedelta(hours=4)) / (sittings + 1)
-        clock = first + gap * (sitting + 1) + timedelta(seconds=source.uniform(0, 1800))
-        for _ in range(min(_SITTING, wanted - sitting * _SITTING)):
-            sheet = open_sheet(db, person=person, batch_id=batch_id, now=clock)
+        gap = (last_at - first_at - timedelta(hours=4)) / (sittings + 1)
+        clock = first_at + gap * (sitting + 1) + timedelta(seconds=rng.uniform(0, 1800))
+        for _ in range(min(_JUDGEMENTS_PER_SITTING, wanted_count - sitting * _JUDGEMENTS_PER_SITTING)):
+            sheet = load_sheet(db, person=person, batch_id=batch_id, now=clock)
             if sheet is None:
                 return
             clock = _judge_one(
-                db, sheet, person=person, shown=shown, question_set=question_set, source=source, clock=clock
+                db, sheet, person=person, planted_by_number=planted_by_number, question_set=question_set, rng=rng, clock=clock
             )
 
 
@@ -228,42 +228,42 @@ def _judge_one(
     sheet: ReviewSheet,
     *,
     person: Person,
-    shown: dict[int, Planted],
+    planted_by_number: dict[int, PlantedError],
     question_set: QuestionSet,
-    source: random.Random,
+    rng: random.Random,
     clock: datetime,
 ) -> datetime:
     """Judge or skip the current question. Returns the time at which the reviewer finishes it."""
-    place: dict[str, Any] = {
+    question_reference: dict[str, Any] = {
         "person": person,
         "batch_id": sheet.batch.id,
         "question_number": sheet.question_number,
     }
     settings = sheet.batch.settings
     question_id = sheet.stem_only.id.split(HIDDEN_MARK)[0]
-    planted = shown.get(sheet.question_number) or question_set.planted.get(question_id)
+    planted = planted_by_number.get(sheet.question_number) or question_set.planted.get(question_id)
     question = planted.question if planted is not None else question_set.question(question_id)
-    judged = judge(question, planted, source=source, all_parts=settings.parts is Parts.ALL)
-    done_at = clock + timedelta(seconds=judged.seconds)
+    simulated = simulate_verdict(question, planted, rng=rng, all_parts=settings.parts is FormScope.ALL)
+    done_at = clock + timedelta(seconds=simulated.seconds)
     if settings.mode is Mode.ANSWER_FIRST:
-        own: Answer | None = question.answer
+        own_answer: Answer | None = question.answer
         if planted is not None:
-            own = planted.mended.answer if planted.mended else None
-        commit_own_answer(
-            db, **place, answer=own, confidence=source.choice((3, 4, 4, 5)), now=clock + timedelta(seconds=15)
+            own_answer = planted.mended.answer if planted.mended else None
+        save_own_answer(
+            db, **question_reference, answer=own_answer, confidence=rng.choice((3, 4, 4, 5)), now=clock + timedelta(seconds=15)
         )
-    record_look(
+    record_viewing_times(
         db,
-        **place,
-        seconds=judged.seconds,
-        seconds_looking=judged.seconds_looking,
-        seconds_away=judged.seconds_away,
+        **question_reference,
+        seconds=simulated.seconds,
+        seconds_looking=simulated.seconds_looking,
+        seconds_away=simulated.seconds_away,
         now=done_at,
     )
-    if judged.skip:
-        skip_question(db, **place, reason=judged.skip, now=done_at)
+    if simulated.skip:
+        skip_question(db, **question_reference, reason=simulated.skip, now=done_at)
         return done_at
-    give_verdict(
+    save_verdict(
         db,
         person=person,
         verdict=Verdict(
@@ -271,13 +271,13 @@ def _judge_one(
             question_id=sheet.question_number,
             person_id=person.id,
             revision=1,
-            decision=judged.decision,
-            opinion=judged.opinion,
-            seconds=judged.seconds,
-            seconds_looking=judged.seconds_looking,
-            seconds_away=judged.seconds_away,
+            decision=simulated.decision,
+            opinion=simulated.opinion,
+            seconds=simulated.seconds,
+            seconds_looking=simulated.seconds_looking,
+            seconds_away=simulated.seconds_away,
             given_at=done_at,
             why=SIMULATED,
         ),
     )
-    return done_at + timedelta(seconds=_PAUSE)
+    return done_at + timedelta(seconds=_PAUSE_SECONDS)

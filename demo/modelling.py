@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from demo.studying import right_cases, said_of
+from demo.studying import right_case_numbers, simulate_answer
 from domain.people import Person
 from domain.studies import Case
 from reader_study import service as studies
@@ -43,12 +43,12 @@ MODELS = (
 _NO_ANSWER = "The image alone does not let me decide between these."
 
 
-def furnish_models(db: Session, *, by: Person, study: str, cases: list[Case], now: datetime) -> None:
+def import_simulated_models(db: Session, *, by: Person, study: str, cases: list[Case], now: datetime) -> None:
     """Import the predictions of all eight models on the study's cases, from files as for real models."""
     with tempfile.TemporaryDirectory() as folder:
         for model in MODELS:
             path = Path(folder) / "predictions.jsonl"
-            path.write_text(predictions_jsonl(cases, model), encoding="utf-8")
+            path.write_text(render_predictions(cases, model), encoding="utf-8")
             outcome = studies.import_predictions(
                 db, by=by, path=path, model=model.name, study=study, simulated=True, now=now
             )
@@ -56,18 +56,18 @@ def furnish_models(db: Session, *, by: Person, study: str, cases: list[Case], no
                 raise ValueError(f"the demo's own predictions are refused: {outcome.refusals[0]}")
 
 
-def predictions_jsonl(cases: list[Case], model: SimulatedModel) -> str:
+def render_predictions(cases: list[Case], model: SimulatedModel) -> str:
     """One model's predictions as overread.prediction/1. The first of its wrong replies contain no answer."""
-    right = right_cases(model.name, cases, accuracy=model.accuracy)
-    failing = round(model.failed * len(cases))
+    right_numbers = right_case_numbers(model.name, cases, accuracy=model.accuracy)
+    unparsable_left = round(model.failed * len(cases))
     lines = []
     for case in cases:
         line: dict[str, object] = {"question_id": case.shown.question_id}
-        is_right = case.shown.number in right
-        if not is_right and failing:
-            failing -= 1
+        is_right = case.shown.number in right_numbers
+        if not is_right and unparsable_left:
+            unparsable_left -= 1
             line["raw"] = _NO_ANSWER
         else:
-            line["raw"] = f"<answer>{said_of(case, right=is_right, name=model.name)}</answer>"
+            line["raw"] = f"<answer>{simulate_answer(case, right=is_right, name=model.name)}</answer>"
         lines.append(json.dumps(line, ensure_ascii=False))
     return "\n".join(lines) + "\n"

@@ -33,14 +33,14 @@ def write_native(
         for question in questions:
             case, files = exams[question.exam_id]
             record = question_to_record(
-                replace(question, boxes=tuple(map(_rounded, question.boxes))),
-                _exam(case, files),
+                replace(question, boxes=tuple(map(_round_box, question.boxes))),
+                _exam_to_record(case, files),
                 report=reports[question.exam_id],
             )
             file.write(msgspec.json.encode(record) + b"\n")
 
 
-def _exam(case: Case, files: Mapping[str, str]) -> ExamRecord:
+def _exam_to_record(case: Case, files: Mapping[str, str]) -> ExamRecord:
     return ExamRecord(
         id=case.exam_id,
         patient=case.patient,
@@ -54,6 +54,6 @@ def _exam(case: Case, files: Mapping[str, str]) -> ExamRecord:
     )
 
 
-def _rounded(labelled: LabelledBox) -> LabelledBox:
+def _round_box(labelled: LabelledBox) -> LabelledBox:
     x_min, y_min, x_max, y_max = (round(value, 1) for value in labelled.box.as_tuple())
     return replace(labelled, box=Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max))

@@ -35,15 +35,15 @@ def add_people(db: Session, *, by: Person, now: datetime) -> dict[str, Person]:
     Returns the persons by sign-in name.
     """
     return {
-        each.name: add_person(
+        person.name: add_person(
             db,
             by=by,
-            name=each.name,
-            display_name=each.display_name,
-            roles=[each.role],
+            name=person.name,
+            display_name=person.display_name,
+            roles=[person.role],
             password=None,
             demo=True,
             now=now,
         )
-        for each in PEOPLE
+        for person in PEOPLE
     }

@@ -9,21 +9,21 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from demo.facts import Facts
-from demo.planted_slips import SLIPS
-from demo.planted_whole import WHOLE
-from demo.questions import Written
+from demo.facts import ExamFacts
+from demo.planted_slips import EDITS
+from demo.planted_whole import REPLACEMENTS
+from demo.questions import WrittenQuestion
 from domain.questions import Question
 from domain.verdicts import ErrorKind
 
 #: Number of questions with each kind of error, or fewer if the exams allow fewer.
-EACH = 8
+QUESTIONS_PER_ERROR = 8
 #: Maximum number of questions with each of the faults that the structural checks detect.
-EACH_FAULT = 5
+QUESTIONS_PER_FAULT = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planted:
+class PlantedError:
     """A question with a planted error, and its corrected version; None if it cannot be corrected."""
 
     kind: ErrorKind
@@ -36,7 +36,7 @@ class QuestionSet:
     """All questions in order, the planted errors, and the structural faults, both by question id."""
 
     questions: tuple[Question, ...]
-    planted: dict[str, Planted]
+    planted: dict[str, PlantedError]
     faults: dict[str, str]
 
     def question(self, question_id: str) -> Question:
@@ -52,101 +52,101 @@ class QuestionSet:
 
     def key(self) -> dict[str, str]:
         """The hidden key: question id -> kind of error, or name of the structural fault."""
-        kinds = {question_id: str(each.kind) for question_id, each in self.planted.items()}
+        kinds = {question_id: str(planted_error.kind) for question_id, planted_error in self.planted.items()}
         return dict(sorted((kinds | self.faults).items()))
 
 
-def plant(written: list[Written], *, seed: int) -> QuestionSet:
+def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> QuestionSet:
     """Plant errors in some of the questions. The same questions and seed give the same errors."""
-    source = random.Random(f"{seed}/planted")
-    planted = _on_strangers(written)
-    stems = {(each.question.exam_id, each.question.stem) for each in written}
-    for kind, attempt in (*WHOLE.items(), *SLIPS.items()):
-        order = [each for each in written if each.question.id not in planted]
-        source.shuffle(order)
-        found = 0
-        for each in order:
-            if found == EACH:
+    rng = random.Random(f"{seed}/planted")
+    planted = _questions_with_wrong_report(written_questions)
+    stems = {(written_question.question.exam_id, written_question.question.stem) for written_question in written_questions}
+    for kind, plant_error in (*REPLACEMENTS.items(), *EDITS.items()):
+        order = [written_question for written_question in written_questions if written_question.question.id not in planted]
+        rng.shuffle(order)
+        count = 0
+        for written_question in order:
+            if count == QUESTIONS_PER_ERROR:
                 break
-            changed = attempt(each.question, each.facts, source)
-            if changed is None or changed == each.question:
+            faulty = plant_error(written_question.question, written_question.facts, rng)
+            if faulty is None or faulty == written_question.question:
                 continue
-            place = (changed.exam_id, changed.stem)
-            if changed.stem != each.question.stem:
-                if place in stems:
+            exam_and_stem = (faulty.exam_id, faulty.stem)
+            if faulty.stem != written_question.question.stem:
+                if exam_and_stem in stems:
                     continue
-                stems.add(place)
-            mended = each.question if kind in SLIPS else None
-            planted[changed.id] = Planted(kind=kind, question=changed, mended=mended)
-            found += 1
-    faults = _faults(written, taken=set(planted), source=source)
+                stems.add(exam_and_stem)
+            corrected = written_question.question if kind in EDITS else None
+            planted[faulty.id] = PlantedError(kind=kind, question=faulty, mended=corrected)
+            count += 1
+    faults = _plant_structural_faults(written_questions, used_ids=set(planted), rng=rng)
     questions = tuple(
-        planted[each.question.id].question
-        if each.question.id in planted
-        else faults.get(each.question.id, (each.question, ""))[0]
-        for each in written
+        planted[written_question.question.id].question
+        if written_question.question.id in planted
+        else faults.get(written_question.question.id, (written_question.question, ""))[0]
+        for written_question in written_questions
     )
     return QuestionSet(
         questions=questions, planted=planted, faults={name: fault for name, (_, fault) in faults.items()}
     )
 
 
-def _on_strangers(written: list[Written]) -> dict[str, Planted]:
+def _questions_with_wrong_report(written_questions: list[WrittenQuestion]) -> dict[str, PlantedError]:
     """All questions on exams that have another exam's report."""
     return {
-        each.question.id: Planted(kind=ErrorKind.NOT_ONE_EXAM, question=each.question, mended=None)
-        for each in written
-        if each.facts.case.report_of is not None
+        written_question.question.id: PlantedError(kind=ErrorKind.NOT_ONE_EXAM, question=written_question.question, mended=None)
+        for written_question in written_questions
+        if written_question.facts.case.report_of is not None
     }
 
 
-def _faults(
-    written: list[Written], *, taken: set[str], source: random.Random
+def _plant_structural_faults(
+    written_questions: list[WrittenQuestion], *, used_ids: set[str], rng: random.Random
 ) -> dict[str, tuple[Question, str]]:
-    found: dict[str, tuple[Question, str]] = {}
-    for name, spoil in _FAULTS.items():
-        order = [each for each in written if each.question.id not in taken]
-        source.shuffle(order)
-        spoilt = [(each.question.id, spoil(each.question, each.facts)) for each in order]
-        for question_id, question in [(key, each) for key, each in spoilt if each is not None][:EACH_FAULT]:
-            found[question_id] = (question, name)
-            taken.add(question_id)
-    return found
+    faulty_questions: dict[str, tuple[Question, str]] = {}
+    for name, apply_fault in _STRUCTURAL_FAULTS.items():
+        order = [written_question for written_question in written_questions if written_question.question.id not in used_ids]
+        rng.shuffle(order)
+        candidates = [(written_question.question.id, apply_fault(written_question.question, written_question.facts)) for written_question in order]
+        for question_id, question in [(key, changed) for key, changed in candidates if changed is not None][:QUESTIONS_PER_FAULT]:
+            faulty_questions[question_id] = (question, name)
+            used_ids.add(question_id)
+    return faulty_questions
 
 
-def _short_explanation(question: Question, _facts: Facts) -> Question:
+def _shorten_explanation(question: Question, _facts: ExamFacts) -> Question:
     return replace(question, explanation="As seen.")
 
 
-def _no_category(question: Question, _facts: Facts) -> Question:
+def _remove_category(question: Question, _facts: ExamFacts) -> Question:
     return replace(question, category=None)
 
 
-def _no_explanation(question: Question, _facts: Facts) -> Question:
+def _remove_explanation(question: Question, _facts: ExamFacts) -> Question:
     return replace(question, explanation="")
 
 
-def _leftover(question: Question, _facts: Facts) -> Question:
+def _missing_value_explanation(question: Question, _facts: ExamFacts) -> Question:
     return replace(question, explanation="nan")
 
 
-def _three_options(question: Question, _facts: Facts) -> Question | None:
+def _keep_three_options(question: Question, _facts: ExamFacts) -> Question | None:
     if not question.options or question.answer != (0,):
         return None
     return replace(question, options=question.options[:3])
 
 
-def _double_option(question: Question, _facts: Facts) -> Question | None:
+def _duplicate_option(question: Question, _facts: ExamFacts) -> Question | None:
     if not question.options or question.answer != (0,):
         return None
     return replace(question, options=(*question.options[:3], question.options[2]))
 
 
-_FAULTS: dict[str, Callable[[Question, Facts], Question | None]] = {
-    "check: short explanation": _short_explanation,
-    "check: no category": _no_category,
-    "check: no explanation": _no_explanation,
-    "check: explanation is a missing value": _leftover,
-    "check: three options": _three_options,
-    "check: an option twice": _double_option,
+_STRUCTURAL_FAULTS: dict[str, Callable[[Question, ExamFacts], Question | None]] = {
+    "check: short explanation": _shorten_explanation,
+    "check: no category": _remove_category,
+    "check: no explanation": _remove_explanation,
+    "check: explanation is a missing value": _missing_value_explanation,
+    "check: three options": _keep_three_options,
+    "check: an option twice": _duplicate_option,
 }

@@ -9,9 +9,9 @@ from __future__ import annotations
 from demo.phantom import FindingKind
 
 K = FindingKind
-Text = tuple[str, tuple[str, ...], str, str]
+QuestionText = tuple[str, tuple[str, ...], str, str]
 
-NOT_VALID: dict[FindingKind | None, tuple[Text, ...]] = {
+NOT_VALID: dict[FindingKind | None, tuple[QuestionText, ...]] = {
     K.NODULE: (
         ("Does the density of the nodule show that it is malignant?", (), "yes",
          "The nodule is as dense as the ribs, and dense nodules are malignant."),
@@ -52,7 +52,7 @@ NOT_VALID: dict[FindingKind | None, tuple[Text, ...]] = {
     ),
 }  # fmt: skip
 
-NOT_ANSWERABLE: dict[FindingKind | None, tuple[Text, ...]] = {
+NOT_ANSWERABLE: dict[FindingKind | None, tuple[QuestionText, ...]] = {
     K.NODULE: (
         ("Does the nodule take up FDG?", (), "yes", "A nodule of this size takes up FDG."),
         ("Which histological type does the nodule have?",
@@ -100,14 +100,14 @@ WITHOUT_LATERAL = (
 )
 
 #: True of nearly every chest radiograph, and irrelevant to any key.
-BESIDE_THE_POINT = (
+IRRELEVANT_EXPLANATIONS = (
     "The scapulae are projected clear of the lungs, and the clavicles are symmetrical.",
     "The gas bubble of the stomach lies below the left hemidiaphragm, as it should.",
     "The examination was taken in inspiration and shows the upper abdomen too.",
     "The soft tissues of the chest wall are symmetrical and show no swelling.",
 )
 
-INCIDENTAL = (
+INCIDENTAL_FINDINGS = (
     "an azygos lobe",
     "a cervical rib on the right",
     "a calcified hilar lymph node",

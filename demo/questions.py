@@ -7,30 +7,30 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from demo.drafts import Draft, Pen
-from demo.facts import Facts
-from demo.questions_differential import differential
-from demo.questions_geometric import geometric
-from demo.questions_location import location
-from demo.questions_negation import negation
-from demo.questions_presence import presence
+from demo.drafts import Draft, DraftWriter
+from demo.facts import ExamFacts
+from demo.questions_differential import draft_differential
+from demo.questions_geometric import draft_geometric
+from demo.questions_location import draft_location
+from demo.questions_negation import draft_negation
+from demo.questions_presence import draft_presence
 from domain.questions import Question, Source
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
 GENERATOR, VERSION = "phantom templates", "1"
 PROMPTS = ("p1", "p2", "p3")
 
-_WRITERS: dict[Task, Callable[[Pen], Iterator[Draft]]] = {
-    Task.PRESENCE: presence,
-    Task.LOCATION: location,
-    Task.NEGATION: negation,
-    Task.DIFFERENTIAL: differential,
-    Task.GEOMETRIC: geometric,
+_DRAFT_GENERATORS: dict[Task, Callable[[DraftWriter], Iterator[Draft]]] = {
+    Task.PRESENCE: draft_presence,
+    Task.LOCATION: draft_location,
+    Task.NEGATION: draft_negation,
+    Task.DIFFERENTIAL: draft_differential,
+    Task.GEOMETRIC: draft_geometric,
 }
 #: Maximum number of questions of one task on one exam.
-_AT_MOST = {Task.PRESENCE: 11, Task.NEGATION: 10, Task.LOCATION: 9, Task.DIFFERENTIAL: 8, Task.GEOMETRIC: 4}
+_MAX_PER_TASK = {Task.PRESENCE: 11, Task.NEGATION: 10, Task.LOCATION: 9, Task.DIFFERENTIAL: 8, Task.GEOMETRIC: 4}
 #: Maximum number on an exam that has another exam's report. Each of these questions is an error.
-_WITH_WRONG_REPORT = 9
+_MAX_WITH_WRONG_REPORT = 9
 #: Names of the tasks in ReXVQA (its Table 1).
 CONTENT_TYPES = {
     Task.PRESENCE: "Presence Assessment",
@@ -55,55 +55,55 @@ _FORMAT_WEIGHT = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenQuestion:
     """A question and the facts from which it was written."""
 
     question: Question
-    facts: Facts
+    facts: ExamFacts
 
 
-def write_questions(exams: Iterable[Facts], *, seed: int) -> list[Written]:
+def write_questions(exams: Iterable[ExamFacts], *, seed: int) -> list[WrittenQuestion]:
     """Write the questions of all exams.
 
     Ids are numbered within each exam, so a change to one exam does not change the questions of another.
     """
-    written = []
+    written_questions = []
     for facts in exams:
-        limit = _WITH_WRONG_REPORT if facts.case.report_of else None
-        drafts = _chosen(facts, seed=seed)[:limit]
+        limit = _MAX_WITH_WRONG_REPORT if facts.case.report_of else None
+        drafts = _select_drafts(facts, seed=seed)[:limit]
         for number, draft in enumerate(drafts, start=1):
             question_id = f"{facts.exam_id}-q{number:02d}"
-            written.append(Written(question=_question(draft, question_id, seed=seed), facts=facts))
-    return written
+            written_questions.append(WrittenQuestion(question=_draft_to_question(draft, question_id, seed=seed), facts=facts))
+    return written_questions
 
 
-def _chosen(facts: Facts, *, seed: int) -> list[Draft]:
+def _select_drafts(facts: ExamFacts, *, seed: int) -> list[Draft]:
     """Select up to the maximum of each task, alternating the answer formats. No stem occurs twice."""
     stems: set[str] = set()
     chosen: list[Draft] = []
-    for task, writer in _WRITERS.items():
-        source = random.Random(f"{seed}/{facts.exam_id}/{task}")
-        drafts = list(writer(Pen(facts=facts, task=task, random=source)))
-        source.shuffle(drafts)
+    for task, writer in _DRAFT_GENERATORS.items():
+        rng = random.Random(f"{seed}/{facts.exam_id}/{task}")
+        drafts = list(writer(DraftWriter(facts=facts, task=task, random=rng)))
+        rng.shuffle(drafts)
         queues: dict[AnswerFormat, list[Draft]] = defaultdict(list)
         for draft in drafts:
             queues[draft.format].append(draft)
-        taken: Counter[Task] = Counter()
-        while any(queues.values()) and taken[task] < _AT_MOST[task]:
+        counts: Counter[Task] = Counter()
+        while any(queues.values()) and counts[task] < _MAX_PER_TASK[task]:
             for format_ in AnswerFormat:
-                if not queues[format_] or taken[task] >= _AT_MOST[task]:
+                if not queues[format_] or counts[task] >= _MAX_PER_TASK[task]:
                     continue
                 draft = queues[format_].pop()
                 if draft.stem not in stems:
                     stems.add(draft.stem)
                     chosen.append(draft)
-                    taken[task] += 1
+                    counts[task] += 1
     random.Random(f"{seed}/{facts.exam_id}/order").shuffle(chosen)
     return chosen
 
 
-def _question(draft: Draft, question_id: str, *, seed: int) -> Question:
-    source = random.Random(f"{seed}/{question_id}")
+def _draft_to_question(draft: Draft, question_id: str, *, seed: int) -> Question:
+    rng = random.Random(f"{seed}/{question_id}")
     return Question(
         id=question_id,
         exam_id=draft.exam_id,
@@ -117,12 +117,12 @@ def _question(draft: Draft, question_id: str, *, seed: int) -> Question:
         content_type=CONTENT_TYPES[draft.task],
         category=draft.category,
         subcategory=draft.subcategory,
-        difficulty=_tier(draft, source.uniform(-0.25, 0.25)),
-        source=Source(generator=GENERATOR, version=VERSION, prompt_version=source.choice(PROMPTS)),
+        difficulty=_estimate_tier(draft, rng.uniform(-0.25, 0.25)),
+        source=Source(generator=GENERATOR, version=VERSION, prompt_version=rng.choice(PROMPTS)),
     )
 
 
-def _tier(draft: Draft, noise: float) -> Difficulty:
+def _estimate_tier(draft: Draft, noise: float) -> Difficulty:
     """The generator's estimate of the tier from task, format and conspicuity; it is not always right."""
     score = _TASK_WEIGHT[draft.task] + _FORMAT_WEIGHT[draft.format] + 1.4 * (1 - draft.conspicuity) + noise
     if score < 0.72:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from demo.drafts import About, Draft, Pen
-from demo.facts import Seen
+from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.facts import VisibleFinding
 from demo.phantom import FindingKind
-from demo.terms import described, named
+from demo.terms import describe_finding, name_with_location
 
 K = FindingKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Causes:
+class _Differential:
     """Possible and impossible causes of a finding. ``why`` ends every explanation."""
 
     leading: str
@@ -30,8 +30,8 @@ class _Causes:
     subcategory: str
 
 
-_CAUSES: dict[FindingKind, _Causes] = {
-    K.NODULE: _Causes(
+_DIFFERENTIALS: dict[FindingKind, _Differential] = {
+    K.NODULE: _Differential(
         leading="Primary lung cancer",
         further=("Solitary metastasis", "Granuloma", "Hamartoma"),
         not_these=("Bullous emphysema", "Pulmonary embolism without infarction", "Pericardial effusion",
@@ -42,7 +42,7 @@ _CAUSES: dict[FindingKind, _Causes] = {
         why="A nodule that is not known to be stable counts as cancer until shown to be something else.",
         category="Pulmonary Neoplasm", subcategory="Primary Lung Cancer",
     ),
-    K.EFFUSION: _Causes(
+    K.EFFUSION: _Differential(
         leading="Congestive heart failure",
         further=("Parapneumonic effusion", "Malignant effusion", "Pulmonary embolism with infarction"),
         not_these=("Bronchial asthma", "Bullous emphysema", "Pulmonary hamartoma",
@@ -52,7 +52,7 @@ _CAUSES: dict[FindingKind, _Causes] = {
         why="Fluid in the pleural space comes from the heart, from inflammation or from a tumour.",
         category="Cardiac Disease", subcategory="Congestive Heart Failure",
     ),
-    K.CARDIOMEGALY: _Causes(
+    K.CARDIOMEGALY: _Differential(
         leading="Dilated cardiomyopathy",
         further=("Pericardial effusion", "Valvular heart disease", "Ischaemic heart disease"),
         not_these=("Bronchial asthma", "Spontaneous pneumothorax", "Emphysema with hyperinflation",
@@ -62,7 +62,7 @@ _CAUSES: dict[FindingKind, _Causes] = {
         why="A wide silhouette means dilated chambers or fluid in the pericardium.",
         category="Cardiac Disease", subcategory="Myocardial Disease",
     ),
-    K.PNEUMOTHORAX: _Causes(
+    K.PNEUMOTHORAX: _Differential(
         leading="Rupture of a subpleural bleb",
         further=("Injury of the chest wall", "Puncture of a central vein",
                  "Rupture of an emphysematous bulla"),
@@ -74,7 +74,7 @@ _CAUSES: dict[FindingKind, _Causes] = {
         why="Air reaches the pleural space from the lung or through the chest wall.",
         category="Other Pulmonary Diagnosis", subcategory="Miscellaneous Pulmonary Disease",
     ),
-    K.CONSOLIDATION: _Causes(
+    K.CONSOLIDATION: _Differential(
         leading="Pneumonia",
         further=("Aspiration", "Organising pneumonia", "Pulmonary haemorrhage"),
         not_these=("Spontaneous pneumothorax", "Emphysema", "Bronchial asthma", "Pericardial effusion",
@@ -86,7 +86,7 @@ _CAUSES: dict[FindingKind, _Causes] = {
     ),
 }  # fmt: skip
 
-_REASONS: dict[FindingKind, tuple[str, tuple[str, ...], str]] = {
+_DEVICE_REASONS: dict[FindingKind, tuple[str, tuple[str, ...], str]] = {
     K.ENDOTRACHEAL_TUBE: (
         "Mechanical ventilation",
         ("Feeding", "Drainage of pleural fluid", "Pacing of the heart", "Measurement of the oesophageal pH"),
@@ -128,91 +128,91 @@ _NOT_EXCLUDED = (
 )  # fmt: skip
 
 
-def differential(pen: Pen) -> Iterator[Draft]:
+def draft_differential(writer: DraftWriter) -> Iterator[Draft]:
     """Yield all differential questions that the exam allows."""
-    seen_kinds = {each.kind: each for each in pen.facts.seen}
-    for seen in seen_kinds.values():
-        if seen.kind in _CAUSES:
-            yield from _causes(pen, seen)
+    finding_by_kind = {finding.kind: finding for finding in writer.facts.seen}
+    for finding in finding_by_kind.values():
+        if finding.kind in _DIFFERENTIALS:
+            yield from _draft_causes(writer, finding)
         else:
-            yield from _reason(pen, seen)
-    if pen.facts.normal:
-        yield from _not_excluded(pen)
+            yield from _draft_device_reason(writer, finding)
+    if writer.facts.normal:
+        yield from _draft_not_excluded(writer)
 
 
-def _causes(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    causes = _CAUSES[seen.kind]
-    because = f"{described(seen, pen.facts)} {causes.why}"
-    where = About(
-        category=causes.category,
-        subcategory=causes.subcategory,
-        boxes=seen.labelled(),
-        conspicuity=seen.conspicuity,
+def _draft_causes(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    differential = _DIFFERENTIALS[finding.kind]
+    explanation = f"{describe_finding(finding, writer.facts)} {differential.why}"
+    subject = DraftSubject(
+        category=differential.category,
+        subcategory=differential.subcategory,
+        boxes=finding.labelled(),
+        conspicuity=finding.conspicuity,
     )
-    what, age = named(seen), pen.facts.case.age
-    one = pen.random.choice((causes.leading, *causes.further))
+    finding_text, age = name_with_location(finding), writer.facts.case.age
+    possible_cause = writer.random.choice((differential.leading, *differential.further))
     for stem, right in (
-        (f"Which of the following can be the cause of {what}?", one),
-        (f"A patient of {age} years has {what}. Which diagnosis belongs in the differential?", one),
-        (f"Which of these would you name as a possible cause when {what} is reported?", causes.further[0]),
+        (f"Which of the following can be the cause of {finding_text}?", possible_cause),
+        (f"A patient of {age} years has {finding_text}. Which diagnosis belongs in the differential?", possible_cause),
+        (f"Which of these would you name as a possible cause when {finding_text} is reported?", differential.further[0]),
     ):
-        yield pen.single(stem, right, causes.not_these, explanation=because, about=where)
+        yield writer.single(stem, right, differential.not_these, explanation=explanation, about=subject)
     for stem in (
-        f"Which of the following can lead to {what}? Select all that apply.",
-        f"Which diagnoses belong in the differential of {what}? Select all that apply.",
+        f"Which of the following can lead to {finding_text}? Select all that apply.",
+        f"Which diagnoses belong in the differential of {finding_text}? Select all that apply.",
     ):
-        several = pen.random.sample((causes.leading, *causes.further), pen.random.choice((2, 2, 3)))
-        yield pen.multiple(stem, several, causes.not_these, explanation=because, about=where)
-    possible = pen.random.choice(causes.further)
-    impossible = pen.random.choice(causes.not_these)
+        possible_causes = writer.random.sample((differential.leading, *differential.further), writer.random.choice((2, 2, 3)))
+        yield writer.multiple(stem, possible_causes, differential.not_these, explanation=explanation, about=subject)
+    possible = writer.random.choice(differential.further)
+    impossible = writer.random.choice(differential.not_these)
     for diagnosis in (possible, impossible):
-        yield pen.closed(
-            f"Does the differential of {what} include {_lower(diagnosis)}?",
+        yield writer.closed(
+            f"Does the differential of {finding_text} include {_lower_first(diagnosis)}?",
             yes=diagnosis == possible,
-            explanation=because,
-            about=where,
+            explanation=explanation,
+            about=subject,
         )
-    yield pen.single(
-        f"What is the most useful next step after {what} has been found?",
-        causes.next_step,
-        causes.not_next,
-        explanation=because,
-        about=where,
+    yield writer.single(
+        f"What is the most useful next step after {finding_text} has been found?",
+        differential.next_step,
+        differential.not_next,
+        explanation=explanation,
+        about=subject,
     )
-    yield pen.open(
-        f"Name one common cause of {what}.",
-        causes.leading,
-        explanation=because,
-        about=where,
+    yield writer.open(
+        f"Name one common cause of {finding_text}.",
+        differential.leading,
+        explanation=explanation,
+        about=subject,
     )
 
 
-def _reason(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    right, wrong, why = _REASONS[seen.kind]
-    where = About(
+def _draft_device_reason(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    correct, distractors, closing_sentence = _DEVICE_REASONS[finding.kind]
+    subject = DraftSubject(
         category="Miscellaneous Diagnosis",
         subcategory="Post-Treatment Change",
-        boxes=seen.labelled(),
-        conspicuity=seen.conspicuity,
+        boxes=finding.labelled(),
+        conspicuity=finding.conspicuity,
     )
-    what = named(seen)
-    because = f"{described(seen, pen.facts)} {why}"
-    yield pen.single(f"What is the usual reason for {what}?", right, wrong, explanation=because, about=where)
-    yield pen.open(f"Why would a patient have {what}?", right, explanation=because, about=where)
+    finding_text = name_with_location(finding)
+    explanation = f"{describe_finding(finding, writer.facts)} {closing_sentence}"
+    yield writer.single(f"What is the usual reason for {finding_text}?", correct, distractors, explanation=explanation, about=subject)
+    yield writer.open(f"Why would a patient have {finding_text}?", correct, explanation=explanation, about=subject)
 
 
-def _not_excluded(pen: Pen) -> Iterator[Draft]:
-    boxes = pen.facts.boxes_of(("right lung", "left lung"))
-    for stem, because, category, subcategory in _NOT_EXCLUDED:
-        where = About(category=category, subcategory=subcategory, boxes=boxes)
-        yield pen.closed(stem, yes=False, explanation=because, about=where)
-    yield pen.single(
+def _draft_not_excluded(writer: DraftWriter) -> Iterator[Draft]:
+    boxes = writer.facts.boxes_of(("right lung", "left lung"))
+    for stem, explanation, category, subcategory in _NOT_EXCLUDED:
+        subject = DraftSubject(category=category, subcategory=subcategory, boxes=boxes)
+        yield writer.closed(stem, yes=False, explanation=explanation, about=subject)
+    yield writer.single(
         "Which of these can be present although this examination looks as it does?",
         "Pulmonary embolism without infarction",
         ("Large pleural effusion", "Tension pneumothorax", "Lobar pneumonia", "Complete collapse of a lung"),
         explanation="The examination is normal. An embolism without infarction often leaves the radiograph "
         "normal; the other three would be seen.",
-        about=About(
+        about=DraftSubject(
             category="Other Pulmonary Diagnosis",
             subcategory="Pulmonary Thromboembolic Disease",
             boxes=boxes,
@@ -221,17 +221,17 @@ def _not_excluded(pen: Pen) -> Iterator[Draft]:
     )
 
 
-def _lower(diagnosis: str) -> str:
+def _lower_first(diagnosis: str) -> str:
     return diagnosis[0].lower() + diagnosis[1:]
 
 
-def diagnoses_beside(diagnosis: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_alternative_diagnoses(diagnosis: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Other right answers, and wrong ones, of the question to which that diagnosis is a right answer.
 
     Both are empty if the diagnosis is never a right answer.
     """
-    for causes in _CAUSES.values():
-        right = (causes.leading, *causes.further)
+    for differential in _DIFFERENTIALS.values():
+        right = (differential.leading, *differential.further)
         if diagnosis in right:
-            return tuple(each for each in right if each != diagnosis), causes.not_these
+            return tuple(cause for cause in right if cause != diagnosis), differential.not_these
     return (), ()

@@ -4,91 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from demo.drafts import About, Draft, Pen
-from demo.facts import Seen
+from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.facts import VisibleFinding
 from demo.phantom import FindingKind
-from demo.questions_presence import about
+from demo.questions_presence import subject_of_finding
 
 #: No question is asked about a ratio closer to the limit than this, because readers would disagree.
-_CLEAR_OF_LIMIT = 0.02
+_MIN_RATIO_MARGIN = 0.02
 #: Minimum difference of height of the hemidiaphragms for a question on which is higher, in mm.
-_CLEARLY_HIGHER = 6.0
-_SIDE_COVERED = (FindingKind.EFFUSION, FindingKind.CONSOLIDATION)
+_MIN_DOME_DIFFERENCE_MM = 6.0
+_OBSCURES_DOME = (FindingKind.EFFUSION, FindingKind.CONSOLIDATION)
 
 
-def geometric(pen: Pen) -> Iterator[Draft]:
+def draft_geometric(writer: DraftWriter) -> Iterator[Draft]:
     """Yield all geometric questions that the exam allows."""
-    yield from _heart(pen)
-    yield from _domes(pen)
-    for seen in pen.facts.seen:
-        if seen.kind is FindingKind.NODULE and len(pen.facts.of(seen.kind)) == 1:
-            yield from _diameter(pen, seen)
-        if seen.kind is FindingKind.ENDOTRACHEAL_TUBE:
-            yield from _tip(pen, seen)
+    yield from _draft_heart(writer)
+    yield from _draft_domes(writer)
+    for finding in writer.facts.seen:
+        if finding.kind is FindingKind.NODULE and len(writer.facts.of(finding.kind)) == 1:
+            yield from _draft_diameter(writer, finding)
+        if finding.kind is FindingKind.ENDOTRACHEAL_TUBE:
+            yield from _draft_tip(writer, finding)
 
 
-def _heart(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    if facts.frontal != "pa" or abs(facts.ctr - 0.5) < _CLEAR_OF_LIMIT:
+def _draft_heart(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    if facts.frontal != "pa" or abs(facts.ctr - 0.5) < _MIN_RATIO_MARGIN:
         return
-    where = About(
+    subject = DraftSubject(
         category="Heart",
         subcategory="Heart Size",
         boxes=facts.boxes_of(("cardiac silhouette",)),
         conspicuity=0.6,
     )
-    because = (
+    explanation = (
         f"The greatest transverse diameter of the heart is about {facts.ctr:.2f} of the greatest inner "
         "diameter of the thorax."
     )
-    high = facts.ctr > 0.5
-    yield pen.closed("Is the cardiothoracic ratio above 0.50?", yes=high, explanation=because, about=where)
-    yield pen.closed(
+    is_enlarged = facts.ctr > 0.5
+    yield writer.closed("Is the cardiothoracic ratio above 0.50?", yes=is_enlarged, explanation=explanation, about=subject)
+    yield writer.closed(
         "Is the heart narrower than half the inner width of the thorax?",
-        yes=not high,
-        explanation=because,
-        about=where,
+        yes=not is_enlarged,
+        explanation=explanation,
+        about=subject,
     )
     # Neighbouring options differ by 0.08, so the nearest one is unambiguous.
-    place = pen.random.randrange(4)
+    right_index = writer.random.randrange(4)
     for stem in (
         "To which value does the cardiothoracic ratio come closest?",
         "Measure heart and thorax on the PA radiograph: what is their ratio, about?",
     ):
-        values = [facts.ctr + 0.08 * (step - place) for step in range(4)]
-        right = f"{values[place]:.2f}"
-        yield pen.single(
-            stem, right, [f"{value:.2f}" for value in values if f"{value:.2f}" != right], explanation=because,
-            about=where,
+        values = [facts.ctr + 0.08 * (step - right_index) for step in range(4)]
+        right = f"{values[right_index]:.2f}"
+        yield writer.single(
+            stem, right, [f"{value:.2f}" for value in values if f"{value:.2f}" != right], explanation=explanation,
+            about=subject,
         )  # fmt: skip
-        place = pen.random.randrange(4)
-    yield pen.open(
+        right_index = writer.random.randrange(4)
+    yield writer.open(
         "Estimate the cardiothoracic ratio to two decimals.",
         f"{facts.ctr:.2f}",
-        explanation=because,
-        about=where,
+        explanation=explanation,
+        about=subject,
     )
 
 
-def _domes(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    if any(each.kind in _SIDE_COVERED for each in (*facts.seen, *facts.quiet)):
+def _draft_domes(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    if any(finding.kind in _OBSCURES_DOME for finding in (*facts.seen, *facts.quiet)):
         return
     names = ("right hemidiaphragm", "left hemidiaphragm")
     tops = [facts.regions[name][facts.frontal].y_min for name in names]
-    higher = (tops[1] - tops[0]) * facts.spacing
-    if higher < _CLEARLY_HIGHER:
+    difference_mm = (tops[1] - tops[0]) * facts.spacing
+    if difference_mm < _MIN_DOME_DIFFERENCE_MM:
         return
-    where = About(category="Diaphragm", subcategory="Position", boxes=facts.boxes_of(names), conspicuity=0.6)
-    because = (
-        f"The dome of the right hemidiaphragm stands about {higher:.0f} mm higher than the left one, as is "
+    subject = DraftSubject(category="Diaphragm", subcategory="Position", boxes=facts.boxes_of(names), conspicuity=0.6)
+    explanation = (
+        f"The dome of the right hemidiaphragm stands about {difference_mm:.0f} mm higher than the left one, as is "
         "usual."
     )
-    yield pen.closed(
-        "Does the right hemidiaphragm stand higher than the left?", yes=True, explanation=because, about=where
+    yield writer.closed(
+        "Does the right hemidiaphragm stand higher than the left?", yes=True, explanation=explanation, about=subject
     )
-    yield pen.closed("Is the left hemidiaphragm raised?", yes=False, explanation=because, about=where)
-    yield pen.single(
+    yield writer.closed("Is the left hemidiaphragm raised?", yes=False, explanation=explanation, about=subject)
+    yield writer.single(
         "How do the domes of the diaphragm stand to each other?",
         "The right is slightly higher",
         (
@@ -96,61 +96,61 @@ def _domes(pen: Pen) -> Iterator[Draft]:
             "The left is more than 5 cm higher",
             "The right is more than 5 cm higher",
         ),
-        explanation=because,
-        about=where,
+        explanation=explanation,
+        about=subject,
     )
 
 
-def _diameter(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    size = round(seen.size_mm)
+def _draft_diameter(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    size = round(finding.size_mm)
     # Each option is at least 1.5 times the previous one.
-    ladders = ((0.4, 1.0, 1.9, 3.2), (1.0, 1.7, 2.8, 4.2), (0.28, 0.55, 1.0, 1.8))
-    because = f"The nodule in the {seen.region} measures about {size} mm across on the frontal radiograph."
-    for stem, ladder in zip(
+    factor_sets = ((0.4, 1.0, 1.9, 3.2), (1.0, 1.7, 2.8, 4.2), (0.28, 0.55, 1.0, 1.8))
+    explanation = f"The nodule in the {finding.region} measures about {size} mm across on the frontal radiograph."
+    for stem, factors in zip(
         (
             "About how large is the nodule across?",
             "To which diameter does the nodule come closest on the frontal radiograph?",
         ),
-        pen.random.sample(ladders, 2),
+        writer.random.sample(factor_sets, 2),
         strict=True,
     ):
-        options = [f"{round(size * step)} mm" for step in ladder if step != 1.0]
-        yield pen.single(stem, f"{size} mm", options, explanation=because, about=about(seen))
-    yield pen.closed(
+        options = [f"{round(size * factor)} mm" for factor in factors if factor != 1.0]
+        yield writer.single(stem, f"{size} mm", options, explanation=explanation, about=subject_of_finding(finding))
+    yield writer.closed(
         "Is the nodule larger than 30 mm, and so by definition a mass?",
         yes=size > 30,
-        explanation=because + " A mass is larger than 30 mm.",
-        about=about(seen),
+        explanation=explanation + " A mass is larger than 30 mm.",
+        about=subject_of_finding(finding),
     )
-    yield pen.open(
+    yield writer.open(
         "Estimate the diameter of the nodule in millimetres.",
         f"About {size} mm",
-        explanation=because,
-        about=about(seen),
+        explanation=explanation,
+        about=subject_of_finding(finding),
     )
 
 
-def _tip(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    if pen.facts.tip_mm is None:
+def _draft_tip(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    if writer.facts.tip_mm is None:
         return
-    above = round(pen.facts.tip_mm / 10)
-    because = f"The tip of the endotracheal tube is about {above} cm above the carina."
-    yield pen.single(
+    distance_cm = round(writer.facts.tip_mm / 10)
+    explanation = f"The tip of the endotracheal tube is about {distance_cm} cm above the carina."
+    yield writer.single(
         "How far above the carina does the endotracheal tube end?",
-        f"About {above} cm",
+        f"About {distance_cm} cm",
         ("Less than 1 cm", "About 9 cm", "About 12 cm"),
-        explanation=because,
-        about=about(seen),
+        explanation=explanation,
+        about=subject_of_finding(finding),
     )
-    yield pen.closed(
+    yield writer.closed(
         "Is the tip of the endotracheal tube at least 2 cm above the carina?",
         yes=True,
-        explanation=because,
-        about=about(seen),
+        explanation=explanation,
+        about=subject_of_finding(finding),
     )
-    yield pen.open(
+    yield writer.open(
         "Estimate how far above the carina the endotracheal tube ends, in centimetres.",
-        f"About {above} cm",
-        explanation=because,
-        about=about(seen),
+        f"About {distance_cm} cm",
+        explanation=explanation,
+        about=subject_of_finding(finding),
     )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from demo.drafts import Draft, Pen
-from demo.facts import Seen, zones
+from demo.drafts import Draft, DraftWriter
+from demo.facts import VisibleFinding, lung_zone_names
 from demo.phantom import DEVICES, FindingKind, Side
-from demo.questions_presence import about
-from demo.terms import described, short
+from demo.questions_presence import subject_of_finding
+from demo.terms import describe_finding, short_name
 
-_FOCAL = (FindingKind.NODULE, FindingKind.CONSOLIDATION)
+_FOCAL_KINDS = (FindingKind.NODULE, FindingKind.CONSOLIDATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Course:
+class _DevicePosition:
     """The course of a device: the right phrase for its tip, three wrong ones, and closed questions."""
 
     stem: str
@@ -24,8 +24,8 @@ class _Course:
     closed: tuple[tuple[str, bool], ...]
 
 
-_COURSES: dict[FindingKind, _Course] = {
-    FindingKind.ENDOTRACHEAL_TUBE: _Course(
+_DEVICE_POSITIONS: dict[FindingKind, _DevicePosition] = {
+    FindingKind.ENDOTRACHEAL_TUBE: _DevicePosition(
         stem="Where does the tip of the endotracheal tube lie?",
         right="In the trachea, above the carina",
         wrong=("In the right main bronchus", "In the left main bronchus", "In the oesophagus",
@@ -33,7 +33,7 @@ _COURSES: dict[FindingKind, _Course] = {
         closed=(("Does the tip of the endotracheal tube lie above the carina?", True),
                 ("Has the endotracheal tube entered the right main bronchus?", False)),
     ),
-    FindingKind.CENTRAL_VENOUS_CATHETER: _Course(
+    FindingKind.CENTRAL_VENOUS_CATHETER: _DevicePosition(
         stem="Where is the tip of the central venous catheter projected?",
         right="Near the cavoatrial junction",
         wrong=("Over the right ventricle", "Over the right subclavian vein",
@@ -41,7 +41,7 @@ _COURSES: dict[FindingKind, _Course] = {
         closed=(("Does the central venous catheter come from the right side?", True),
                 ("Does the central venous catheter cross the midline to the left?", False)),
     ),
-    FindingKind.NASOGASTRIC_TUBE: _Course(
+    FindingKind.NASOGASTRIC_TUBE: _DevicePosition(
         stem="Where does the nasogastric tube end?",
         right="Over the stomach, below the left hemidiaphragm",
         wrong=("In the right lower lobe bronchus", "In the mid oesophagus", "In the left main bronchus",
@@ -49,7 +49,7 @@ _COURSES: dict[FindingKind, _Course] = {
         closed=(("Does the tip of the nasogastric tube lie below the diaphragm?", True),
                 ("Does the nasogastric tube follow a main bronchus?", False)),
     ),
-    FindingKind.PACEMAKER: _Course(
+    FindingKind.PACEMAKER: _DevicePosition(
         stem="Where is the generator of the pacemaker?",
         right="Over the left upper chest",
         wrong=("Over the right upper chest", "Over the left upper abdomen", "Over the sternum",
@@ -60,118 +60,118 @@ _COURSES: dict[FindingKind, _Course] = {
 }  # fmt: skip
 
 
-def location(pen: Pen) -> Iterator[Draft]:
+def draft_location(writer: DraftWriter) -> Iterator[Draft]:
     """Yield all location questions that the exam allows."""
-    for seen in pen.facts.seen:
-        if seen.kind in DEVICES:
-            yield from _course(pen, seen)
-        elif seen.side is not Side.MIDLINE and len(pen.facts.of(seen.kind)) == 1:
-            yield from _side(pen, seen)
-            if seen.kind in _FOCAL:
-                yield from _zone(pen, seen)
+    for finding in writer.facts.seen:
+        if finding.kind in DEVICES:
+            yield from _draft_device_position(writer, finding)
+        elif finding.side is not Side.MIDLINE and len(writer.facts.of(finding.kind)) == 1:
+            yield from _draft_side(writer, finding)
+            if finding.kind in _FOCAL_KINDS:
+                yield from _draft_zone(writer, finding)
             else:
-                yield from _pleura(pen, seen)
-    yield from _many(pen)
+                yield from _draft_pleura(writer, finding)
+    yield from _draft_all_zones(writer)
 
 
-def _side(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    noun, because = short(seen), described(seen, pen.facts)
-    yield pen.single(
+def _draft_side(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    noun, explanation = short_name(finding), describe_finding(finding, writer.facts)
+    yield writer.single(
         f"On which side is the {noun}?",
-        str(seen.side).capitalize(),
+        str(finding.side).capitalize(),
         [
-            str(side).capitalize() for side in (Side.RIGHT, Side.LEFT) if side is not seen.side
+            str(side).capitalize() for side in (Side.RIGHT, Side.LEFT) if side is not finding.side
         ] + ["On both sides", f"On neither side; there is no {noun}"],
-        explanation=because,
-        about=about(seen),
+        explanation=explanation,
+        about=subject_of_finding(finding),
     )  # fmt: skip
-    asked = pen.random.choice((Side.RIGHT, Side.LEFT))
-    stem = pen.random.choice((f"Is the {noun} on the {asked}?", f"Does the {noun} lie on the {asked}?"))
-    yield pen.closed(stem, yes=asked is seen.side, explanation=because, about=about(seen))
-    yield pen.open(
-        f"Name the side of the {noun}.", str(seen.side).capitalize(), explanation=because, about=about(seen)
+    asked_side = writer.random.choice((Side.RIGHT, Side.LEFT))
+    stem = writer.random.choice((f"Is the {noun} on the {asked_side}?", f"Does the {noun} lie on the {asked_side}?"))
+    yield writer.closed(stem, yes=asked_side is finding.side, explanation=explanation, about=subject_of_finding(finding))
+    yield writer.open(
+        f"Name the side of the {noun}.", str(finding.side).capitalize(), explanation=explanation, about=subject_of_finding(finding)
     )
 
 
-def _zone(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    noun, because = short(seen), described(seen, pen.facts)
-    free = [zone for zone in zones() if zone != seen.region]
-    other = f"{Side.LEFT if seen.side is Side.RIGHT else Side.RIGHT} {seen.region.split(' ', 1)[1]}"
+def _draft_zone(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    noun, explanation = short_name(finding), describe_finding(finding, writer.facts)
+    other_zones = [zone for zone in lung_zone_names() if zone != finding.region]
+    mirrored_zone = f"{Side.LEFT if finding.side is Side.RIGHT else Side.RIGHT} {finding.region.split(' ', 1)[1]}"
     for stem in (
         f"In which lung zone does the {noun} lie?",
         f"Over which zone is the {noun} projected on the frontal radiograph?",
     ):
-        wrong = [other, *pen.random.sample([zone for zone in free if zone != other], 2)]
-        yield pen.single(
+        distractors = [mirrored_zone, *writer.random.sample([zone for zone in other_zones if zone != mirrored_zone], 2)]
+        yield writer.single(
             stem,
-            seen.region.capitalize(),
-            [zone.capitalize() for zone in wrong],
-            explanation=because,
-            about=about(seen),
+            finding.region.capitalize(),
+            [zone.capitalize() for zone in distractors],
+            explanation=explanation,
+            about=subject_of_finding(finding),
         )
-    for zone in (seen.region, pen.random.choice(free)):
-        yield pen.closed(
-            f"Is the {noun} in the {zone}?", yes=zone == seen.region, explanation=because, about=about(seen)
+    for zone in (finding.region, writer.random.choice(other_zones)):
+        yield writer.closed(
+            f"Is the {noun} in the {zone}?", yes=zone == finding.region, explanation=explanation, about=subject_of_finding(finding)
         )
-    yield pen.open(
-        f"Name the lung zone of the {noun}.", seen.region.capitalize(), explanation=because, about=about(seen)
+    yield writer.open(
+        f"Name the lung zone of the {noun}.", finding.region.capitalize(), explanation=explanation, about=subject_of_finding(finding)
     )
 
 
-def _pleura(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    because = described(seen, pen.facts)
-    other = Side.LEFT if seen.side is Side.RIGHT else Side.RIGHT
-    if seen.kind is FindingKind.EFFUSION:
-        stem, right = "Which structure is obscured by fluid?", f"{seen.side} costophrenic angle"
-        wrong = [f"{other} costophrenic angle", f"{seen.side} lung apex", f"{other} lung apex"]
-        asked = f"Does the fluid lie at the {seen.side} lung base?"
+def _draft_pleura(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    explanation = describe_finding(finding, writer.facts)
+    other_side = Side.LEFT if finding.side is Side.RIGHT else Side.RIGHT
+    if finding.kind is FindingKind.EFFUSION:
+        stem, correct = "Which structure is obscured by fluid?", f"{finding.side} costophrenic angle"
+        distractors = [f"{other_side} costophrenic angle", f"{finding.side} lung apex", f"{other_side} lung apex"]
+        closed_stem = f"Does the fluid lie at the {finding.side} lung base?"
     else:
-        stem, right = "Along which part of the chest wall is the pleural line seen?", f"{seen.side} apex"
-        wrong = [f"{other} apex", f"{seen.side} costophrenic angle", f"{other} costophrenic angle"]
-        asked = f"Is the pleural line seen at the {other} apex?"
-    yield pen.single(
+        stem, correct = "Along which part of the chest wall is the pleural line seen?", f"{finding.side} apex"
+        distractors = [f"{other_side} apex", f"{finding.side} costophrenic angle", f"{other_side} costophrenic angle"]
+        closed_stem = f"Is the pleural line seen at the {other_side} apex?"
+    yield writer.single(
         stem,
-        right.capitalize(),
-        [each.capitalize() for each in wrong],
-        explanation=because,
-        about=about(seen),
+        correct.capitalize(),
+        [option.capitalize() for option in distractors],
+        explanation=explanation,
+        about=subject_of_finding(finding),
     )
-    yield pen.closed(asked, yes=seen.kind is FindingKind.EFFUSION, explanation=because, about=about(seen))
+    yield writer.closed(closed_stem, yes=finding.kind is FindingKind.EFFUSION, explanation=explanation, about=subject_of_finding(finding))
 
 
-def _course(pen: Pen, seen: Seen) -> Iterator[Draft]:
-    course, because = _COURSES[seen.kind], described(seen, pen.facts)
-    yield pen.single(course.stem, course.right, course.wrong, explanation=because, about=about(seen))
-    for stem, yes in course.closed:
-        yield pen.closed(stem, yes=yes, explanation=because, about=about(seen))
-    yield pen.open(
-        f"{course.stem} Answer in a few words.", course.right, explanation=because, about=about(seen)
+def _draft_device_position(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
+    position, explanation = _DEVICE_POSITIONS[finding.kind], describe_finding(finding, writer.facts)
+    yield writer.single(position.stem, position.right, position.wrong, explanation=explanation, about=subject_of_finding(finding))
+    for stem, yes in position.closed:
+        yield writer.closed(stem, yes=yes, explanation=explanation, about=subject_of_finding(finding))
+    yield writer.open(
+        f"{position.stem} Answer in a few words.", position.right, explanation=explanation, about=subject_of_finding(finding)
     )
-    if seen.kind is FindingKind.PACEMAKER:
-        yield pen.multiple(
+    if finding.kind is FindingKind.PACEMAKER:
+        yield writer.multiple(
             "Over which chambers do the pacemaker leads end? Select all that apply.",
             ("Right atrium", "Right ventricle"),
             ("Left atrium", "Left ventricle"),
-            explanation=because,
-            about=about(seen),
+            explanation=explanation,
+            about=subject_of_finding(finding),
         )
 
 
-def _many(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    focal = [each for each in facts.seen if each.kind in _FOCAL]
-    free = [zone for zone in zones() if facts.zone_is_free(zone)]
-    regions = sorted({each.region for each in focal})
-    if not regions or len(free) < 4 - len(regions):
+def _draft_all_zones(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    focal = [finding for finding in facts.seen if finding.kind in _FOCAL_KINDS]
+    free_zones = [zone for zone in lung_zone_names() if facts.zone_is_free(zone)]
+    regions = sorted({finding.region for finding in focal})
+    if not regions or len(free_zones) < 4 - len(regions):
         return
     for stem in (
         "Which lung zones contain a focal opacity? Select all that apply.",
         "Mark every zone with a nodule or consolidation. Select all that apply.",
     ):
-        yield pen.multiple(
+        yield writer.multiple(
             stem,
             [zone.capitalize() for zone in regions],
-            [zone.capitalize() for zone in free],
-            explanation=" ".join(described(each, facts) for each in focal),
-            about=about(focal[0]),
+            [zone.capitalize() for zone in free_zones],
+            explanation=" ".join(describe_finding(finding, facts) for finding in focal),
+            about=subject_of_finding(focal[0]),
         )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from demo.drafts import About, Draft, Pen
-from demo.facts import Seen, zones
+from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.facts import VisibleFinding, lung_zone_names
 from demo.phantom import FindingKind
-from demo.questions_presence import about, about_absent
-from demo.terms import TERMS, described, named, ruled_out
+from demo.questions_presence import subject_of_finding, subject_of_absence
+from demo.terms import TERMS, describe_finding, name_with_location, describe_absence
 
-_FREE = {
+_FREE_OF_FINDING = {
     FindingKind.EFFUSION: "Are both pleural spaces free of fluid?",
     FindingKind.PNEUMOTHORAX: "Do the lung markings reach the chest wall on both sides?",
     FindingKind.NODULE: "Are both lungs free of nodules?",
@@ -21,12 +21,12 @@ _FREE = {
     FindingKind.PACEMAKER: "Is the chest wall free of any implanted device?",
 }
 #: Findings in whose presence the question in _FREE would be ambiguous.
-_BLURRED = {
+_AMBIGUOUS_WITH = {
     FindingKind.PACEMAKER: frozenset({FindingKind.CENTRAL_VENOUS_CATHETER}),
     FindingKind.PNEUMOTHORAX: frozenset({FindingKind.EFFUSION}),
     FindingKind.ENDOTRACHEAL_TUBE: frozenset({FindingKind.NASOGASTRIC_TUBE}),
 }
-_WOULD = (
+_REPORT_SENTENCES = (
     "Would “No {no}.” be a correct sentence in the report?",
     "A report says “There is no {no}.” Do the images support this?",
 )
@@ -43,128 +43,128 @@ _ABSENT = (
 _FREE_ZONES = "Which of these lung zones are free of focal opacity? Select all that apply."
 
 
-def negation(pen: Pen) -> Iterator[Draft]:
+def draft_negation(writer: DraftWriter) -> Iterator[Draft]:
     """Yield all negation questions that the exam allows."""
-    yield from _free(pen)
-    yield from _zones(pen)
-    yield from _statements(pen)
-    yield from _absent(pen)
-    yield from _pertinent(pen)
+    yield from _draft_absence(writer)
+    yield from _draft_free_zones(writer)
+    yield from _draft_statements(writer)
+    yield from _draft_absent_kinds(writer)
+    yield from _draft_pertinent_negatives(writer)
 
 
-def _negated(where: About) -> About:
-    return About(
+def _to_negation_subject(subject: DraftSubject) -> DraftSubject:
+    return DraftSubject(
         category="Negation",
         subcategory="Absence of Disease",
-        boxes=where.boxes,
-        conspicuity=where.conspicuity,
+        boxes=subject.boxes,
+        conspicuity=subject.conspicuity,
     )
 
 
-def _free(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    there = {each.kind: each for each in facts.seen}
-    shown = {each.kind for each in (*facts.seen, *facts.quiet)}
-    for kind in (*there, *facts.absent()):
-        seen = there.get(kind)
-        where = _negated(about(seen) if seen else about_absent(kind, pen))
-        because = described(seen, facts) if seen else ruled_out(kind, facts)
-        would = pen.random.choice(_WOULD).format(no=TERMS[kind].no)
-        yield pen.closed(would, yes=seen is None, explanation=because, about=where)
-        if kind in _FREE and not _BLURRED.get(kind, frozenset()) & shown:
-            yield pen.closed(_FREE[kind], yes=seen is None, explanation=because, about=where)
+def _draft_absence(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    finding_by_kind = {finding.kind: finding for finding in facts.seen}
+    present_kinds = {finding.kind for finding in (*facts.seen, *facts.quiet)}
+    for kind in (*finding_by_kind, *facts.absent()):
+        finding = finding_by_kind.get(kind)
+        subject = _to_negation_subject(subject_of_finding(finding) if finding else subject_of_absence(kind, writer))
+        explanation = describe_finding(finding, facts) if finding else describe_absence(kind, facts)
+        stem = writer.random.choice(_REPORT_SENTENCES).format(no=TERMS[kind].no)
+        yield writer.closed(stem, yes=finding is None, explanation=explanation, about=subject)
+        if kind in _FREE_OF_FINDING and not _AMBIGUOUS_WITH.get(kind, frozenset()) & present_kinds:
+            yield writer.closed(_FREE_OF_FINDING[kind], yes=finding is None, explanation=explanation, about=subject)
 
 
-def _zones(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    focal = [each for each in facts.seen if each.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)]
+def _draft_free_zones(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    focal_findings = [finding for finding in facts.seen if finding.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)]
     # zone_is_free also considers hidden findings, and fluid and free air, which spread over zones.
-    free = [zone for zone in zones() if facts.zone_is_free(zone)]
-    for zone in pen.random.sample(free, min(2, len(free))):
-        yield pen.closed(
+    free_zones = [zone for zone in lung_zone_names() if facts.zone_is_free(zone)]
+    for zone in writer.random.sample(free_zones, min(2, len(free_zones))):
+        yield writer.closed(
             f"Is the {zone} free of focal opacity?",
             yes=True,
             explanation=f"Vessels can be followed through the {zone}; no opacity is projected over it.",
-            about=About(
+            about=DraftSubject(
                 category="Negation",
                 subcategory="Absence of Disease",
                 boxes=facts.boxes_of((zone,)),
             ),
         )
-    for seen in focal:
-        yield pen.closed(
-            f"Is the {seen.region} free of focal opacity?",
+    for finding in focal_findings:
+        yield writer.closed(
+            f"Is the {finding.region} free of focal opacity?",
             yes=False,
-            explanation=described(seen, facts),
-            about=_negated(about(seen)),
+            explanation=describe_finding(finding, facts),
+            about=_to_negation_subject(subject_of_finding(finding)),
         )
-    regions = sorted({each.region for each in focal})
-    if focal and len(free) >= 4 - len(regions):
-        yield pen.multiple(
+    regions = sorted({finding.region for finding in focal_findings})
+    if focal_findings and len(free_zones) >= 4 - len(regions):
+        yield writer.multiple(
             _FREE_ZONES,
-            [zone.capitalize() for zone in pen.random.sample(free, 4 - min(len(regions), 2))],
+            [zone.capitalize() for zone in writer.random.sample(free_zones, 4 - min(len(regions), 2))],
             [zone.capitalize() for zone in regions],
-            explanation=" ".join(described(each, facts) for each in focal)
+            explanation=" ".join(describe_finding(finding, facts) for finding in focal_findings)
             + " The other zones named show no opacity.",
-            about=_negated(about(focal[0])),
+            about=_to_negation_subject(subject_of_finding(focal_findings[0])),
         )
 
 
-def _statements(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
+def _draft_statements(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
     absent = facts.absent()
-    there = {each.kind: each for each in facts.seen}
+    finding_by_kind = {finding.kind: finding for finding in facts.seen}
     for stem in _STATEMENTS:
-        kind = pen.random.choice(absent)
-        positive = [f"There is {TERMS[other].a}." for other in absent if other is not kind]
-        denied = [f"There is no {TERMS[other].no}." for other in there]
-        because = ruled_out(kind, facts)
-        if denied:
-            because += " " + described(next(iter(there.values())), facts)
-        yield pen.single(
+        kind = writer.random.choice(absent)
+        wrong_positive = [f"There is {TERMS[other_kind].a}." for other_kind in absent if other_kind is not kind]
+        wrong_negative = [f"There is no {TERMS[other_kind].no}." for other_kind in finding_by_kind]
+        explanation = describe_absence(kind, facts)
+        if wrong_negative:
+            explanation += " " + describe_finding(next(iter(finding_by_kind.values())), facts)
+        yield writer.single(
             stem,
             f"There is no {TERMS[kind].no}.",
-            [*denied, *pen.random.sample(positive, 3)],
-            explanation=because,
-            about=_negated(about_absent(kind, pen)),
+            [*wrong_negative, *writer.random.sample(wrong_positive, 3)],
+            explanation=explanation,
+            about=_to_negation_subject(subject_of_absence(kind, writer)),
         )
-    if len(there) >= 3:
-        kind = pen.random.choice(absent)
-        yield pen.single(
+    if len(finding_by_kind) >= 3:
+        kind = writer.random.choice(absent)
+        yield writer.single(
             "Which of the following is NOT present on this examination?",
             TERMS[kind].option,
-            [TERMS[other].option for other in there],
-            explanation=f"{ruled_out(kind, facts)} The other three are seen.",
-            about=_negated(about_absent(kind, pen)),
+            [TERMS[other_kind].option for other_kind in finding_by_kind],
+            explanation=f"{describe_absence(kind, facts)} The other three are seen.",
+            about=_to_negation_subject(subject_of_absence(kind, writer)),
         )
 
 
-def _absent(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    there: dict[FindingKind, Seen] = {each.kind: each for each in facts.seen}
-    if not there:
+def _draft_absent_kinds(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    finding_by_kind: dict[FindingKind, VisibleFinding] = {finding.kind: finding for finding in facts.seen}
+    if not finding_by_kind:
         return
     for stem in _ABSENT:
-        present = pen.random.sample(list(there), min(len(there), pen.random.choice((1, 2, 3))))
-        chosen = pen.random.sample(facts.absent(), 4 - len(present))
-        yield pen.multiple(
+        present = writer.random.sample(list(finding_by_kind), min(len(finding_by_kind), writer.random.choice((1, 2, 3))))
+        chosen = writer.random.sample(facts.absent(), 4 - len(present))
+        yield writer.multiple(
             stem,
             [TERMS[kind].option for kind in chosen],
             [TERMS[kind].option for kind in present],
             explanation=" ".join(
                 [
-                    *(ruled_out(kind, facts) for kind in chosen[:2]),
-                    f"What is there: {_listed(there, present)}.",
+                    *(describe_absence(kind, facts) for kind in chosen[:2]),
+                    f"What is there: {_list_findings(finding_by_kind, present)}.",
                 ]
             ),
-            about=_negated(about(there[present[0]])),
+            about=_to_negation_subject(subject_of_finding(finding_by_kind[present[0]])),
         )
 
 
-def _pertinent(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
+def _draft_pertinent_negatives(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
     absent = set(facts.absent())
-    asked = (
+    open_questions = (
         (
             "What is to be said of the pleural spaces?",
             {FindingKind.EFFUSION, FindingKind.PNEUMOTHORAX},
@@ -186,16 +186,16 @@ def _pertinent(pen: Pen) -> Iterator[Draft]:
             "No nodule and no consolidation",
         ),
     )
-    for stem, kinds, answer in asked:
+    for stem, kinds, answer in open_questions:
         if kinds <= absent:
             first = sorted(kinds)[0]
-            yield pen.open(
+            yield writer.open(
                 stem,
                 answer,
-                explanation=" ".join(ruled_out(kind, facts) for kind in sorted(kinds)),
-                about=_negated(about_absent(first, pen)),
+                explanation=" ".join(describe_absence(kind, facts) for kind in sorted(kinds)),
+                about=_to_negation_subject(subject_of_absence(first, writer)),
             )
 
 
-def _listed(there: dict[FindingKind, Seen], kinds: list[FindingKind]) -> str:
-    return ", ".join(named(there[kind]) for kind in kinds)
+def _list_findings(finding_by_kind: dict[FindingKind, VisibleFinding], kinds: list[FindingKind]) -> str:
+    return ", ".join(name_with_location(finding_by_kind[kind]) for kind in kinds)

@@ -4,188 +4,188 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from demo.drafts import About, Draft, Pen
-from demo.facts import Seen
+from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.facts import VisibleFinding
 from demo.phantom import CATALOGUE, DEVICES, FindingKind, Side
-from demo.terms import LOOKED_FOR_IN, NEVER_THERE, TERMS, described, named, ruled_out, short
+from demo.terms import REGIONS_TO_EXAMINE, NEVER_PRESENT, TERMS, describe_finding, name_with_location, describe_absence, short_name
 
 _NORMAL = "No acute cardiopulmonary abnormality"
 _NORMAL_BECAUSE = (
     "Both lungs are clear, the costophrenic angles are sharp, the heart is of normal size and no line, tube "
     "or device is projected over the chest."
 )
-_NOT_NORMAL = (
+_ABNORMAL_STATEMENTS = (
     "Pleural effusion on the right", "Left-sided pneumothorax", "Enlarged cardiac silhouette",
     "Consolidation in the right lower lung zone", "Pulmonary nodule in the left upper lung zone",
     "Malpositioned endotracheal tube",
 )  # fmt: skip
-_HERE = ("Is there {a} on this examination?", "Does this examination show {a}?", "Can {a} be seen?",
+_PRESENCE_STEMS = ("Is there {a} on this examination?", "Does this examination show {a}?", "Can {a} be seen?",
          "Is {a} present?", "Is there radiographic evidence of {a}?")  # fmt: skip
-_WHICH_ONE = (
+_SINGLE_STEMS = (
     "Which of the following is present on this examination?",
     "Which of these findings would you report?",
     "What does this examination show?",
     "Which of the following is seen on the frontal radiograph?",
 )
-_WHICH_ONES = (
+_MULTIPLE_STEMS = (
     "Which of the following are present? Select all that apply.",
     "Which of these findings belong in the report of this examination? Select all that apply.",
     "What is to be seen on the frontal radiograph? Select all that apply.",
 )
 
 
-def about(seen: Seen) -> About:
+def subject_of_finding(finding: VisibleFinding) -> DraftSubject:
     """Category, subcategory, boxes and conspicuity of a finding that is present."""
-    term = TERMS[seen.kind]
-    return About(
+    term = TERMS[finding.kind]
+    return DraftSubject(
         category=term.category,
         subcategory=term.subcategory,
-        boxes=seen.labelled(),
-        conspicuity=seen.conspicuity,
+        boxes=finding.labelled(),
+        conspicuity=finding.conspicuity,
     )
 
 
-def about_absent(kind: FindingKind, pen: Pen) -> About:
+def subject_of_absence(kind: FindingKind, writer: DraftWriter) -> DraftSubject:
     """Category and subcategory of a finding that is absent. Its boxes are the regions to examine for it."""
     term = TERMS[kind]
-    boxes = pen.facts.boxes_of(LOOKED_FOR_IN[kind]) if pen.random.random() < 0.6 else ()
-    return About(category=term.category, subcategory=term.subcategory, boxes=boxes)
+    boxes = writer.facts.boxes_of(REGIONS_TO_EXAMINE[kind]) if writer.random.random() < 0.6 else ()
+    return DraftSubject(category=term.category, subcategory=term.subcategory, boxes=boxes)
 
 
-def presence(pen: Pen) -> Iterator[Draft]:
+def draft_presence(writer: DraftWriter) -> Iterator[Draft]:
     """Yield all presence questions that the exam allows."""
-    yield from _whether(pen)
-    yield from _sides(pen)
-    yield from _which_one(pen)
-    yield from _which_ones(pen)
-    yield from _what(pen)
+    yield from _draft_whether_present(writer)
+    yield from _draft_sides(writer)
+    yield from _draft_single_choice(writer)
+    yield from _draft_multiple_choice(writer)
+    yield from _draft_open(writer)
 
 
-def _whether(pen: Pen) -> Iterator[Draft]:
-    for seen in {each.kind: each for each in pen.facts.seen}.values():
-        for stem in pen.random.sample(_HERE, 2):
-            yield pen.closed(
-                stem.format(a=TERMS[seen.kind].a),
+def _draft_whether_present(writer: DraftWriter) -> Iterator[Draft]:
+    for finding in {finding.kind: finding for finding in writer.facts.seen}.values():
+        for stem in writer.random.sample(_PRESENCE_STEMS, 2):
+            yield writer.closed(
+                stem.format(a=TERMS[finding.kind].a),
                 yes=True,
-                explanation=described(seen, pen.facts),
-                about=about(seen),
+                explanation=describe_finding(finding, writer.facts),
+                about=subject_of_finding(finding),
             )
-    for kind in pen.facts.absent():
-        yield pen.closed(
-            pen.random.choice(_HERE).format(a=TERMS[kind].a),
+    for kind in writer.facts.absent():
+        yield writer.closed(
+            writer.random.choice(_PRESENCE_STEMS).format(a=TERMS[kind].a),
             yes=False,
-            explanation=ruled_out(kind, pen.facts),
-            about=about_absent(kind, pen),
+            explanation=describe_absence(kind, writer.facts),
+            about=subject_of_absence(kind, writer),
         )
 
 
-def _sides(pen: Pen) -> Iterator[Draft]:
+def _draft_sides(writer: DraftWriter) -> Iterator[Draft]:
     """Ask whether the finding is on a named side: once for its own side, once for the other."""
-    for seen in pen.facts.seen:
-        if seen.side is Side.MIDLINE or seen.kind in DEVICES or len(pen.facts.of(seen.kind)) > 1:
+    for finding in writer.facts.seen:
+        if finding.side is Side.MIDLINE or finding.kind in DEVICES or len(writer.facts.of(finding.kind)) > 1:
             continue
-        noun = TERMS[seen.kind].no
+        noun = TERMS[finding.kind].no
         for side in (Side.RIGHT, Side.LEFT):
-            there = side is seen.side
-            place = {
+            is_present = side is finding.side
+            stem = {
                 FindingKind.EFFUSION: f"Is the {side} costophrenic angle obscured by fluid?",
                 FindingKind.PNEUMOTHORAX: f"Is there free air in the {side} pleural space?",
-            }.get(seen.kind, f"Is there a {noun} in the {side} lung?")
-            because = described(seen, pen.facts)
-            yield pen.closed(
-                place,
-                yes=there,
-                explanation=because if there else f"{because} The {side} side shows no such finding.",
-                about=about(seen),
+            }.get(finding.kind, f"Is there a {noun} in the {side} lung?")
+            explanation = describe_finding(finding, writer.facts)
+            yield writer.closed(
+                stem,
+                yes=is_present,
+                explanation=explanation if is_present else f"{explanation} The {side} side shows no such finding.",
+                about=subject_of_finding(finding),
             )
 
 
-def _which_one(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
+def _draft_single_choice(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
     absent = [TERMS[kind].option for kind in facts.absent()]
-    for seen, stem in zip(facts.seen, pen.random.sample(_WHICH_ONE, len(_WHICH_ONE)), strict=False):
-        wrong = [*absent, *pen.random.sample(NEVER_THERE, 2)]
-        yield pen.single(
-            stem, TERMS[seen.kind].option, wrong, explanation=described(seen, facts), about=about(seen)
+    for finding, stem in zip(facts.seen, writer.random.sample(_SINGLE_STEMS, len(_SINGLE_STEMS)), strict=False):
+        distractors = [*absent, *writer.random.sample(NEVER_PRESENT, 2)]
+        yield writer.single(
+            stem, TERMS[finding.kind].option, distractors, explanation=describe_finding(finding, facts), about=subject_of_finding(finding)
         )
-    devices = [each for each in facts.seen if each.kind in DEVICES]
+    devices = [finding for finding in facts.seen if finding.kind in DEVICES]
     if len(devices) == 1 and not facts.quiet:
-        wrong = [TERMS[kind].option for kind in facts.absent() if kind in DEVICES]
-        yield pen.single(
+        distractors = [TERMS[kind].option for kind in facts.absent() if kind in DEVICES]
+        yield writer.single(
             "Which line, tube or device is projected over the chest?",
             TERMS[devices[0].kind].option,
-            [*wrong, "Intercostal chest drain"],
-            explanation=described(devices[0], facts),
-            about=about(devices[0]),
+            [*distractors, "Intercostal chest drain"],
+            explanation=describe_finding(devices[0], facts),
+            about=subject_of_finding(devices[0]),
         )
     if facts.normal:
         stems = ("Which sentence sums up this examination best?", "What is the overall impression?")
         for stem in stems:
-            yield pen.single(stem, _NORMAL, _NOT_NORMAL, explanation=_NORMAL_BECAUSE, about=_whole(pen))
+            yield writer.single(stem, _NORMAL, _ABNORMAL_STATEMENTS, explanation=_NORMAL_BECAUSE, about=_normal_subject(writer))
 
 
-def _which_ones(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    kinds = list({each.kind: each for each in facts.seen}.values())
-    if not kinds:
+def _draft_multiple_choice(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    one_per_kind = list({finding.kind: finding for finding in facts.seen}.values())
+    if not one_per_kind:
         return
-    wrong = [*(TERMS[kind].option for kind in facts.absent()), *pen.random.sample(NEVER_THERE, 1)]
-    for stem in _WHICH_ONES:
-        chosen = pen.random.sample(kinds, min(len(kinds), 3))
+    distractors = [*(TERMS[kind].option for kind in facts.absent()), *writer.random.sample(NEVER_PRESENT, 1)]
+    for stem in _MULTIPLE_STEMS:
+        chosen = writer.random.sample(one_per_kind, min(len(one_per_kind), 3))
         term = TERMS[chosen[0].kind]
-        yield pen.multiple(
+        yield writer.multiple(
             stem,
-            [TERMS[each.kind].option for each in chosen],
-            wrong,
-            explanation=" ".join(described(each, facts) for each in chosen),
-            about=About(
+            [TERMS[finding.kind].option for finding in chosen],
+            distractors,
+            explanation=" ".join(describe_finding(finding, facts) for finding in chosen),
+            about=DraftSubject(
                 category=term.category,
                 subcategory=term.subcategory,
-                boxes=tuple(box for each in chosen for box in each.labelled()),
-                conspicuity=min(each.conspicuity for each in chosen),
+                boxes=tuple(box for finding in chosen for box in finding.labelled()),
+                conspicuity=min(finding.conspicuity for finding in chosen),
             ),
         )
 
 
-def _what(pen: Pen) -> Iterator[Draft]:
-    facts = pen.facts
-    for seen in facts.seen:
-        if CATALOGUE[seen.kind].sides == (Side.MIDLINE,) or len(facts.of(seen.kind)) > 1:
+def _draft_open(writer: DraftWriter) -> Iterator[Draft]:
+    facts = writer.facts
+    for finding in facts.seen:
+        if CATALOGUE[finding.kind].sides == (Side.MIDLINE,) or len(facts.of(finding.kind)) > 1:
             continue
-        side = [each for each in facts.seen if each.side is seen.side]
-        if seen.kind in DEVICES or len(side) > 1 or facts.quiet:
+        same_side = [other for other in facts.seen if other.side is finding.side]
+        if finding.kind in DEVICES or len(same_side) > 1 or facts.quiet:
             continue
-        yield pen.open(
-            f"What abnormality is seen in the {seen.side} hemithorax?",
-            named(seen)[0].upper() + named(seen)[1:],
-            explanation=described(seen, facts),
-            about=about(seen),
+        yield writer.open(
+            f"What abnormality is seen in the {finding.side} hemithorax?",
+            name_with_location(finding)[0].upper() + name_with_location(finding)[1:],
+            explanation=describe_finding(finding, facts),
+            about=subject_of_finding(finding),
         )
-    for seen in facts.seen:
-        if seen.kind in DEVICES:
-            course = {
+    for finding in facts.seen:
+        if finding.kind in DEVICES:
+            question_stem = {
                 FindingKind.ENDOTRACHEAL_TUBE: "Name the tube that lies in the trachea.",
                 FindingKind.NASOGASTRIC_TUBE: "Name the tube that crosses the diaphragm.",
                 FindingKind.CENTRAL_VENOUS_CATHETER: "What is the line that follows the superior vena cava?",
                 FindingKind.PACEMAKER: "What device lies over the left upper chest?",
-            }[seen.kind]
-            answer = TERMS[seen.kind].option
-            yield pen.open(course, answer, explanation=described(seen, facts), about=about(seen))
+            }[finding.kind]
+            answer = TERMS[finding.kind].option
+            yield writer.open(question_stem, answer, explanation=describe_finding(finding, facts), about=subject_of_finding(finding))
     if len(facts.seen) == 1 and not facts.quiet:
-        (seen,) = facts.seen
-        answer = named(seen)
-        yield pen.open(
+        (finding,) = facts.seen
+        answer = name_with_location(finding)
+        yield writer.open(
             "Give the one finding of this examination that has to be reported.",
             answer[0].upper() + answer[1:],
-            explanation=f"{described(seen, facts)} Nothing else abnormal is seen beside the {short(seen)}.",
-            about=about(seen),
+            explanation=f"{describe_finding(finding, facts)} Nothing else abnormal is seen beside the {short_name(finding)}.",
+            about=subject_of_finding(finding),
         )
     if facts.normal:
         for stem in ("Give the impression of this examination in one line.", "What abnormality is seen?"):
             answer = _NORMAL if "line" in stem else "None"
-            yield pen.open(stem, answer, explanation=_NORMAL_BECAUSE, about=_whole(pen))
+            yield writer.open(stem, answer, explanation=_NORMAL_BECAUSE, about=_normal_subject(writer))
 
 
-def _whole(pen: Pen) -> About:
-    boxes = pen.facts.boxes_of(("right lung", "left lung", "cardiac silhouette"))
-    return About(category="Negation", subcategory="Absence of Disease", boxes=boxes)
+def _normal_subject(writer: DraftWriter) -> DraftSubject:
+    boxes = writer.facts.boxes_of(("right lung", "left lung", "cardiac silhouette"))
+    return DraftSubject(category="Negation", subcategory="Absence of Disease", boxes=boxes)

@@ -12,45 +12,45 @@ from functools import partial
 from pathlib import Path
 
 from demo.cases import Case, Projections
-from demo.facts import Facts, facts_of
+from demo.facts import ExamFacts, collect_facts
 from demo.phantom import View
 
 #: Size of both images: a sixth of the pixels of a clinical image, at the same aspect ratio. Rendering takes
 #: longer below 900 rows, because the working grid of the anatomy is then as fine as the image.
 ROWS, COLUMNS = 1050, 860
-_MOST_PROCESSES = 4
+_MAX_PROCESSES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shot:
+class ExamFiles:
     """The facts about an exam and its files: radiograph id -> path relative to the folder."""
 
-    facts: Facts
+    facts: ExamFacts
     files: dict[str, str]
 
 
-def take_radiographs(
+def render_cases(
     cases: Sequence[Case],
     folder: Path,
     *,
     rows: int = ROWS,
     columns: int = COLUMNS,
-    done: Callable[[int], None] = lambda _number: None,
-) -> list[Shot]:
+    on_done: Callable[[int], None] = lambda _number: None,
+) -> list[ExamFiles]:
     """Render every case and write its files to ``folder``.
 
-    ``done`` is called with the number of cases finished so far.
+    ``on_done`` is called with the number of cases finished so far.
     """
-    take = partial(take_one, folder=folder, rows=rows, columns=columns)
-    workers = min(_MOST_PROCESSES, os.cpu_count() or 1, len(cases))
-    shots = []
+    render = partial(render_case, folder=folder, rows=rows, columns=columns)
+    workers = min(_MAX_PROCESSES, os.cpu_count() or 1, len(cases))
+    exams = []
     # "spawn": a forked child would inherit open database connections.
-    spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=spawning, initializer=_prepare_process) as pool:
-        for number, shot in enumerate(pool.map(take, cases), start=1):
-            shots.append(shot)
-            done(number)
-    return shots
+    spawn_context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawn_context, initializer=_prepare_process) as pool:
+        for number, exam in enumerate(pool.map(render, cases), start=1):
+            exams.append(exam)
+            on_done(number)
+    return exams
 
 
 def _prepare_process() -> None:
@@ -67,7 +67,7 @@ def _prepare_process() -> None:
     threadpool_limits(1)
 
 
-def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
+def render_case(case: Case, *, folder: Path, rows: int, columns: int) -> ExamFiles:
     """Render one case and write its files."""
     from demo.phantom.dicom import write_dicom  # noqa: PLC0415 - in the processes that render only
     from demo.phantom.render import render_exam  # noqa: PLC0415 - the same
@@ -81,16 +81,16 @@ def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
         columns=columns,
         views=tuple(View) if case.projections is Projections.PA_AND_LATERAL else (View.PA,),
     )
-    facts = facts_of(case, exam)
+    facts = collect_facts(case, exam)
     paths = write_dicom(exam, folder / case.exam_id)
     if case.projections is Projections.AP:
-        _make_ap(paths[0])
+        _set_ap_view(paths[0])
     ids = (facts.frontal, "lateral") if facts.lateral else (facts.frontal,)
     files = {name: f"{case.exam_id}/{path.name}" for name, path in zip(ids, paths, strict=True)}
-    return Shot(facts=facts, files=files)
+    return ExamFiles(facts=facts, files=files)
 
 
-def _make_ap(path: Path) -> None:
+def _set_ap_view(path: Path) -> None:
     """Set the view position of the file to AP, as for patients in bed (DICOM CID 4010)."""
     import pydicom  # noqa: PLC0415 - the same
 

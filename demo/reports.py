@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 
 from demo.cases import Projections
-from demo.facts import Facts, Seen
+from demo.facts import ExamFacts, VisibleFinding
 from demo.phantom import DEVICES, FindingKind
-from demo.terms import described, named
+from demo.terms import describe_finding, name_with_location
 
 K = FindingKind
 _CLEAR = ("The lungs are clear.", "No focal opacity is seen in the lungs.", "Both lungs are clear.")
@@ -37,44 +37,44 @@ _TECHNIQUE = {
 }
 
 
-def report_of(facts: Facts, *, seed: int) -> str:
+def write_report(facts: ExamFacts, *, seed: int) -> str:
     """The text of the report. The same facts and seed give the same text."""
-    source = random.Random(f"{seed}/{facts.exam_id}/report")
+    rng = random.Random(f"{seed}/{facts.exam_id}/report")
     case = facts.case
     findings = [
         _TECHNIQUE[case.projections],
-        *_lungs(facts, source),
-        *_pleura(facts, source),
-        *_of(facts, K.CARDIOMEGALY, source.choice(_HEART)),
-        *(described(each, facts) for each in facts.seen if each.kind in DEVICES),
-        source.choice(_BONES),
+        *_lung_sentences(facts, rng),
+        *_pleura_sentences(facts, rng),
+        *_sentences_of_kind(facts, K.CARDIOMEGALY, rng.choice(_HEART)),
+        *(describe_finding(finding, facts) for finding in facts.seen if finding.kind in DEVICES),
+        rng.choice(_BONES),
     ]
     if case.only_reported:
         findings.append(f"There is {case.only_reported}.")
     if case.comparison:
         findings.append(case.comparison)
-    impression = [_sentence(named(each)) for each in _by_weight(facts.seen)]
+    impressions = [_to_sentence(name_with_location(finding)) for finding in _sort_for_impression(facts.seen)]
     if case.only_reported:
-        impression.append(_sentence(case.only_reported))
+        impressions.append(_to_sentence(case.only_reported))
     if not facts.seen:
-        impression.insert(0, "No acute cardiopulmonary abnormality.")
-    numbered = impression
-    if len(impression) > 1:
-        numbered = [f"{number}. {line}" for number, line in enumerate(impression, start=1)]
+        impressions.insert(0, "No acute cardiopulmonary abnormality.")
+    numbered = impressions
+    if len(impressions) > 1:
+        numbered = [f"{number}. {line}" for number, line in enumerate(impressions, start=1)]
     return "\n".join(["FINDINGS:", " ".join(findings), "", "IMPRESSION:", *numbered])
 
 
-def _lungs(facts: Facts, source: random.Random) -> list[str]:
-    lesions = [each for each in facts.seen if each.kind in (K.NODULE, K.CONSOLIDATION)]
+def _lung_sentences(facts: ExamFacts, rng: random.Random) -> list[str]:
+    lesions = [finding for finding in facts.seen if finding.kind in (K.NODULE, K.CONSOLIDATION)]
     if not lesions:
-        return [source.choice(_CLEAR)]
-    return [*(described(each, facts) for each in lesions), "The lungs are otherwise clear."]
+        return [rng.choice(_CLEAR)]
+    return [*(describe_finding(finding, facts) for finding in lesions), "The lungs are otherwise clear."]
 
 
-def _pleura(facts: Facts, source: random.Random) -> list[str]:
-    lines = [described(each, facts) for each in facts.seen if each.kind in (K.EFFUSION, K.PNEUMOTHORAX)]
+def _pleura_sentences(facts: ExamFacts, rng: random.Random) -> list[str]:
+    lines = [describe_finding(finding, facts) for finding in facts.seen if finding.kind in (K.EFFUSION, K.PNEUMOTHORAX)]
     if not lines:
-        return [source.choice(_PLEURA)]
+        return [rng.choice(_PLEURA)]
     if not facts.of(K.PNEUMOTHORAX):
         lines.append("No pneumothorax.")
     if not facts.of(K.EFFUSION):
@@ -82,16 +82,16 @@ def _pleura(facts: Facts, source: random.Random) -> list[str]:
     return lines
 
 
-def _of(facts: Facts, kind: FindingKind, otherwise: str) -> list[str]:
-    return [described(each, facts) for each in facts.of(kind)] or [otherwise]
+def _sentences_of_kind(facts: ExamFacts, kind: FindingKind, normal_sentence: str) -> list[str]:
+    return [describe_finding(finding, facts) for finding in facts.of(kind)] or [normal_sentence]
 
 
-def _by_weight(seen: tuple[Seen, ...]) -> list[Seen]:
+def _sort_for_impression(findings: tuple[VisibleFinding, ...]) -> list[VisibleFinding]:
     """Order the findings for the impression: air and fluid, lungs, heart, then devices."""
     order = (K.PNEUMOTHORAX, K.EFFUSION, K.CONSOLIDATION, K.NODULE, K.CARDIOMEGALY)
-    return sorted(seen, key=lambda each: order.index(each.kind) if each.kind in order else len(order))
+    return sorted(findings, key=lambda finding: order.index(finding.kind) if finding.kind in order else len(order))
 
 
-def _sentence(text: str) -> str:
-    bare = text.removeprefix("a ").removeprefix("an ")
-    return bare[0].upper() + bare[1:] + "."
+def _to_sentence(text: str) -> str:
+    text_without_article = text.removeprefix("a ").removeprefix("an ")
+    return text_without_article[0].upper() + text_without_article[1:] + "."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, fields
 
-from demo.planted import Planted
+from demo.planted import PlantedError
 from domain.corrections import Correction
 from domain.questions import Question
 from domain.ratings import Ratings
@@ -18,10 +18,10 @@ from domain.vocabulary import Difficulty, Task
 
 SIMULATED = "simulated by the demo"
 #: Probability that an error is detected.
-_FOUND = 0.88
+_DETECTION_PROBABILITY = 0.88
 #: Probability of a small correction to a correct question.
-_POLISHED = 0.06
-_SKIPPED = 0.025
+_MINOR_EDIT_PROBABILITY = 0.06
+_SKIP_PROBABILITY = 0.025
 
 _COMMENTS = {
     ErrorKind.SEVERAL_RIGHT: "A second option is right as well.",
@@ -39,12 +39,12 @@ _COMMENTS = {
     ErrorKind.GIVEN_AWAY: "The stem says it already.",
     ErrorKind.WORDING: "Had to read it twice.",
 }
-_SKIPS = (
+_SKIP_REASONS = (
     "Would like to see it on the diagnostic monitor first.",
     "Not sure; ask a colleague about the left base.",
     "Interrupted, will come back.",
 )
-_HARMED = {
+_AFFECTED_RATING = {
     ErrorKind.EXPLANATION: "explanation_clarity",
     ErrorKind.NOT_IN_IMAGE: "image_alignment",
     ErrorKind.NOT_ONE_EXAM: "image_alignment",
@@ -57,7 +57,7 @@ _HARMED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class SimulatedVerdict:
     """The content of a simulated verdict. If ``skip`` holds a reason, the question was skipped instead."""
 
     decision: Decision
@@ -68,76 +68,76 @@ class Judged:
     skip: str = ""
 
 
-def judge(question: Question, planted: Planted | None, *, source: random.Random, all_parts: bool) -> Judged:
+def simulate_verdict(question: Question, planted: PlantedError | None, *, rng: random.Random, all_parts: bool) -> SimulatedVerdict:
     """Simulate a verdict. ``all_parts`` is False if the batch requests image alignment only."""
-    found = planted if planted is not None and source.random() < _FOUND else None
+    detected = planted if planted is not None and rng.random() < _DETECTION_PROBABILITY else None
     correction, errors, comment = Correction(), frozenset[ErrorKind](), ""
     decision = Decision.ACCEPT
-    if found is not None:
-        errors, comment = frozenset({found.kind}), _COMMENTS[found.kind]
+    if detected is not None:
+        errors, comment = frozenset({detected.kind}), _COMMENTS[detected.kind]
         decision = Decision.REJECT
-        if found.mended is not None:
-            decision, correction = Decision.REVISE, _difference(question, found.mended)
-    elif all_parts and question.explanation and source.random() < _POLISHED:
+        if detected.mended is not None:
+            decision, correction = Decision.REVISE, _build_correction(question, detected.mended)
+    elif all_parts and question.explanation and rng.random() < _MINOR_EDIT_PROBABILITY:
         decision = Decision.REVISE
         correction = Correction(explanation=f"{question.explanation} No other finding bears on the question.")
     # A batch that requests image alignment only accepts no corrections.
     if not all_parts and decision is Decision.REVISE:
         decision, correction = Decision.ACCEPT, Correction()
-    ratings = _ratings(found, source)
+    ratings = _simulate_ratings(detected, rng)
     opinion = Opinion(
         ratings=Ratings(image_alignment=ratings.image_alignment), errors=errors, comment=comment
     )
     if all_parts:
         opinion = Opinion(
             ratings=ratings,
-            domain_specific=source.random() < 0.94,
-            cognitive_depth=_needs_thought(question, source),
-            image_centric=question.task is not Task.DIFFERENTIAL or source.random() < 0.5,
-            clinically_relevant=found is None or source.random() < 0.4,
-            difficulty=_own_tier(question, source),
+            domain_specific=rng.random() < 0.94,
+            cognitive_depth=_needs_reasoning(question, rng),
+            image_centric=question.task is not Task.DIFFERENTIAL or rng.random() < 0.5,
+            clinically_relevant=detected is None or rng.random() < 0.4,
+            difficulty=_simulate_tier(question, rng),
             errors=errors,
             correction=correction,
             comment=comment,
         )
-    seconds = source.lognormvariate(3.55, 0.45) + (28 if decision is Decision.REVISE else 0)
-    away = source.uniform(60, 400) if source.random() < 0.04 else 0.0
-    return Judged(
+    seconds = rng.lognormvariate(3.55, 0.45) + (28 if decision is Decision.REVISE else 0)
+    away_seconds = rng.uniform(60, 400) if rng.random() < 0.04 else 0.0
+    return SimulatedVerdict(
         decision=decision,
         opinion=opinion,
-        seconds=round(seconds + away, 1),
-        seconds_looking=round(seconds * source.uniform(0.86, 0.99), 1),
-        seconds_away=round(away, 1),
-        skip=source.choice(_SKIPS) if source.random() < _SKIPPED else "",
+        seconds=round(seconds + away_seconds, 1),
+        seconds_looking=round(seconds * rng.uniform(0.86, 0.99), 1),
+        seconds_away=round(away_seconds, 1),
+        skip=rng.choice(_SKIP_REASONS) if rng.random() < _SKIP_PROBABILITY else "",
     )
 
 
-def _difference(question: Question, mended: Question) -> Correction:
-    names = [each.name for each in fields(Correction)]
+def _build_correction(question: Question, corrected: Question) -> Correction:
+    names = [field.name for field in fields(Correction)]
     return Correction(
-        **{name: getattr(mended, name) for name in names if getattr(mended, name) != getattr(question, name)}
+        **{name: getattr(corrected, name) for name in names if getattr(corrected, name) != getattr(question, name)}
     )
 
 
-def _ratings(found: Planted | None, source: random.Random) -> Ratings:
-    def good() -> int:
-        return source.choices((3, 4, 5), weights=(6, 29, 65))[0]
+def _simulate_ratings(detected: PlantedError | None, rng: random.Random) -> Ratings:
+    def good_rating() -> int:
+        return rng.choices((3, 4, 5), weights=(6, 29, 65))[0]
 
-    values = {each.name: good() for each in fields(Ratings)}
-    if found is not None:
-        values["factual_correctness"] = source.choice((1, 2, 2, 3))
-        values[_HARMED.get(found.kind, "clinical_quality")] = source.choice((1, 1, 2))
+    values = {field.name: good_rating() for field in fields(Ratings)}
+    if detected is not None:
+        values["factual_correctness"] = rng.choice((1, 2, 2, 3))
+        values[_AFFECTED_RATING.get(detected.kind, "clinical_quality")] = rng.choice((1, 1, 2))
     return Ratings(**values)
 
 
-def _needs_thought(question: Question, source: random.Random) -> bool:
-    likely = {Task.DIFFERENTIAL: 0.92, Task.GEOMETRIC: 0.75, Task.LOCATION: 0.45, Task.NEGATION: 0.4}
-    return source.random() < likely.get(question.task or Task.PRESENCE, 0.3)
+def _needs_reasoning(question: Question, rng: random.Random) -> bool:
+    probability = {Task.DIFFERENTIAL: 0.92, Task.GEOMETRIC: 0.75, Task.LOCATION: 0.45, Task.NEGATION: 0.4}
+    return rng.random() < probability.get(question.task or Task.PRESENCE, 0.3)
 
 
-def _own_tier(question: Question, source: random.Random) -> Difficulty:
+def _simulate_tier(question: Question, rng: random.Random) -> Difficulty:
     """The tier of the question, or a neighbouring one."""
     tiers = list(Difficulty)
-    place = tiers.index(question.difficulty or Difficulty.MEDIUM)
-    step = source.choices((-1, 0, 1), weights=(24, 62, 14))[0]
-    return tiers[min(max(place + step, 0), len(tiers) - 1)]
+    index = tiers.index(question.difficulty or Difficulty.MEDIUM)
+    step = rng.choices((-1, 0, 1), weights=(24, 62, 14))[0]
+    return tiers[min(max(index + step, 0), len(tiers) - 1)]

@@ -20,7 +20,7 @@ from demo.people import LEO
 from domain.batches import SamplingPlan
 from domain.people import Person
 from domain.protocols import Protocol
-from domain.questions import letter
+from domain.questions import option_letter
 from domain.studies import (
     Case,
     CaseSource,
@@ -32,13 +32,13 @@ from domain.studies import (
 )
 from domain.vocabulary import YES_NO, AnswerFormat
 from reader_study import service as studies
-from storage.reader_study.cases import cases_of
+from storage.reader_study.cases import list_cases
 
 STUDY, PILOT = "Readers and models (simulated)", "Pilot for readers"
 #: Maximum number of cases; the demo's exams have enough questions for them.
 CASES = 200
 #: Latent correlation of two raters: the share of the variance that is due to the case's difficulty.
-_SHARED = 0.5
+_DIFFICULTY_VARIANCE_SHARE = 0.5
 _GUIDELINE = """\
 **Answer what the images of this exam show.** You are told what a radiologist is told beforehand, no more.
 
@@ -78,13 +78,13 @@ READERS = (
 )
 
 
-def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: datetime) -> ReaderStudy:
+def create_studies(db: Session, *, by: Person, dataset: str, exams: int, now: datetime) -> ReaderStudy:
     """Create both studies on a dataset of ``exams`` exams. Returns the one with the simulated readings.
 
-    Models are added to it by predictions on the same questions: see :func:`right_cases`.
+    Models are added to it by predictions on the same questions: see :func:`right_case_numbers`.
     """
     source = CaseSource(kind=SourceKind.DATASET, dataset=dataset)
-    made_at = now - timedelta(days=5)
+    created_at = now - timedelta(days=5)
     studies.create_study(
         db,
         by=by,
@@ -114,11 +114,11 @@ def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: d
             notes="Readers and models of this study are simulated. It shows the figures, and says nothing.",
         ),
         simulated=True,
-        now=made_at,
+        now=created_at,
     )
-    cases = [case for case in cases_of(db, study_id=study.id) if case.scored]
-    for place, reader in enumerate(READERS):
-        content = readings_csv(study, cases, reader, began=made_at + timedelta(hours=6 * place + 2))
+    cases = [case for case in list_cases(db, study_id=study.id) if case.scored]
+    for index, reader in enumerate(READERS):
+        content = render_readings(study, cases, reader, started_at=created_at + timedelta(hours=6 * index + 2))
         outcome = studies.import_readings(
             db,
             by=by,
@@ -130,64 +130,64 @@ def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: d
         )
         if outcome.refusals:
             raise ValueError(f"the demo's own readings are refused: {outcome.refusals[0]}")
-        studies.set_profile(db, by=by, study=STUDY, reader=reader.name, profile=reader.profile, now=made_at)
+        studies.set_profile(db, by=by, study=STUDY, reader=reader.name, profile=reader.profile, now=created_at)
     return study
 
 
-def right_cases(name: str, cases: list[Case], *, accuracy: float) -> frozenset[int]:
+def right_case_numbers(name: str, cases: list[Case], *, accuracy: float) -> frozenset[int]:
     """Numbers of the cases that a simulated rater answers correctly: exactly the share ``accuracy``."""
     latent = {
-        case.shown.number: math.sqrt(_SHARED) * random.Random(f"case {case.shown.question_id}").gauss(0, 1)
-        + math.sqrt(1 - _SHARED) * random.Random(f"{name} on {case.shown.question_id}").gauss(0, 1)
+        case.shown.number: math.sqrt(_DIFFICULTY_VARIANCE_SHARE) * random.Random(f"case {case.shown.question_id}").gauss(0, 1)
+        + math.sqrt(1 - _DIFFICULTY_VARIANCE_SHARE) * random.Random(f"{name} on {case.shown.question_id}").gauss(0, 1)
         for case in cases
     }
-    easiest = sorted(latent, key=lambda number: (-latent[number], number))
-    return frozenset(easiest[: round(accuracy * len(cases))])
+    easiest_first = sorted(latent, key=lambda number: (-latent[number], number))
+    return frozenset(easiest_first[: round(accuracy * len(cases))])
 
 
-def said_of(case: Case, *, right: bool, name: str) -> str:
+def simulate_answer(case: Case, *, right: bool, name: str) -> str:
     """The answer as written in a file of readings or predictions.
 
     Different raters often give the same wrong answer.
     """
     question = case.question
     if right:
-        return _written(question.answer)
-    source = random.Random(f"{name} errs on {question.id}")
+        return _format_answer(question.answer)
+    rng = random.Random(f"{name} errs on {question.id}")
     if question.format is AnswerFormat.OPEN:
-        return "?" if source.random() < 0.3 else "none of it"
+        return "?" if rng.random() < 0.3 else "none of it"
     if isinstance(question.answer, str):  # closed
-        return next(each for each in YES_NO if each != question.answer)
+        return next(option for option in YES_NO if option != question.answer)
     key = set(question.answer)
     wrong = [index for index in range(len(question.options)) if not case.is_right((index,))]
-    tempting = random.Random(f"what tempts in {question.id}").choice(wrong)
-    chosen = tempting if source.random() < 0.6 else source.choice(wrong)
+    favourite_wrong = random.Random(f"what tempts in {question.id}").choice(wrong)
+    chosen = favourite_wrong if rng.random() < 0.6 else rng.choice(wrong)
     if question.format is AnswerFormat.MULTIPLE and len(key) > 1 and chosen in key:
-        return _written(tuple(sorted(key - {chosen})))
-    return _written((chosen,))
+        return _format_answer(tuple(sorted(key - {chosen})))
+    return _format_answer((chosen,))
 
 
-def readings_csv(study: ReaderStudy, cases: list[Case], reader: SimulatedReader, *, began: datetime) -> str:
+def render_readings(study: ReaderStudy, cases: list[Case], reader: SimulatedReader, *, started_at: datetime) -> str:
     """One reader's readings as overread.reading/1. A tenth of the cases is read a second time at the end."""
-    source = random.Random(f"{reader.name} reads")
-    right = right_cases(reader.name, cases, accuracy=reader.accuracy)
-    order = source.sample(cases, len(cases))
-    again = source.sample(order[: len(order) // 2], len(order) // 10)
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\n")
-    rows.writerow(["study", "reader", "question_id", "answer", "confidence", "seconds", "read_at"])
-    at = began
-    for place, case in enumerate([*order, *again]):
-        is_right = case.shown.number in right
-        if place >= len(order) and source.random() < 0.15:
+    rng = random.Random(f"{reader.name} reads")
+    right_numbers = right_case_numbers(reader.name, cases, accuracy=reader.accuracy)
+    order = rng.sample(cases, len(cases))
+    repeated = rng.sample(order[: len(order) // 2], len(order) // 10)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["study", "reader", "question_id", "answer", "confidence", "seconds", "read_at"])
+    clock = started_at
+    for position, case in enumerate([*order, *repeated]):
+        is_right = case.shown.number in right_numbers
+        if position >= len(order) and rng.random() < 0.15:
             is_right = not is_right  # the second reading sometimes differs
-        seconds = round(math.exp(source.gauss(3.2 - 0.2 * place / len(order), 0.45)), 1)
-        at += timedelta(seconds=seconds + 4)
-        sure = min(5, max(1, round(source.gauss(3.9 if is_right else 3.1, 0.9))))
-        said = said_of(case, right=is_right, name=reader.name)
-        rows.writerow([study.name, reader.name, case.shown.question_id, said, sure, seconds, at.isoformat()])
-    return written.getvalue()
+        seconds = round(math.exp(rng.gauss(3.2 - 0.2 * position / len(order), 0.45)), 1)
+        clock += timedelta(seconds=seconds + 4)
+        confidence = min(5, max(1, round(rng.gauss(3.9 if is_right else 3.1, 0.9))))
+        answer = simulate_answer(case, right=is_right, name=reader.name)
+        writer.writerow([study.name, reader.name, case.shown.question_id, answer, confidence, seconds, clock.isoformat()])
+    return buffer.getvalue()
 
 
-def _written(answer: tuple[int, ...] | str) -> str:
-    return answer if isinstance(answer, str) else "|".join(letter(index) for index in answer)
+def _format_answer(answer: tuple[int, ...] | str) -> str:
+    return answer if isinstance(answer, str) else "|".join(option_letter(index) for index in answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from demo.facts import Facts, Seen
+from demo.facts import ExamFacts, VisibleFinding
 from demo.phantom import FindingKind
 
 K = FindingKind
@@ -48,7 +48,7 @@ TERMS: dict[FindingKind, Term] = {
 }  # fmt: skip
 
 #: Findings that no phantom shows, so that they are always wrong options. Each can be excluded on any phantom.
-NEVER_THERE = (
+NEVER_PRESENT = (
     "Dextrocardia",
     "Cavitating lung lesion",
     "Interstitial pulmonary oedema",
@@ -58,7 +58,7 @@ NEVER_THERE = (
 )
 
 #: The regions to examine for the absence of a finding.
-LOOKED_FOR_IN: dict[FindingKind, tuple[str, ...]] = {
+REGIONS_TO_EXAMINE: dict[FindingKind, tuple[str, ...]] = {
     K.NODULE: ("right lung", "left lung"),
     K.EFFUSION: ("right lower lung zone", "left lower lung zone"),
     K.CARDIOMEGALY: ("cardiac silhouette",),
@@ -71,24 +71,24 @@ LOOKED_FOR_IN: dict[FindingKind, tuple[str, ...]] = {
 }
 
 
-def named(seen: Seen) -> str:
+def name_with_location(finding: VisibleFinding) -> str:
     """The finding with its side or location, as in "there is …"."""
-    match seen.kind:
+    match finding.kind:
         case K.NODULE:
-            return f"a nodule in the {seen.region}"
+            return f"a nodule in the {finding.region}"
         case K.CONSOLIDATION:
-            return f"consolidation in the {seen.region}"
+            return f"consolidation in the {finding.region}"
         case K.EFFUSION | K.PNEUMOTHORAX:
-            return f"a {seen.side} {'pleural effusion' if seen.kind is K.EFFUSION else 'pneumothorax'}"
+            return f"a {finding.side} {'pleural effusion' if finding.kind is K.EFFUSION else 'pneumothorax'}"
         case K.PACEMAKER:
             return "a left-sided dual-chamber pacemaker"
         case K.CENTRAL_VENOUS_CATHETER:
             return "a right-sided central venous catheter"
         case _:
-            return TERMS[seen.kind].a
+            return TERMS[finding.kind].a
 
 
-def short(seen: Seen) -> str:
+def short_name(finding: VisibleFinding) -> str:
     """The finding without side and location, as it follows "the"."""
     return {
         K.NODULE: "nodule",
@@ -96,25 +96,25 @@ def short(seen: Seen) -> str:
         K.CARDIOMEGALY: "cardiac enlargement",
         K.CENTRAL_VENOUS_CATHETER: "central venous catheter",
         K.PACEMAKER: "pacemaker",
-    }.get(seen.kind, str(seen.kind))
+    }.get(finding.kind, str(finding.kind))
 
 
-def described(seen: Seen, facts: Facts) -> str:
+def describe_finding(finding: VisibleFinding, facts: ExamFacts) -> str:
     """A description of the finding, for the explanation of a question or the findings of a report."""
     return {
-        K.NODULE: _nodule,
-        K.EFFUSION: _effusion,
-        K.CARDIOMEGALY: _heart,
-        K.PNEUMOTHORAX: _pneumothorax,
-        K.CONSOLIDATION: _consolidation,
-        K.ENDOTRACHEAL_TUBE: _tube,
-        K.CENTRAL_VENOUS_CATHETER: _catheter,
-        K.NASOGASTRIC_TUBE: _feeding,
-        K.PACEMAKER: _pacemaker,
-    }[seen.kind](seen, facts)
+        K.NODULE: _describe_nodule,
+        K.EFFUSION: _describe_effusion,
+        K.CARDIOMEGALY: _describe_heart,
+        K.PNEUMOTHORAX: _describe_pneumothorax,
+        K.CONSOLIDATION: _describe_consolidation,
+        K.ENDOTRACHEAL_TUBE: _describe_tube,
+        K.CENTRAL_VENOUS_CATHETER: _describe_catheter,
+        K.NASOGASTRIC_TUBE: _describe_nasogastric_tube,
+        K.PACEMAKER: _describe_pacemaker,
+    }[finding.kind](finding, facts)
 
 
-def ruled_out(kind: FindingKind, facts: Facts) -> str:
+def describe_absence(kind: FindingKind, facts: ExamFacts) -> str:
     """A description of the normal appearance where the finding is absent."""
     ratio = "the heart is not enlarged, though AP projection magnifies it"
     if facts.frontal == "pa":
@@ -134,22 +134,22 @@ def ruled_out(kind: FindingKind, facts: Facts) -> str:
     return sentence[0].upper() + sentence[1:] + "."
 
 
-def _nodule(seen: Seen, _facts: Facts) -> str:
-    both = "; it is seen on the lateral radiograph too" if "lateral" in seen.boxes else ""
+def _describe_nodule(seen: VisibleFinding, _facts: ExamFacts) -> str:
+    lateral_remark = "; it is seen on the lateral radiograph too" if "lateral" in seen.boxes else ""
     return (
         f"A well-defined rounded opacity of about {round(seen.size_mm)} mm is projected over the "
-        f"{seen.region}{both}."
+        f"{seen.region}{lateral_remark}."
     )
 
 
-def _effusion(seen: Seen, _facts: Facts) -> str:
+def _describe_effusion(seen: VisibleFinding, _facts: ExamFacts) -> str:
     return (
         f"The {seen.side} costophrenic angle is obliterated by a homogeneous opacity with a concave upper "
         "border, a meniscus."
     )
 
 
-def _heart(_seen: Seen, facts: Facts) -> str:
+def _describe_heart(_finding: VisibleFinding, facts: ExamFacts) -> str:
     if facts.frontal == "ap":
         return "The cardiac silhouette is wide, more than AP magnification explains."
     return (
@@ -158,18 +158,18 @@ def _heart(_seen: Seen, facts: Facts) -> str:
     )
 
 
-def _pneumothorax(seen: Seen, _facts: Facts) -> str:
+def _describe_pneumothorax(seen: VisibleFinding, _facts: ExamFacts) -> str:
     return (
         f"A thin pleural line runs parallel to the {seen.side} upper chest wall, and no lung markings are "
         "seen beyond it."
     )
 
 
-def _consolidation(seen: Seen, _facts: Facts) -> str:
+def _describe_consolidation(seen: VisibleFinding, _facts: ExamFacts) -> str:
     return f"An ill-defined airspace opacity is seen in the {seen.region}."
 
 
-def _tube(_seen: Seen, facts: Facts) -> str:
+def _describe_tube(_finding: VisibleFinding, facts: ExamFacts) -> str:
     if facts.tip_mm is None:
         return "A tube lies in the air column of the trachea, with its tip above the carina."
     return (
@@ -178,18 +178,18 @@ def _tube(_seen: Seen, facts: Facts) -> str:
     )
 
 
-def _catheter(_seen: Seen, _facts: Facts) -> str:
+def _describe_catheter(_seen: VisibleFinding, _facts: ExamFacts) -> str:
     return (
         "A thin catheter runs from the right side of the neck along the superior vena cava; its tip is "
         "projected near the cavoatrial junction."
     )
 
 
-def _feeding(_seen: Seen, _facts: Facts) -> str:
+def _describe_nasogastric_tube(_seen: VisibleFinding, _facts: ExamFacts) -> str:
     return "A tube follows the course of the oesophagus, crosses the diaphragm and ends over the stomach."
 
 
-def _pacemaker(_seen: Seen, _facts: Facts) -> str:
+def _describe_pacemaker(_seen: VisibleFinding, _facts: ExamFacts) -> str:
     return (
         "A generator lies over the left upper chest; two leads end over the right atrium and the right "
         "ventricle."

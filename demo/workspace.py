@@ -14,32 +14,32 @@ from pathlib import Path
 from sqlalchemy import inspect
 from sqlalchemy.engine import make_url
 
-from accounts.service import any_people, command_line_person, list_people
+from accounts.service import has_people, command_line_person, list_people
 from browsing.service import index_questions
 from demo.cases import CASES, Case
-from demo.facts import with_report_of
-from demo.furnishing import DATASET, furnish
+from demo.facts import with_report_from
+from demo.furnishing import DATASET, build_history
 from demo.native_file import write_native
-from demo.planted import QuestionSet, plant
+from demo.planted import QuestionSet, plant_errors
 from demo.questions import write_questions
-from demo.radiographs import COLUMNS, ROWS, Shot, take_radiographs
-from demo.reports import report_of
+from demo.radiographs import COLUMNS, ROWS, ExamFiles, render_cases
+from demo.reports import write_report
 from domain.errors import AlreadyThere, Refused
-from sampling.service import drawable
+from sampling.service import list_drawable_datasets
 from storage.engine import make_engine
 from storage.images.files import image_path
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 
 SEED = 2024
 #: The file that marks a workspace as a demo, and the folder of the imported files.
-MARK, SOURCE = "demo.json", "demo"
-_MAKING = ".demo-in-the-making-"
+MARKER_FILE, SOURCE = "demo.json", "demo"
+_BUILD_PREFIX = ".demo-in-the-making-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class DemoCounts:
     """The contents of a new demo workspace, as counts."""
 
     exams: int
@@ -47,7 +47,7 @@ class Made:
     planted: int
 
 
-def is_there(workspace: Workspace) -> bool:
+def workspace_exists(workspace: Workspace) -> bool:
     """Whether a workspace exists: an SQLite file, or a database on a server that has accounts."""
     file = _database_file(workspace)
     if file is not None:
@@ -56,8 +56,8 @@ def is_there(workspace: Workspace) -> bool:
     try:
         if not inspect(engine).has_table("person"):
             return False
-        with reading(engine) as db:
-            return any_people(db)
+        with read_only_session(engine) as db:
+            return has_people(db)
     finally:
         engine.dispose()
 
@@ -66,91 +66,91 @@ def make_demo(
     workspace: Workspace,
     *,
     now: datetime,
-    say: Callable[[str], None],
-    again: bool = False,
+    report_progress: Callable[[str], None],
+    replace_existing: bool = False,
     cases: Sequence[Case] = CASES,
     rows: int = ROWS,
     columns: int = COLUMNS,
-) -> Made:
+) -> DemoCounts:
     """Make the demo workspace. If this is interrupted, the workspace is either complete or absent.
 
     Raises:
         AlreadyThere: a workspace exists.
-        Refused: with ``again``, the existing workspace is not a demo, or holds data that are not the demo's.
+        Refused: with ``replace_existing``, the existing workspace is not a demo, or holds data that are not the demo's.
     """
-    there = is_there(workspace)
-    if there and not again:
+    exists = workspace_exists(workspace)
+    if exists and not replace_existing:
         raise AlreadyThere(
             f"A workspace is there already: {workspace.home}. Nothing was changed. Name another folder by "
             "OVERREAD_HOME, or remake a demo workspace with --again."
         )
-    if there:
+    if exists:
         _check_only_demo(workspace)
     workspace.home.mkdir(parents=True, exist_ok=True)
-    _sweep(workspace.home, now=now)
-    making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=workspace.home))
+    _remove_stale_builds(workspace.home, now=now)
+    build_folder = Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=workspace.home))
     try:
-        made, question_set, shots = _write_source(
-            making / SOURCE, cases=cases, rows=rows, columns=columns, say=say
+        counts, question_set, rendered_exams = _write_source_files(
+            build_folder / SOURCE, cases=cases, rows=rows, columns=columns, report_progress=report_progress
         )
-        built = replace(workspace, home=making)
+        new_workspace = replace(workspace, home=build_folder)
         if _database_file(workspace) is not None:
-            built = replace(built, database_url=f"sqlite:///{making / 'overread.sqlite'}")
-        engine = make_engine(built.database_url)
+            new_workspace = replace(new_workspace, database_url=f"sqlite:///{build_folder / 'overread.sqlite'}")
+        engine = make_engine(new_workspace.database_url)
         try:
             upgrade(engine)
             with unit_of_work(engine) as db:
-                furnish(
+                build_history(
                     db,
-                    workspace=built,
-                    file=making / SOURCE / "questions.jsonl",
+                    workspace=new_workspace,
+                    file=build_folder / SOURCE / "questions.jsonl",
                     question_set=question_set,
                     seed=SEED,
                     now=now,
-                    say=say,
+                    report_progress=report_progress,
                 )
                 index_questions(db)
                 if workspace.bucket is None:
-                    _share_images(built, making / SOURCE / "images", shots)
-                _mark(making, made, now=now)
+                    _share_images(new_workspace, build_folder / SOURCE / "images", rendered_exams)
+                _write_marker(build_folder, counts, now=now)
                 if _database_file(workspace) is None:
-                    _move(making, workspace.home)  # the transaction on the server is committed last
+                    _merge_move(build_folder, workspace.home)  # the transaction on the server is committed last
         finally:
             engine.dispose()  # closing the last connection merges the write-ahead log into the file
         if (file := _database_file(workspace)) is not None:
-            _settle(workspace, making, file, again=there)
+            _move_into_place(workspace, build_folder, file, replace_existing=exists)
     finally:
-        shutil.rmtree(making, ignore_errors=True)
-    return made
+        shutil.rmtree(build_folder, ignore_errors=True)
+    return counts
 
 
-def _write_source(
-    folder: Path, *, cases: Sequence[Case], rows: int, columns: int, say: Callable[[str], None]
-) -> tuple[Made, QuestionSet, list[Shot]]:
+def _write_source_files(
+    folder: Path, *, cases: Sequence[Case], rows: int, columns: int, report_progress: Callable[[str], None]
+) -> tuple[DemoCounts, QuestionSet, list[ExamFiles]]:
     """Write radiographs, question file and hidden key, as a generator of questions would deliver them."""
-    say(f"Rendering {len(cases)} exams")
-    shots = take_radiographs(
+    report_progress(f"Rendering {len(cases)} exams")
+    rendered_exams = render_cases(
         cases, folder / "images", rows=rows, columns=columns,
-        done=lambda number: say(f"{number} of {len(cases)} exams rendered") if number % 6 == 0 else None,
+        on_done=lambda number: report_progress(f"{number} of {len(cases)} exams rendered") if number % 6 == 0 else None,
     )  # fmt: skip
-    by_number = {shot.facts.case.number: shot.facts for shot in shots}
-    believed = [
-        with_report_of(shot.facts, by_number[shot.facts.case.report_of])
-        if shot.facts.case.report_of in by_number
-        else shot.facts
-        for shot in shots
+    by_number = {rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams}
+    reported_facts = [
+        with_report_from(rendered_exam.facts, by_number[rendered_exam.facts.case.report_of])
+        if rendered_exam.facts.case.report_of in by_number
+        else rendered_exam.facts
+        for rendered_exam in rendered_exams
     ]
-    question_set = plant(write_questions(believed, seed=SEED), seed=SEED)
+    question_set = plant_errors(write_questions(reported_facts, seed=SEED), seed=SEED)
     write_native(
         folder / "questions.jsonl",
         question_set.questions,
-        exams={shot.facts.exam_id: (shot.facts.case, shot.files) for shot in shots},
-        reports={facts.exam_id: report_of(facts, seed=SEED) for facts in believed},
+        exams={rendered_exam.facts.exam_id: (rendered_exam.facts.case, rendered_exam.files) for rendered_exam in rendered_exams},
+        reports={facts.exam_id: write_report(facts, seed=SEED) for facts in reported_facts},
     )
     key = json.dumps(question_set.key(), indent=1, ensure_ascii=False)
     (folder / "planted.json").write_text(key + "\n", encoding="utf-8")
-    made = Made(exams=len(shots), questions=len(question_set.questions), planted=len(question_set.planted))
-    return made, question_set, shots
+    counts = DemoCounts(exams=len(rendered_exams), questions=len(question_set.questions), planted=len(question_set.planted))
+    return counts, question_set, rendered_exams
 
 
 def _check_only_demo(workspace: Workspace) -> None:
@@ -158,73 +158,73 @@ def _check_only_demo(workspace: Workspace) -> None:
     if _database_file(workspace) is None:
         raise Refused("The database is on a server; empty it there, and then make the demo without --again.")
     no_demo = f"{workspace.home} is no demo workspace; it is left as it is."
-    if not (workspace.home / MARK).exists():
+    if not (workspace.home / MARKER_FILE).exists():
         raise Refused(no_demo)
     engine = make_engine(workspace.database_url)
     by = command_line_person()
     try:
         upgrade(engine)
-        with reading(engine) as db:
-            real = [person.name for person in list_people(db, by=by) if not person.demo]
-            real += [name for name in drawable(db, by=by) if name != DATASET]
+        with read_only_session(engine) as db:
+            foreign = [person.name for person in list_people(db, by=by) if not person.demo]
+            foreign += [name for name in list_drawable_datasets(db, by=by) if name != DATASET]
     finally:
         engine.dispose()
-    if real:
-        raise Refused(f"{no_demo} It holds {', '.join(real)}, which is not the demo's.")
+    if foreign:
+        raise Refused(f"{no_demo} It holds {', '.join(foreign)}, which is not the demo's.")
 
 
-def _sweep(home: Path, *, now: datetime) -> None:
+def _remove_stale_builds(home: Path, *, now: datetime) -> None:
     """Remove the folders of interrupted runs. A run takes a minute, so a folder an hour old is not in use."""
-    for left in home.glob(f"{_MAKING}*"):
-        if left.stat().st_mtime < now.timestamp() - 3600:
-            shutil.rmtree(left, ignore_errors=True)
+    for stale_folder in home.glob(f"{_BUILD_PREFIX}*"):
+        if stale_folder.stat().st_mtime < now.timestamp() - 3600:
+            shutil.rmtree(stale_folder, ignore_errors=True)
 
 
-def _share_images(workspace: Workspace, folder: Path, shots: Sequence[Shot]) -> None:
+def _share_images(workspace: Workspace, folder: Path, rendered_exams: Sequence[ExamFiles]) -> None:
     """Replace the imported image files with hard links to the workspace's copies, if the file system can."""
-    for shot in shots:
-        for name in shot.files.values():
+    for rendered_exam in rendered_exams:
+        for name in rendered_exam.files.values():
             path = folder / name
-            kept = image_path(workspace, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
-            twin = path.with_suffix(".twin")
+            stored = image_path(workspace, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+            link = path.with_suffix(".twin")
             try:
-                twin.hardlink_to(kept)
+                link.hardlink_to(stored)
             except OSError:
                 return  # no hard links: both copies stay
-            twin.replace(path)
+            link.replace(path)
 
 
-def _mark(folder: Path, made: Made, *, now: datetime) -> None:
-    text = json.dumps({"made_at": now.isoformat(), "seed": SEED, "questions": made.questions})
-    (folder / MARK).write_text(text + "\n", encoding="utf-8")
+def _write_marker(folder: Path, counts: DemoCounts, *, now: datetime) -> None:
+    text = json.dumps({"made_at": now.isoformat(), "seed": SEED, "questions": counts.questions})
+    (folder / MARKER_FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def _settle(workspace: Workspace, making: Path, file: Path, *, again: bool) -> None:
+def _move_into_place(workspace: Workspace, build_folder: Path, file: Path, *, replace_existing: bool) -> None:
     """Move everything into place, the database last: a workspace exists only once its database does."""
-    if file.exists() and not again:
+    if file.exists() and not replace_existing:
         raise AlreadyThere(f"A workspace was made at {workspace.home} in the meantime; it is left as it is.")
-    new = making / "overread.sqlite"
-    if again:
-        old = making / "old"
-        old.mkdir()
+    new_database = build_folder / "overread.sqlite"
+    if replace_existing:
+        old_folder = build_folder / "old"
+        old_folder.mkdir()
         for path in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm"))):
             if path.exists():
-                path.rename(old / path.name)
-        for name in ("images", "cache", "releases", "refusals", "uploads", SOURCE, MARK):
+                path.rename(old_folder / path.name)
+        for name in ("images", "cache", "releases", "refusals", "uploads", SOURCE, MARKER_FILE):
             if (workspace.home / name).exists():
-                (workspace.home / name).rename(old / name)
-    for path in sorted(making.iterdir()):
-        if path != new and path.name != "old":
-            _move(path, workspace.home / path.name)
+                (workspace.home / name).rename(old_folder / name)
+    for path in sorted(build_folder.iterdir()):
+        if path != new_database and path.name != "old":
+            _merge_move(path, workspace.home / path.name)
     file.parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(new, file)
+    shutil.move(new_database, file)
 
 
-def _move(source: Path, target: Path) -> None:
+def _merge_move(source: Path, target: Path) -> None:
     """Move a file or a folder. An existing target folder is merged with the source."""
     if source.is_dir() and target.is_dir():
         for child in sorted(source.iterdir()):
-            _move(child, target / child.name)
+            _merge_move(child, target / child.name)
         return
     source.replace(target)
 

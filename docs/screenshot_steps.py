@@ -6,24 +6,24 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-_CASE = "cannot determine from this exam"  # stands on every case
+_CASE_TEXT = "cannot determine from this exam"  # stands on every case
 
 
-def press(name: str, then: str) -> Callable[[Page], None]:
+def click_and_wait(name: str, expected_text: str) -> Callable[[Page], None]:
     """Click on that text, and wait for the other one."""
 
-    def pressed(page: Page) -> None:
+    def step(page: Page) -> None:
         page.get_by_text(name, exact=True).first.click()
-        page.get_by_text(then).first.wait_for(timeout=30_000)
+        page.get_by_text(expected_text).first.wait_for(timeout=30_000)
         page.wait_for_timeout(2500)  # a chart is drawn
 
-    return pressed
+    return step
 
 
 def open_report(section: str = "Accuracy") -> Callable[[Page], None]:
     """The simulated study's report, computed where it was not before, on one of its parts."""
 
-    def opened(page: Page) -> None:
+    def step(page: Page) -> None:
         page.get_by_text("Report", exact=True).first.click()
         compute = page.get_by_role("button", name="Compute the figures")
         compute.or_(page.get_by_text("All files (ZIP)")).first.wait_for(timeout=30_000)
@@ -39,16 +39,16 @@ def open_report(section: str = "Accuracy") -> Callable[[Page], None]:
         page.mouse.wheel(0, 420)
         page.wait_for_timeout(500)
 
-    return opened
+    return step
 
 
 def begin_reading(page: Page) -> None:
     """Past the guideline, where it was not read for the picture before, to a case with its image drawn."""
-    page.get_by_text("I have read it").or_(page.get_by_text(_CASE)).first.wait_for()
+    page.get_by_text("I have read it").or_(page.get_by_text(_CASE_TEXT)).first.wait_for()
     button = page.get_by_role("button", name="I have read it: begin")
     if button.count():
         button.click()
-    page.get_by_text(_CASE).first.wait_for(timeout=30_000)
+    page.get_by_text(_CASE_TEXT).first.wait_for(timeout=30_000)
     page.wait_for_timeout(4000)
     page.keyboard.press("b")
     page.wait_for_timeout(500)
@@ -62,24 +62,24 @@ def wait_for_wall(page: Page) -> None:
     page.wait_for_timeout(1500)  # the others
 
 
-def correct(page: Page) -> None:
+def correct_question(page: Page) -> None:
     """Change the explanation and rate it."""
     explanation = page.get_by_label("Explanation", exact=True)
-    said = explanation.input_value().rstrip(".")
-    explanation.fill(f"{said}; this is best seen on the PA radiograph.")
+    old_explanation = explanation.input_value().rstrip(".")
+    explanation.fill(f"{old_explanation}; this is best seen on the PA radiograph.")
     page.keyboard.press("Escape")
     for key in "5355yym":
         page.keyboard.press(key)
     page.wait_for_timeout(700)
 
 
-def rate(page: Page) -> None:
+def rate_question(page: Page) -> None:
     """All four ratings."""
     for key in "5554":
         page.keyboard.press(key)
 
 
-def lateral(page: Page) -> None:
+def show_lateral(page: Page) -> None:
     """The lateral radiograph."""
     page.get_by_role("button", name="LATERAL").first.click()
     page.wait_for_timeout(900)

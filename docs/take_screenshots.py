@@ -29,21 +29,21 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, sync_playwright
 
-from accounts.service import DEMO_PASSWORD, person_named
+from accounts.service import DEMO_PASSWORD, load_person_by_name
 from docs.screenshot_steps import (
     begin_reading,
-    correct,
-    lateral,
+    correct_question,
+    show_lateral,
     open_guideline,
     open_report,
-    press,
-    rate,
+    click_and_wait,
+    rate_question,
     wait_for_wall,
 )
-from review.service import batches_for, open_sheet
+from review.service import list_batches_for_reviewer, load_sheet
 from review.sheet import ReviewSheet
 from storage.engine import make_engine
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 
 ROOT = Path(__file__).resolve().parents[1]
 Theme = Literal["dark", "light"]
@@ -55,9 +55,9 @@ _ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-_ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
+_SHADOW_ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
 # The viewer says window and zoom once it has drawn; of the plain editor's canvas a pixel can be asked.
-_PAINTED = f"""() => {_ROOTS}.some(root => {{
+_IS_PAINTED = f"""() => {_SHADOW_ROOTS}.some(root => {{
     const panes = [...root.querySelectorAll('.pane[data-radiograph]')];
     if (panes.some(pane => /C -?\\d+ W \\d+/.test(pane.textContent))) return true;
     const canvas = root.querySelector('.stage .dc-background-canvas');
@@ -67,7 +67,7 @@ _PAINTED = f"""() => {_ROOTS}.some(root => {{
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shot:
+class Screenshot:
     """One picture: whose page, where, what must be read on it, and what is done before it is taken.
 
     ``sheet`` picks a question of the person in batch ``batch`` to open instead of ``path``.
@@ -82,7 +82,7 @@ class Shot:
     steps: Callable[[Page], None] = lambda _page: None
 
 
-def _kinds(sheet: ReviewSheet) -> set[str]:
+def _finding_labels(sheet: ReviewSheet) -> set[str]:
     return {box.label for box in sheet.question.boxes} if sheet.question else set()
 
 
@@ -90,67 +90,67 @@ def _is_open(sheet: ReviewSheet) -> bool:
     return sheet.last_verdict is None and not sheet.skipped
 
 
-def _lesion(sheet: ReviewSheet) -> bool:
-    return _is_open(sheet) and bool(_kinds(sheet) & {"nodule", "consolidation", "pleural effusion"})
+def _has_lesion(sheet: ReviewSheet) -> bool:
+    return _is_open(sheet) and bool(_finding_labels(sheet) & {"nodule", "consolidation", "pleural effusion"})
 
 
-def _two_views(sheet: ReviewSheet) -> bool:
-    return _lesion(sheet) and len(sheet.exam.radiographs) > 1 and sheet.question is not None
+def _has_two_views(sheet: ReviewSheet) -> bool:
+    return _has_lesion(sheet) and len(sheet.exam.radiographs) > 1 and sheet.question is not None
 
 
-def _choice(sheet: ReviewSheet) -> bool:
-    return _two_views(sheet) and bool(sheet.stem_only.options)
+def _has_options(sheet: ReviewSheet) -> bool:
+    return _has_two_views(sheet) and bool(sheet.stem_only.options)
 
 
-SHOTS = (
-    Shot(name="sign-in", person=None, path="/sign-in", shows="Sign in"),
-    Shot(name="home-coordinator", person="dana", shows="Home"),
-    Shot(name="home-reviewer", person="rosa", shows="Your batches"),
-    Shot(name="home-admin", person="ada", shows="Home"),
-    Shot(name="import", person="dana", path="/import_questions", shows="Import"),
-    Shot(name="checks", person="dana", path="/checks", shows="Checks"),
-    Shot(name="browse", person="dana", path="/browse", shows="in the order in which they came in"),
-    Shot(name="browse-question", person="dana", path="/browse?question=6", shows="What happened to it"),
-    Shot(name="statistics", person="dana", path="/statistics", shows="questions of"),
-    Shot(name="patient-data", person="dana", path="/patient_data", shows="Mark each", steps=wait_for_wall),
-    Shot(name="draw-a-batch", person="dana", path="/sampling", shows="Draw"),
-    Shot(name="batches", person="dana", path="/assign", shows="Batches"),
-    Shot(name="progress", person="dana", path="/progress", shows="Progress"),
-    Shot(name="agreement", person="dana", path="/agreement", shows="Each reviewer over time"),
-    Shot(name="attention", person="dana", path="/attention", shows="Planted faults found, by kind"),
-    Shot(name="estimates", person="dana", path="/estimates", shows="Side by side"),
-    Shot(name="releases", person="dana", path="/releases", shows="Releases"),
-    Shot(name="studies", person="dana", path="/studies", shows="Protocol"),
-    Shot(name="studies-new", person="dana", path="/studies", shows="Reader studies",
-         steps=press("New study", "Primary comparison")),
-    Shot(name="studies-plan", person="dana", path="/studies", shows="Reader studies",
-         steps=press("Plan", "Precision of a kappa")),
-    Shot(name="studies-incoming", person="dana", path="/studies", shows="Reader studies",
-         steps=press("Answers from outside", "Readings from outside")),
-    Shot(name="studies-report", person="dana", path="/studies", shows="Reader studies", steps=open_report()),
+SCREENSHOTS = (
+    Screenshot(name="sign-in", person=None, path="/sign-in", shows="Sign in"),
+    Screenshot(name="home-coordinator", person="dana", shows="Home"),
+    Screenshot(name="home-reviewer", person="rosa", shows="Your batches"),
+    Screenshot(name="home-admin", person="ada", shows="Home"),
+    Screenshot(name="import", person="dana", path="/import_questions", shows="Import"),
+    Screenshot(name="checks", person="dana", path="/checks", shows="Checks"),
+    Screenshot(name="browse", person="dana", path="/browse", shows="in the order in which they came in"),
+    Screenshot(name="browse-question", person="dana", path="/browse?question=6", shows="What happened to it"),
+    Screenshot(name="statistics", person="dana", path="/statistics", shows="questions of"),
+    Screenshot(name="patient-data", person="dana", path="/patient_data", shows="Mark each", steps=wait_for_wall),
+    Screenshot(name="draw-a-batch", person="dana", path="/sampling", shows="Draw"),
+    Screenshot(name="batches", person="dana", path="/assign", shows="Batches"),
+    Screenshot(name="progress", person="dana", path="/progress", shows="Progress"),
+    Screenshot(name="agreement", person="dana", path="/agreement", shows="Each reviewer over time"),
+    Screenshot(name="attention", person="dana", path="/attention", shows="Planted faults found, by kind"),
+    Screenshot(name="estimates", person="dana", path="/estimates", shows="Side by side"),
+    Screenshot(name="releases", person="dana", path="/releases", shows="Releases"),
+    Screenshot(name="studies", person="dana", path="/studies", shows="Protocol"),
+    Screenshot(name="studies-new", person="dana", path="/studies", shows="Reader studies",
+         steps=click_and_wait("New study", "Primary comparison")),
+    Screenshot(name="studies-plan", person="dana", path="/studies", shows="Reader studies",
+         steps=click_and_wait("Plan", "Precision of a kappa")),
+    Screenshot(name="studies-incoming", person="dana", path="/studies", shows="Reader studies",
+         steps=click_and_wait("Answers from outside", "Readings from outside")),
+    Screenshot(name="studies-report", person="dana", path="/studies", shows="Reader studies", steps=open_report()),
     *(
-        Shot(name=f"studies-report-{name}", person="dana", path="/studies", shows="Reader studies",
+        Screenshot(name=f"studies-report-{name}", person="dana", path="/studies", shows="Reader studies",
              steps=open_report(section))
         for name, section in (
             ("differences", "Differences"), ("agreement", "Agreement"), ("time", "Time and order"),
             ("answers", "Answers"), ("lists", "Lists and protocol"),
         )
     ),
-    Shot(name="adjudicate", person="ravi", path="/adjudicate", shows="Judged twice"),
-    Shot(name="read", person="leo", path="/read", shows="Read", steps=begin_reading),
-    Shot(name="people", person="ada", path="/people", shows="People"),
-    Shot(name="audit-trail", person="dana", path="/audit", shows="Verify"),
-    Shot(name="review", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=rate),
-    Shot(name="review-correction", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline",
-         steps=correct),
-    Shot(name="review-lateral", person="ravi", batch="Round 1", sheet=_two_views, shows="Guideline",
-         steps=lateral),
-    Shot(name="review-guideline", person="rosa", batch="Round 1", sheet=_lesion, shows="Guideline",
+    Screenshot(name="adjudicate", person="ravi", path="/adjudicate", shows="Judged twice"),
+    Screenshot(name="read", person="leo", path="/read", shows="Read", steps=begin_reading),
+    Screenshot(name="people", person="ada", path="/people", shows="People"),
+    Screenshot(name="audit-trail", person="dana", path="/audit", shows="Verify"),
+    Screenshot(name="review", person="rosa", batch="Round 1", sheet=_has_options, shows="Guideline", steps=rate_question),
+    Screenshot(name="review-correction", person="rosa", batch="Round 1", sheet=_has_options, shows="Guideline",
+         steps=correct_question),
+    Screenshot(name="review-lateral", person="ravi", batch="Round 1", sheet=_has_two_views, shows="Guideline",
+         steps=show_lateral),
+    Screenshot(name="review-guideline", person="rosa", batch="Round 1", sheet=_has_lesion, shows="Guideline",
          steps=open_guideline),
-    Shot(name="review-answer-first", person="ravi", batch="Answer first", sheet=_is_open, shows="Guideline"),
-    Shot(name="review-image-alignment", person="ravi", batch="Image alignment", sheet=_lesion,
+    Screenshot(name="review-answer-first", person="ravi", batch="Answer first", sheet=_is_open, shows="Guideline"),
+    Screenshot(name="review-image-alignment", person="ravi", batch="Image alignment", sheet=_has_lesion,
          shows="Guideline"),
-    Shot(name="review-done", person="renate", batch="Image alignment", path="/review", shows="Thank you"),
+    Screenshot(name="review-done", person="renate", batch="Image alignment", path="/review", shows="Thank you"),
 )  # fmt: skip
 
 
@@ -162,19 +162,19 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the pictures")
     parser.add_argument("--port", type=int, default=0, help="of the app; by default a free one")
     args = parser.parse_args()
-    wanted = [shot for shot in SHOTS if shot.name.startswith(args.only)]
+    screenshots = [screenshot for screenshot in SCREENSHOTS if screenshot.name.startswith(args.only)]
     args.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="overread-screenshots-") as folder:
         home = args.home or Path(folder) / "home"
         environment = {**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""}
         command = [sys.executable, "cli.py", "demo", "--if-missing"]
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
-        with _app(environment, args.port or _free_port()) as url, sync_playwright() as playwright:
-            found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
-            browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        with _run_app(environment, args.port or _find_free_port()) as url, sync_playwright() as playwright:
+            chromium_path = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+            browser = playwright.chromium.launch(executable_path=chromium_path, args=_ARGUMENTS)
             failed = []
             for theme in THEMES:
-                failed += _take_all(browser, url=url, home=home, theme=theme, shots=wanted, out=args.out)
+                failed += _take_screenshots(browser, url=url, home=home, theme=theme, screenshots=screenshots, out=args.out)
     total = sum(path.stat().st_size for path in args.out.glob("*.png"))
     print(f"{args.out}: {total / 1e6:.1f} MB in all")
     for failure in failed:
@@ -182,63 +182,63 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _take_all(
-    browser: Browser, *, url: str, home: Path, theme: Theme, shots: list[Shot], out: Path
+def _take_screenshots(
+    browser: Browser, *, url: str, home: Path, theme: Theme, screenshots: list[Screenshot], out: Path
 ) -> list[str]:
     """Take the shots of one theme, each person signed in once; what failed, in words."""
     failed = []
-    used: set[int] = set()
-    for person in dict.fromkeys(shot.person for shot in shots):
+    used_questions: set[int] = set()
+    for person in dict.fromkeys(screenshot.person for screenshot in screenshots):
         context = browser.new_context(viewport=SIZE, color_scheme=theme, base_url=url, locale="en-GB")
         if person is not None:
             _sign_in(context, person)
-        for shot in (each for each in shots if each.person == person):
+        for screenshot in (candidate for candidate in screenshots if candidate.person == person):
             page = context.new_page()
             try:
-                _take(page, shot, home, used, out / f"{shot.name}-{theme}.png")
-                print(f"{shot.name}-{theme}")
+                _take_screenshot(page, screenshot, home, used_questions, out / f"{screenshot.name}-{theme}.png")
+                print(f"{screenshot.name}-{theme}")
             except (Error, LookupError) as error:
-                failed.append(f"{shot.name}-{theme}: {str(error).splitlines()[0]}")
-                page.screenshot(path=out / f"failed-{shot.name}-{theme}.png")
+                failed.append(f"{screenshot.name}-{theme}: {str(error).splitlines()[0]}")
+                page.screenshot(path=out / f"failed-{screenshot.name}-{theme}.png")
             page.close()
         context.close()
     return failed
 
 
-def _take(page: Page, shot: Shot, home: Path, used: set[int], target: Path) -> None:
-    page.goto(_address(shot, home, used))
-    page.get_by_text(shot.shows).first.wait_for(timeout=30_000)
-    if shot.person is not None:
+def _take_screenshot(page: Page, screenshot: Screenshot, home: Path, used_questions: set[int], target: Path) -> None:
+    page.goto(_resolve_address(screenshot, home, used_questions))
+    page.get_by_text(screenshot.shows).first.wait_for(timeout=30_000)
+    if screenshot.person is not None:
         page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
-    if shot.sheet is not None:
-        page.wait_for_function(_PAINTED, timeout=30_000)
+    if screenshot.sheet is not None:
+        page.wait_for_function(_IS_PAINTED, timeout=30_000)
     page.wait_for_timeout(1200)  # tables and images settle
-    shot.steps(page)
+    screenshot.steps(page)
     page.wait_for_timeout(300)
-    target.write_bytes(_small(page.screenshot()))
+    target.write_bytes(_compress_png(page.screenshot()))
 
 
-def _address(shot: Shot, home: Path, used: set[int]) -> str:
+def _resolve_address(screenshot: Screenshot, home: Path, used_questions: set[int]) -> str:
     """The path, or that of the first fitting question that no other picture shows."""
-    if not shot.batch:
-        return shot.path
+    if not screenshot.batch:
+        return screenshot.path
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
     try:
-        with reading(engine) as db:
-            person = person_named(db, name=shot.person or "")
-            theirs = [each.batch for each in batches_for(db, person=person)]
-            batch = next(each for each in theirs if each.name == shot.batch)
-            if shot.sheet is None:
-                return f"{shot.path}?batch={batch.id}"
+        with read_only_session(engine) as db:
+            person = load_person_by_name(db, name=screenshot.person or "")
+            batches = [assigned_batch.batch for assigned_batch in list_batches_for_reviewer(db, person=person)]
+            batch = next(candidate for candidate in batches if candidate.name == screenshot.batch)
+            if screenshot.sheet is None:
+                return f"{screenshot.path}?batch={batch.id}"
             number: int | None = None
             while True:
-                sheet = open_sheet(
+                sheet = load_sheet(
                     db, person=person, batch_id=batch.id, question=number, now=batch.created_at
                 )
                 if sheet is None:
                     break
-                if sheet.question_number not in used and shot.sheet(sheet):
-                    used.add(sheet.question_number)
+                if sheet.question_number not in used_questions and screenshot.sheet(sheet):
+                    used_questions.add(sheet.question_number)
                     return f"/review?batch={batch.id}&question={sheet.question_number}"
                 number = sheet.next
                 if number is None:
@@ -258,17 +258,17 @@ def _sign_in(context: BrowserContext, name: str) -> None:
     page.close()
 
 
-def _small(png: bytes) -> bytes:
+def _compress_png(png: bytes) -> bytes:
     """The picture with 256 colours: a third of the size, and no tint on the greys that an eye would see."""
     image = Image.open(io.BytesIO(png)).convert("RGB")
-    packed = io.BytesIO()
-    few = image.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
-    few.save(packed, "PNG", optimize=True)
-    return packed.getvalue()
+    buffer = io.BytesIO()
+    reduced = image.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+    reduced.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
 
 
 @contextmanager
-def _app(environment: dict[str, str], port: int) -> Iterator[str]:
+def _run_app(environment: dict[str, str], port: int) -> Iterator[str]:
     """The app on that port while the block lasts; its address."""
     url = f"http://localhost:{port}"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
@@ -287,10 +287,10 @@ def _app(environment: dict[str, str], port: int) -> Iterator[str]:
             server.terminate()
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def _find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class Action(StrEnum):
 
 
 #: The one table of actions: the roles that may do each.
-ROLES_OF: dict[Action, frozenset[Role]] = {
+ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.MANAGE_PEOPLE: frozenset({Role.ADMIN}),
     Action.IMPORT_QUESTIONS: frozenset({Role.COORDINATOR}),
     Action.SEE_CHECKS: frozenset({Role.COORDINATOR}),
@@ -56,6 +56,6 @@ ROLES_OF: dict[Action, frozenset[Role]] = {
 }
 
 #: The same by role.
-ALLOWED: dict[Role, frozenset[Action]] = {
-    role: frozenset(action for action, roles in ROLES_OF.items() if role in roles) for role in Role
+ACTIONS_BY_ROLE: dict[Role, frozenset[Action]] = {
+    role: frozenset(action for action, roles in ROLES_BY_ACTION.items() if role in roles) for role in Role
 }

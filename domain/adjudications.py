@@ -12,7 +12,7 @@ from domain.image_display import ImageDisplay
 from domain.verdicts import Decision
 
 #: The default of :attr:`AdjudicationRules.same_box`.
-SAME_BOX = 0.5
+DEFAULT_SAME_BOX_IOU = 0.5
 
 
 class Dispute(StrEnum):
@@ -34,7 +34,7 @@ class AdjudicationRules:
 
     adjudicators: tuple[str, ...] = ()
     hide_names: bool = True
-    same_box: float = SAME_BOX
+    same_box: float = DEFAULT_SAME_BOX_IOU
 
     def __post_init__(self) -> None:
         if not 0 < self.same_box <= 1:
@@ -77,7 +77,7 @@ class Adjudication:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class AdjudicationSummary:
     """An adjudication without its texts; ``follows`` are the people whose verdict it adopts."""
 
     question_number: int

@@ -81,8 +81,8 @@ def entry_hash(
     Returns:
         64 lower-case hexadecimal digits.
     """
-    moment = at.astimezone(UTC).isoformat(timespec="microseconds")
-    content = [number, moment, person_id, person_name, what, subject, old, new, why, previous_hash]
+    timestamp = at.astimezone(UTC).isoformat(timespec="microseconds")
+    content = [number, timestamp, person_id, person_name, what, subject, old, new, why, previous_hash]
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
@@ -103,11 +103,11 @@ def canonical(value: object) -> str:
     '{"a":null,"b":[1,3]}'
     """
     return json.dumps(
-        value, default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        value, default=_to_json_value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
 
 
-def _plain(value: object) -> object:
+def _to_json_value(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="microseconds")
     if isinstance(value, Set):

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from domain.errors import InvalidValue
-from domain.ratings import RATING_NAMES, RATINGS, Anchors
+from domain.ratings import RATING_IDS, RATINGS, Anchors
 from domain.vocabulary import Difficulty
 
 
@@ -87,7 +87,7 @@ class Mode(StrEnum):
     ANSWER_FIRST = "answer first"
 
 
-class Parts(StrEnum):
+class FormScope(StrEnum):
     """The parts of the form that a batch asks for."""
 
     ALL = "all"
@@ -96,7 +96,7 @@ class Parts(StrEnum):
 
 
 #: The default meaning of each value of each rating, by the rating's id.
-DEFAULT_ANCHORS: dict[str, Anchors] = {each.id: each.anchors for each in RATINGS}
+DEFAULT_ANCHORS: dict[str, Anchors] = {scale.id: scale.anchors for scale in RATINGS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +110,14 @@ class BatchSettings:
     """
 
     mode: Mode = Mode.JUDGE
-    parts: Parts = Parts.ALL
+    parts: FormScope = FormScope.ALL
     show_report: bool = False
     guideline: str = ""
     anchors: dict[str, Anchors] = field(default_factory=lambda: dict(DEFAULT_ANCHORS))
 
     def __post_init__(self) -> None:
-        if set(self.anchors) != set(RATING_NAMES) or any(len(texts) != 5 for texts in self.anchors.values()):
-            raise InvalidValue("anchors", f"needs five texts for each of {', '.join(RATING_NAMES)}")
+        if set(self.anchors) != set(RATING_IDS) or any(len(texts) != 5 for texts in self.anchors.values()):
+            raise InvalidValue("anchors", f"needs five texts for each of {', '.join(RATING_IDS)}")
 
 
 class BatchState(StrEnum):

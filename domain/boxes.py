@@ -114,7 +114,7 @@ class BoxGrid:
             raise InvalidValue("box_grid", f"must be two positive numbers, not {self.width} x {self.height}")
 
 
-def from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
+def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
     """Convert a box from a grid to pixels of the stored matrix, clipped to it.
 
     A letterbox keeps the aspect ratio and centres the padding: with s = min(width / columns, height / rows),
@@ -153,8 +153,8 @@ def from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
     return mapped.clipped(rows=rows, columns=columns)
 
 
-def to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
-    """The inverse of :func:`from_grid` for a box that lies within the matrix.
+def box_to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
+    """The inverse of :func:`box_from_grid` for a box that lies within the matrix.
 
     Args:
         box: in pixels of the stored matrix.

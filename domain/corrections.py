@@ -17,7 +17,7 @@ class Correction:
 
     ``boxes`` replaces all boxes (an empty tuple removes them). ``answer`` and ``also_right`` (other answers
     that are correct by themselves) are indices of the corrected options. A correction is not checked against
-    a question until it is applied: :func:`corrected`.
+    a question until it is applied: :func:`apply_correction`.
     """
 
     stem: str | None = None
@@ -33,13 +33,13 @@ class Correction:
     def is_empty(self) -> bool:
         """Whether nothing is changed."""
         # Called several times for each of a hundred thousand verdicts.
-        return _values(self) == _NOTHING
+        return _get_values(self) == _NO_VALUES
 
 
 #: The fields of a question that may be corrected.
-CORRECTABLE = tuple(each.name for each in fields(Correction))
-_NOTHING = (None,) * len(CORRECTABLE)
-_values = attrgetter(*CORRECTABLE)
+CORRECTABLE_FIELDS = tuple(correction_field.name for correction_field in fields(Correction))
+_NO_VALUES = (None,) * len(CORRECTABLE_FIELDS)
+_get_values = attrgetter(*CORRECTABLE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Change:
     after: Any
 
 
-def corrected(question: Question, correction: Correction) -> Question:
+def apply_correction(question: Question, correction: Correction) -> Question:
     """Apply a correction to a question.
 
     ``also_right`` becomes empty if the key or the number of options changes and the correction does not set
@@ -69,16 +69,16 @@ def corrected(question: Question, correction: Correction) -> Question:
     """
     if correction.is_empty():
         return question
-    new = zip(CORRECTABLE, _values(correction), strict=True)
-    values: dict[str, Any] = {name: value for name, value in new if value is not None}
-    reworded_only = len(values.get("options", question.options)) == len(question.options)
-    if "also_right" not in values and ("answer" in values or not reworded_only):
+    named_values = zip(CORRECTABLE_FIELDS, _get_values(correction), strict=True)
+    values: dict[str, Any] = {name: value for name, value in named_values if value is not None}
+    same_option_count = len(values.get("options", question.options)) == len(question.options)
+    if "also_right" not in values and ("answer" in values or not same_option_count):
         # They belonged to the old key, or to options that have moved.
         values["also_right"] = ()
     return replace(question, **values)
 
 
-def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
+def list_changes(question: Question, correction: Correction) -> tuple[Change, ...]:
     """The changes that a correction makes to a question.
 
     Args:
@@ -91,10 +91,10 @@ def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
     Raises:
         InvalidValue: the corrected question is not valid.
     """
-    return differences(question, corrected(question, correction))
+    return diff_questions(question, apply_correction(question, correction))
 
 
-def differences(before: Question, after: Question) -> tuple[Change, ...]:
+def diff_questions(before: Question, after: Question) -> tuple[Change, ...]:
     """The correctable fields in which two versions of a question differ.
 
     Args:
@@ -104,11 +104,11 @@ def differences(before: Question, after: Question) -> tuple[Change, ...]:
     Returns:
         In the order of the fields; empty if none differs.
     """
-    pairs = zip(CORRECTABLE, _values(before), _values(after), strict=True)
+    pairs = zip(CORRECTABLE_FIELDS, _get_values(before), _get_values(after), strict=True)
     return tuple([Change(field=name, before=old, after=new) for name, old, new in pairs if old != new])
 
 
-def without_unchanged(question: Question, correction: Correction) -> Correction:
+def drop_unchanged(question: Question, correction: Correction) -> Correction:
     """The correction without values that equal the question's own.
 
     An unchanged key stays if the question has other correct answers: stating it alone removes those.
@@ -120,13 +120,13 @@ def without_unchanged(question: Question, correction: Correction) -> Correction:
     Returns:
         The values that change something; empty if none does.
     """
-    kept = {
-        each.name: getattr(correction, each.name)
-        for each in fields(correction)
-        if getattr(correction, each.name) is not None
+    changed_values = {
+        correction_field.name: getattr(correction, correction_field.name)
+        for correction_field in fields(correction)
+        if getattr(correction, correction_field.name) is not None
         and (
-            getattr(correction, each.name) != getattr(question, each.name)
-            or (each.name == "answer" and question.also_right)
+            getattr(correction, correction_field.name) != getattr(question, correction_field.name)
+            or (correction_field.name == "answer" and question.also_right)
         )
     }
-    return Correction(**kept)
+    return Correction(**changed_values)

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Sequence
 
 
-def draw_hash(key: str) -> int:
+def compute_draw_hash(key: str) -> int:
     """Signed 64-bit hash of a question's id: BLAKE2b, 8 bytes, big-endian, of its UTF-8 text.
 
     It is stored with the question on import. A draw combines it with the seed and takes the questions with
@@ -25,8 +25,8 @@ def draw_hash(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def draw_hashes(keys: Sequence[str]) -> tuple[int, ...]:
-    """:func:`draw_hash` of many keys; faster than one call for each.
+def compute_draw_hashes(keys: Sequence[str]) -> tuple[int, ...]:
+    """:func:`compute_draw_hash` of many keys; faster than one call for each.
 
     Args:
         keys: ids of questions.

@@ -77,5 +77,5 @@ class Exam:
         for radiograph in self.radiographs:
             if radiograph.id == radiograph_id:
                 return radiograph
-        known = ", ".join(each.id for each in self.radiographs)
-        raise InvalidValue("radiograph", f"{radiograph_id!r} is not of this exam (it has {known})")
+        known_ids = ", ".join(image.id for image in self.radiographs)
+        raise InvalidValue("radiograph", f"{radiograph_id!r} is not of this exam (it has {known_ids})")

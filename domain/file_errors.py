@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_DISK_FULL_CODES = {errno.ENOSPC, errno.EDQUOT}
+_PERMISSION_CODES = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
-def file_trouble(error: OSError) -> str:
+def describe_file_error(error: OSError) -> str:
     """One or two sentences for the user: which file, what is wrong, what to do.
 
     Args:
-        error: with the file's name where it is known; see :func:`naming`.
+        error: with the file's name where it is known; see :func:`add_filename_to_errors`.
 
     >>> file_trouble(OSError(28, "No space left on device", "out.csv"))
     'The disk is full: out.csv could not be written. Make room on it, then try again.'
     """
     file = "a file" if error.filename is None else str(error.filename)
-    if error.errno in _FULL:
+    if error.errno in _DISK_FULL_CODES:
         return f"The disk is full: {file} could not be written. Make room on it, then try again."
-    if error.errno in _NOT_ALLOWED:
+    if error.errno in _PERMISSION_CODES:
         return (
             f"No permission for {file}. Choose another place, or ask whoever runs this machine for the "
             "permission; then try again."
@@ -32,7 +32,7 @@ def file_trouble(error: OSError) -> str:
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def add_filename_to_errors(path: Path) -> Iterator[None]:
     """Put the file's name into an :class:`OSError` that has none, as from writing to an open file.
 
     Args:

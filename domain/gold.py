@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from domain.adjudications import SAME_BOX, Adjudication
-from domain.batches import Parts
+from domain.adjudications import DEFAULT_SAME_BOX_IOU, Adjudication
+from domain.batches import FormScope
 from domain.corrections import Change, Correction
 from domain.exams import Exam
 from domain.image_display import ImageDisplay
@@ -31,7 +31,7 @@ class Judgement:
     comment: str = ""
     why: str = ""
     batch: str
-    parts: Parts
+    parts: FormScope
     image: ImageDisplay | None = None
 
 
@@ -54,7 +54,7 @@ class JudgedQuestion:
     inclusion_probability: float
     adjudication: Adjudication | None = None
     settled_in: str = ""
-    same_box: float = SAME_BOX
+    same_box: float = DEFAULT_SAME_BOX_IOU
 
     def __post_init__(self) -> None:
         if not self.judgements:
@@ -71,7 +71,7 @@ class GoldItem:
     changes: tuple[Change, ...]
 
 
-class LeaveOut(StrEnum):
+class ExclusionReason(StrEnum):
     """Why a judged question is not in a release."""
 
     REJECTED = "rejected"
@@ -83,8 +83,8 @@ class LeaveOut(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class Excluded:
     """A judged question that is not in a release, and why."""
 
     judged: JudgedQuestion
-    reason: LeaveOut
+    reason: ExclusionReason

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from domain.batches import AssignmentState, Parts
+from domain.batches import AssignmentState, FormScope
 from domain.errors import InvalidValue
 from domain.verdicts import ErrorKind
 
@@ -29,7 +29,7 @@ class PlantedFault(StrEnum):
 
 
 #: A fault counts as found if the reviewer gave one of these kinds of error.
-NAMED_BY: dict[PlantedFault, frozenset[ErrorKind]] = {
+DETECTING_ERRORS: dict[PlantedFault, frozenset[ErrorKind]] = {
     PlantedFault.KEY_SWAPPED: frozenset({ErrorKind.WRONG_KEY, ErrorKind.EXPLANATION}),
     PlantedFault.SECOND_RIGHT: frozenset({ErrorKind.SEVERAL_RIGHT}),
     PlantedFault.PRIOR_WORDS: frozenset({ErrorKind.COMPARISON, ErrorKind.NOT_ANSWERABLE}),
@@ -40,14 +40,14 @@ NAMED_BY: dict[PlantedFault, frozenset[ErrorKind]] = {
 }
 
 #: The faults that a reviewer can find, by the parts of the form that the batch asks for.
-FINDABLE: dict[Parts, tuple[PlantedFault, ...]] = {
-    Parts.ALL: tuple(PlantedFault),
-    Parts.KEY: (PlantedFault.KEY_SWAPPED, PlantedFault.SECOND_RIGHT),
-    Parts.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.NOT_THERE),
+DETECTABLE_FAULTS: dict[FormScope, tuple[PlantedFault, ...]] = {
+    FormScope.ALL: tuple(PlantedFault),
+    FormScope.KEY: (PlantedFault.KEY_SWAPPED, PlantedFault.SECOND_RIGHT),
+    FormScope.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.NOT_THERE),
 }
 
 #: The default of :attr:`HiddenPlan.distance`.
-DISTANCE = 20
+DEFAULT_DISTANCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class HiddenPlan:
     """
 
     repeats: float = 0.1
-    distance: int = DISTANCE
+    distance: int = DEFAULT_DISTANCE
     planted: int = 0
     faults: tuple[PlantedFault, ...] = tuple(PlantedFault)
     seed: int = 0

@@ -22,7 +22,7 @@ class ImageDisplay(StrEnum):
     NO_IMAGE = "no image"
 
 
-def recorded_display(display: ImageDisplay | None, *, exam: Exam) -> ImageDisplay | None:
+def resolve_image_display(display: ImageDisplay | None, *, exam: Exam) -> ImageDisplay | None:
     """The display state that is stored with a judgement.
 
     Args:

@@ -25,10 +25,10 @@ class JobStatus(StrEnum):
     @property
     def is_active(self) -> bool:
         """Whether the job waits or runs."""
-        return self in ACTIVE
+        return self in ACTIVE_STATUSES
 
 
-ACTIVE = (JobStatus.QUEUED, JobStatus.RUNNING)
+ACTIVE_STATUSES = (JobStatus.QUEUED, JobStatus.RUNNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +59,8 @@ class JobProgress:
         """One line for the person who waits."""
         if not self.total:
             return self.note or "Starting …"
-        counted = f"{self.done:,} of {self.total:,} {self.unit}" if self.unit else f"{self.share:.0%}"
-        return f"{counted} · {self.note}" if self.note else counted
+        amount = f"{self.done:,} of {self.total:,} {self.unit}" if self.unit else f"{self.share:.0%}"
+        return f"{amount} · {self.note}" if self.note else amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ class Originals(StrEnum):
     DEIDENTIFIED = "deidentified"
 
 
-class ConfirmPixels(StrEnum):
+class PixelCheckScope(StrEnum):
     """Which images a person must have checked for burned-in text before a release may contain them."""
 
     NONE = "none"
@@ -29,7 +29,7 @@ class PatientDataRules:
     """The rules of one workspace; ``revision`` counts their changes, from 0."""
 
     originals: Originals = Originals.WHOLE
-    confirm_pixels: ConfirmPixels = ConfirmPixels.NONE
+    confirm_pixels: PixelCheckScope = PixelCheckScope.NONE
     revision: int = 0
 
 
@@ -41,7 +41,7 @@ class PixelDecision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PixelLook:
+class PixelCheck:
     """One image that a person checks for burned-in text.
 
     ``sha256`` is that of the image file. ``exam_number`` and ``radiograph`` name one exam that shows it.
@@ -78,7 +78,7 @@ class HitKind(StrEnum):
 
 
 #: Kinds that are found by values of image headers, not by a pattern.
-FROM_HEADERS = frozenset({HitKind.HEADER_NAME, HitKind.HEADER_NUMBER, HitKind.HEADER_DATE})
+HEADER_HIT_KINDS = frozenset({HitKind.HEADER_NAME, HitKind.HEADER_NUMBER, HitKind.HEADER_DATE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from domain.access import ALLOWED, Action, Role
+from domain.access import ACTIONS_BY_ROLE, Action, Role
 from domain.errors import InvalidValue, NotAllowed
 
-__all__ = ["ALLOWED", "Action", "Person", "Role", "check_name", "require"]
+__all__ = ["ACTIONS_BY_ROLE", "Action", "Person", "Role", "normalise_sign_in_name", "require"]
 
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+_SIGN_IN_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Person:
         Args:
             action: what the person wants to do.
         """
-        return self.disabled_at is None and any(action in ALLOWED[role] for role in self.roles)
+        return self.disabled_at is None and any(action in ACTIONS_BY_ROLE[role] for role in self.roles)
 
 
 def require(person: Person, action: Action) -> None:
@@ -52,7 +52,7 @@ def require(person: Person, action: Action) -> None:
         )
 
 
-def check_name(name: str) -> str:
+def normalise_sign_in_name(name: str) -> str:
     """Check a sign-in name and bring it to its stored form.
 
     Args:
@@ -67,9 +67,9 @@ def check_name(name: str) -> str:
     >>> check_name(" Anna.Lee ")
     'anna.lee'
     """
-    lowered = name.strip().lower()
-    if not _NAME.fullmatch(lowered):
+    normalised = name.strip().lower()
+    if not _SIGN_IN_NAME.fullmatch(normalised):
         raise InvalidValue(
             "name", f"{name!r} must be 1 to 64 of a-z, 0-9 and . _ @ + -, first a letter or digit"
         )
-    return lowered
+    return normalised

@@ -22,7 +22,7 @@ READING_CONDITIONS = (
 )
 
 
-class ReadersAre(StrEnum):
+class ReaderEffect(StrEnum):
     """Whether the result is about readers like these (random) or these readers only (fixed)."""
 
     RANDOM = "random"
@@ -36,7 +36,7 @@ class Hypothesis(StrEnum):
     NON_INFERIORITY = "non-inferiority"
 
 
-class CannotDetermineAs(StrEnum):
+class CannotDetermineRule(StrEnum):
     """How "cannot determine" counts in the primary analysis; the report also shows the other two."""
 
     WRONG = "wrong"
@@ -63,9 +63,9 @@ class Protocol:
     hypothesis: Hypothesis = Hypothesis.SUPERIORITY
     margin: float = 0.0
     confidence: float = 0.95
-    readers: ReadersAre = ReadersAre.RANDOM
+    readers: ReaderEffect = ReaderEffect.RANDOM
     family: tuple[str, ...] = ()
-    cannot_determine: CannotDetermineAs = CannotDetermineAs.WRONG
+    cannot_determine: CannotDetermineRule = CannotDetermineRule.WRONG
     exclusions: str = ""
     seed: int = 1
     bootstrap: int = 2000
@@ -171,36 +171,36 @@ def protocol_from_plain(plain: dict[str, Any]) -> Protocol:
     Raises:
         InvalidValue: a field that is unknown, of another type or out of its range.
     """
-    known = {each.name: each.default for each in fields(Protocol)}
+    defaults = {protocol_field.name: protocol_field.default for protocol_field in fields(Protocol)}
     values: dict[str, Any] = {}
     for name, value in plain.items():
-        if name not in known:
-            raise InvalidValue(name, f"is no field of a protocol; those are {', '.join(known)}")
-        values[name] = _value(name, value, like=known[name])
+        if name not in defaults:
+            raise InvalidValue(name, f"is no field of a protocol; those are {', '.join(defaults)}")
+        values[name] = _parse_value(name, value, default=defaults[name])
     return Protocol(**values)
 
 
-def _value(name: str, value: Any, *, like: Any) -> Any:  # noqa: ANN401  # a field's value of any type
-    if isinstance(like, StrEnum):
+def _parse_value(name: str, value: Any, *, default: Any) -> Any:  # noqa: ANN401  # a field's value of any type
+    if isinstance(default, StrEnum):
         try:
-            return type(like)(value)
+            return type(default)(value)
         except ValueError as error:
-            raise InvalidValue(name, f"must be one of {', '.join(type(like))}, not {value!r}") from error
-    if isinstance(like, tuple):
-        if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
+            raise InvalidValue(name, f"must be one of {', '.join(type(default))}, not {value!r}") from error
+    if isinstance(default, tuple):
+        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
             raise InvalidValue(name, "must be a list of texts")
         return tuple(value)
-    if isinstance(like, float) and isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if type(value) is not type(like):
-        raise InvalidValue(name, f"must be {_WORDS[type(like)]}, not {value!r}")
+    if type(value) is not type(default):
+        raise InvalidValue(name, f"must be {_TYPE_DESCRIPTIONS[type(default)]}, not {value!r}")
     return value
 
 
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+_TYPE_DESCRIPTIONS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
-def differences(before: Protocol, after: Protocol) -> tuple[tuple[str, Any, Any], ...]:
+def diff_protocols(before: Protocol, after: Protocol) -> tuple[tuple[str, Any, Any], ...]:
     """The fields in which two protocols differ.
 
     Args:
@@ -214,7 +214,7 @@ def differences(before: Protocol, after: Protocol) -> tuple[tuple[str, Any, Any]
     (('seed', 1, 2),)
     """
     return tuple(
-        (each.name, getattr(before, each.name), getattr(after, each.name))
-        for each in fields(Protocol)
-        if getattr(before, each.name) != getattr(after, each.name)
+        (protocol_field.name, getattr(before, protocol_field.name), getattr(after, protocol_field.name))
+        for protocol_field in fields(Protocol)
+        if getattr(before, protocol_field.name) != getattr(after, protocol_field.name)
     )

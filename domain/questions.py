@@ -57,8 +57,8 @@ class Question:
         if not self.stem.strip():
             raise InvalidValue("stem", "is empty")
         check_answer(self.answer, format_=self.format, options=self.options, field_name="answer")
-        for other in self.also_right:
-            check_answer(other, format_=self.format, options=self.options, field_name="also_right")
+        for alternative in self.also_right:
+            check_answer(alternative, format_=self.format, options=self.options, field_name="also_right")
 
 
 def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, ...], field_name: str) -> None:
@@ -76,14 +76,14 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
     >>> check_answer((1,), format_=AnswerFormat.SINGLE, options=("Left", "Right"), field_name="answer")
     """
     if not format_.has_options:
-        one = f"{'an' if format_[0] in 'aeiou' else 'a'} {format_} question"
+        subject = f"{'an' if format_[0] in 'aeiou' else 'a'} {format_} question"
         if options:
-            raise InvalidValue("options", f"{one} has no options, this one has {len(options)}")
+            raise InvalidValue("options", f"{subject} has no options, this one has {len(options)}")
         if not isinstance(answer, str) or not answer.strip():
-            raise InvalidValue(field_name, f"{one} needs its answer as text, not {answer!r}")
+            raise InvalidValue(field_name, f"{subject} needs its answer as text, not {answer!r}")
         if format_.words and answer not in format_.words:
-            words = " or ".join(f'"{word}"' for word in format_.words)
-            raise InvalidValue(field_name, f"must be {words}, not {answer!r}")
+            choices = " or ".join(f'"{word}"' for word in format_.words)
+            raise InvalidValue(field_name, f"must be {choices}, not {answer!r}")
         return
     if len(options) < 2:
         raise InvalidValue("options", f"a {format_} question needs two options or more, not {len(options)}")
@@ -101,7 +101,7 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
         raise InvalidValue(field_name, f"a {format_}-choice question has one right option, not {len(answer)}")
 
 
-def letter(index: int) -> str:
+def option_letter(index: int) -> str:
     """The letter of an option.
 
     Args:
@@ -113,7 +113,7 @@ def letter(index: int) -> str:
     return chr(ord("A") + index)
 
 
-def answer_text(answer: Answer, options: tuple[str, ...]) -> str:
+def format_answer(answer: Answer, options: tuple[str, ...]) -> str:
     """The answer as text for a person: "B. Pleural effusion", "A. …; C. …", "yes", or the free text.
 
     Args:
@@ -125,4 +125,4 @@ def answer_text(answer: Answer, options: tuple[str, ...]) -> str:
     """
     if isinstance(answer, str):
         return answer
-    return "; ".join(f"{letter(index)}. {options[index]}" for index in answer)
+    return "; ".join(f"{option_letter(index)}. {options[index]}" for index in answer)

@@ -14,7 +14,7 @@ from domain.errors import InvalidValue
 #: A rating is 1 (worst) to 5 (best); ``None`` is "not judged", never 0.
 Rating = int | None
 #: The values of a rating.
-VALUES = (1, 2, 3, 4, 5)
+RATING_VALUES = (1, 2, 3, 4, 5)
 #: The meaning of the values 1 to 5 of a rating.
 Anchors = tuple[str, str, str, str, str]
 
@@ -40,7 +40,7 @@ class RatingScale:
         return self.id.replace("_", " ")
 
 
-def _scale(
+def _scale_metadata(
     label: str, *, anchors: Anchors, of_explanation: bool = False, of_image: bool = False
 ) -> dict[str, Any]:
     return {"label": label, "anchors": anchors, "of_explanation": of_explanation, "of_image": of_image}
@@ -56,7 +56,7 @@ class Ratings:
 
     clinical_quality: Rating = field(
         default=None,
-        metadata=_scale(
+        metadata=_scale_metadata(
             "Clinical quality",
             anchors=(
                 "no clinical use, or misleading",
@@ -69,7 +69,7 @@ class Ratings:
     )
     explanation_clarity: Rating = field(
         default=None,
-        metadata=_scale(
+        metadata=_scale_metadata(
             "Explanation clarity",
             of_explanation=True,
             anchors=(
@@ -83,7 +83,7 @@ class Ratings:
     )
     factual_correctness: Rating = field(
         default=None,
-        metadata=_scale(
+        metadata=_scale_metadata(
             "Factual correctness",
             anchors=(
                 "wrong in what matters",
@@ -96,7 +96,7 @@ class Ratings:
     )
     image_alignment: Rating = field(
         default=None,
-        metadata=_scale(
+        metadata=_scale_metadata(
             "Image alignment",
             of_image=True,
             anchors=(
@@ -110,12 +110,12 @@ class Ratings:
     )
 
     def __post_init__(self) -> None:
-        for name in RATING_NAMES:
+        for name in RATING_IDS:
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or value not in VALUES):
+            if value is not None and (isinstance(value, bool) or value not in RATING_VALUES):
                 raise InvalidValue(name, f"must be 1 to 5, not {value!r}")
 
 
-RATINGS = tuple(RatingScale(id=each.name, **each.metadata) for each in fields(Ratings))
+RATINGS = tuple(RatingScale(id=rating_field.name, **rating_field.metadata) for rating_field in fields(Ratings))
 #: Their ids, in order.
-RATING_NAMES = tuple(each.id for each in RATINGS)
+RATING_IDS = tuple(scale.id for scale in RATINGS)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.draw_hash import draw_hash
+from domain.draw_hash import compute_draw_hash
 from domain.errors import InvalidValue
 
 
-class SecondWay(StrEnum):
+class SecondOpinionScope(StrEnum):
     """Which questions get a second reviewer in addition to the random share."""
 
     SHARE = "share"  # none
@@ -26,7 +26,7 @@ class SecondOpinions:
         InvalidValue: a share or seed outside its range.
     """
 
-    way: SecondWay
+    way: SecondOpinionScope
     share: float
     seed: int
 
@@ -49,5 +49,5 @@ class SecondOpinions:
             Question numbers; their count is rounded up.
         """
         count = math.ceil(round(self.share * len(ids), 9))
-        order = sorted(ids, key=lambda number: (draw_hash(f"{self.seed}:{ids[number]}"), ids[number]))
+        order = sorted(ids, key=lambda number: (compute_draw_hash(f"{self.seed}:{ids[number]}"), ids[number]))
         return frozenset(order[:count])

@@ -12,7 +12,7 @@ from domain.questions import Answer, Question
 from domain.vocabulary import AnswerFormat
 
 #: The longest name of a study or an arm, in characters.
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 
 
 class SourceKind(StrEnum):
@@ -68,8 +68,8 @@ class Arm:
     told: bool = True
 
     def __post_init__(self) -> None:
-        if not self.name.strip() or len(self.name) > LONGEST_NAME:
-            raise InvalidValue("arm", f"needs a name of 1 to {LONGEST_NAME} characters")
+        if not self.name.strip() or len(self.name) > MAX_NAME_LENGTH:
+            raise InvalidValue("arm", f"needs a name of 1 to {MAX_NAME_LENGTH} characters")
 
 
 #: The arms of a study with a single way of showing its cases.
@@ -113,9 +113,9 @@ class StudyDesign:
         names = [arm.name for arm in self.arms]
         if len(set(names)) != len(names):
             raise InvalidValue("arms", f"two have one name: {', '.join(names)}")
-        wanted = 2 if self.crossing is Crossing.CROSSOVER else 1
-        if len(self.arms) != wanted:
-            raise InvalidValue("arms", f"{self.crossing} needs {wanted}, not {len(self.arms)}")
+        expected_count = 2 if self.crossing is Crossing.CROSSOVER else 1
+        if len(self.arms) != expected_count:
+            raise InvalidValue("arms", f"{self.crossing} needs {expected_count}, not {len(self.arms)}")
         if (self.crossing is Crossing.PARTS) != (self.readers_per_case is not None):
             raise InvalidValue("readers_per_case", f"goes with {Crossing.PARTS!s} and nothing else")
         if self.readers_per_case is not None and self.readers_per_case < 1:
@@ -134,9 +134,9 @@ class StudyDesign:
         Raises:
             InvalidValue: there is no such arm.
         """
-        for each in self.arms:
-            if each.name == name:
-                return each
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
         raise InvalidValue("arm", f"{name!r} is none of {', '.join(arm.name for arm in self.arms)}")
 
 
@@ -252,8 +252,8 @@ class ReaderProfile:
     def __post_init__(self) -> None:
         if self.years is not None and not 0 <= self.years <= 80:
             raise InvalidValue("years", f"must be 0 to 80, not {self.years}")
-        if len(self.subspecialty) > LONGEST_NAME:
-            raise InvalidValue("subspecialty", f"has at most {LONGEST_NAME} characters")
+        if len(self.subspecialty) > MAX_NAME_LENGTH:
+            raise InvalidValue("subspecialty", f"has at most {MAX_NAME_LENGTH} characters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 
-def harmless(text: str) -> str:
+def escape_formula(text: str) -> str:
     """The text, with an apostrophe before it if a spreadsheet would run it as a formula.
 
     Use it for text from outside only; computed numbers must stay numbers.
@@ -18,21 +18,21 @@ def harmless(text: str) -> str:
     >>> harmless("Pneumonia")
     'Pneumonia'
     """
-    return f"'{text}" if _is_run(text) else text
+    return f"'{text}" if _is_formula(text) else text
 
 
-def as_written(text: str) -> str:
-    """The inverse of :func:`harmless`.
+def unescape_formula(text: str) -> str:
+    """The inverse of :func:`escape_formula`.
 
     Args:
-        text: of a cell that :func:`harmless` wrote.
+        text: of a cell that :func:`escape_formula` wrote.
 
     >>> as_written(harmless("=1+1"))
     '=1+1'
     """
-    return text[1:] if text.startswith("'") and _is_run(text) else text
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
 
 
-def _is_run(text: str) -> bool:
+def _is_formula(text: str) -> bool:
     # The text may begin with apostrophes of its own; without this, as_written would remove one of them.
-    return text.lstrip("'").startswith(_RUN_BY_SPREADSHEETS)
+    return text.lstrip("'").startswith(_FORMULA_PREFIXES)

@@ -10,7 +10,7 @@ from domain.corrections import Correction
 from domain.errors import InvalidValue
 from domain.image_display import ImageDisplay
 from domain.questions import Answer
-from domain.ratings import VALUES, Ratings
+from domain.ratings import RATING_VALUES, Ratings
 from domain.vocabulary import Choice, Difficulty
 
 
@@ -59,7 +59,7 @@ class YesNoField:
         return self.id.replace("_", " ")
 
 
-def _yes_no(label: str, *, required: bool = False) -> dict[str, Any]:
+def _yes_no_metadata(label: str, *, required: bool = False) -> dict[str, Any]:
     return {"label": label, "required": required}
 
 
@@ -79,7 +79,7 @@ class OwnAnswer:
     image: ImageDisplay | None = None
 
     def __post_init__(self) -> None:
-        if self.confidence not in VALUES:
+        if self.confidence not in RATING_VALUES:
             raise InvalidValue("confidence", f"must be 1 (a guess) to 5 (certain), not {self.confidence!r}")
 
 
@@ -92,10 +92,10 @@ class Opinion:
     """
 
     ratings: Ratings = field(default_factory=Ratings)
-    domain_specific: bool | None = field(default=None, metadata=_yes_no("Needs radiology", required=True))
-    cognitive_depth: bool | None = field(default=None, metadata=_yes_no("More than recall", required=True))
-    image_centric: bool | None = field(default=None, metadata=_yes_no("Image-centric"))
-    clinically_relevant: bool | None = field(default=None, metadata=_yes_no("Clinically relevant"))
+    domain_specific: bool | None = field(default=None, metadata=_yes_no_metadata("Needs radiology", required=True))
+    cognitive_depth: bool | None = field(default=None, metadata=_yes_no_metadata("More than recall", required=True))
+    image_centric: bool | None = field(default=None, metadata=_yes_no_metadata("Image-centric"))
+    clinically_relevant: bool | None = field(default=None, metadata=_yes_no_metadata("Clinically relevant"))
     difficulty: Difficulty | None = None
     errors: frozenset[ErrorKind] = frozenset()
     correction: Correction = field(default_factory=Correction)
@@ -103,9 +103,9 @@ class Opinion:
     comment: str = ""
 
 
-FLAGS = tuple(YesNoField(id=each.name, **each.metadata) for each in fields(Opinion) if each.metadata)
+FLAGS = tuple(YesNoField(id=yes_no_field.name, **yes_no_field.metadata) for yes_no_field in fields(Opinion) if yes_no_field.metadata)
 #: Their ids, in order.
-FLAG_NAMES = tuple(each.id for each in FLAGS)
+FLAG_IDS = tuple(flag.id for flag in FLAGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,17 +37,17 @@ class AnswerFormat(Choice):
     @property
     def has_options(self) -> bool:
         """Whether the answer is chosen among the question's own options."""
-        return _ANSWERS[self].has_options
+        return _ANSWER_RULES[self].has_options
 
     @property
     def takes_several(self) -> bool:
         """Whether an answer may be several options together."""
-        return _ANSWERS[self].takes_several
+        return _ANSWER_RULES[self].takes_several
 
     @property
     def words(self) -> tuple[str, ...]:
         """The only possible answers, the same for every question of the format; empty for most formats."""
-        return _ANSWERS[self].words
+        return _ANSWER_RULES[self].words
 
     @property
     def is_free_text(self) -> bool:
@@ -64,7 +64,7 @@ class _AnswerRule:
     words: tuple[str, ...] = ()
 
 
-_ANSWERS = {
+_ANSWER_RULES = {
     AnswerFormat.CLOSED: _AnswerRule(words=YES_NO),
     AnswerFormat.SINGLE: _AnswerRule(has_options=True),
     AnswerFormat.MULTIPLE: _AnswerRule(has_options=True, takes_several=True),

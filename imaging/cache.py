@@ -10,40 +10,40 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from imaging.display import QUALITY, RENDERING
-from imaging.facts import FACTS_FORM
-from imaging.matrix import WIRE_FORM
+from imaging.display import JPEG_QUALITY, RENDERING_VERSION
+from imaging.facts import FACTS_VERSION
+from imaging.matrix import MATRIX_VERSION
 
-_LOOK_AFTER = 16  # the folder is scanned each time a 16th of the limit was written
-_LEFT_BEHIND = 3600.0  # a temporary file this many seconds older than the newest file is deleted
+_SCANS_PER_LIMIT = 16  # the folder is scanned each time a 16th of the limit was written
+_STALE_SECONDS = 3600.0  # a temporary file this many seconds older than the newest file is deleted
 
 
-def picture_name(sha256: str, *, longest: int | None) -> str:
+def picture_cache_name(sha256: str, *, longest_side: int | None) -> str:
     """The cache name of a display picture; it changes when pictures are rendered differently.
 
     Args:
         sha256: of the image file, lower-case hex.
-        longest: pixels of the longer side at most; None for full size.
+        longest_side: pixels of the longer side at most; None for full size.
     """
-    return f"{sha256}-{longest or 'full'}-q{QUALITY}-r{RENDERING}.jpg"
+    return f"{sha256}-{longest_side or 'full'}-q{JPEG_QUALITY}-r{RENDERING_VERSION}.jpg"
 
 
-def matrix_name(sha256: str) -> str:
+def matrix_cache_name(sha256: str) -> str:
     """The cache name of the encoded pixel values (:func:`imaging.matrix.encode_matrix`).
 
     Args:
         sha256: of the image file, lower-case hex.
     """
-    return f"{sha256}-w{WIRE_FORM}.gz"
+    return f"{sha256}-w{MATRIX_VERSION}.gz"
 
 
-def facts_name(sha256: str) -> str:
-    """The cache name of the viewer's facts (:func:`imaging.facts.viewer_facts`).
+def facts_cache_name(sha256: str) -> str:
+    """The cache name of the viewer's facts (:func:`imaging.facts.build_viewer_facts`).
 
     Args:
         sha256: of the image file, lower-case hex.
     """
-    return f"{sha256}-w{WIRE_FORM}-f{FACTS_FORM}-r{RENDERING}.json"
+    return f"{sha256}-w{MATRIX_VERSION}-f{FACTS_VERSION}-r{RENDERING_VERSION}.json"
 
 
 class DiskCache:
@@ -120,14 +120,14 @@ class DiskCache:
     def _make_room(self, written: int) -> None:
         with self._lock:
             self._written += written
-            if self._written * _LOOK_AFTER < self._limit:
+            if self._written * _SCANS_PER_LIMIT < self._limit:
                 return
             self._written = 0
             files = sorted(self._files())
             total = sum(size for _, size, _ in files)
-            for used, size, path in files:
-                forgotten = path.name.startswith(".") and used < files[-1][0] - _LEFT_BEHIND
-                if forgotten or (total > self._limit and not path.name.startswith(".")):
+            for last_used, size, path in files:
+                is_stale = path.name.startswith(".") and last_used < files[-1][0] - _STALE_SECONDS
+                if is_stale or (total > self._limit and not path.name.startswith(".")):
                     path.unlink(missing_ok=True)
                     total -= size
 
@@ -140,7 +140,7 @@ class DiskCache:
 
 
 @functools.cache
-def disk_cache(folder: Path, *, limit: int) -> DiskCache:
+def open_disk_cache(folder: Path, *, limit: int) -> DiskCache:
     """The cache of a folder; one object per process, so that it counts all bytes written.
 
     Args:

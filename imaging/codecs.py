@@ -25,9 +25,9 @@ _JPEG_2000 = {uid.JPEG2000Lossless, uid.JPEG2000}
 _HTJ2K = {uid.HTJ2KLossless, uid.HTJ2KLosslessRPCL, uid.HTJ2K}
 
 # The transfer syntaxes that are decoded (PS3.5 A).
-DECODED = _NATIVE | _JPEG | _JPEG_LS | _JPEG_2000 | _HTJ2K | {uid.RLELossless}
+SUPPORTED_SYNTAXES = _NATIVE | _JPEG | _JPEG_LS | _JPEG_2000 | _HTJ2K | {uid.RLELossless}
 # Their decoders return colour as it was stored; the other decoders convert it to RGB.
-KEEP_BRIGHTNESS_AND_COLOUR = _NATIVE | _JPEG_LS | {uid.RLELossless}
+KEEPS_YCBCR = _NATIVE | _JPEG_LS | {uid.RLELossless}
 
 
 def decode(
@@ -36,16 +36,16 @@ def decode(
     syntax: uid.UID,
     shape: tuple[int, int, int],
     bits_allocated: int,
-    brightness_and_colour: bool,
+    is_ycbcr: bool,
 ) -> NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int16]:
     """Decode one compressed frame.
 
     Args:
         frame: the compressed stream, fragments joined.
-        syntax: one of ``DECODED`` that is compressed (encapsulated).
+        syntax: one of ``SUPPORTED_SYNTAXES`` that is compressed (encapsulated).
         shape: (rows, columns, samples) of the DICOM header.
         bits_allocated: 8 or 16, Bits Allocated (0028,0100); used for RLE, whose stream does not contain it.
-        brightness_and_colour: whether the samples of a JPEG are YCbCr; otherwise they are RGB or grey.
+        is_ycbcr: whether the samples of a JPEG are YCbCr; otherwise they are RGB or grey.
 
     Returns:
         Shape (rows, columns) for one sample, else (rows, columns, 3). JPEG and JPEG 2000 give RGB, JPEG-LS
@@ -56,18 +56,18 @@ def decode(
         ValueError: the frame is damaged (RLE).
     """
     if syntax in _JPEG:
-        inside = "YCBCR" if brightness_and_colour else "RGB"
-        colours: dict[str, Any] = {"colorspace": inside, "outcolorspace": "RGB"} if shape[2] == 3 else {}
-        return imagecodecs.jpeg8_decode(frame, **colours)
+        stored_space = "YCBCR" if is_ycbcr else "RGB"
+        colour_options: dict[str, Any] = {"colorspace": stored_space, "outcolorspace": "RGB"} if shape[2] == 3 else {}
+        return imagecodecs.jpeg8_decode(frame, **colour_options)
     if syntax in _JPEG_LS:
         return imagecodecs.jpegls_decode(frame)
     if syntax in _JPEG_2000 | _HTJ2K:
         # OpenJPEG for both: htj2k_decode returns part of a damaged frame without an error
         return imagecodecs.jpeg2k_decode(frame, numthreads=_JPEG_2000_THREADS)
-    return _rle(frame, shape=shape, bits_allocated=bits_allocated)
+    return _decode_rle(frame, shape=shape, bits_allocated=bits_allocated)
 
 
-def _rle(
+def _decode_rle(
     frame: bytes, *, shape: tuple[int, int, int], bits_allocated: int
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """Decode RLE (PS3.5 annex G): one plane for each byte of each sample, the high byte first.
@@ -76,11 +76,11 @@ def _rle(
     trusts the offsets in the stream and reads past the end.
     """
     rows, columns, samples = shape
-    size = bits_allocated // 8
-    count = samples * size
+    sample_bytes = bits_allocated // 8
+    segment_count = samples * sample_bytes
     _, *offsets = struct.unpack_from("<16I", frame)
-    ends = [*offsets[1:count], len(frame)]
-    planes = np.empty((count, rows * columns), np.uint8)
+    ends = [*offsets[1:segment_count], len(frame)]
+    planes = np.empty((segment_count, rows * columns), np.uint8)
     for plane, start, end in zip(planes, offsets, ends, strict=False):
         if not 64 <= start < end <= len(frame):
             raise ValueError(f"an RLE segment from {start} to {end} in {len(frame)} bytes")
@@ -88,7 +88,7 @@ def _rle(
         if unpacked.size < rows * columns:
             raise ValueError(f"an RLE segment of {unpacked.size} pixels, not {rows * columns}")
         plane[:] = unpacked[: rows * columns]
-    by_sample = planes.reshape(samples, size, rows, columns)
-    values = by_sample[:, 0] if size == 1 else by_sample[:, 0].astype(np.uint16) << 8 | by_sample[:, 1]
-    grey_or_colour: NDArray[Any] = values[0] if samples == 1 else np.moveaxis(values, 0, -1)
-    return grey_or_colour
+    by_sample = planes.reshape(samples, sample_bytes, rows, columns)
+    values = by_sample[:, 0] if sample_bytes == 1 else by_sample[:, 0].astype(np.uint16) << 8 | by_sample[:, 1]
+    pixels: NDArray[Any] = values[0] if samples == 1 else np.moveaxis(values, 0, -1)
+    return pixels

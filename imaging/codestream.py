@@ -7,8 +7,8 @@ from dataclasses import dataclass
 _SOI = b"\xff\xd8"
 _SOC = b"\xff\x4f\xff\x51"
 # Start-of-frame markers (ITU-T T.81 B.1.1.3, T.87 C.1.1): all of C0-CF but DHT, JPG and DAC; F7 is JPEG-LS.
-_FRAMES = {marker for marker in range(0xC0, 0xD0) if marker not in {0xC4, 0xC8, 0xCC}} | {0xF7}
-_ALONE = {0x01, *range(0xD0, 0xD9)}
+_FRAME_MARKERS = {marker for marker in range(0xC0, 0xD0) if marker not in {0xC4, 0xC8, 0xCC}} | {0xF7}
+_MARKERS_WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD9)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class FrameHeader:
     signed: bool = False
 
 
-def frame_header(stream: bytes) -> FrameHeader | None:
+def read_frame_header(stream: bytes) -> FrameHeader | None:
     """Read the frame header of a JPEG, JPEG-LS or JPEG 2000 codestream; the pixels are not decoded.
 
     Args:
@@ -35,45 +35,45 @@ def frame_header(stream: bytes) -> FrameHeader | None:
         The header; None for another stream, or if it ends before the header.
     """
     if stream.startswith(_SOC):
-        return _jpeg_2000(stream)
+        return _read_jpeg_2000_header(stream)
     if stream.startswith(_SOI):
-        return _jpeg(stream)
+        return _read_jpeg_header(stream)
     return None
 
 
-def _jpeg(stream: bytes) -> FrameHeader | None:
-    at = 2
-    while at + 4 <= len(stream):
-        if stream[at] != 0xFF:
+def _read_jpeg_header(stream: bytes) -> FrameHeader | None:
+    position = 2
+    while position + 4 <= len(stream):
+        if stream[position] != 0xFF:
             return None
-        marker = stream[at + 1]
+        marker = stream[position + 1]
         if marker == 0xFF:  # fill byte
-            at += 1
+            position += 1
             continue
-        if marker in _ALONE:
-            at += 2
+        if marker in _MARKERS_WITHOUT_LENGTH:
+            position += 2
             continue
-        length = int.from_bytes(stream[at + 2 : at + 4])
-        if marker in _FRAMES:
-            if at + 10 > len(stream):
+        length = int.from_bytes(stream[position + 2 : position + 4])
+        if marker in _FRAME_MARKERS:
+            if position + 10 > len(stream):
                 return None
             return FrameHeader(
-                precision=stream[at + 4],
-                rows=int.from_bytes(stream[at + 5 : at + 7]),
-                columns=int.from_bytes(stream[at + 7 : at + 9]),
-                samples=stream[at + 9],
+                precision=stream[position + 4],
+                rows=int.from_bytes(stream[position + 5 : position + 7]),
+                columns=int.from_bytes(stream[position + 7 : position + 9]),
+                samples=stream[position + 9],
             )
         if length < 2:
             return None
-        at += 2 + length
+        position += 2 + length
     return None
 
 
-def _jpeg_2000(stream: bytes) -> FrameHeader | None:
+def _read_jpeg_2000_header(stream: bytes) -> FrameHeader | None:
     # SIZ (ITU-T T.800 A.5.1): SOC, marker, length, capabilities, then the sizes, from byte 8 on.
     if len(stream) < 43:
         return None
-    right, bottom, left, top = (int.from_bytes(stream[at : at + 4]) for at in (8, 12, 16, 20))
+    right, bottom, left, top = (int.from_bytes(stream[offset : offset + 4]) for offset in (8, 12, 16, 20))
     precision = stream[42]
     return FrameHeader(
         rows=bottom - top,

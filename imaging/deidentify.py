@@ -26,11 +26,11 @@ from pydicom.uid import (
 
 from domain.vocabulary import View
 from imaging import dicom, raster
-from imaging.dicom_file import DAMAGE, attribute_name, parse, parse_whole
-from imaging.dicom_person import age_at_most_90, kept_header
-from imaging.dicom_rules import one_frame
+from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name, parse, parse_all
+from imaging.dicom_person import cap_age, read_stored_header
+from imaging.dicom_rules import join_fragments
 from imaging.errors import UnreadableImage
-from imaging.metadata import jpeg_2000_without_comments, jpeg_without_metadata, without_metadata
+from imaging.metadata import strip_jpeg_2000_comments, strip_jpeg_metadata, strip_metadata
 from imaging.profile import EDITION, apply_profile
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import ImageFacts
@@ -49,7 +49,7 @@ _RLE = UID("1.2.840.10008.1.2.5")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deidentified:
+class DeidentifiedFile:
     """A de-identified file.
 
     ``content`` are its bytes. ``facts`` describe it; age (at most "090Y") and sex are those of the original
@@ -61,7 +61,7 @@ class Deidentified:
     notes: tuple[str, ...] = ()
 
 
-def deidentify(content: bytes, *, name: str, key: PseudonymKey) -> Deidentified:
+def deidentify(content: bytes, *, name: str, key: PseudonymKey) -> DeidentifiedFile:
     """De-identify one image file.
 
     The same file and key give the same bytes. A file that was already de-identified with this key keeps its
@@ -81,49 +81,49 @@ def deidentify(content: bytes, *, name: str, key: PseudonymKey) -> Deidentified:
 
     facts = describe(content, name=name, key=key)
     if raster.is_raster(content):
-        orientation = raster.orientation_of(content, name=name)
-        cleaned = without_metadata(content, name=name, orientation=orientation)
-        return Deidentified(content=cleaned, facts=describe(cleaned, name=name, key=key))
+        orientation = raster.read_orientation(content, name=name)
+        cleaned = strip_metadata(content, name=name, orientation=orientation)
+        return DeidentifiedFile(content=cleaned, facts=describe(cleaned, name=name, key=key))
     try:
-        cleaned, notes = _dicom(content, name=name, key=key)
-    except DAMAGE as error:
+        cleaned, notes = _deidentify_dicom(content, name=name, key=key)
+    except DAMAGED_HEADER_ERRORS as error:
         raise UnreadableImage(name, f"its DICOM header is damaged ({error}).") from error
-    after = dicom.describe(cleaned, name=name, key=key)
-    age = age_at_most_90(facts.age)
-    return Deidentified(content=cleaned, facts=replace(after, age=age, sex=facts.sex), notes=notes)
+    new_facts = dicom.describe(cleaned, name=name, key=key)
+    age = cap_age(facts.age)
+    return DeidentifiedFile(content=cleaned, facts=replace(new_facts, age=age, sex=facts.sex), notes=notes)
 
 
-def _dicom(content: bytes, *, name: str, key: PseudonymKey) -> tuple[bytes, tuple[str, ...]]:
+def _deidentify_dicom(content: bytes, *, name: str, key: PseudonymKey) -> tuple[bytes, tuple[str, ...]]:
     header = parse(content, name=name)
-    dataset = parse_whole(content, name=name)
-    ours = _is_ours(dataset, key)
-    kept = {
+    dataset = parse_all(content, name=name)
+    already_deidentified = _was_deidentified_with(dataset, key)
+    kept_identifiers = {
         keyword: str(dataset[keyword].value)
         for keyword in ("PatientID", "StudyInstanceUID", "SeriesInstanceUID", "SOPInstanceUID")
-        if ours and keyword in dataset and dataset[keyword].value
+        if already_deidentified and keyword in dataset and dataset[keyword].value
     }
-    number = str(header.get("PatientID") or "").strip(" \0")
+    patient_id = str(header.get("PatientID") or "").strip(" \0")
     burned_in = str(dataset.get("BurnedInAnnotation") or "").strip().upper() == "YES"
     _write_pixels(dataset, header, name=name)
-    view = kept_header(header, key=key).view
+    view = read_stored_header(header, key=key).view
     apply_profile(dataset, key=key)
-    dataset.PatientID = key.patient(number) if number else ""
-    for keyword, value in kept.items():
+    dataset.PatientID = key.patient(patient_id) if patient_id else ""
+    for keyword, value in kept_identifiers.items():
         setattr(dataset, keyword, value)
     if not dataset.get("ViewPosition") and view in _VIEW_POSITIONS:
         dataset.ViewPosition = _VIEW_POSITIONS[view]  # taken from a description that was removed
-    _say_so(dataset, key)
+    _record_deidentification(dataset, key)
     notes = ("The header says that text is burned into the picture.",) if burned_in else ()
-    return _written(dataset, header), notes
+    return _encode_file(dataset, header), notes
 
 
-def _is_ours(dataset: Dataset, key: PseudonymKey) -> bool:
+def _was_deidentified_with(dataset: Dataset, key: PseudonymKey) -> bool:
     methods = dataset.get("DeidentificationMethod") or ""
-    stated = [methods] if isinstance(methods, str) else list(methods)
-    return f"{_METHOD} {key.mark()}" in stated and str(dataset.get("PatientID", "")).startswith("patient-")
+    method_list = [methods] if isinstance(methods, str) else list(methods)
+    return f"{_METHOD} {key.mark()}" in method_list and str(dataset.get("PatientID", "")).startswith("patient-")
 
 
-def _say_so(dataset: Dataset, key: PseudonymKey) -> None:
+def _record_deidentification(dataset: Dataset, key: PseudonymKey) -> None:
     """Record that and how the patient's identity was removed (PS3.15 E.1.1)."""
     dataset.PatientIdentityRemoved = "YES"
     dataset.DeidentificationMethod = f"{_METHOD} {key.mark()}"
@@ -137,7 +137,7 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
     """Write the pixels without anything after, above or between them; the values do not change."""
     syntax = UID(str(header.file_meta.TransferSyntaxUID))
     if not syntax.is_encapsulated:
-        dataset["PixelData"].value = _stored_bits_alone(dataset, little_endian=syntax.is_little_endian)
+        dataset["PixelData"].value = _clear_unused_bits(dataset, little_endian=syntax.is_little_endian)
         return
     if any(element.tag.group in range(0x6000, 0x6100) and element.tag.element == 0x0102 and element.value
            for element in dataset):  # fmt: skip
@@ -145,12 +145,12 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
             name, "lies in the compressed pixels, from where it can't be taken.",
             attribute="OverlayBitPosition (60xx,0102)",
         )  # fmt: skip
-    frame = one_frame(header)
+    frame = join_fragments(header)
     try:
         if syntax in _JPEG_2000:
-            frame = jpeg_2000_without_comments(frame)
+            frame = strip_jpeg_2000_comments(frame)
         elif syntax != _RLE:
-            frame = jpeg_without_metadata(frame)
+            frame = strip_jpeg_metadata(frame)
     except (IndexError, ValueError) as error:
         reason = f"is put together in a way that can't be cleaned ({error})."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData")) from error
@@ -160,7 +160,7 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
             del dataset[keyword]
 
 
-def _stored_bits_alone(dataset: Dataset, *, little_endian: bool) -> bytes:
+def _clear_unused_bits(dataset: Dataset, *, little_endian: bool) -> bytes:
     """The pixel data without the bits above Bits Stored, where old overlays lie (PS3.5 8.1.2)."""
     data: bytes = dataset.PixelData
     allocated, stored = int(dataset.BitsAllocated), int(dataset.BitsStored)
@@ -174,7 +174,7 @@ def _stored_bits_alone(dataset: Dataset, *, little_endian: bool) -> bytes:
     return ((unsigned << shift).astype(unsigned.dtype).view(kind) >> shift).astype(kind).tobytes()
 
 
-def _written(dataset: Dataset, header: Dataset) -> bytes:
+def _encode_file(dataset: Dataset, header: Dataset) -> bytes:
     syntax = UID(str(header.file_meta.TransferSyntaxUID))
     meta = FileMetaDataset()
     meta.MediaStorageSOPClassUID = UID(dataset.get("SOPClassUID") or "")
@@ -185,8 +185,8 @@ def _written(dataset: Dataset, header: Dataset) -> bytes:
     dataset.file_meta = meta
     dataset.preamble = bytes(128)
     if not syntax.is_encapsulated:
-        words = int(dataset.BitsAllocated) > 8 or syntax.is_implicit_VR
-        dataset["PixelData"].VR = "OW" if words else "OB"
+        is_word_data = int(dataset.BitsAllocated) > 8 or syntax.is_implicit_VR
+        dataset["PixelData"].VR = "OW" if is_word_data else "OB"
     out = io.BytesIO()
     dcmwrite(out, dataset, enforce_file_format=True)
     return out.getvalue()

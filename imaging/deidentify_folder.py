@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from imaging.errors import UnreadableImage
-from imaging.folder import files_below, is_image, write_whole
+from imaging.folder import list_files, is_image, write_atomically
 from imaging.guarded import GuardedReader
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import JPEG, PNG
 
-_AHEAD = 4  # files per process that are submitted before the first is done
-_ENDINGS = {PNG: ".png", JPEG: ".jpg"}
+_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted before the first is done
+_SUFFIXES = {PNG: ".png", JPEG: ".jpg"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleaningJob:
+class DeidentificationJob:
     """One file to de-identify.
 
     ``source`` is read and ``target`` written; with ``stem`` the target has no ending yet, because it depends
@@ -34,16 +34,16 @@ class CleaningJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleaned:
+class DeidentificationResult:
     """The result for one file: its new path ``target``, or the ``refusal``; ``notes`` are for the user."""
 
-    job: CleaningJob
+    job: DeidentificationJob
     target: Path | None = None
     refusal: UnreadableImage | None = None
     notes: tuple[str, ...] = ()
 
 
-def plan(source: Path, out: Path, *, key: PseudonymKey, keep_names: bool) -> tuple[list[CleaningJob], int]:
+def plan_deidentification(source: Path, out: Path, *, key: PseudonymKey, keep_names: bool) -> tuple[list[DeidentificationJob], int]:
     """Plan the de-identification of a file, or of a folder with everything below it.
 
     Args:
@@ -57,29 +57,29 @@ def plan(source: Path, out: Path, *, key: PseudonymKey, keep_names: bool) -> tup
     """
     if not source.is_dir():
         target = out / (source.name if keep_names else key.name(source.name))
-        return [CleaningJob(source=source, name=source.name, target=target, stem=not keep_names)], 0
-    jobs, others = [], 0
-    for path in files_below(source, leave_out=out):
+        return [DeidentificationJob(source=source, name=source.name, target=target, stem=not keep_names)], 0
+    jobs, non_image_count = [], 0
+    for path in list_files(source, excluded_folder=out):
         relative = path.relative_to(source)
         if not is_image(path):
-            others += 1
+            non_image_count += 1
             continue
         parts = relative.parts if keep_names else tuple(key.name(part) for part in relative.parts)
         jobs.append(
-            CleaningJob(source=path, name=str(relative), target=out.joinpath(*parts), stem=not keep_names)
+            DeidentificationJob(source=path, name=str(relative), target=out.joinpath(*parts), stem=not keep_names)
         )
-    return jobs, others
+    return jobs, non_image_count
 
 
-def clean_all(
-    jobs: Iterable[CleaningJob], *, reader: GuardedReader, workers: int, key: PseudonymKey
-) -> Iterator[Cleaned]:
+def deidentify_all(
+    jobs: Iterable[DeidentificationJob], *, reader: GuardedReader, workers: int, key: PseudonymKey
+) -> Iterator[DeidentificationResult]:
     """De-identify all files of a plan, with all processes at work.
 
     An existing target is replaced atomically, but a source is never overwritten by its own result.
 
     Args:
-        jobs: as :func:`plan` returns them.
+        jobs: as :func:`plan_deidentification` returns them.
         reader: of the files.
         workers: threads; as many as the reader has processes.
         key: makes the pseudonyms.
@@ -91,28 +91,28 @@ def clean_all(
         OSError: a file could not be written.
     """
     with ThreadPoolExecutor(workers) as threads:
-        waiting: deque[Future[Cleaned]] = deque()
+        pending: deque[Future[DeidentificationResult]] = deque()
         try:
             for job in jobs:
-                waiting.append(threads.submit(_cleaned, job, reader, key))
-                if len(waiting) >= _AHEAD * workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+                pending.append(threads.submit(_deidentify_one, job, reader, key))
+                if len(pending) >= _SUBMITTED_PER_PROCESS * workers:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
         finally:
-            for future in waiting:
+            for future in pending:
                 future.cancel()
 
 
-def _cleaned(job: CleaningJob, reader: GuardedReader, key: PseudonymKey) -> Cleaned:
+def _deidentify_one(job: DeidentificationJob, reader: GuardedReader, key: PseudonymKey) -> DeidentificationResult:
     try:
-        made = reader.deidentified(job.source, name=job.name, key=key)
+        image = reader.deidentified(job.source, name=job.name, key=key)
     except UnreadableImage as refusal:
-        return Cleaned(job=job, refusal=refusal)
-    ending = _ENDINGS.get(made.facts.media_type, ".dcm")
-    target = job.target.with_name(job.target.name + ending) if job.stem else job.target
+        return DeidentificationResult(job=job, refusal=refusal)
+    suffix = _SUFFIXES.get(image.facts.media_type, ".dcm")
+    target = job.target.with_name(job.target.name + suffix) if job.stem else job.target
     if target.exists() and target.samefile(job.source):
         reason = "would be overwritten by itself; name another folder."
-        return Cleaned(job=job, refusal=UnreadableImage(job.name, reason))
-    write_whole(target, made.content or b"")
-    return Cleaned(job=job, target=target, notes=made.notes)
+        return DeidentificationResult(job=job, refusal=UnreadableImage(job.name, reason))
+    write_atomically(target, image.content or b"")
+    return DeidentificationResult(job=job, target=target, notes=image.notes)

@@ -11,11 +11,11 @@ from pydicom.pixels.processing import apply_color_lut
 from pydicom.uid import UID
 
 from imaging import codecs
-from imaging.dicom_file import DAMAGE, attribute_name, is_dicom, parse
-from imaging.dicom_person import kept_header
-from imaging.dicom_rules import check_kind, check_pixels, one_frame, whole
+from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name, is_dicom, parse
+from imaging.dicom_person import read_stored_header
+from imaging.dicom_rules import check_modality, check_pixels, join_fragments, read_integer
 from imaging.errors import UnreadableImage
-from imaging.grayscale import grayscale_of
+from imaging.grayscale import decode_grayscale
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DICOM, DecodedRadiograph, ImageFacts
 
@@ -36,7 +36,7 @@ def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> I
     Raises:
         UnreadableImage: not a radiograph, or not one that can be shown; names the attribute.
     """
-    return _facts(_checked(content, name=name), name=name, key=key)
+    return _read_facts(_parse_checked(content, name=name), name=name, key=key)
 
 
 def read(content: bytes, *, name: str) -> DecodedRadiograph:
@@ -55,45 +55,45 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
     Raises:
         UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
     """
-    dataset = _checked(content, name=name)
-    facts = _facts(dataset, name=name)
+    dataset = _parse_checked(content, name=name)
+    facts = _read_facts(dataset, name=name)
     try:
-        pixels = _native(dataset) if _is_native(dataset) else _compressed(dataset, name=name)
-        pixels = _grey(pixels, dataset)
-        shown = grayscale_of(dataset, pixels=pixels, facts=facts, name=name)
+        pixels = _decode_native(dataset) if _is_native(dataset) else _decode_compressed(dataset, name=name)
+        pixels = _to_grey(pixels, dataset)
+        decoded = decode_grayscale(dataset, pixels=pixels, facts=facts, name=name)
     # the codecs' own errors are kinds of RuntimeError
-    except (*DAMAGE, RuntimeError) as error:
+    except (*DAMAGED_HEADER_ERRORS, RuntimeError) as error:
         reason = f"can't be decoded ({error})."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData")) from error
     if pixels.shape != (facts.rows, facts.columns):
         reason = f"decodes to {pixels.shape}, not to the rows and columns of the header."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData"))
-    return shown
+    return decoded
 
 
-def _checked(content: bytes, *, name: str) -> Dataset:
+def _parse_checked(content: bytes, *, name: str) -> Dataset:
     dataset = parse(content, name=name)
     try:
-        check_kind(dataset, name=name)
+        check_modality(dataset, name=name)
         check_pixels(dataset, name=name)
-    except DAMAGE as error:  # an attribute of another type than in the standard
+    except DAMAGED_HEADER_ERRORS as error:  # an attribute of another type than in the standard
         raise UnreadableImage(name, f"its DICOM header is damaged ({error}).") from error
     return dataset
 
 
-def _facts(dataset: Dataset, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
-    kept = kept_header(dataset, key=key)
+def _read_facts(dataset: Dataset, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
+    header = read_stored_header(dataset, key=key)
     photometric = str(dataset.PhotometricInterpretation)
     return ImageFacts(
         media_type=DICOM,
-        rows=whole(dataset, "Rows", name=name),
-        columns=whole(dataset, "Columns", name=name),
-        bits=whole(dataset, "BitsStored", name=name),
+        rows=read_integer(dataset, "Rows", name=name),
+        columns=read_integer(dataset, "Columns", name=name),
+        bits=read_integer(dataset, "BitsStored", name=name),
         photometric=photometric,
-        view=kept.view,
-        patient=kept.patient,
-        age=kept.age,
-        sex=kept.sex,
+        view=header.view,
+        patient=header.patient,
+        age=header.age,
+        sex=header.sex,
         notes=() if photometric.startswith("MONOCHROME") else (_COLOUR_NOTE,),
     )
 
@@ -102,7 +102,7 @@ def _is_native(dataset: Dataset) -> bool:
     return not UID(str(dataset.file_meta.TransferSyntaxUID)).is_encapsulated
 
 
-def _native(dataset: Dataset) -> NDArray[Any]:
+def _decode_native(dataset: Dataset) -> NDArray[Any]:
     """Uncompressed pixels (PS3.5 8.1.1 and D): row by row, low byte first unless the syntax is big endian."""
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     rows, columns, samples = int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel)
@@ -117,28 +117,28 @@ def _native(dataset: Dataset) -> NDArray[Any]:
         values = values.view(values.dtype.newbyteorder())
     values = values.astype(dtype.newbyteorder("="), copy=False)
     if samples == 1:
-        return _stored_bits(values.reshape(rows, columns), dataset)
+        return _extract_stored_bits(values.reshape(rows, columns), dataset)
     if int(dataset.get("PlanarConfiguration") or 0) == 1:
         return np.moveaxis(values.reshape(samples, rows, columns), 0, -1)
     return values.reshape(rows, columns, samples)
 
 
-def _compressed(dataset: Dataset, *, name: str) -> NDArray[Any]:
+def _decode_compressed(dataset: Dataset, *, name: str) -> NDArray[Any]:
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     shape = (int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel))
     pixels = codecs.decode(
-        one_frame(dataset),
+        join_fragments(dataset),
         syntax=syntax,
         shape=shape,
-        bits_allocated=whole(dataset, "BitsAllocated", name=name),
-        brightness_and_colour=str(dataset.PhotometricInterpretation).startswith("YBR"),
+        bits_allocated=read_integer(dataset, "BitsAllocated", name=name),
+        is_ycbcr=str(dataset.PhotometricInterpretation).startswith("YBR"),
     )
     if pixels.ndim != 2 or int(dataset.PixelRepresentation) == 0:
         return pixels
-    return _stored_bits(pixels, dataset)
+    return _extract_stored_bits(pixels, dataset)
 
 
-def _stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
+def _extract_stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
     """The values in the low ``BitsStored`` bits (PS3.5 8.1.1), sign extended; higher bits are ignored."""
     stored, allocated = int(dataset.BitsStored), values.dtype.itemsize * 8
     signed = int(dataset.PixelRepresentation) == 1
@@ -152,7 +152,7 @@ def _stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
     return values & ((1 << stored) - 1)
 
 
-def _grey(pixels: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
+def _to_grey(pixels: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
     """One sample per pixel: the luminance of colour (ITU-R BT.601), after the tables of a palette."""
     photometric = str(dataset.PhotometricInterpretation)
     if photometric == "PALETTE COLOR":
@@ -162,7 +162,7 @@ def _grey(pixels: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
     if pixels.ndim == 2:
         return pixels
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
-    if photometric.startswith("YBR_FULL") and syntax in codecs.KEEP_BRIGHTNESS_AND_COLOUR:
+    if photometric.startswith("YBR_FULL") and syntax in codecs.KEEPS_YCBCR:
         return np.ascontiguousarray(pixels[..., 0])
     luminance = pixels[..., :3].astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
     return np.rint(luminance).astype(np.uint8)

@@ -43,7 +43,7 @@ ATTRIBUTES_READ = (
     "ExtendedOffsetTable", "FloatPixelData", "DoubleFloatPixelData", "PixelData",
 )  # fmt: skip
 # An image can be shown without these; a damaged one counts as missing.
-_DISPENSABLE = frozenset({
+_OPTIONAL_ATTRIBUTES = frozenset({
     "SeriesDescription", "ViewPosition", "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex",
     "PatientOrientation", "PixelSpacing", "ImagerPixelSpacing", "PixelSpacingCalibrationType",
     "EstimatedRadiographicMagnificationFactor", "RescaleType",
@@ -54,10 +54,10 @@ _TAGS: list[BaseTag | int] = [
 ]
 
 # Inflated size of a deflated file at most: 16 million pixels of 16 bits are 32 MB.
-_MOST_INFLATED = 200_000_000
+_MAX_INFLATED_BYTES = 200_000_000
 _META_GROUP = 2
 # What pydicom raises on damaged headers, besides its own error.
-DAMAGE = (
+DAMAGED_HEADER_ERRORS = (
     AttributeError, BytesLengthException, EOFError, IndexError, KeyError, NotImplementedError, OSError,
     OverflowError, TypeError, UnicodeError, ValueError, struct.error, zlib.error,
 )  # fmt: skip
@@ -91,16 +91,16 @@ def parse(content: bytes, *, name: str) -> Dataset:
         UnreadableImage: the header is damaged, nested too deep, or inflates to more than 200 MB.
     """
     try:
-        return _converted(_with_syntax(_read(content, name=name, tags=_TAGS)), name=name)
+        return _convert_values(_add_transfer_syntax(_read_dataset(content, name=name, tags=_TAGS)), name=name)
     except RecursionError as error:
-        _refuse_nesting(error.__traceback__, name=name)
+        _raise_nesting_error(error.__traceback__, name=name)
     except InvalidDicomError as error:
         raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
-    except DAMAGE as error:
-        raise UnreadableImage(name, f"its DICOM header is damaged ({_brief(error)}).") from error
+    except DAMAGED_HEADER_ERRORS as error:
+        raise UnreadableImage(name, f"its DICOM header is damaged ({_short_message(error)}).") from error
 
 
-def parse_whole(content: bytes, *, name: str) -> Dataset:
+def parse_all(content: bytes, *, name: str) -> Dataset:
     """Parse all attributes of the file, those with patient data too.
 
     Args:
@@ -109,19 +109,19 @@ def parse_whole(content: bytes, *, name: str) -> Dataset:
 
     Returns:
         The dataset; pydicom converts a value when it is first accessed, so accessing a damaged one raises one
-        of ``DAMAGE``.
+        of ``DAMAGED_HEADER_ERRORS``.
 
     Raises:
         UnreadableImage: as :func:`parse`.
     """
     try:
-        return _with_syntax(_read(content, name=name, tags=None))
+        return _add_transfer_syntax(_read_dataset(content, name=name, tags=None))
     except RecursionError as error:
-        _refuse_nesting(error.__traceback__, name=name)
+        _raise_nesting_error(error.__traceback__, name=name)
     except InvalidDicomError as error:
         raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
-    except DAMAGE as error:
-        raise UnreadableImage(name, f"its DICOM header is damaged ({_brief(error)}).") from error
+    except DAMAGED_HEADER_ERRORS as error:
+        raise UnreadableImage(name, f"its DICOM header is damaged ({_short_message(error)}).") from error
 
 
 def attribute_name(keyword: str) -> str:
@@ -134,21 +134,21 @@ def attribute_name(keyword: str) -> str:
     return keyword if tag is None else f"{keyword} ({tag >> 16:04X},{tag & 0xFFFF:04X})"
 
 
-def _read(content: bytes, *, name: str, tags: list[BaseTag | int] | None) -> Dataset:
+def _read_dataset(content: bytes, *, name: str, tags: list[BaseTag | int] | None) -> Dataset:
     file = io.BytesIO(content)
     if read_preamble(file, force=True) is None:
         return dcmread(file, force=True, specific_tags=tags)
-    meta = read_dataset(file, is_implicit_VR=False, is_little_endian=True, stop_when=_behind_meta)
+    meta = read_dataset(file, is_implicit_VR=False, is_little_endian=True, stop_when=_is_after_meta)
     syntax = UID(str(meta.get("TransferSyntaxUID", "")))
     if syntax != DeflatedExplicitVRLittleEndian:
         return dcmread(io.BytesIO(content), specific_tags=tags)
     # pydicom would inflate the whole file at once, without a limit
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    inflated = inflater.decompress(memoryview(content)[file.tell() :], _MOST_INFLATED)
+    inflated = inflater.decompress(memoryview(content)[file.tell() :], _MAX_INFLATED_BYTES)
     if inflater.unconsumed_tail:
         raise UnreadableImage(
             name,
-            f"inflates to more than {_MOST_INFLATED // 1_000_000} MB, which no radiograph does.",
+            f"inflates to more than {_MAX_INFLATED_BYTES // 1_000_000} MB, which no radiograph does.",
             attribute="Deflated Explicit VR Little Endian",
         )
     dataset = read_dataset(io.BytesIO(inflated), is_implicit_VR=False, is_little_endian=True,
@@ -158,7 +158,7 @@ def _read(content: bytes, *, name: str, tags: list[BaseTag | int] | None) -> Dat
     return dataset
 
 
-def _with_syntax(dataset: Dataset) -> Dataset:
+def _add_transfer_syntax(dataset: Dataset) -> Dataset:
     """Add the transfer syntax of a file without meta information, from its first element."""
     if "TransferSyntaxUID" not in dataset.file_meta:
         implicit, little = dataset.original_encoding
@@ -167,36 +167,36 @@ def _with_syntax(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def _converted(dataset: Dataset, *, name: str) -> Dataset:
+def _convert_values(dataset: Dataset, *, name: str) -> Dataset:
     """Convert all values now (pydicom does so on first access), so that damage is found here."""
     for tag in list(dataset.keys()):
         try:
             _ = dataset[tag].value
-        except DAMAGE as error:
+        except DAMAGED_HEADER_ERRORS as error:
             keyword = keyword_for_tag(tag)
-            if keyword not in _DISPENSABLE:
+            if keyword not in _OPTIONAL_ATTRIBUTES:
                 raise UnreadableImage(
-                    name, f"is damaged ({_brief(error)}).", attribute=attribute_name(keyword)
+                    name, f"is damaged ({_short_message(error)}).", attribute=attribute_name(keyword)
                 ) from error
             del dataset[tag]
     return dataset
 
 
-def _behind_meta(tag: BaseTag, _vr: str | None, _length: int) -> bool:
+def _is_after_meta(tag: BaseTag, _vr: str | None, _length: int) -> bool:
     return tag.group != _META_GROUP
 
 
-def _refuse_nesting(trace: TracebackType | None, *, name: str) -> NoReturn:
+def _raise_nesting_error(traceback: TracebackType | None, *, name: str) -> NoReturn:
     """Refuse a file that is nested too deep, naming the outermost sequence that was being read."""
-    while trace is not None:
-        number = trace.tb_frame.f_locals.get("tag")
-        if isinstance(number, int) and trace.tb_frame.f_code.co_name == "data_element_generator":
-            tag = Tag(number)
+    while traceback is not None:
+        tag_number = traceback.tb_frame.f_locals.get("tag")
+        if isinstance(tag_number, int) and traceback.tb_frame.f_code.co_name == "data_element_generator":
+            tag = Tag(tag_number)
             attribute = f"{keyword_for_tag(tag) or 'sequence'} ({tag.group:04X},{tag.element:04X})"
             raise UnreadableImage(name, "holds sequences nested too deep to be read.", attribute=attribute)
-        trace = trace.tb_next
+        traceback = traceback.tb_next
     raise UnreadableImage(name, "holds sequences nested too deep to be read.")
 
 
-def _brief(error: BaseException) -> str:
+def _short_message(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,4 +1,4 @@
-"""The attributes of a DICOM header that are stored: those in ``KEPT`` and no others."""
+"""The attributes of a DICOM header that are stored: those in ``STORED_ATTRIBUTES`` and no others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Header attribute -> field of ImageFacts. Names, dates, exam numbers, institutions, devices and private
 # elements are not even parsed (imaging/dicom_file.py has the list of attributes that are).
-KEPT = {
+STORED_ATTRIBUTES = {
     "PatientID": "patient, as a pseudonym made with the workspace's key",
     "PatientAge": "age; above 89 as 90 years where files are de-identified at the door",
     "PatientSex": "sex",
@@ -28,7 +28,7 @@ _VIEWS = {
     "RLD": View.OTHER, "LLD": View.OTHER, "RLO": View.OTHER, "LLO": View.OTHER,
 }  # fmt: skip
 # Series Description (0008,103E) is free text in any language; only unambiguous words are used.
-_DESCRIBED = (
+_VIEW_PATTERNS = (
     (re.compile(r"\b(lateral|lat|latero-?lateral|profil|seitlich)\b", re.IGNORECASE), View.LATERAL),
     (re.compile(r"\b(pa|p\.a\.|postero-?anterior)(?!\w)", re.IGNORECASE), View.PA),
     (re.compile(r"\b(ap|a\.p\.|antero-?posterior)(?!\w)", re.IGNORECASE), View.AP),
@@ -37,8 +37,8 @@ _AGE = re.compile(r"\d{1,3}[DWMY]?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptHeader:
-    """The values of ``KEPT``; None or UNKNOWN if the header has no usable value."""
+class StoredHeader:
+    """The values of ``STORED_ATTRIBUTES``; None or UNKNOWN if the header has no usable value."""
 
     patient: str | None
     age: str | None
@@ -46,7 +46,7 @@ class KeptHeader:
     view: View
 
 
-def kept_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> KeptHeader:
+def read_stored_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> StoredHeader:
     """Read the values that are stored in the database.
 
     Args:
@@ -58,17 +58,17 @@ def kept_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> KeptHea
         Patient ID (0010,0020) as a pseudonym, Patient's Age (0010,1010) as written, Patient's Sex (0010,0040)
         and the view. An age or sex outside DICOM's form is None.
     """
-    age = _text(dataset, "PatientAge").upper()
-    sex = _text(dataset, "PatientSex").upper()
-    return KeptHeader(
-        patient=_pseudonym(dataset, key),
+    age = _read_text(dataset, "PatientAge").upper()
+    sex = _read_text(dataset, "PatientSex").upper()
+    return StoredHeader(
+        patient=_patient_pseudonym(dataset, key),
         age=age if _AGE.fullmatch(age) else None,
         sex=Sex(sex) if sex in set(Sex) else None,
-        view=view_of(dataset),
+        view=read_view(dataset),
     )
 
 
-def view_of(dataset: Dataset) -> View:
+def read_view(dataset: Dataset) -> View:
     """The projection of the radiograph.
 
     It is taken from View Position (0018,5101), else Patient Orientation (0020,0020), else Series Description
@@ -81,41 +81,41 @@ def view_of(dataset: Dataset) -> View:
     Returns:
         OTHER for an unknown View Position; UNKNOWN if no attribute gives the view.
     """
-    position = _text(dataset, "ViewPosition").upper()
+    position = _read_text(dataset, "ViewPosition").upper()
     if position:
         return _VIEWS.get(position, View.OTHER)
     orientation = [str(part).upper() for part in dataset.get("PatientOrientation") or []]
     if len(orientation) == 2 and orientation[0][:1] in {"A", "P"} and orientation[1][:1] in {"F", "H"}:
         return View.LATERAL
-    described = {view for pattern, view in _DESCRIBED if pattern.search(_text(dataset, "SeriesDescription"))}
-    return described.pop() if len(described) == 1 else View.UNKNOWN
+    views = {view for pattern, view in _VIEW_PATTERNS if pattern.search(_read_text(dataset, "SeriesDescription"))}
+    return views.pop() if len(views) == 1 else View.UNKNOWN
 
 
-def age_at_most_90(age: str | None) -> str | None:
+def cap_age(age: str | None) -> str | None:
     """The age, or "090Y" if it is above 89 years, which could identify a person (45 CFR 164.514(b)(2)).
 
     Args:
         age: 1 to 3 digits and a unit D, W, M or Y, as in Patient's Age (0010,1010); without a unit it is in
             years. None stays None.
     """
-    old = age is not None and age[-1:] in "Y0123456789" and int(age.rstrip("Y")) > 89
-    return "090Y" if old else age
+    is_over_89 = age is not None and age[-1:] in "Y0123456789" and int(age.rstrip("Y")) > 89
+    return "090Y" if is_over_89 else age
 
 
-def _pseudonym(dataset: Dataset, key: PseudonymKey | None) -> str | None:
+def _patient_pseudonym(dataset: Dataset, key: PseudonymKey | None) -> str | None:
     """Patient ID if the header states that it is de-identified (PS3.3 C.7.1.1), else a hash with the key.
 
     The hash keeps the images of one patient together without storing the number. It is a pseudonym, not
     anonymous: somebody with the key and a list of all numbers can reverse it.
     """
-    patient = _text(dataset, "PatientID")
+    patient = _read_text(dataset, "PatientID")
     if not patient:
         return None
-    if _text(dataset, "PatientIdentityRemoved").upper() == "YES":
+    if _read_text(dataset, "PatientIdentityRemoved").upper() == "YES":
         return patient
     return None if key is None else key.patient(patient)
 
 
-def _text(dataset: Dataset, keyword: str) -> str:
+def _read_text(dataset: Dataset, keyword: str) -> str:
     value = dataset.get(keyword)
     return "" if value is None else str(value).strip(" \0\t\r\n")

@@ -9,11 +9,11 @@ from pydicom import Dataset
 from pydicom.encaps import generate_fragments
 from pydicom.uid import UID, RLELossless
 
-from imaging.codecs import DECODED
-from imaging.codestream import FrameHeader, frame_header
-from imaging.dicom_file import DAMAGE, attribute_name
+from imaging.codecs import SUPPORTED_SYNTAXES
+from imaging.codestream import FrameHeader, read_frame_header
+from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name
 from imaging.errors import UnreadableImage
-from imaging.radiograph import MOST_PIXELS
+from imaging.radiograph import MAX_PIXELS
 
 # PS3.4 B.5: the storage classes of a projection radiograph.
 _RADIOGRAPHS = {
@@ -22,7 +22,7 @@ _RADIOGRAPHS = {
     "1.2.840.10008.5.1.4.1.1.1.1.1",  # Digital X-Ray, for processing
 }
 # Secondary capture classes (PS3.4 B.5); the modality tells whether one is a radiograph.
-_SECONDARY = {
+_SECONDARY_CAPTURES = {
     "1.2.840.10008.5.1.4.1.1.7",
     "1.2.840.10008.5.1.4.1.1.7.2",
     "1.2.840.10008.5.1.4.1.1.7.3",
@@ -38,10 +38,10 @@ _PALETTE_TABLES = tuple(
     for colour in ("Red", "Green", "Blue")
     for part in ("Descriptor", "Data")
 )
-_NAMED_SYNTAX = "TransferSyntaxUID (0002,0010)"
+_SYNTAX_ATTRIBUTE = "TransferSyntaxUID (0002,0010)"
 
 
-def check_kind(dataset: Dataset, *, name: str) -> None:
+def check_modality(dataset: Dataset, *, name: str) -> None:
     """Check that a file is a CR or DX radiograph, or a secondary capture of one.
 
     Args:
@@ -51,17 +51,17 @@ def check_kind(dataset: Dataset, *, name: str) -> None:
     Raises:
         UnreadableImage: SOP Class UID (0008,0016) or Modality (0008,0060) is another.
     """
-    sop_class = str(_text(dataset, "SOPClassUID"))
-    modality = _text(dataset, "Modality").upper()
+    sop_class = str(_read_text(dataset, "SOPClassUID"))
+    modality = _read_text(dataset, "Modality").upper()
     if sop_class in _RADIOGRAPHS:
         if modality and modality not in _MODALITIES:
-            _refuse(name, "Modality", f"is {modality}, which a CR or DX image is not.")
+            _raise_unreadable(name, "Modality", f"is {modality}, which a CR or DX image is not.")
         return
-    if sop_class in _SECONDARY or not sop_class:
+    if sop_class in _SECONDARY_CAPTURES or not sop_class:
         if modality in _MODALITIES:
             return
-        _refuse(name, "Modality", f"is {modality or 'missing'}; radiographs are CR or DX.")
-    _refuse(name, "SOPClassUID", f"is {UID(sop_class).name}; CR and DX images are read.")
+        _raise_unreadable(name, "Modality", f"is {modality or 'missing'}; radiographs are CR or DX.")
+    _raise_unreadable(name, "SOPClassUID", f"is {UID(sop_class).name}; CR and DX images are read.")
 
 
 def check_pixels(dataset: Dataset, *, name: str) -> None:
@@ -77,22 +77,22 @@ def check_pixels(dataset: Dataset, *, name: str) -> None:
         UnreadableImage: names the attribute, the value and the rule (PS3.3 C.7.6.3, C.8.11.3; PS3.5 8).
     """
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
-    if syntax not in DECODED:
-        raise UnreadableImage(name, f"is {syntax.name}, which is not decoded.", attribute=_NAMED_SYNTAX)
+    if syntax not in SUPPORTED_SYNTAXES:
+        raise UnreadableImage(name, f"is {syntax.name}, which is not decoded.", attribute=_SYNTAX_ATTRIBUTE)
     if "FloatPixelData" in dataset or "DoubleFloatPixelData" in dataset:
-        _refuse(name, "FloatPixelData", "a radiograph's pixels are whole numbers.")
+        _raise_unreadable(name, "FloatPixelData", "a radiograph's pixels are whole numbers.")
     if not dataset.get("PixelData"):
-        _refuse(name, "PixelData", "is missing: the file is a header without an image.")
-    rows, columns = whole(dataset, "Rows", name=name), whole(dataset, "Columns", name=name)
+        _raise_unreadable(name, "PixelData", "is missing: the file is a header without an image.")
+    rows, columns = read_integer(dataset, "Rows", name=name), read_integer(dataset, "Columns", name=name)
     if not (rows > 0 and columns > 0):
-        _refuse(name, "Rows" if rows <= 0 else "Columns", "is not above 0.")
-    if rows * columns > MOST_PIXELS:
-        _refuse(
-            name, "Rows", f"{columns} x {rows} pixels; at most {MOST_PIXELS // 1_000_000} million are read."
+        _raise_unreadable(name, "Rows" if rows <= 0 else "Columns", "is not above 0.")
+    if rows * columns > MAX_PIXELS:
+        _raise_unreadable(
+            name, "Rows", f"{columns} x {rows} pixels; at most {MAX_PIXELS // 1_000_000} million are read."
         )
-    frames = whole(dataset, "NumberOfFrames", name=name, default=1)
+    frames = read_integer(dataset, "NumberOfFrames", name=name, default=1)
     if frames != 1:
-        _refuse(name, "NumberOfFrames", f"is {frames}; one image a file is read.")
+        _raise_unreadable(name, "NumberOfFrames", f"is {frames}; one image a file is read.")
     _check_bits(dataset, name=name)
     _check_colours(dataset, name=name)
     _check_rescale(dataset, name=name)
@@ -102,7 +102,7 @@ def check_pixels(dataset: Dataset, *, name: str) -> None:
         _check_length(dataset, name=name)
 
 
-def whole(dataset: Dataset, keyword: str, *, name: str, default: int | None = None) -> int:
+def read_integer(dataset: Dataset, keyword: str, *, name: str, default: int | None = None) -> int:
     """Read an attribute as an integer.
 
     Args:
@@ -118,14 +118,14 @@ def whole(dataset: Dataset, keyword: str, *, name: str, default: int | None = No
         value = dataset.get(keyword)
         if value is None or value == "":
             if default is None:
-                _refuse(name, keyword, "is missing.")
+                _raise_unreadable(name, keyword, "is missing.")
             return default
         return int(value)
-    except DAMAGE as error:
-        _refuse(name, keyword, f"is no whole number ({error}).")
+    except DAMAGED_HEADER_ERRORS as error:
+        _raise_unreadable(name, keyword, f"is no whole number ({error}).")
 
 
-def one_frame(dataset: Dataset) -> bytes:
+def join_fragments(dataset: Dataset) -> bytes:
     """The compressed frame of an encapsulated image, its fragments joined (PS3.5 A.4).
 
     Args:
@@ -134,47 +134,47 @@ def one_frame(dataset: Dataset) -> bytes:
     Raises:
         ValueError: there is no Basic Offset Table item.
     """
-    return b"".join(generate_fragments(_items(dataset)))
+    return b"".join(generate_fragments(_pixel_items(dataset)))
 
 
 # ---------------------------------------------------------------------------------------------- rules
 def _check_bits(dataset: Dataset, *, name: str) -> None:
-    allocated = whole(dataset, "BitsAllocated", name=name)
-    stored = whole(dataset, "BitsStored", name=name)
-    high = whole(dataset, "HighBit", name=name)
+    allocated = read_integer(dataset, "BitsAllocated", name=name)
+    stored = read_integer(dataset, "BitsStored", name=name)
+    high = read_integer(dataset, "HighBit", name=name)
     if allocated not in {8, 16}:
-        _refuse(name, "BitsAllocated", f"is {allocated}; a CR or DX image has 8 or 16 (PS3.3 C.8.11.3).")
+        _raise_unreadable(name, "BitsAllocated", f"is {allocated}; a CR or DX image has 8 or 16 (PS3.3 C.8.11.3).")
     if not 6 <= stored <= allocated:
-        _refuse(
+        _raise_unreadable(
             name, "BitsStored", f"is {stored} of {allocated} allocated; 6 to {allocated} (PS3.3 C.8.11.3)."
         )
     if high != stored - 1:
-        _refuse(
+        _raise_unreadable(
             name, "HighBit", f"is {high} with {stored} bits stored; it is one less than those (PS3.5 8.1.1)."
         )
-    if whole(dataset, "PixelRepresentation", name=name) not in {0, 1}:
-        _refuse(name, "PixelRepresentation", "is neither 0 (unsigned) nor 1 (signed).")
+    if read_integer(dataset, "PixelRepresentation", name=name) not in {0, 1}:
+        _raise_unreadable(name, "PixelRepresentation", "is neither 0 (unsigned) nor 1 (signed).")
 
 
 def _check_colours(dataset: Dataset, *, name: str) -> None:
-    samples = whole(dataset, "SamplesPerPixel", name=name)
-    photometric = _text(dataset, "PhotometricInterpretation")
+    samples = read_integer(dataset, "SamplesPerPixel", name=name)
+    photometric = _read_text(dataset, "PhotometricInterpretation")
     if samples == 1 and photometric == _PALETTE:
         for keyword in _PALETTE_TABLES:
             if keyword not in dataset:
-                _refuse(
+                _raise_unreadable(
                     name, keyword, "is missing, so the palette's pixels have no meaning (PS3.3 C.7.6.3.1.5)."
                 )
         return
     if (samples == 1 and photometric in _GREY) or (samples == 3 and photometric in _COLOURS):
-        if samples == 3 and whole(dataset, "BitsAllocated", name=name) != 8:
-            _refuse(name, "BitsAllocated", "colour is read with 8 bits.")
-        if samples == 3 and whole(dataset, "PixelRepresentation", name=name) != 0:
-            _refuse(name, "PixelRepresentation", "colour is unsigned (PS3.3 C.7.6.3.1.2).")
-        if samples == 3 and whole(dataset, "PlanarConfiguration", name=name, default=0) not in {0, 1}:
-            _refuse(name, "PlanarConfiguration", "is neither 0 nor 1.")
+        if samples == 3 and read_integer(dataset, "BitsAllocated", name=name) != 8:
+            _raise_unreadable(name, "BitsAllocated", "colour is read with 8 bits.")
+        if samples == 3 and read_integer(dataset, "PixelRepresentation", name=name) != 0:
+            _raise_unreadable(name, "PixelRepresentation", "colour is unsigned (PS3.3 C.7.6.3.1.2).")
+        if samples == 3 and read_integer(dataset, "PlanarConfiguration", name=name, default=0) not in {0, 1}:
+            _raise_unreadable(name, "PlanarConfiguration", "is neither 0 nor 1.")
         return
-    _refuse(
+    _raise_unreadable(
         name,
         "PhotometricInterpretation",
         f"is {photometric or 'missing'} with {samples} samples a pixel, which is no grey or colour image.",
@@ -186,73 +186,73 @@ def _check_rescale(dataset: Dataset, *, name: str) -> None:
         value = dataset.get(keyword)
         try:
             number = 1.0 if value is None or value == "" else float(value)
-        except DAMAGE as error:
-            _refuse(name, keyword, f"is no number ({error}).")
+        except DAMAGED_HEADER_ERRORS as error:
+            _raise_unreadable(name, keyword, f"is no number ({error}).")
         if not math.isfinite(number) or (keyword == "RescaleSlope" and number == 0):
-            _refuse(name, keyword, f"is {number:g}, which tells no grey values apart (PS3.3 C.11.1).")
+            _raise_unreadable(name, keyword, f"is {number:g}, which tells no grey values apart (PS3.3 C.11.1).")
 
 
 def _check_length(dataset: Dataset, *, name: str) -> None:
     # PS3.5 8.1.1 and A.1: all pixels, then one byte of zero where the number of bytes is odd.
-    pixels = whole(dataset, "Rows", name=name) * whole(dataset, "Columns", name=name)
-    samples = whole(dataset, "SamplesPerPixel", name=name)
-    expected = pixels * samples * whole(dataset, "BitsAllocated", name=name) // 8
-    if _text(dataset, "PhotometricInterpretation") == "YBR_FULL_422":
+    pixels = read_integer(dataset, "Rows", name=name) * read_integer(dataset, "Columns", name=name)
+    samples = read_integer(dataset, "SamplesPerPixel", name=name)
+    expected = pixels * samples * read_integer(dataset, "BitsAllocated", name=name) // 8
+    if _read_text(dataset, "PhotometricInterpretation") == "YBR_FULL_422":
         expected = pixels * 2  # two samples of colour for every two of brightness
-    found = len(dataset.PixelData)
-    if found not in {expected, expected + expected % 2}:
-        way = "short" if found < expected else "long"
-        _refuse(name, "PixelData", f"is too {way}: {found} bytes, where rows and columns ask for {expected}.")
+    actual = len(dataset.PixelData)
+    if actual not in {expected, expected + expected % 2}:
+        difference = "short" if actual < expected else "long"
+        _raise_unreadable(name, "PixelData", f"is too {difference}: {actual} bytes, where rows and columns ask for {expected}.")
 
 
 def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
     try:
-        fragments = list(generate_fragments(_items(dataset)))
-    except DAMAGE as error:
-        _refuse(name, "PixelData", f"its fragments are damaged ({error}).")
+        fragments = list(generate_fragments(_pixel_items(dataset)))
+    except DAMAGED_HEADER_ERRORS as error:
+        _raise_unreadable(name, "PixelData", f"its fragments are damaged ({error}).")
     if not fragments:
-        _refuse(name, "PixelData", "holds no compressed frame.")
+        _raise_unreadable(name, "PixelData", "holds no compressed frame.")
     if syntax == RLELossless:
         _check_rle(dataset, fragments, name=name)
         return
-    starts = [fragment for fragment in fragments if frame_header(fragment) is not None]
-    header = frame_header(b"".join(fragments))
+    frames = [fragment for fragment in fragments if read_frame_header(fragment) is not None]
+    header = read_frame_header(b"".join(fragments))
     if header is None:
-        _refuse(name, "PixelData", f"holds no {syntax.name} stream.")
-    if len(starts) > 1:
-        _refuse(name, "PixelData", f"holds {len(starts)} compressed frames; one image a file is read.")
+        _raise_unreadable(name, "PixelData", f"holds no {syntax.name} stream.")
+    if len(frames) > 1:
+        _raise_unreadable(name, "PixelData", f"holds {len(frames)} compressed frames; one image a file is read.")
     # The end marker of JPEG and JPEG 2000: without it a decoder fills missing pixels with grey, without an
     # error
     if b"\xff\xd9" not in fragments[-1]:
-        _refuse(name, "PixelData", "ends too early: the compressed frame has no end mark.")
+        _raise_unreadable(name, "PixelData", "ends too early: the compressed frame has no end mark.")
     _check_header(dataset, header, name=name)
 
 
 def _check_rle(dataset: Dataset, fragments: list[bytes], *, name: str) -> None:
     # PS3.5 A.4.2 and G: one fragment a frame; its header counts the segments, one for each byte of a pixel.
     if len(fragments) != 1:
-        _refuse(name, "PixelData", f"holds {len(fragments)} RLE frames; one image a file is read.")
+        _raise_unreadable(name, "PixelData", f"holds {len(fragments)} RLE frames; one image a file is read.")
     segments = int.from_bytes(fragments[0][:4], "little")
-    bytes_a_pixel = whole(dataset, "BitsAllocated", name=name) // 8
-    expected = bytes_a_pixel * whole(dataset, "SamplesPerPixel", name=name)
+    bytes_a_pixel = read_integer(dataset, "BitsAllocated", name=name) // 8
+    expected = bytes_a_pixel * read_integer(dataset, "SamplesPerPixel", name=name)
     if len(fragments[0]) < 64 or segments != expected:
-        _refuse(name, "PixelData", f"has {segments} RLE segments, where its pixels ask for {expected}.")
+        _raise_unreadable(name, "PixelData", f"has {segments} RLE segments, where its pixels ask for {expected}.")
 
 
 def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
-    said = {
-        "Rows": (header.rows, whole(dataset, "Rows", name=name)),
-        "Columns": (header.columns, whole(dataset, "Columns", name=name)),
-        "SamplesPerPixel": (header.samples, whole(dataset, "SamplesPerPixel", name=name)),
+    values = {
+        "Rows": (header.rows, read_integer(dataset, "Rows", name=name)),
+        "Columns": (header.columns, read_integer(dataset, "Columns", name=name)),
+        "SamplesPerPixel": (header.samples, read_integer(dataset, "SamplesPerPixel", name=name)),
     }
-    for keyword, (inside, outside) in said.items():
-        if inside != outside:
-            _refuse(name, keyword, f"is {outside}, but the compressed pixels say {inside}.")
-    if header.precision > whole(dataset, "BitsAllocated", name=name):
-        _refuse(name, "BitsAllocated", f"is less than the {header.precision} bits of the compressed pixels.")
+    for keyword, (in_stream, in_header) in values.items():
+        if in_stream != in_header:
+            _raise_unreadable(name, keyword, f"is {in_header}, but the compressed pixels say {in_stream}.")
+    if header.precision > read_integer(dataset, "BitsAllocated", name=name):
+        _raise_unreadable(name, "BitsAllocated", f"is less than the {header.precision} bits of the compressed pixels.")
 
 
-def _items(dataset: Dataset) -> bytes:
+def _pixel_items(dataset: Dataset) -> bytes:
     """The pixel data without its Basic Offset Table, the first item (PS3.5 A.4)."""
     data: bytes = dataset.PixelData
     if data[:4] != b"\xfe\xff\x00\xe0" or len(data) < 8:
@@ -260,10 +260,10 @@ def _items(dataset: Dataset) -> bytes:
     return data[8 + int.from_bytes(data[4:8], "little") :]
 
 
-def _text(dataset: Dataset, keyword: str) -> str:
+def _read_text(dataset: Dataset, keyword: str) -> str:
     value = dataset.get(keyword)
     return "" if value is None else str(value).strip()
 
 
-def _refuse(name: str, keyword: str, reason: str) -> NoReturn:
+def _raise_unreadable(name: str, keyword: str, reason: str) -> NoReturn:
     raise UnreadableImage(name, reason, attribute=attribute_name(keyword))

@@ -19,35 +19,35 @@ from pydicom.pixels.processing import apply_windowing
 from imaging.radiograph import AS_STORED, DecodedRadiograph, VoiTable, Window
 
 # Part of the name of a cached picture: increase it when the same file is rendered differently.
-RENDERING = 1
-QUALITY = 90
+RENDERING_VERSION = 1
+JPEG_QUALITY = 90
 
-_MOST_SAMPLED = 1_000_000
+_MAX_SAMPLED_PIXELS = 1_000_000
 _PERCENTILES = (0.5, 99.5)
 # A stored window is not used if less than this share of the pixels is between black and white.
-_LEAST_BETWEEN = 0.02
-_LEAST_RANGE = 0.5
+_MIN_SHARE_BETWEEN = 0.02
+_MIN_BRIGHTNESS_RANGE = 0.5
 
 
-def display_jpeg(
+def render_display_jpeg(
     decoded: DecodedRadiograph,
     *,
     window: Window | VoiTable | None = None,
-    longest: int | None = None,
-    quality: int = QUALITY,
+    longest_side: int | None = None,
+    quality: int = JPEG_QUALITY,
 ) -> bytes:
     """Render the radiograph as a grey JPEG of 8 bits.
 
     Args:
         decoded: the radiograph.
         window: one of ``decoded.windows`` or ``decoded.tables``, or another window; None for
-            :func:`first_window`.
-        longest: pixels of the longer side at most; None for full size. The picture is never enlarged by this.
+            :func:`choose_first_window`.
+        longest_side: pixels of the longer side at most; None for full size. The picture is never enlarged by this.
         quality: of the JPEG, 1 to 95.
     """
-    table = grey_table(decoded, window=window or first_window(decoded))
-    image = Image.fromarray(table[_indices(decoded.pixels)])
-    size = display_size(decoded, longest=longest)
+    table = build_grey_table(decoded, window=window or choose_first_window(decoded))
+    image = Image.fromarray(table[_as_indices(decoded.pixels)])
+    size = display_size(decoded, longest_side=longest_side)
     if size != image.size:
         image = image.resize(size, Image.Resampling.BOX if size < image.size else Image.Resampling.BILINEAR)
     out = io.BytesIO()
@@ -55,14 +55,14 @@ def display_jpeg(
     return out.getvalue()
 
 
-def display_size(decoded: DecodedRadiograph, *, longest: int | None) -> tuple[int, int]:
+def display_size(decoded: DecodedRadiograph, *, longest_side: int | None) -> tuple[int, int]:
     """The size of a picture with square pixels.
 
-    The picture is stretched along the longer side of the pixels, then reduced to ``longest``.
+    The picture is stretched along the longer side of the pixels, then reduced to ``longest_side``.
 
     Args:
         decoded: the radiograph.
-        longest: pixels of the longer side at most; None for full size.
+        longest_side: pixels of the longer side at most; None for full size.
 
     Returns:
         Width and height in pixels, 1 or more.
@@ -73,11 +73,11 @@ def display_size(decoded: DecodedRadiograph, *, longest: int | None) -> tuple[in
         height *= vertical / horizontal
     else:
         width *= horizontal / vertical
-    scale = min(1.0, longest / max(width, height)) if longest else 1.0
+    scale = min(1.0, longest_side / max(width, height)) if longest_side else 1.0
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
-def first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
+def choose_first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
     """The window that is shown first: the first stored table, else the first stored window, else automatic.
 
     If a file has both, either may be applied (PS3.3 C.11.2.1); a table is the manufacturer's own rendering.
@@ -88,19 +88,19 @@ def first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
     Args:
         decoded: the radiograph.
     """
-    values, counts = _histogram(decoded)
-    stated: list[Window | VoiTable] = [*decoded.tables[:1], *decoded.windows[:1]]
-    for stored in stated:
-        shown = _brightness(decoded, stored)[values - decoded.lowest]
-        between = counts[(shown > 0.004) & (shown < 0.996)].sum() / counts.sum()
-        darkest, brightest = _percentiles(shown, counts)
-        flat = stored == AS_STORED and brightest - darkest < _LEAST_RANGE
-        if between >= _LEAST_BETWEEN and not flat:
-            return stored
-    return _automatic(decoded, values, counts)
+    values, counts = _compute_histogram(decoded)
+    stored_windows: list[Window | VoiTable] = [*decoded.tables[:1], *decoded.windows[:1]]
+    for window in stored_windows:
+        brightness = _compute_brightness(decoded, window)[values - decoded.lowest]
+        share_between = counts[(brightness > 0.004) & (brightness < 0.996)].sum() / counts.sum()
+        darkest, brightest = _percentiles(brightness, counts)
+        is_flat = window == AS_STORED and brightest - darkest < _MIN_BRIGHTNESS_RANGE
+        if share_between >= _MIN_SHARE_BETWEEN and not is_flat:
+            return window
+    return _window_from_histogram(decoded, values, counts)
 
 
-def automatic_window(decoded: DecodedRadiograph) -> Window:
+def compute_automatic_window(decoded: DecodedRadiograph) -> Window:
     """A window from the 0.5th to the 99.5th percentile of the values that are not padding.
 
     It is computed from the image because CR and DX values have no common scale.
@@ -111,10 +111,10 @@ def automatic_window(decoded: DecodedRadiograph) -> Window:
     Returns:
         Centre and width in values after the modality transform, function LINEAR_EXACT.
     """
-    return _automatic(decoded, *_histogram(decoded))
+    return _window_from_histogram(decoded, *_compute_histogram(decoded))
 
 
-def grey_table(
+def build_grey_table(
     decoded: DecodedRadiograph, *, window: Window | VoiTable, bits: int = 8
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """The grey level of each possible stored value.
@@ -130,16 +130,16 @@ def grey_table(
         Shape (256,) or (65536,), indexed by the stored value read as an unsigned number; 0 is black, 255
         (with 16 bits 65,535) is white. dtype uint8 or uint16.
     """
-    shown = _brightness(decoded, window)
-    most = (1 << bits) - 1
-    levels = np.rint((1 - shown if decoded.inverted else shown) * most).astype(f"u{bits // 8}")
+    brightness = _compute_brightness(decoded, window)
+    max_level = (1 << bits) - 1
+    levels = np.rint((1 - brightness if decoded.inverted else brightness) * max_level).astype(f"u{bits // 8}")
     if decoded.padding is not None:
         first, last = (np.clip(end - decoded.lowest, -1, len(levels)) for end in decoded.padding)
         levels[max(first, 0) : last + 1] = 0
     return np.roll(levels, decoded.lowest)  # negative values, read as unsigned, come after the others
 
 
-def _brightness(decoded: DecodedRadiograph, window: Window | VoiTable) -> NDArray[np.float32]:
+def _compute_brightness(decoded: DecodedRadiograph, window: Window | VoiTable) -> NDArray[np.float32]:
     """Brightness, 0 to 1, of each stored value from ``lowest`` upwards."""
     if isinstance(window, VoiTable):
         return window.brightness
@@ -151,35 +151,35 @@ def _brightness(decoded: DecodedRadiograph, window: Window | VoiTable) -> NDArra
         return (apply_windowing(decoded.modality, voi) / 65535).astype(np.float32)
 
 
-def _automatic(decoded: DecodedRadiograph, values: NDArray[np.int64], counts: NDArray[np.int64]) -> Window:
+def _window_from_histogram(decoded: DecodedRadiograph, values: NDArray[np.int64], counts: NDArray[np.int64]) -> Window:
     low, high = _percentiles(decoded.modality[values - decoded.lowest], counts)
     center, width = (low + high) / 2, max(high - low, 1e-3)
     return Window(center=center, width=width, name="Automatic", function="LINEAR_EXACT")
 
 
-def _percentiles(shown: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple[float, float]:
+def _percentiles(brightness: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple[float, float]:
     """The 0.5th and 99.5th percentile of values that occur ``counts`` times each."""
-    order = np.argsort(shown, kind="stable")
+    order = np.argsort(brightness, kind="stable")
     share = np.cumsum(counts[order]) / counts.sum() * 100
     low, high = (
-        float(shown[order][min(int(np.searchsorted(share, at)), len(order) - 1)]) for at in _PERCENTILES
+        float(brightness[order][min(int(np.searchsorted(share, percentile)), len(order) - 1)]) for percentile in _PERCENTILES
     )
     return low, high
 
 
-def _histogram(decoded: DecodedRadiograph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _compute_histogram(decoded: DecodedRadiograph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The stored values outside the padding and their counts, in a regular sample of the pixels."""
-    step = max(1, int(np.sqrt(decoded.pixels.size / _MOST_SAMPLED)))
-    counts = np.bincount(_indices(decoded.pixels[::step, ::step]).ravel(), minlength=len(decoded.modality))
+    step = max(1, int(np.sqrt(decoded.pixels.size / _MAX_SAMPLED_PIXELS)))
+    counts = np.bincount(_as_indices(decoded.pixels[::step, ::step]).ravel(), minlength=len(decoded.modality))
     counts = np.roll(counts, -decoded.lowest)
     if decoded.padding is not None:
-        kept = counts.copy()
+        counts_without_padding = counts.copy()
         first, last = (int(np.clip(end - decoded.lowest, -1, len(counts))) for end in decoded.padding)
-        kept[max(first, 0) : last + 1] = 0
-        counts = kept if kept.any() else counts  # an image of nothing but padding is shown as it is
+        counts_without_padding[max(first, 0) : last + 1] = 0
+        counts = counts_without_padding if counts_without_padding.any() else counts  # an image of nothing but padding is shown as it is
     values = np.flatnonzero(counts)
     return values + decoded.lowest, counts[values]
 
 
-def _indices(pixels: NDArray[Any]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def _as_indices(pixels: NDArray[Any]) -> NDArray[np.uint8] | NDArray[np.uint16]:
     return pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from domain.file_errors import naming
+from domain.file_errors import add_filename_to_errors
 from imaging.dicom_file import is_dicom
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
@@ -17,9 +17,9 @@ from imaging.radiograph import Window
 from imaging.raster import is_raster
 
 # File endings of images. Many DICOM files have no ending; a dot in their name is part of a UID.
-_ENDINGS = frozenset({".dcm", ".dicom", ".dic", ".ima", ".png", ".jpg", ".jpeg"})
+_IMAGE_SUFFIXES = frozenset({".dcm", ".dicom", ".dic", ".ima", ".png", ".jpg", ".jpeg"})
 _FIRST_BYTES = 140  # a DICOM file is recognised by the bytes after its preamble of 128
-_AHEAD = 4  # files per process that are submitted before the first is done
+_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted before the first is done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +47,21 @@ def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJ
         The jobs, sorted by path, and the number of files that are no images.
     """
     jobs: list[RenderJob] = []
-    taken: set[str] = set()
-    others = 0
-    for path in files_below(source, leave_out=out):
+    used_names: set[str] = set()
+    non_image_count = 0
+    for path in list_files(source, excluded_folder=out):
         relative = path.relative_to(source)
         if not is_image(path):
-            others += 1
+            non_image_count += 1
             continue
-        stem = path.stem if path.suffix.lower() in _ENDINGS else path.name
-        full, small = _targets(out / relative.parent, stem)
+        stem = path.stem if path.suffix.lower() in _IMAGE_SUFFIXES else path.name
+        full, quarter_path = _target_paths(out / relative.parent, stem)
         # a file system may take A.png and a.png for the same
-        if {str(full).casefold(), str(small).casefold()} & taken:
-            full, small = _targets(out / relative.parent, path.name)
-        taken |= {str(full).casefold(), str(small).casefold()}
-        jobs.append(RenderJob(source=path, name=str(relative), full=full, quarter=small if quarter else None))
-    return jobs, others
+        if {str(full).casefold(), str(quarter_path).casefold()} & used_names:
+            full, quarter_path = _target_paths(out / relative.parent, path.name)
+        used_names |= {str(full).casefold(), str(quarter_path).casefold()}
+        jobs.append(RenderJob(source=path, name=str(relative), full=full, quarter=quarter_path if quarter else None))
+    return jobs, non_image_count
 
 
 def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
@@ -72,10 +72,10 @@ def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
         out: the PNG to write if it ends in .png and is no folder, else the folder for it.
         quarter: also write a PNG of a quarter of each side.
     """
-    stem = source.stem if source.suffix.lower() in _ENDINGS else source.name
-    is_name = out.suffix.lower() == ".png" and not out.is_dir()
-    full, small = _targets(out.parent, out.stem) if is_name else _targets(out, stem)
-    return RenderJob(source=source, name=source.name, full=full, quarter=small if quarter else None)
+    stem = source.stem if source.suffix.lower() in _IMAGE_SUFFIXES else source.name
+    is_file_name = out.suffix.lower() == ".png" and not out.is_dir()
+    full, quarter_path = _target_paths(out.parent, out.stem) if is_file_name else _target_paths(out, stem)
+    return RenderJob(source=source, name=source.name, full=full, quarter=quarter_path if quarter else None)
 
 
 def render_all(
@@ -88,7 +88,7 @@ def render_all(
         reader: of the files.
         workers: threads; as many as the reader has processes.
         bits: of the PNG, 8 or 16.
-        window: values after the modality transform; None for the default of :func:`imaging.render.render`.
+        window: values after the modality transform; None for the default of :func:`imaging.render.render_pngs`.
 
     Yields:
         For each job in its order: None, or why the file was refused.
@@ -97,35 +97,35 @@ def render_all(
         OSError: a PNG could not be written.
     """
     with ThreadPoolExecutor(workers) as threads:
-        waiting: deque[Future[UnreadableImage | None]] = deque()
+        pending: deque[Future[UnreadableImage | None]] = deque()
         try:
             for job in jobs:
-                waiting.append(threads.submit(_rendered, job, reader=reader, bits=bits, window=window))
-                if len(waiting) >= _AHEAD * workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+                pending.append(threads.submit(_render_one, job, reader=reader, bits=bits, window=window))
+                if len(pending) >= _SUBMITTED_PER_PROCESS * workers:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
         finally:
-            for future in waiting:
+            for future in pending:
                 future.cancel()  # the caller stopped early: pending files are not started
 
 
-def _rendered(
+def _render_one(
     job: RenderJob, *, reader: GuardedReader, bits: int, window: Window | None
 ) -> UnreadableImage | None:
     try:
-        made = reader.render(
+        rendered = reader.render(
             job.source, name=job.name, bits=bits, window=window, quarter=job.quarter is not None
         )
     except UnreadableImage as refusal:
         return refusal
-    write_whole(job.full, made.full)
-    if job.quarter is not None and made.quarter is not None:
-        write_whole(job.quarter, made.quarter)
+    write_atomically(job.full, rendered.full)
+    if job.quarter is not None and rendered.quarter is not None:
+        write_atomically(job.quarter, rendered.quarter)
     return None
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write a file atomically, and create the folders above it.
 
     Args:
@@ -138,34 +138,34 @@ def write_whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     incoming = path.with_name(f".{path.name}.incoming")
     try:
-        with naming(path):
+        with add_filename_to_errors(path):
             incoming.write_bytes(content)
             incoming.replace(path)
     finally:
         incoming.unlink(missing_ok=True)
 
 
-def _targets(folder: Path, stem: str) -> tuple[Path, Path]:
+def _target_paths(folder: Path, stem: str) -> tuple[Path, Path]:
     return folder / f"{stem}.png", folder / f"{stem}.quarter.png"
 
 
-def files_below(source: Path, *, leave_out: Path) -> Iterator[Path]:
+def list_files(source: Path, *, excluded_folder: Path) -> Iterator[Path]:
     """The files of a folder and everything below it, without hidden files and folders.
 
     Args:
         source: the folder.
-        leave_out: a folder whose files are left out.
+        excluded_folder: a folder whose files are left out.
 
     Yields:
         Paths, sorted by name within a folder; the files of a folder come before its subfolders.
     """
-    out = leave_out.resolve()
+    out = excluded_folder.resolve()
     for folder, folders, names in os.walk(source):
-        here = Path(folder)
+        folder_path = Path(folder)
         folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and (here / name).resolve() != out
+            name for name in folders if not name.startswith(".") and (folder_path / name).resolve() != out
         )
-        yield from (here / name for name in sorted(names) if not name.startswith("."))
+        yield from (folder_path / name for name in sorted(names) if not name.startswith("."))
 
 
 def is_image(path: Path) -> bool:
@@ -174,11 +174,11 @@ def is_image(path: Path) -> bool:
     Args:
         path: of the file; one that can't be read counts, so that it is refused with the reason later.
     """
-    if path.suffix.lower() in _ENDINGS:
+    if path.suffix.lower() in _IMAGE_SUFFIXES:
         return True
     try:
         with path.open("rb") as file:
-            beginning = file.read(_FIRST_BYTES)
+            first_bytes = file.read(_FIRST_BYTES)
     except OSError:  # it is refused with the reason when it is read
         return True
-    return is_raster(beginning) or is_dicom(beginning)
+    return is_raster(first_bytes) or is_dicom(first_bytes)

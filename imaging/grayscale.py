@@ -14,15 +14,15 @@ from pydicom.multival import MultiValue
 from pydicom.pixels.processing import apply_modality_lut
 from pydicom.uid import UID
 
-from imaging.dicom_file import DAMAGE, attribute_name
+from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name
 from imaging.errors import UnreadableImage
-from imaging.lookup import look_up
+from imaging.lookup import apply_lookup_table
 from imaging.radiograph import AS_STORED, DecodedRadiograph, ImageFacts, VoiTable, Window
 
 _FUNCTIONS = {"LINEAR", "LINEAR_EXACT", "SIGMOID"}
 
 
-def grayscale_of(
+def decode_grayscale(
     dataset: Dataset, *, pixels: NDArray[Any], facts: ImageFacts, name: str
 ) -> DecodedRadiograph:
     """Combine stored pixels with the attributes that say how to show them.
@@ -41,37 +41,37 @@ def grayscale_of(
     """
     if pixels.dtype == np.int8:
         pixels = pixels.astype(np.int16)
-    every = _every_value(pixels)
+    stored_values = _possible_values(pixels)
     is_grey = facts.photometric.startswith("MONOCHROME")
-    modality = _modality(every, dataset, name=name) if is_grey else every.astype(np.float32)
+    modality = _modality_transform(stored_values, dataset, name=name) if is_grey else stored_values.astype(np.float32)
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
-        lowest=int(every[0]),
+        lowest=int(stored_values[0]),
         modality=modality,
         inverted=is_grey and _is_inverted(dataset),
-        padding=_padding(dataset, name=name) if is_grey else None,
-        aspect=_aspect(dataset),
-        windows=_windows(dataset, modality=modality, facts=facts),
-        tables=_tables(modality, dataset, name=name) if is_grey else (),
+        padding=_padding_range(dataset, name=name) if is_grey else None,
+        aspect=_pixel_aspect(dataset),
+        windows=_usable_windows(dataset, modality=modality, facts=facts),
+        tables=_voi_tables(modality, dataset, name=name) if is_grey else (),
     )
 
 
-def _every_value(pixels: NDArray[Any]) -> NDArray[np.int32]:
+def _possible_values(pixels: NDArray[Any]) -> NDArray[np.int32]:
     limits = np.iinfo(pixels.dtype)
     return np.arange(limits.min, limits.max + 1, dtype=np.int32)
 
 
-def _modality(every: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArray[np.float32]:
+def _modality_transform(stored_values: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArray[np.float32]:
     """The modality transform of every stored value (PS3.3 C.11.1): the table, else the rescale."""
     try:
         if dataset.get("ModalityLUTSequence"):
-            return look_up(every, dataset.ModalityLUTSequence[0], little_endian=_little_endian(dataset))[0]
+            return apply_lookup_table(stored_values, dataset.ModalityLUTSequence[0], little_endian=_is_little_endian(dataset))[0]
         if dataset.get("RescaleSlope") in {None, ""} or dataset.get("RescaleIntercept") in {None, ""}:
-            return every.astype(np.float32)
-        return apply_modality_lut(every, dataset).astype(np.float32)
-    except DAMAGE as error:
-        _refuse(name, "ModalityLUTSequence", f"the modality transform is damaged ({error}).")
+            return stored_values.astype(np.float32)
+        return apply_modality_lut(stored_values, dataset).astype(np.float32)
+    except DAMAGED_HEADER_ERRORS as error:
+        _raise_unreadable(name, "ModalityLUTSequence", f"the modality transform is damaged ({error}).")
 
 
 def _is_inverted(dataset: Dataset) -> bool:
@@ -83,95 +83,95 @@ def _is_inverted(dataset: Dataset) -> bool:
     return dataset.PhotometricInterpretation == "MONOCHROME1" or shape == "INVERSE"
 
 
-def _padding(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
+def _padding_range(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
     """The padding range (PS3.3 C.7.5.1.1.2): from the value to the limit, in either order, both included."""
     if dataset.get("PixelPaddingValue") is None:
         return None
     try:
-        value = _as_stored(int(dataset.PixelPaddingValue), dataset)
+        value = _with_pixel_sign(int(dataset.PixelPaddingValue), dataset)
         limit = dataset.get("PixelPaddingRangeLimit")
-        end = value if limit is None else _as_stored(int(limit), dataset)
-    except DAMAGE as error:
-        _refuse(name, "PixelPaddingValue", f"is no value of a pixel ({error}).")
+        end = value if limit is None else _with_pixel_sign(int(limit), dataset)
+    except DAMAGED_HEADER_ERRORS as error:
+        _raise_unreadable(name, "PixelPaddingValue", f"is no value of a pixel ({error}).")
     return min(value, end), max(value, end)
 
 
-def _as_stored(value: int, dataset: Dataset) -> int:
+def _with_pixel_sign(value: int, dataset: Dataset) -> int:
     """The value with the sign of the pixels, even if the attribute was written as unsigned."""
     if int(dataset.PixelRepresentation) == 1 and value >= 1 << 15:
         return value - (1 << 16)
     return value
 
 
-def _aspect(dataset: Dataset) -> tuple[int, int]:
+def _pixel_aspect(dataset: Dataset) -> tuple[int, int]:
     """Vertical : horizontal, from Pixel Aspect Ratio (PS3.3 C.7.6.3.1.7), else the pixel spacing, else 1."""
     try:
-        stated = [int(part) for part in dataset.get("PixelAspectRatio") or []]
-        if len(stated) == 2 and min(stated) > 0:
-            return stated[0], stated[1]
+        ratio_parts = [int(part) for part in dataset.get("PixelAspectRatio") or []]
+        if len(ratio_parts) == 2 and min(ratio_parts) > 0:
+            return ratio_parts[0], ratio_parts[1]
         for keyword in ("PixelSpacing", "ImagerPixelSpacing"):
             spacing = [float(part) for part in dataset.get(keyword) or []]
             if len(spacing) == 2 and min(spacing) > 0:
                 ratio = spacing[0] / spacing[1]
                 # spacings differ by rounding; a difference that nobody can see is ignored
                 return (1, 1) if abs(ratio - 1) < 0.005 else (round(ratio * 10_000), 10_000)
-    except DAMAGE:  # a damaged aspect counts as missing
+    except DAMAGED_HEADER_ERRORS:  # a damaged aspect counts as missing
         return 1, 1
     return 1, 1
 
 
-def _windows(dataset: Dataset, *, modality: NDArray[np.float32], facts: ImageFacts) -> tuple[Window, ...]:
+def _usable_windows(dataset: Dataset, *, modality: NDArray[np.float32], facts: ImageFacts) -> tuple[Window, ...]:
     """The stored windows (PS3.3 C.11.2.1.2) that are valid; AS_STORED for 8 bits without one."""
-    stored = _stored_windows(dataset) if facts.photometric.startswith("MONOCHROME") else ()
+    stored = _read_stored_windows(dataset) if facts.photometric.startswith("MONOCHROME") else ()
     is_brightness = len(modality) == 256 and modality[0] == 0 and modality[-1] == 255
     return (AS_STORED,) if is_brightness and not stored else stored
 
 
-def _stored_windows(dataset: Dataset) -> tuple[Window, ...]:
+def _read_stored_windows(dataset: Dataset) -> tuple[Window, ...]:
     try:
-        centers = [float(part) for part in _several(dataset, "WindowCenter")]
-        widths = [float(part) for part in _several(dataset, "WindowWidth")]
-        names = [str(part) for part in _several(dataset, "WindowCenterWidthExplanation")]
-    except DAMAGE:  # a window is dispensable: an automatic one is used instead
+        centers = [float(part) for part in _as_list(dataset, "WindowCenter")]
+        widths = [float(part) for part in _as_list(dataset, "WindowWidth")]
+        names = [str(part) for part in _as_list(dataset, "WindowCenterWidthExplanation")]
+    except DAMAGED_HEADER_ERRORS:  # a window is dispensable: an automatic one is used instead
         return ()
     function = str(dataset.get("VOILUTFunction") or "LINEAR").strip().upper()
     function = function if function in _FUNCTIONS else "LINEAR"
-    least = 1.0 if function == "LINEAR" else 1e-6
+    min_width = 1.0 if function == "LINEAR" else 1e-6
     names += [f"Window {position + 1}" for position in range(len(names), len(centers))]
     return tuple(
         Window(center=center, width=width, name=label or "Window", function=function)
         for center, width, label in zip(centers, widths, names, strict=False)
-        if np.isfinite(center) and np.isfinite(width) and width >= least
+        if np.isfinite(center) and np.isfinite(width) and width >= min_width
     )
 
 
-def _tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -> tuple[VoiTable, ...]:
+def _voi_tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -> tuple[VoiTable, ...]:
     """The tables of the VOI LUT Sequence (PS3.3 C.11.2.1.1), as brightness of every stored value."""
     if not dataset.get("VOILUTSequence"):
         return ()
-    found = []
+    tables = []
     try:
         values = np.rint(modality).astype(np.int32)
         for index, item in enumerate(dataset.VOILUTSequence):
-            entries, bits = look_up(values, item, little_endian=_little_endian(dataset))
-            shown = entries / ((1 << bits) - 1)
+            entries, bits = apply_lookup_table(values, item, little_endian=_is_little_endian(dataset))
+            brightness = entries / ((1 << bits) - 1)
             label = str(item.get("LUTExplanation") or f"Table {index + 1}")
-            found.append(VoiTable(name=label, brightness=np.clip(shown, 0, 1)))
-    except DAMAGE as error:
-        _refuse(name, "VOILUTSequence", f"is damaged ({error}).")
-    return tuple(found)
+            tables.append(VoiTable(name=label, brightness=np.clip(brightness, 0, 1)))
+    except DAMAGED_HEADER_ERRORS as error:
+        _raise_unreadable(name, "VOILUTSequence", f"is damaged ({error}).")
+    return tuple(tables)
 
 
-def _little_endian(dataset: Dataset) -> bool:
+def _is_little_endian(dataset: Dataset) -> bool:
     return bool(UID(str(dataset.file_meta.TransferSyntaxUID)).is_little_endian)
 
 
-def _several(dataset: Dataset, keyword: str) -> list[Any]:
+def _as_list(dataset: Dataset, keyword: str) -> list[Any]:
     value = dataset.get(keyword)
     if value is None or value == "":
         return []
     return list(value) if isinstance(value, (MultiValue, list)) else [value]
 
 
-def _refuse(name: str, keyword: str, reason: str) -> NoReturn:
+def _raise_unreadable(name: str, keyword: str, reason: str) -> NoReturn:
     raise UnreadableImage(name, reason, attribute=attribute_name(keyword))

@@ -21,12 +21,12 @@ from imaging.identity import IdentityKind, IdentityValue
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DecodedRadiograph, ImageFacts, Window
 from imaging.reading_process import Limits, ReadingProcess
-from imaging.wire import Answer, facts_from, put_together
+from imaging.wire import WorkerResponse, facts_from_json, decode_radiograph
 
 if TYPE_CHECKING:
-    from imaging.render import Rendered
+    from imaging.render import RenderedPngs
 
-_FILES_A_PROCESS = 2_000  # then a new process replaces it, so that memory leaks of codecs don't add up
+_FILES_PER_PROCESS = 2_000  # then a new process replaces it, so that memory leaks of codecs don't add up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class EncodedPixels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownImage:
+class ImageDescription:
     """The facts of a file; ``identity`` only on request, and never to be stored.
 
     ``content`` are the bytes of the de-identified file, None if none was made. ``notes`` are for the user.
@@ -76,8 +76,8 @@ class GuardedReader:
 
     def start(self) -> None:
         """Start all processes now, in the background, so that the first file does not wait for one."""
-        places = [self._get() for _ in range(self._count)]
-        for process in places:
+        processes = [self._get() for _ in range(self._count)]
+        for process in processes:
             self._put(process or ReadingProcess(self._limits))
 
     def close(self) -> None:
@@ -101,44 +101,44 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        answer = self._ask(path, name=name, do="describe")
-        return facts_from(answer[0]["facts"])
+        response = self._ask(path, name=name, do="describe")
+        return facts_from_json(response[0]["facts"])
 
     def known_of(
         self, content: bytes | Path, *, name: str, key: PseudonymKey | None, identity: bool = False
-    ) -> KnownImage:
+    ) -> ImageDescription:
         """The facts of a file and, on request, the identifying values of its header.
 
         Args:
             content: the file, as bytes or as a path.
             name: of the file, for the error's text.
             key: makes the patient's pseudonym; None for no patient.
-            identity: whether to read :func:`imaging.identity.identity_of`.
+            identity: whether to read :func:`imaging.identity.read_identity`.
 
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        head, _ = self._ask(content, name=name, do="describe", key=_hex(key), identity=identity)
-        return KnownImage(facts=facts_from(head["facts"]), identity=_identity(head))
+        head, _ = self._ask(content, name=name, do="describe", key=_key_to_hex(key), identity=identity)
+        return ImageDescription(facts=facts_from_json(head["facts"]), identity=_parse_identity(head))
 
     def deidentified(
         self, content: bytes | Path, *, name: str, key: PseudonymKey, identity: bool = False
-    ) -> KnownImage:
+    ) -> ImageDescription:
         """:func:`imaging.deidentify.deidentify` of a file; ``content`` of the result is the new file.
 
         Args:
             content: the file, as bytes or as a path.
             name: of the file, for the error's text.
             key: makes the pseudonyms.
-            identity: whether to read :func:`imaging.identity.identity_of` of the original file.
+            identity: whether to read :func:`imaging.identity.read_identity` of the original file.
 
         Raises:
             UnreadableImage: the file can't be de-identified, or exceeds a limit.
         """
-        head, files = self._ask(content, name=name, do="deidentify", key=_hex(key), identity=identity)
-        return KnownImage(
-            facts=facts_from(head["facts"]),
-            identity=_identity(head),
+        head, files = self._ask(content, name=name, do="deidentify", key=_key_to_hex(key), identity=identity)
+        return ImageDescription(
+            facts=facts_from_json(head["facts"]),
+            identity=_parse_identity(head),
             content=files[0],
             notes=tuple(head["notes"]),
         )
@@ -153,7 +153,7 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        return put_together(self._ask(path, name=name, do="decode"))
+        return decode_radiograph(self._ask(path, name=name, do="decode"))
 
     def picture(
         self,
@@ -163,7 +163,7 @@ class GuardedReader:
         window: Window | None = None,
         longest: int | None = None,
     ) -> bytes:
-        """:func:`imaging.display.display_jpeg` of a file, decoded and rendered in the reading process.
+        """:func:`imaging.display.render_display_jpeg` of a file, decoded and rendered in the reading process.
 
         Args:
             content: the file, as bytes or as a path.
@@ -174,11 +174,11 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        stated = None if window is None else asdict(window)
-        return self._ask(content, name=name, do="picture", window=stated, longest=longest)[1][0]
+        window_fields = None if window is None else asdict(window)
+        return self._ask(content, name=name, do="picture", window=window_fields, longest=longest)[1][0]
 
     def pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
-        """:func:`imaging.facts.viewer_facts` and :func:`imaging.matrix.encode_matrix` of a file.
+        """:func:`imaging.facts.build_viewer_facts` and :func:`imaging.matrix.encode_matrix` of a file.
 
         Args:
             path: of the file.
@@ -198,8 +198,8 @@ class GuardedReader:
         bits: int = 8,
         window: Window | None = None,
         quarter: bool = False,
-    ) -> Rendered:
-        """:func:`imaging.render.render` of a file, in the reading process.
+    ) -> RenderedPngs:
+        """:func:`imaging.render.render_pngs` of a file, in the reading process.
 
         Args:
             path: of the file.
@@ -211,26 +211,26 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        from imaging.render import Rendered  # noqa: PLC0415 - pydicom is slow to import
+        from imaging.render import RenderedPngs  # noqa: PLC0415 - pydicom is slow to import
 
-        stated = None if window is None else asdict(window)
-        files = self._ask(path, name=name, do="render", bits=bits, window=stated, quarter=quarter)[1]
-        return Rendered(full=files[0], quarter=files[1] if quarter else None)
+        window_fields = None if window is None else asdict(window)
+        files = self._ask(path, name=name, do="render", bits=bits, window=window_fields, quarter=quarter)[1]
+        return RenderedPngs(full=files[0], quarter=files[1] if quarter else None)
 
-    def _ask(self, file: Path | bytes, *, name: str | None, do: str, **rest: object) -> Answer:
+    def _ask(self, file: Path | bytes, *, name: str | None, do: str, **rest: object) -> WorkerResponse:
         """Send a request for a file, with its path, or with its bytes if it is not on a disk."""
         if isinstance(file, bytes):
-            name, sent = name or "the file", file
+            name, content = name or "the file", file
             request = {"do": do, "length": len(file), "name": name, **rest}
         else:
-            name, sent = name or file.name, b""
+            name, content = name or file.name, b""
             request = {"do": do, "path": str(file.resolve()), "name": name, **rest}
         with self._borrowed() as process:
-            answer = process.ask(request, sent, name=name)
-        refused = answer[0].get("refused")
-        if refused is not None:
-            raise UnreadableImage(name, refused, attribute=answer[0]["attribute"])
-        return answer
+            response = process.ask(request, content, name=name)
+        refusal = response[0].get("refused")
+        if refusal is not None:
+            raise UnreadableImage(name, refusal, attribute=response[0]["attribute"])
+        return response
 
     @contextmanager
     def _borrowed(self) -> Iterator[ReadingProcess]:
@@ -255,7 +255,7 @@ class GuardedReader:
 
     def _kept_or_next(self, process: ReadingProcess | None) -> ReadingProcess | None:
         """The process for the next file: this one, or a new one if it broke or has read enough files."""
-        if process is None or not (process.broken or process.asked >= _FILES_A_PROCESS):
+        if process is None or not (process.broken or process.asked >= _FILES_PER_PROCESS):
             return process
         successor = self._successors.pop(process, None) or self._started()
         if successor is not None and not process.broken and not successor.is_ready:
@@ -271,11 +271,11 @@ class GuardedReader:
             return None
 
 
-def _hex(key: PseudonymKey | None) -> str | None:
+def _key_to_hex(key: PseudonymKey | None) -> str | None:
     return None if key is None else key.secret.hex()
 
 
-def _identity(head: dict[str, Any]) -> tuple[IdentityValue, ...]:
+def _parse_identity(header: dict[str, Any]) -> tuple[IdentityValue, ...]:
     return tuple(
-        IdentityValue(kind=IdentityKind(kind), value=value) for kind, value in head.get("identity", [])
+        IdentityValue(kind=IdentityKind(kind), value=value) for kind, value in header.get("identity", [])
     )

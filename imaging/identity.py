@@ -42,7 +42,7 @@ _ATTRIBUTES = {
 }  # fmt: skip
 
 
-def identity_of(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
+def read_identity(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
     """Read the identifying values of a DICOM header.
 
     If Patient Identity Removed (0012,0062) is YES, only names are read: numbers and dates are replaced then,
@@ -58,25 +58,25 @@ def identity_of(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
     Raises:
         UnreadableImage: the header is damaged.
     """
-    from imaging.dicom_file import DAMAGE, is_dicom, parse_whole  # noqa: PLC0415 - pydicom is slow to import
+    from imaging.dicom_file import DAMAGED_HEADER_ERRORS, is_dicom, parse_all  # noqa: PLC0415 - pydicom is slow to import
 
     if not is_dicom(content):
         return ()
-    dataset = parse_whole(content, name=name)
+    dataset = parse_all(content, name=name)
     # PS3.3 C.7.1.1
     is_removed = str(dataset.get("PatientIdentityRemoved") or "").strip().upper() == "YES"
-    found: dict[IdentityValue, None] = {}
+    identity_values: dict[IdentityValue, None] = {}
     for kind, keywords in _ATTRIBUTES.items():
         if is_removed and kind is not IdentityKind.NAME:
             continue
         for keyword in keywords:
             try:
-                stated = dataset.get(keyword)
+                value = dataset.get(keyword)
                 values = (
-                    stated if isinstance(stated, (list, tuple)) or hasattr(stated, "append") else [stated]
+                    value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]
                 )
-                texts = [str(each).strip(" \0") for each in values or [] if each is not None]
-            except DAMAGE:
+                texts = [str(item).strip(" \0") for item in values or [] if item is not None]
+            except DAMAGED_HEADER_ERRORS:
                 continue  # a value that can't be read can't be searched for
-            found.update(dict.fromkeys(IdentityValue(kind=kind, value=text) for text in texts if text))
-    return tuple(found)
+            identity_values.update(dict.fromkeys(IdentityValue(kind=kind, value=text) for text in texts if text))
+    return tuple(identity_values)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydicom import Dataset
 
 
-def look_up(
+def apply_lookup_table(
     values: NDArray[np.int32], item: Dataset, *, little_endian: bool
 ) -> tuple[NDArray[np.float32], int]:
     """Look up values in a table; values outside it get its first or last entry.
@@ -37,11 +37,11 @@ def look_up(
         first -= 1 << 16  # written as unsigned, although the values are signed
     if not 8 <= bits <= 16:
         raise ValueError(f"a table of {bits} bits; there are 8 to 16")
-    entries = _entries(item, length=length, little_endian=little_endian)
+    entries = _table_entries(item, length=length, little_endian=little_endian)
     return entries[np.clip(values - first, 0, length - 1)].astype(np.float32), bits
 
 
-def _entries(item: Dataset, *, length: int, little_endian: bool) -> NDArray[np.uint16]:
+def _table_entries(item: Dataset, *, length: int, little_endian: bool) -> NDArray[np.uint16]:
     data = item.LUTData
     if not isinstance(data, bytes):
         entries = np.atleast_1d(np.asarray(data, np.int64)).astype(np.uint16)

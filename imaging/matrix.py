@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from imaging.radiograph import DecodedRadiograph
 
 # Part of the name of a cached matrix: increase it when the encoding changes.
-WIRE_FORM = 1
+MATRIX_VERSION = 1
 
 #: Added to the values of signed pixels, so that all encoded values are unsigned.
 SIGNED_OFFSET = 1 << 15
 
-_ROWS_AT_ONCE = 64  # so that the rows fit into the processor's cache
+_ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache
 
 
-def wire_bits(decoded: DecodedRadiograph) -> int:
+def encoded_bits(decoded: DecodedRadiograph) -> int:
     """The bits of an encoded value: those of the file, or more if its pixels need more.
 
     Args:
@@ -42,7 +42,7 @@ def wire_bits(decoded: DecodedRadiograph) -> int:
 def encode_matrix(decoded: DecodedRadiograph) -> bytes:
     """Encode the stored values as gzip of one or two planes of rows x columns bytes.
 
-    Up to 8 bits (:func:`wire_bits`): each value minus its left neighbour, modulo 256. Otherwise the same
+    Up to 8 bits (:func:`encoded_bits`): each value minus its left neighbour, modulo 256. Otherwise the same
     modulo 65,536, read as a signed number d and folded to (d << 1) ^ (d >> 15), so that the high byte of a
     small difference of either sign is 0; first the plane of the low bytes, then that of the high bytes. The
     first value of a row is its difference from 0. Signed values have 32,768 added first.
@@ -53,34 +53,34 @@ def encode_matrix(decoded: DecodedRadiograph) -> bytes:
     Returns:
         The same values give the same bytes, whatever file they come from.
     """
-    planes = _one_plane(decoded.pixels) if wire_bits(decoded) <= 8 else _two_planes(decoded.pixels)
+    planes = _encode_one_plane(decoded.pixels) if encoded_bits(decoded) <= 8 else _encode_two_planes(decoded.pixels)
     return igzip.compress(planes, 1, mtime=0)
 
 
-def _one_plane(pixels: NDArray[Any]) -> NDArray[np.uint8]:
+def _encode_one_plane(pixels: NDArray[Any]) -> NDArray[np.uint8]:
     values = pixels.astype(np.uint8, copy=False)
     plane = values.copy()
     np.subtract(values[:, 1:], values[:, :-1], out=plane[:, 1:])
     return plane
 
 
-def _two_planes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
-    first = SIGNED_OFFSET if pixels.dtype == np.int16 else 0  # it cancels in every further difference
+def _encode_two_planes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
+    first_offset = SIGNED_OFFSET if pixels.dtype == np.int16 else 0  # it cancels in every further difference
     values = pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels
     rows, columns = values.shape
     planes = np.empty((2, rows, columns), np.uint8)
-    differences = np.empty((_ROWS_AT_ONCE, columns), np.uint16)
-    signs = np.empty((_ROWS_AT_ONCE, columns), np.int16)
-    for start in range(0, rows, _ROWS_AT_ONCE):
-        part = values[start : start + _ROWS_AT_ONCE]
-        count = len(part)
-        folded, sign = differences[:count], signs[:count]
-        folded[:, 0] = part[:, 0] ^ first
-        np.subtract(part[:, 1:], part[:, :-1], out=folded[:, 1:])
-        np.right_shift(folded.view(np.int16), 15, out=sign)
-        folded <<= 1
-        folded ^= sign.view(np.uint16)
-        np.copyto(planes[0, start : start + count], folded, casting="unsafe")
-        folded >>= 8
-        np.copyto(planes[1, start : start + count], folded, casting="unsafe")
+    differences = np.empty((_ROWS_PER_CHUNK, columns), np.uint16)
+    signs = np.empty((_ROWS_PER_CHUNK, columns), np.int16)
+    for start in range(0, rows, _ROWS_PER_CHUNK):
+        chunk = values[start : start + _ROWS_PER_CHUNK]
+        count = len(chunk)
+        codes, sign = differences[:count], signs[:count]
+        codes[:, 0] = chunk[:, 0] ^ first_offset
+        np.subtract(chunk[:, 1:], chunk[:, :-1], out=codes[:, 1:])
+        np.right_shift(codes.view(np.int16), 15, out=sign)
+        codes <<= 1
+        codes ^= sign.view(np.uint16)
+        np.copyto(planes[0, start : start + count], codes, casting="unsafe")
+        codes >>= 8
+        np.copyto(planes[1, start : start + count], codes, casting="unsafe")
     return planes

@@ -13,19 +13,19 @@ from imaging.errors import UnreadableImage
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # PNG (third edition) 11: the picture, and numbers that define the meaning of its values.
-_PNG_KEPT = {b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"pHYs", b"IDAT", b"IEND"}
+_KEPT_PNG_CHUNKS = {b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"pHYs", b"IDAT", b"IEND"}
 
 _SOI, _EOI, _SOS, _COM = 0xD8, 0xD9, 0xDA, 0xFE
 _APP0, _APP8, _APP14 = 0xE0, 0xE8, 0xEE
 # ITU-T T.81 B.1.1.3: markers without a length of their own.
-_ALONE = {0x01, *range(0xD0, 0xD8)}
-_LONGEST_NUMBERS = 32  # bytes; a longer application segment contains more than a few numbers
+_MARKERS_WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD8)}
+_MAX_APP_SEGMENT_LENGTH = 32  # bytes; a longer application segment contains more than a few numbers
 
 # ITU-T T.800 A.2: comment, start of tile part, end of codestream.
 _J2K_COM, _J2K_SOT = 0xFF64, 0xFF90
 
 
-def without_metadata(content: bytes, *, name: str, orientation: int = 1) -> bytes:
+def strip_metadata(content: bytes, *, name: str, orientation: int = 1) -> bytes:
     """A PNG or JPEG file without its metadata.
 
     Args:
@@ -38,27 +38,27 @@ def without_metadata(content: bytes, *, name: str, orientation: int = 1) -> byte
     """
     try:
         if content.startswith(_PNG_SIGNATURE):
-            return _png(content)
-        return jpeg_without_metadata(content, orientation=orientation)
+            return _strip_png(content)
+        return strip_jpeg_metadata(content, orientation=orientation)
     except (IndexError, ValueError, struct.error) as error:
         raise UnreadableImage(name, "is put together in a way that can't be cleaned.") from error
 
 
-def _png(content: bytes) -> bytes:
-    kept, at = [_PNG_SIGNATURE], len(_PNG_SIGNATURE)
+def _strip_png(content: bytes) -> bytes:
+    kept_chunks, position = [_PNG_SIGNATURE], len(_PNG_SIGNATURE)
     while True:
-        length, kind = struct.unpack_from(">I4s", content, at)
-        body = content[at + 8 : at + 8 + length]
-        if kind in _PNG_KEPT:
-            kept.append(struct.pack(">I", length) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
+        length, kind = struct.unpack_from(">I4s", content, position)
+        body = content[position + 8 : position + 8 + length]
+        if kind in _KEPT_PNG_CHUNKS:
+            kept_chunks.append(struct.pack(">I", length) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
         elif not kind[0] & 0x20:
             raise ValueError(f"a critical chunk {kind!r} that is not known")
-        at += 12 + length
+        position += 12 + length
         if kind == b"IEND":
-            return b"".join(kept)
+            return b"".join(kept_chunks)
 
 
-def jpeg_without_metadata(content: bytes, *, orientation: int = 1) -> bytes:
+def strip_jpeg_metadata(content: bytes, *, orientation: int = 1) -> bytes:
     """A JPEG or JPEG-LS stream with its tables and scans only, up to its end marker.
 
     Args:
@@ -69,61 +69,61 @@ def jpeg_without_metadata(content: bytes, *, orientation: int = 1) -> bytes:
         ValueError: the structure of the stream is not valid.
         IndexError: the stream ends too early.
     """
-    kept = [b"\xff\xd8"] + ([_exif(orientation)] if orientation != 1 else [])
-    at = 2
+    kept_segments = [b"\xff\xd8"] + ([_orientation_segment(orientation)] if orientation != 1 else [])
+    position = 2
     while True:
-        if content[at] != 0xFF:
-            raise ValueError(f"no marker at {at}")
-        marker = content[at + 1]
+        if content[position] != 0xFF:
+            raise ValueError(f"no marker at {position}")
+        marker = content[position + 1]
         if marker == 0xFF:  # a fill byte
-            at += 1
+            position += 1
             continue
         if marker == _EOI:
-            return b"".join([*kept, b"\xff\xd9"])
-        if marker in _ALONE:
-            kept.append(content[at : at + 2])
-            at += 2
+            return b"".join([*kept_segments, b"\xff\xd9"])
+        if marker in _MARKERS_WITHOUT_LENGTH:
+            kept_segments.append(content[position : position + 2])
+            position += 2
             continue
-        length = int.from_bytes(content[at + 2 : at + 4])
-        end = at + 2 + length
+        length = int.from_bytes(content[position + 2 : position + 4])
+        end = position + 2 + length
         if length < 2 or end > len(content):
-            raise ValueError(f"a segment that leaves the file at {at}")
+            raise ValueError(f"a segment that leaves the file at {position}")
         if marker == _SOS:
-            end = _after_scan(content, end)
-        if _is_kept(marker, length):
-            kept.append(content[at:end])
-        at = end
+            end = _find_scan_end(content, end)
+        if _keeps_segment(marker, length):
+            kept_segments.append(content[position:end])
+        position = end
 
 
-def _is_kept(marker: int, length: int) -> bool:
+def _keeps_segment(marker: int, length: int) -> bool:
     if marker == _COM:
         return False
     if 0xE0 <= marker <= 0xEF:
         # JFIF, and the colour transforms of JPEG-LS and Adobe: a few numbers that the decoder needs
-        return marker in {_APP0, _APP8, _APP14} and length <= _LONGEST_NUMBERS
+        return marker in {_APP0, _APP8, _APP14} and length <= _MAX_APP_SEGMENT_LENGTH
     return True
 
 
-def _after_scan(content: bytes, at: int) -> int:
+def _find_scan_end(content: bytes, position: int) -> int:
     """The place of the next marker: in a scan 0xFF is followed by 0 (by less than 0x80 in JPEG-LS)."""
     while True:
-        at = content.find(b"\xff", at)
-        if at < 0 or at + 1 >= len(content):
+        position = content.find(b"\xff", position)
+        if position < 0 or position + 1 >= len(content):
             raise ValueError("the scan has no end")
-        following = content[at + 1]
-        if following >= 0xC0 and following not in range(0xD0, 0xD8) and following != 0xFF:
-            return at
-        at += 1 if following == 0xFF else 2
+        next_byte = content[position + 1]
+        if next_byte >= 0xC0 and next_byte not in range(0xD0, 0xD8) and next_byte != 0xFF:
+            return position
+        position += 1 if next_byte == 0xFF else 2
 
 
-def _exif(orientation: int) -> bytes:
+def _orientation_segment(orientation: int) -> bytes:
     """An APP1 segment with the orientation only."""
     tiff = struct.pack(">2sHIHHHIHHI", b"MM", 42, 8, 1, 0x0112, 3, 1, orientation, 0, 0)
     body = b"Exif\0\0" + tiff
     return b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
 
 
-def jpeg_2000_without_comments(stream: bytes) -> bytes:
+def strip_jpeg_2000_comments(stream: bytes) -> bytes:
     """A JPEG 2000 codestream without the comments of its main header and bytes after its end.
 
     Args:
@@ -132,15 +132,15 @@ def jpeg_2000_without_comments(stream: bytes) -> bytes:
     Raises:
         ValueError: the structure of the main header is not valid.
     """
-    kept, at = [stream[:2]], 2
+    kept_segments, position = [stream[:2]], 2
     while True:
-        marker = int.from_bytes(stream[at : at + 2])
+        marker = int.from_bytes(stream[position : position + 2])
         if marker == _J2K_SOT:
-            return b"".join([*kept, stream[at : stream.rfind(b"\xff\xd9") + 2]])
-        length = int.from_bytes(stream[at + 2 : at + 4])
-        end = at + 2 + length
+            return b"".join([*kept_segments, stream[position : stream.rfind(b"\xff\xd9") + 2]])
+        length = int.from_bytes(stream[position + 2 : position + 4])
+        end = position + 2 + length
         if marker < 0xFF00 or length < 2 or end > len(stream):
-            raise ValueError(f"a segment that leaves the stream at {at}")
+            raise ValueError(f"a segment that leaves the stream at {position}")
         if marker != _J2K_COM:
-            kept.append(stream[at:end])
-        at = end
+            kept_segments.append(stream[position:end])
+        position = end

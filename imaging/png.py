@@ -14,11 +14,11 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_UP = 2  # PNG (third edition) 9.2: each byte minus the one above it
-_ROWS_AT_ONCE = 64  # so that the rows fit into the processor's cache
+_UP_FILTER = 2  # PNG (third edition) 9.2: each byte minus the one above it
+_ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache
 
 
-def grey_png(levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: tuple[int, int] = (1, 1)) -> bytes:
+def encode_grey_png(levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: tuple[int, int] = (1, 1)) -> bytes:
     """Write grey levels as a PNG of 8 or 16 bits.
 
     Args:
@@ -30,28 +30,28 @@ def grey_png(levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: tuple[in
     """
     rows, columns = levels.shape
     header = struct.pack(">IIBBBBB", columns, rows, levels.dtype.itemsize * 8, 0, 0, 0, 0)
-    parts = [_SIGNATURE, _chunk(b"IHDR", header)]
+    parts = [_SIGNATURE, _encode_chunk(b"IHDR", header)]
     if aspect[0] != aspect[1]:
         # pixels per unit, the inverse of their sizes: x, y, unit unknown
-        parts.append(_chunk(b"pHYs", struct.pack(">IIB", aspect[0], aspect[1], 0)))
-    parts += [_chunk(b"IDAT", isal_zlib.compress(_filtered(levels), 1)), _chunk(b"IEND", b"")]
+        parts.append(_encode_chunk(b"pHYs", struct.pack(">IIB", aspect[0], aspect[1], 0)))
+    parts += [_encode_chunk(b"IDAT", isal_zlib.compress(_apply_up_filter(levels), 1)), _encode_chunk(b"IEND", b"")]
     return b"".join(parts)
 
 
-def _filtered(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8]:
+def _apply_up_filter(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8]:
     rows, columns = levels.shape
     size = levels.dtype.itemsize
     filtered = np.empty((rows, 1 + columns * size), np.uint8)
-    filtered[:, 0] = _UP
-    above = np.zeros((1, columns * size), np.uint8)
-    for start in range(0, rows, _ROWS_AT_ONCE):
-        part = levels[start : start + _ROWS_AT_ONCE].astype(f">u{size}").view(np.uint8)
-        target = filtered[start : start + len(part), 1:]
-        np.subtract(part[:1], above, out=target[:1])
-        np.subtract(part[1:], part[:-1], out=target[1:])
-        above = part[-1:]
+    filtered[:, 0] = _UP_FILTER
+    previous_row = np.zeros((1, columns * size), np.uint8)
+    for start in range(0, rows, _ROWS_PER_CHUNK):
+        chunk = levels[start : start + _ROWS_PER_CHUNK].astype(f">u{size}").view(np.uint8)
+        target = filtered[start : start + len(chunk), 1:]
+        np.subtract(chunk[:1], previous_row, out=target[:1])
+        np.subtract(chunk[1:], chunk[:-1], out=target[1:])
+        previous_row = chunk[-1:]
     return filtered
 
 
-def _chunk(kind: bytes, body: bytes) -> bytes:
+def _encode_chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))

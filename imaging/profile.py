@@ -32,7 +32,7 @@ TableTag = tuple[int, ...]
 Action = Callable[[Dataset, AttributeTag], None]
 
 # PS3.15 E.2: "a non-zero length value that may be a dummy value and consistent with the VR".
-_DUMMIES: dict[str, object] = {
+_DUMMY_VALUES: dict[str, object] = {
     **dict.fromkeys(("AE", "CS", "LO", "LT", "PN", "SH", "ST", "UC", "UT"), "REMOVED"),
     "AS": "000Y", "DA": "00010101", "DT": "00010101000000", "TM": "000000", "UR": "urn:removed",
     "DS": "0", "IS": "0",
@@ -43,7 +43,7 @@ _REPEATED_GROUPS = range(0x5000, 0x5100), range(0x6000, 0x6100)
 
 
 @cache
-def table() -> dict[str, list[TableTag]]:
+def load_profile_table() -> dict[str, list[TableTag]]:
     """The attributes of the profile, by the name of the action: ``D_TAGS``, ``Z_TAGS``, ``X_TAGS`` and so on.
 
     The letters are those of PS3.15 Table E.1-1a: D dummy value, Z zero length, X remove, U new UID.
@@ -59,13 +59,13 @@ def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
     The caller sets Patient ID and the attributes that state the de-identification.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse_whole`.
+        dataset: of :func:`imaging.dicom_file.parse_all`.
         key: makes the UIDs; the same UID gets the same one in every file.
     """
-    rules = _rules(key)
+    rules = _build_rules(key)
     anonymize_dataset(dataset, base_rules_gen=lambda: rules, delete_private_tags=True)
     for tag in list(dataset.keys()):
-        if not _is_known(tag):
+        if not _is_kept(tag):
             del dataset[tag]
             continue
         element: object = dataset.get_item(tag)  # pydicom does not declare that it may be raw
@@ -76,33 +76,33 @@ def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
                 apply_profile(item, key=key)
 
 
-def _is_known(tag: int) -> bool:
-    found = Tag(tag)
-    if found.element == 0 or found.group < 8 or found.group == 0xFFFC:
+def _is_kept(tag: int) -> bool:
+    parsed_tag = Tag(tag)
+    if parsed_tag.element == 0 or parsed_tag.group < 8 or parsed_tag.group == 0xFFFC:
         return False  # group length, commands, padding after the dataset
-    if any(found.group in each for each in _REPEATED_GROUPS):
+    if any(parsed_tag.group in repeated_groups for repeated_groups in _REPEATED_GROUPS):
         return False  # curves and overlays
-    return dictionary_has_tag(found) or repeater_has_tag(found)
+    return dictionary_has_tag(parsed_tag) or repeater_has_tag(parsed_tag)
 
 
-def _rules(key: PseudonymKey) -> dict[TableTag, Action]:
+def _build_rules(key: PseudonymKey) -> dict[TableTag, Action]:
     def replace_uid(dataset: Dataset, tag: AttributeTag) -> None:
         if tag not in dataset:
             return
         element = dataset[tag]
         values = element.value if element.VM > 1 else [element.value]
-        replaced = [key.uid(str(each)) if each else "" for each in values]
-        dataset[tag] = DataElement(Tag(tag), "UI", replaced if len(replaced) > 1 else replaced[0])
+        new_uids = [key.uid(str(uid)) if uid else "" for uid in values]
+        dataset[tag] = DataElement(Tag(tag), "UI", new_uids if len(new_uids) > 1 else new_uids[0])
 
     actions: dict[str, Action] = {
-        "X_TAGS": _remove, "X_D_TAGS": _remove, "Z_TAGS": _empty, "Z_D_TAGS": _empty, "X_Z_TAGS": _empty,
-        "X_Z_D_TAGS": _empty, "X_Z_U_STAR_TAGS": _empty, "D_TAGS": _replace, "U_TAGS": replace_uid,
+        "X_TAGS": _remove, "X_D_TAGS": _remove, "Z_TAGS": _set_empty, "Z_D_TAGS": _set_empty, "X_Z_TAGS": _set_empty,
+        "X_Z_D_TAGS": _set_empty, "X_Z_U_STAR_TAGS": _set_empty, "D_TAGS": _replace, "U_TAGS": replace_uid,
     }  # fmt: skip
     rules: dict[TableTag, Action] = {}
     # An attribute may be in two of the lists; the later of these, which keeps less, is used.
     for name in ("D_TAGS", "U_TAGS", "Z_D_TAGS", "X_Z_D_TAGS", "X_Z_U_STAR_TAGS", "X_Z_TAGS", "Z_TAGS",
                  "X_D_TAGS", "X_TAGS"):  # fmt: skip
-        rules.update({tuple(tag): actions[name] for tag in table()[name]})
+        rules.update({tuple(tag): actions[name] for tag in load_profile_table()[name]})
     return rules
 
 
@@ -111,9 +111,9 @@ def _remove(dataset: Dataset, tag: AttributeTag) -> None:
         del dataset[tag]
 
 
-def _empty(dataset: Dataset, tag: AttributeTag) -> None:
+def _set_empty(dataset: Dataset, tag: AttributeTag) -> None:
     if tag in dataset:
-        value_representation = _vr(dataset, tag)
+        value_representation = _value_representation(dataset, tag)
         empty = Sequence() if value_representation == "SQ" else None
         dataset[tag] = DataElement(Tag(tag), value_representation, empty)
 
@@ -121,14 +121,14 @@ def _empty(dataset: Dataset, tag: AttributeTag) -> None:
 def _replace(dataset: Dataset, tag: AttributeTag) -> None:
     if tag not in dataset:
         return
-    value_representation = _vr(dataset, tag)
-    if value_representation not in _DUMMIES:  # a sequence, or data that a radiograph does not need
+    value_representation = _value_representation(dataset, tag)
+    if value_representation not in _DUMMY_VALUES:  # a sequence, or data that a radiograph does not need
         del dataset[tag]
         return
-    dataset[tag] = DataElement(Tag(tag), value_representation, _DUMMIES[value_representation])
+    dataset[tag] = DataElement(Tag(tag), value_representation, _DUMMY_VALUES[value_representation])
 
 
-def _vr(dataset: Dataset, tag: AttributeTag) -> str:
+def _value_representation(dataset: Dataset, tag: AttributeTag) -> str:
     """The value representation without converting the value, which may be damaged."""
     element = dataset.get_item(tag)
     return str(getattr(element, "VR", None) or dataset[tag].VR)

@@ -11,12 +11,12 @@ import hmac
 import uuid
 from dataclasses import dataclass, field
 
-LENGTH = 32  # bytes of a key
+KEY_LENGTH = 32  # bytes of a key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PseudonymKey:
-    """A secret of ``LENGTH`` random bytes: that of the workspace, or one made for a single run.
+    """A secret of ``KEY_LENGTH`` random bytes: that of the workspace, or one made for a single run.
 
     Raises:
         ValueError: another length.
@@ -25,8 +25,8 @@ class PseudonymKey:
     secret: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        if len(self.secret) != LENGTH:
-            raise ValueError(f"a key has {LENGTH} bytes, not {len(self.secret)}")
+        if len(self.secret) != KEY_LENGTH:
+            raise ValueError(f"a key has {KEY_LENGTH} bytes, not {len(self.secret)}")
 
     def patient(self, number: str) -> str:
         """``patient-`` and 16 hex digits, the same for all images of a patient.

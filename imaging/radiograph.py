@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from domain.vocabulary import Sex, View
 
 # The largest radiograph, in pixels. A digital detector has 7 to 16 million, a stitched spine 30 million.
-MOST_PIXELS = 80_000_000
+MAX_PIXELS = 80_000_000
 
 DICOM = "application/dicom"
 PNG = "image/png"
@@ -58,10 +58,10 @@ class Window:
     function: str = "LINEAR"
 
     def __post_init__(self) -> None:
-        least = 1.0 if self.function == "LINEAR" else 0.0
+        min_width = 1.0 if self.function == "LINEAR" else 0.0
         if not (np.isfinite(self.center) and np.isfinite(self.width)):
             raise ValueError(f"a window's center and width are finite: {self}")
-        if self.width < least or (self.function != "LINEAR" and self.width == 0):
+        if self.width < min_width or (self.function != "LINEAR" and self.width == 0):
             raise ValueError(f"a {self.function} window is wider: {self}")
         if self.function not in {"LINEAR", "LINEAR_EXACT", "SIGMOID"}:
             raise ValueError(f"no such window function: {self.function}")

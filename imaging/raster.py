@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from imaging.codestream import frame_header
+from imaging.codestream import read_frame_header
 from imaging.errors import UnreadableImage
-from imaging.radiograph import AS_STORED, JPEG, MOST_PIXELS, PNG, DecodedRadiograph, ImageFacts
+from imaging.radiograph import AS_STORED, JPEG, MAX_PIXELS, PNG, DecodedRadiograph, ImageFacts
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE = b"\xff\xd8\xff"
@@ -31,7 +31,7 @@ _WITH_ALPHA = {4, 6}
 _ORIENTATION = 0x0112  # EXIF tag; 5 to 8 lie on their side
 _COLOUR_NOTE = "Stored in colour; its luminance is shown."
 _ALPHA_NOTE = "Has a transparency channel; what is transparent is shown black."
-_TURNED_NOTE = "Carries an orientation mark (EXIF); it is shown turned as the mark says."
+_ORIENTATION_NOTE = "Carries an orientation mark (EXIF); it is shown turned as the mark says."
 _TRUNCATED = "ends too early: the file was not copied whole. Fetch it again."
 
 
@@ -55,7 +55,7 @@ def describe(content: bytes, *, name: str) -> ImageFacts:
         UnreadableImage: truncated, damaged, too large, or of a kind that is not read.
     """
     if content.startswith(_PNG_SIGNATURE):
-        return _describe_png(_png_header(content, name=name))
+        return _describe_png(_read_png_header(content, name=name))
     return _describe_jpeg(content, name=name)
 
 
@@ -83,7 +83,7 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
                 image.draft("L", image.size)  # the decoder returns luminance only
                 pixels = np.asarray(ImageOps.exif_transpose(image).convert("L"))
         else:
-            pixels = _png_pixels(content, header=_png_header(content, name=name))
+            pixels = _decode_png(content, header=_read_png_header(content, name=name))
     # Pillow and the codecs raise many kinds of errors on damaged data
     except (OSError, ValueError, SyntaxError, RuntimeError, IndexError, struct.error, zlib.error) as error:
         raise UnreadableImage(name, f"the pixels can't be decoded ({error}).") from error
@@ -108,29 +108,29 @@ class _PngHeader:
     colour_type: int
 
 
-def _png_header(content: bytes, *, name: str) -> _PngHeader:
+def _read_png_header(content: bytes, *, name: str) -> _PngHeader:
     """IHDR, after a check of all chunks: complete, with the right check sum, and IEND at the end."""
     header: _PngHeader | None = None
     has_pixels = False
-    at = len(_PNG_SIGNATURE)
+    position = len(_PNG_SIGNATURE)
     view = memoryview(content)
-    while at + 12 <= len(content):
-        length, kind = struct.unpack_from(">I4s", content, at)
-        if at + 12 + length > len(content):
+    while position + 12 <= len(content):
+        length, kind = struct.unpack_from(">I4s", content, position)
+        if position + 12 + length > len(content):
             break
-        (stored,) = struct.unpack_from(">I", content, at + 8 + length)
-        if zlib.crc32(view[at + 4 : at + 8 + length]) != stored:
+        (stored_crc,) = struct.unpack_from(">I", content, position + 8 + length)
+        if zlib.crc32(view[position + 4 : position + 8 + length]) != stored_crc:
             raise UnreadableImage(
-                name, "its check sum is wrong: the file is damaged.", attribute=_chunk(kind)
+                name, "its check sum is wrong: the file is damaged.", attribute=_chunk_name(kind)
             )
         if header is None:
             if kind != b"IHDR" or length != 13:
                 raise UnreadableImage(name, "is not the first chunk.", attribute="PNG IHDR")
-            header = _checked_ihdr(content[at + 8 : at + 8 + length], name=name)
+            header = _parse_ihdr(content[position + 8 : position + 8 + length], name=name)
         if kind == b"acTL":
-            raise UnreadableImage(name, "is an animation; one image a file is read.", attribute=_chunk(kind))
+            raise UnreadableImage(name, "is an animation; one image a file is read.", attribute=_chunk_name(kind))
         has_pixels = has_pixels or kind == b"IDAT"
-        at += 12 + length
+        position += 12 + length
         if kind == b"IEND":
             if not has_pixels:
                 raise UnreadableImage(name, "is missing: there are no pixels.", attribute="PNG IDAT")
@@ -138,7 +138,7 @@ def _png_header(content: bytes, *, name: str) -> _PngHeader:
     raise UnreadableImage(name, _TRUNCATED)
 
 
-def _checked_ihdr(body: bytes, *, name: str) -> _PngHeader:
+def _parse_ihdr(body: bytes, *, name: str) -> _PngHeader:
     columns, rows, depth, colour_type = struct.unpack_from(">IIBB", body)
     if colour_type not in _COLOUR_TYPES or depth not in _COLOUR_TYPES[colour_type][1]:
         raise UnreadableImage(
@@ -165,20 +165,20 @@ def _describe_png(header: _PngHeader) -> ImageFacts:
     )
 
 
-def _png_pixels(content: bytes, *, header: _PngHeader) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def _decode_png(content: bytes, *, header: _PngHeader) -> NDArray[np.uint8] | NDArray[np.uint16]:
     if header.depth == 16 and header.colour_type != 0:
-        return _grey(imagecodecs.png_decode(content))  # Pillow would keep 8 of these 16 bits
+        return _to_grey(imagecodecs.png_decode(content))  # Pillow would keep 8 of these 16 bits
     with Image.open(io.BytesIO(content), formats=("PNG",)) as image:
         if image.mode in {"L", "I;16"}:
             return np.array(image)
         if image.mode in {"LA", "RGBA"}:
-            return _grey(np.asarray(image))
+            return _to_grey(np.asarray(image))
         return np.asarray(image.convert("RGB" if image.mode == "P" else "L").convert("L"))
 
 
-def _grey(channels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def _to_grey(channels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """Luminance (ITU-R BT.601) of an array of shape (rows, columns, channels); black where transparent."""
-    most = np.iinfo(channels.dtype).max
+    max_value = np.iinfo(channels.dtype).max
     values = channels.astype(np.float32)
     grey = (
         values[..., 0]
@@ -186,18 +186,18 @@ def _grey(channels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8]
         else values[..., :3] @ np.array([0.299, 0.587, 0.114], np.float32)
     )
     if channels.shape[-1] in {2, 4}:
-        grey *= values[..., -1] / most
-    shown = np.clip(np.rint(grey), 0, most)
-    return shown.astype(np.uint8) if channels.dtype == np.uint8 else shown.astype(np.uint16)
+        grey *= values[..., -1] / max_value
+    levels = np.clip(np.rint(grey), 0, max_value)
+    return levels.astype(np.uint8) if channels.dtype == np.uint8 else levels.astype(np.uint16)
 
 
-def _chunk(kind: bytes) -> str:
+def _chunk_name(kind: bytes) -> str:
     return "PNG " + kind.decode("ascii", "replace")
 
 
 # ----------------------------------------------------------------------------------------------- JPEG
 def _describe_jpeg(content: bytes, *, name: str) -> ImageFacts:
-    header = frame_header(content)
+    header = read_frame_header(content)
     if header is None:
         raise UnreadableImage(name, _TRUNCATED)
     _check_size(header.rows, header.columns, name=name, attribute="JPEG frame header")
@@ -222,10 +222,10 @@ def _describe_jpeg(content: bytes, *, name: str) -> ImageFacts:
         photometric="MONOCHROME2" if header.samples == 1 else "RGB",
         notes=() if header.samples == 1 else (_COLOUR_NOTE,),
     )
-    return _turned(facts, orientation=orientation_of(content, name=name))
+    return _apply_orientation(facts, orientation=read_orientation(content, name=name))
 
 
-def orientation_of(content: bytes, *, name: str) -> int:
+def read_orientation(content: bytes, *, name: str) -> int:
     """The EXIF orientation of a JPEG.
 
     Args:
@@ -248,10 +248,10 @@ def orientation_of(content: bytes, *, name: str) -> int:
     return value if value in range(1, 9) else 1
 
 
-def _turned(facts: ImageFacts, *, orientation: int) -> ImageFacts:
+def _apply_orientation(facts: ImageFacts, *, orientation: int) -> ImageFacts:
     if orientation == 1:
         return facts
-    notes = (*facts.notes, _TURNED_NOTE)
+    notes = (*facts.notes, _ORIENTATION_NOTE)
     if orientation < 5:
         return replace(facts, notes=notes)
     return replace(facts, rows=facts.columns, columns=facts.rows, notes=notes)
@@ -260,9 +260,9 @@ def _turned(facts: ImageFacts, *, orientation: int) -> ImageFacts:
 def _check_size(rows: int, columns: int, *, name: str, attribute: str) -> None:
     if not (rows and columns):
         raise UnreadableImage(name, f"says {rows} rows and {columns} columns.", attribute=attribute)
-    if rows * columns > MOST_PIXELS:
+    if rows * columns > MAX_PIXELS:
         raise UnreadableImage(
             name,
-            f"says {columns} x {rows} pixels; at most {MOST_PIXELS // 1_000_000} million are read.",
+            f"says {columns} x {rows} pixels; at most {MAX_PIXELS // 1_000_000} million are read.",
             attribute=attribute,
         )

@@ -22,7 +22,7 @@ __all__ = ["DecodedRadiograph", "ImageFacts", "VoiTable", "Window", "describe", 
 for _library in ("pydicom", "PIL"):
     logging.getLogger(_library).setLevel(logging.CRITICAL)
 
-_NOT_READ = "is no DICOM, PNG or JPEG file. Other kinds are not read: convert it, or leave it out."
+_UNSUPPORTED = "is no DICOM, PNG or JPEG file. Other kinds are not read: convert it, or leave it out."
 
 
 def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
@@ -40,12 +40,12 @@ def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> I
         UnreadableImage: names the reason and the attribute at fault.
     """
     with warnings.catch_warnings():
-        _set_warnings()
+        _configure_warnings()
         if raster.is_raster(content):
             return raster.describe(content, name=name)
         if dicom.is_dicom(content):
             return dicom.describe(content, name=name, key=key)
-    raise UnreadableImage(name, "is empty." if not content else _NOT_READ)
+    raise UnreadableImage(name, "is empty." if not content else _UNSUPPORTED)
 
 
 def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
@@ -62,15 +62,15 @@ def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
         UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
     """
     with warnings.catch_warnings():
-        _set_warnings()
+        _configure_warnings()
         if raster.is_raster(content):
             return raster.read(content, name=name)
         if dicom.is_dicom(content):
             return dicom.read(content, name=name)
-    raise UnreadableImage(name, "is empty." if not content else _NOT_READ)
+    raise UnreadableImage(name, "is empty." if not content else _UNSUPPORTED)
 
 
-def _set_warnings() -> None:
+def _configure_warnings() -> None:
     """Ignore libraries' warnings, which are refused here by name or harmless; refuse decompression bombs."""
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", Image.DecompressionBombWarning)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from imaging.errors import UnreadableImage
-from imaging.wire import OUT_OF_MEMORY, Answer
+from imaging.wire import OUT_OF_MEMORY, WorkerResponse
 
 _PROJECT = Path(__file__).resolve().parent.parent
 _START_SECONDS = 60.0  # importing the codecs on a busy machine
@@ -40,7 +40,7 @@ class ReadingProcess:
         self.asked = 0
         self.broken = False
         # The process must not see the database's address and secrets; one thread each limits the memory.
-        surroundings = {
+        environment = {
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
             "OMP_NUM_THREADS": "1",
@@ -53,7 +53,7 @@ class ReadingProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=_PROJECT,
-            env=surroundings,
+            env=environment,
             bufsize=0,
         )
         if self._process.stdin is None or self._process.stdout is None:
@@ -63,12 +63,12 @@ class ReadingProcess:
         self._readable.register(self._answers, selectors.EVENT_READ)
         self._started = False
 
-    def ask(self, request: dict[str, Any], sent: bytes = b"", *, name: str) -> Answer:
+    def ask(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
         """Send a request and wait for the answer, within the limits.
 
         Args:
             request: as :mod:`imaging.worker` reads it.
-            sent: the file's bytes, if the request has no path.
+            content: the file's bytes, if the request has no path.
             name: of the file, for the error's text.
 
         Raises:
@@ -83,15 +83,15 @@ class ReadingProcess:
         self.broken = True  # until the answer is complete
         try:
             self._write(json.dumps(request).encode() + b"\n")
-            self._write(sent)
-            answer = self._answer(time.monotonic() + self._limits.seconds)
+            self._write(content)
+            response = self._answer(time.monotonic() + self._limits.seconds)
         except TimeoutError as error:
             reason = f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
             raise UnreadableImage(name, reason) from error
         except (EOFError, OSError, ValueError) as error:
             raise UnreadableImage(name, self._why_it_ended()) from error
         self.broken = False
-        return answer
+        return response
 
     @property
     def is_ready(self) -> bool:
@@ -122,26 +122,26 @@ class ReadingProcess:
         self._answers.close()
 
     def _write(self, content: bytes) -> None:
-        rest = memoryview(content)
-        while rest:  # unbuffered: a pipe accepts as much as fits
-            rest = rest[self._requests.write(rest) :]
+        remaining = memoryview(content)
+        while remaining:  # unbuffered: a pipe accepts as much as fits
+            remaining = remaining[self._requests.write(remaining) :]
 
-    def _answer(self, until: float) -> Answer:
-        head = json.loads(self._exactly(int.from_bytes(self._exactly(8, until)), until))
-        return head, [self._exactly(size, until) for size in head.get("sizes", [])]
+    def _answer(self, until: float) -> WorkerResponse:
+        header = json.loads(self._exactly(int.from_bytes(self._exactly(8, until)), until))
+        return header, [self._exactly(size, until) for size in header.get("sizes", [])]
 
     def _exactly(self, size: int, until: float) -> bytes:
         if not 0 <= size <= self._limits.memory:
             raise ValueError(f"an answer of {size} bytes")
-        found = bytearray()
-        while len(found) < size:
+        received = bytearray()
+        while len(received) < size:
             if not self._readable.select(max(0.0, until - time.monotonic())):
                 raise TimeoutError
-            part = os.read(self._answers.fileno(), min(size - len(found), 1 << 20))
-            if not part:
+            chunk = os.read(self._answers.fileno(), min(size - len(received), 1 << 20))
+            if not chunk:
                 raise EOFError
-            found += part
-        return bytes(found)
+            received += chunk
+        return bytes(received)
 
     def _why_it_ended(self) -> str:
         try:

@@ -12,26 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imaging.display import first_window, grey_table
-from imaging.matrix import wire_bits
-from imaging.png import grey_png
+from imaging.display import choose_first_window, build_grey_table
+from imaging.matrix import encoded_bits
+from imaging.png import encode_grey_png
 from imaging.radiograph import DecodedRadiograph, VoiTable, Window
 
-_SIDE = 4  # pixels of the full size per pixel of the quarter size, in each direction
-_ROWS_AT_ONCE = 64  # so that the rows fit into the processor's cache; a multiple of _SIDE
+_QUARTER_FACTOR = 4  # pixels of the full size per pixel of the quarter size, in each direction
+_ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache; a multiple of _SIDE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class RenderedPngs:
     """The PNG files of one radiograph; ``quarter`` is None unless requested."""
 
     full: bytes
     quarter: bytes | None
 
 
-def render(
+def render_pngs(
     decoded: DecodedRadiograph, *, bits: int = 8, window: Window | None = None, quarter: bool = False
-) -> Rendered:
+) -> RenderedPngs:
     """Render the radiograph as PNG.
 
     Use 8 bits for what a person sees, 16 bits to keep all values: there the smallest possible value after the
@@ -42,7 +42,7 @@ def render(
         decoded: the radiograph.
         bits: 8 or 16.
         window: values after the modality transform, spread over all grey levels; None for
-            :func:`imaging.display.first_window` with 8 bits and :func:`whole_range` with 16 bits.
+            :func:`imaging.display.choose_first_window` with 8 bits and :func:`full_range_window` with 16 bits.
         quarter: also make the PNG of a quarter of each side.
 
     Raises:
@@ -50,13 +50,13 @@ def render(
     """
     if bits not in {8, 16}:
         raise ValueError(f"a PNG of {bits} bits; there are 8 and 16")
-    chosen = window or (first_window(decoded) if bits == 8 else whole_range(decoded))
-    levels = rendered_levels(decoded, window=chosen, bits=bits)
-    small = grey_png(quarter_size(levels), aspect=decoded.aspect) if quarter else None
-    return Rendered(full=grey_png(levels, aspect=decoded.aspect), quarter=small)
+    used_window = window or (choose_first_window(decoded) if bits == 8 else full_range_window(decoded))
+    levels = compute_grey_levels(decoded, window=used_window, bits=bits)
+    quarter_png = encode_grey_png(reduce_to_quarter(levels), aspect=decoded.aspect) if quarter else None
+    return RenderedPngs(full=encode_grey_png(levels, aspect=decoded.aspect), quarter=quarter_png)
 
 
-def whole_range(decoded: DecodedRadiograph) -> Window:
+def full_range_window(decoded: DecodedRadiograph) -> Window:
     """A window over all values that the file's bits can store, after the modality transform.
 
     Args:
@@ -66,17 +66,17 @@ def whole_range(decoded: DecodedRadiograph) -> Window:
         Function LINEAR_EXACT; it depends on the file's bits and modality transform, not on the pixels, unless
         they exceed the stated bits.
     """
-    count = 1 << wire_bits(decoded)
+    count = 1 << encoded_bits(decoded)
     signed = decoded.lowest < 0
-    first = -count // 2 if signed else 0
-    possible = decoded.modality[first - decoded.lowest :][:count]
-    low, high = float(possible.min()), float(possible.max())
+    first_value = -count // 2 if signed else 0
+    possible_values = decoded.modality[first_value - decoded.lowest :][:count]
+    low, high = float(possible_values.min()), float(possible_values.max())
     return Window(
         center=(low + high) / 2, width=high - low or 1.0, name="Whole range", function="LINEAR_EXACT"
     )
 
 
-def rendered_levels(
+def compute_grey_levels(
     decoded: DecodedRadiograph, *, window: Window | VoiTable, bits: int
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """The grey level of each pixel of the stored matrix.
@@ -89,17 +89,17 @@ def rendered_levels(
     Returns:
         Shape (rows, columns), uint8 or uint16; 0 is black.
     """
-    table = grey_table(decoded, window=window, bits=bits)
+    table = build_grey_table(decoded, window=window, bits=bits)
     pixels = decoded.pixels.view(np.uint16) if decoded.pixels.dtype == np.int16 else decoded.pixels
     levels = np.empty(pixels.shape, table.dtype)
-    for start in range(0, len(pixels), _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    for start in range(0, len(pixels), _ROWS_PER_CHUNK):
+        chunk_rows = slice(start, start + _ROWS_PER_CHUNK)
         # the table has an entry for every value, so nothing wraps; with "wrap" numpy checks no index
-        np.take(table, pixels[part], mode="wrap", out=levels[part])
+        np.take(table, pixels[chunk_rows], mode="wrap", out=levels[chunk_rows])
     return levels
 
 
-def quarter_size(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def reduce_to_quarter(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """The rounded mean of each block of 4 x 4 pixels; of the remaining pixels at the right and lower edge.
 
     Args:
@@ -109,22 +109,22 @@ def quarter_size(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.u
         The same dtype, each side divided by 4 and rounded up.
     """
     if levels.dtype == np.uint8:
-        return np.asarray(Image.fromarray(levels).reduce(_SIDE))
+        return np.asarray(Image.fromarray(levels).reduce(_QUARTER_FACTOR))
     rows, columns = levels.shape
-    missing = (-rows % _SIDE, -columns % _SIDE)
-    whole = np.pad(levels, ((0, missing[0]), (0, missing[1]))) if any(missing) else levels
-    counts = np.outer(_counts(rows), _counts(columns)).astype(np.uint32)
+    padding = (-rows % _QUARTER_FACTOR, -columns % _QUARTER_FACTOR)
+    padded = np.pad(levels, ((0, padding[0]), (0, padding[1]))) if any(padding) else levels
+    counts = np.outer(_block_counts(rows), _block_counts(columns)).astype(np.uint32)
     sums = np.empty(counts.shape, np.uint32)
-    for start in range(0, len(whole), _ROWS_AT_ONCE):
-        part = whole[start : start + _ROWS_AT_ONCE].astype(np.uint32)
-        part = part[0::4] + part[1::4] + part[2::4] + part[3::4]
-        at = start // _SIDE
-        sums[at : at + len(part)] = part[:, 0::4] + part[:, 1::4] + part[:, 2::4] + part[:, 3::4]
+    for start in range(0, len(padded), _ROWS_PER_CHUNK):
+        block_rows = padded[start : start + _ROWS_PER_CHUNK].astype(np.uint32)
+        block_rows = block_rows[0::4] + block_rows[1::4] + block_rows[2::4] + block_rows[3::4]
+        block_row = start // _QUARTER_FACTOR
+        sums[block_row : block_row + len(block_rows)] = block_rows[:, 0::4] + block_rows[:, 1::4] + block_rows[:, 2::4] + block_rows[:, 3::4]
     return ((sums + counts // 2) // counts).astype(np.uint16)
 
 
-def _counts(side: int) -> NDArray[np.int64]:
+def _block_counts(side: int) -> NDArray[np.int64]:
     """The number of pixels of a side in each block."""
-    counts = np.full(-(-side // _SIDE), _SIDE)
-    counts[-1] = side - _SIDE * (len(counts) - 1)
+    counts = np.full(-(-side // _QUARTER_FACTOR), _QUARTER_FACTOR)
+    counts[-1] = side - _QUARTER_FACTOR * (len(counts) - 1)
     return counts

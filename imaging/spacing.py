@@ -11,7 +11,7 @@ from typing import Any
 
 from pydicom import Dataset
 
-from imaging.dicom_file import DAMAGE
+from imaging.dicom_file import DAMAGED_HEADER_ERRORS
 
 DETECTOR_PLANE = "detector plane"
 CALIBRATED = "calibrated"
@@ -22,11 +22,11 @@ _CALIBRATIONS = {
     "FIDUCIAL": "Measured against an object of known size; right at its depth, near the central ray.",
 }
 _UNMAGNIFIED = "Measured at the detector. In the patient, lengths are smaller by an unknown magnification."
-_UNSAID = "Pixel Spacing does not say how it was calibrated, so there is no ruler."
-_NONE = "The file states no pixel spacing, so there is no ruler."
+_UNKNOWN_CALIBRATION = "Pixel Spacing does not say how it was calibrated, so there is no ruler."
+_NO_SPACING = "The file states no pixel spacing, so there is no ruler."
 
 
-def spacing_of(header: Dataset) -> dict[str, Any]:
+def read_spacing(header: Dataset) -> dict[str, Any]:
     """The pixel spacing of a radiograph.
 
     Pixel Spacing (0028,0030) is used if Pixel Spacing Calibration Type (0028,0A02) is GEOMETRY or FIDUCIAL
@@ -41,13 +41,13 @@ def spacing_of(header: Dataset) -> dict[str, Any]:
         millimetres, in the standard's order (10.7.1.3); ``kind``, "calibrated" or "detector plane"; ``note``,
         a sentence for the reader. The first three are None if neither spacing can be used.
     """
-    calibrated, detector = _pair(header, "PixelSpacing"), _pair(header, "ImagerPixelSpacing")
+    calibrated, detector = _read_spacing_pair(header, "PixelSpacing"), _read_spacing_pair(header, "ImagerPixelSpacing")
     calibration = str(header.get("PixelSpacingCalibrationType") or "").strip().upper()
     if calibrated and calibration in _CALIBRATIONS:
-        return _stated(calibrated, CALIBRATED, _CALIBRATIONS[calibration])
+        return _spacing_to_json(calibrated, CALIBRATED, _CALIBRATIONS[calibration])
     if detector:
-        return _stated(detector, DETECTOR_PLANE, _detector_note(header))
-    note = _UNSAID if calibrated else _NONE
+        return _spacing_to_json(detector, DETECTOR_PLANE, _detector_note(header))
+    note = _UNKNOWN_CALIBRATION if calibrated else _NO_SPACING
     return {"row_mm": None, "column_mm": None, "kind": None, "note": note}
 
 
@@ -55,21 +55,21 @@ def _detector_note(header: Dataset) -> str:
     """The note, with Estimated Radiographic Magnification Factor (0018,1114) if the file has it."""
     try:
         factor = float(header.get("EstimatedRadiographicMagnificationFactor") or 0)
-    except DAMAGE:
+    except DAMAGED_HEADER_ERRORS:
         factor = 0.0
     if not (math.isfinite(factor) and factor > 1):
         return _UNMAGNIFIED
     return f"Measured at the detector. The file estimates a magnification of {factor:g} in the patient."
 
 
-def _stated(pair: tuple[float, float], kind: str, note: str) -> dict[str, Any]:
+def _spacing_to_json(pair: tuple[float, float], kind: str, note: str) -> dict[str, Any]:
     return {"row_mm": pair[0], "column_mm": pair[1], "kind": kind, "note": note}
 
 
-def _pair(header: Dataset, keyword: str) -> tuple[float, float] | None:
+def _read_spacing_pair(header: Dataset, keyword: str) -> tuple[float, float] | None:
     try:
         numbers = [float(part) for part in header.get(keyword) or []]
-    except DAMAGE:  # a single or unreadable number is no spacing
+    except DAMAGED_HEADER_ERRORS:  # a single or unreadable number is no spacing
         return None
     if len(numbers) != 2 or not all(math.isfinite(number) and number > 0 for number in numbers):
         return None

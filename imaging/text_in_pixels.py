@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 
 #: The longer side of the picture that is read, in pixels; letters of a caption are then about 15 pixels high.
-LONGEST = 2_000
+LONGEST_SIDE = 2_000
 OWN_METHOD = "bright spots in rows"
 # Words that belong on a radiograph: sides, projections, positions.
 _MARKERS = frozenset(
@@ -53,8 +53,8 @@ _MARKERS = frozenset(
         "dx",
     ]
 )
-_LEAST_CONFIDENCE = 40.0
-_SECONDS = 60
+_MIN_CONFIDENCE = 40.0
+_TIMEOUT_SECONDS = 60
 _LETTERS = re.compile(r"[^\W_]+")
 
 
@@ -67,46 +67,46 @@ class TextRank:
 
 
 @cache
-def method() -> str:
+def ranking_method() -> str:
     """The method on this machine: "tesseract" with its version, or ``OWN_METHOD``."""
     program = shutil.which("tesseract")
     if program is None:
         return OWN_METHOD
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603 - found on PATH, no argument from outside
+        result = subprocess.run([program, "--version"], capture_output=True, timeout=_TIMEOUT_SECONDS, check=True)  # noqa: S603 - found on PATH, no argument from outside
     except (OSError, subprocess.SubprocessError):
         return OWN_METHOD
-    return " ".join(said.stdout.decode("utf-8", "replace").split()[:2]) or OWN_METHOD
+    return " ".join(result.stdout.decode("utf-8", "replace").split()[:2]) or OWN_METHOD
 
 
-def text_rank(picture: bytes) -> TextRank:
-    """Rank one picture by :func:`method`, or by ``OWN_METHOD`` if tesseract fails on it.
+def rank_text(picture: bytes) -> TextRank:
+    """Rank one picture by :func:`ranking_method`, or by ``OWN_METHOD`` if tesseract fails on it.
 
     Args:
-        picture: a JPEG of :func:`imaging.display.display_jpeg`, never a file from outside.
+        picture: a JPEG of :func:`imaging.display.render_display_jpeg`, never a file from outside.
     """
-    if method() != OWN_METHOD:
-        found = _read_words(picture)
-        if found is not None:
-            return found
-    return _bright_spots(picture)
+    if ranking_method() != OWN_METHOD:
+        rank = _count_words(picture)
+        if rank is not None:
+            return rank
+    return _count_bright_spots(picture)
 
 
-def _read_words(picture: bytes) -> TextRank | None:
+def _count_words(picture: bytes) -> TextRank | None:
     """The words that tesseract reads with enough confidence; None if it failed."""
     command = [shutil.which("tesseract") or "tesseract", "stdin", "stdout", "--psm", "11", "tsv"]
-    surroundings = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+    environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     try:
-        said = subprocess.run(  # noqa: S603 - found on PATH, no argument from outside
-            command, input=picture, capture_output=True, timeout=_SECONDS, check=True, env=surroundings
+        result = subprocess.run(  # noqa: S603 - found on PATH, no argument from outside
+            command, input=picture, capture_output=True, timeout=_TIMEOUT_SECONDS, check=True, env=environment
         )
     except (OSError, subprocess.SubprocessError):
         return None
     score, words = 0.0, 0
-    for row in csv.DictReader(io.StringIO(said.stdout.decode("utf-8", "replace")), delimiter="\t", quoting=3):
+    for row in csv.DictReader(io.StringIO(result.stdout.decode("utf-8", "replace")), delimiter="\t", quoting=3):
         text, confidence = (row.get("text") or "").strip(), float(row.get("conf") or -1)
         letters = "".join(_LETTERS.findall(text))
-        if confidence < _LEAST_CONFIDENCE or len(letters) < 3 or len(letters) * 2 < len(text):
+        if confidence < _MIN_CONFIDENCE or len(letters) < 3 or len(letters) * 2 < len(text):
             continue
         if letters.casefold() not in _MARKERS:
             words += 1
@@ -114,7 +114,7 @@ def _read_words(picture: bytes) -> TextRank | None:
     return TextRank(score=round(score, 2), words=words)
 
 
-def _bright_spots(picture: bytes) -> TextRank:
+def _count_bright_spots(picture: bytes) -> TextRank:
     """Count spots of nearly the brightest grey with size and spacing of letters, three or more in rows."""
     import numpy as np  # noqa: PLC0415 - slow to import, and whoever asks for the method ranks nothing
     import scipy  # noqa: PLC0415 - the same
@@ -132,14 +132,14 @@ def _bright_spots(picture: bytes) -> TextRank:
         if 6 <= rows.stop - rows.start <= 60 and 2 <= columns.stop - columns.start <= 60
     ]
     boxes.sort(key=lambda box: box[2])
-    in_rows = 0
+    spots_in_rows = 0
     for top, bottom, _, right in boxes:
         height = bottom - top
-        near = sum(
+        neighbours = sum(
             abs(top - other[0]) <= height // 3
             and abs(bottom - other[1]) <= height // 3
             and 0 <= other[2] - right <= 2 * height
             for other in boxes
         )
-        in_rows += bool(near)
-    return TextRank(score=float(in_rows if in_rows >= 3 else 0), words=in_rows)
+        spots_in_rows += bool(neighbours)
+    return TextRank(score=float(spots_in_rows if spots_in_rows >= 3 else 0), words=spots_in_rows)

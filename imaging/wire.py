@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from domain.vocabulary import Sex, View
 from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
 
-_KINDS = {"uint8": "|u1", "uint16": "<u2", "int16": "<i2"}
+_ARRAY_TYPES = {"uint8": "|u1", "uint16": "<u2", "int16": "<i2"}
 
 OUT_OF_MEMORY = 3  # exit code of the reading process
 
-Answer = tuple[dict[str, Any], list[bytes]]
+WorkerResponse = tuple[dict[str, Any], list[bytes]]
 
 
-def taken_apart(decoded: DecodedRadiograph) -> Answer:
+def encode_radiograph(decoded: DecodedRadiograph) -> WorkerResponse:
     """Encode a radiograph.
 
     Args:
@@ -27,15 +27,15 @@ def taken_apart(decoded: DecodedRadiograph) -> Answer:
     Returns:
         A head of JSON values, and the bytes of the arrays, little endian: pixels, modality, each table.
     """
-    kind = _KINDS[str(decoded.pixels.dtype)]
+    array_type = _ARRAY_TYPES[str(decoded.pixels.dtype)]
     parts = [
-        decoded.pixels.astype(kind, copy=False).tobytes(),
+        decoded.pixels.astype(array_type, copy=False).tobytes(),
         decoded.modality.astype("<f4", copy=False).tobytes(),
         *(table.brightness.astype("<f4", copy=False).tobytes() for table in decoded.tables),
     ]
-    head = {
+    header = {
         "facts": asdict(decoded.facts),
-        "kind": kind,
+        "kind": array_type,
         "lowest": decoded.lowest,
         "inverted": decoded.inverted,
         "padding": decoded.padding,
@@ -44,43 +44,43 @@ def taken_apart(decoded: DecodedRadiograph) -> Answer:
         "tables": [table.name for table in decoded.tables],
         "sizes": [len(part) for part in parts],
     }
-    return head, parts
+    return header, parts
 
 
-def put_together(answer: Answer) -> DecodedRadiograph:
-    """The inverse of :func:`taken_apart`.
+def decode_radiograph(response: WorkerResponse) -> DecodedRadiograph:
+    """The inverse of :func:`encode_radiograph`.
 
     Args:
-        answer: head and bytes; the arrays share their memory and are read-only.
+        response: head and bytes; the arrays share their memory and are read-only.
 
     Raises:
-        ValueError: the answer is not one of :func:`taken_apart`.
+        ValueError: the answer is not one of :func:`encode_radiograph`.
         KeyError: likewise.
         TypeError: likewise.
     """
-    head, parts = answer
-    facts = facts_from(head["facts"])
-    if head["kind"] not in _KINDS.values():
-        raise ValueError(f"no kind of pixel: {head['kind']}")
-    pixels: NDArray[Any] = np.frombuffer(parts[0], head["kind"]).reshape(facts.rows, facts.columns)
-    padding, aspect = head["padding"], head["aspect"]
+    header, parts = response
+    facts = facts_from_json(header["facts"])
+    if header["kind"] not in _ARRAY_TYPES.values():
+        raise ValueError(f"no kind of pixel: {header['kind']}")
+    pixels: NDArray[Any] = np.frombuffer(parts[0], header["kind"]).reshape(facts.rows, facts.columns)
+    padding, aspect = header["padding"], header["aspect"]
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
         modality=np.frombuffer(parts[1], "<f4"),
-        lowest=int(head["lowest"]),
-        inverted=bool(head["inverted"]),
+        lowest=int(header["lowest"]),
+        inverted=bool(header["inverted"]),
         padding=None if padding is None else (int(padding[0]), int(padding[1])),
         aspect=(int(aspect[0]), int(aspect[1])),
-        windows=tuple(Window(**window) for window in head["windows"]),
+        windows=tuple(Window(**window) for window in header["windows"]),
         tables=tuple(
             VoiTable(name=str(name), brightness=np.frombuffer(part, "<f4"))
-            for name, part in zip(head["tables"], parts[2:], strict=True)
+            for name, part in zip(header["tables"], parts[2:], strict=True)
         ),
     )
 
 
-def facts_from(fields: dict[str, Any]) -> ImageFacts:
+def facts_from_json(fields: dict[str, Any]) -> ImageFacts:
     """Restore facts from JSON.
 
     Args:

@@ -18,16 +18,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from imaging.display import display_jpeg
+from imaging.display import render_display_jpeg
 from imaging.errors import UnreadableImage
-from imaging.facts import viewer_facts
-from imaging.identity import identity_of
+from imaging.facts import build_viewer_facts
+from imaging.identity import read_identity
 from imaging.matrix import encode_matrix
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import Window
 from imaging.reading import describe, read_radiograph
-from imaging.render import render
-from imaging.wire import OUT_OF_MEMORY, Answer, taken_apart
+from imaging.render import render_pngs
+from imaging.wire import OUT_OF_MEMORY, WorkerResponse, encode_radiograph
 
 
 def main() -> int:
@@ -38,61 +38,61 @@ def main() -> int:
     Returns:
         The exit code 0; the process exits with ``OUT_OF_MEMORY`` itself.
     """
-    most_bytes, most_seconds = int(sys.argv[1]), int(sys.argv[2])
-    answers = os.fdopen(os.dup(1), "wb")
+    memory_limit, time_limit = int(sys.argv[1]), int(sys.argv[2])
+    response_stream = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of a library must not mix with the answers
     with suppress(ValueError, OSError):  # macOS does not support this limit; time is limited there too
-        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+        resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it writes no files
-    _send(answers, ({"ready": True}, []))
+    _send_answer(response_stream, ({"ready": True}, []))
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        sent = sys.stdin.buffer.read(request["length"]) if "length" in request else None
-        _allow_cpu(most_seconds)
+        content = sys.stdin.buffer.read(request["length"]) if "length" in request else None
+        _set_cpu_limit(time_limit)
         try:
-            answer = _answer(request, sent)
+            response = _handle_request(request, content)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
-        _send(answers, answer)
+        _send_answer(response_stream, response)
     return 0
 
 
-def _allow_cpu(seconds: int) -> None:
+def _set_cpu_limit(seconds: int) -> None:
     """Set the CPU time for the next file; the limit is for the whole process, so used time is added."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds + 1, hard))
 
 
-def _answer(request: dict[str, Any], sent: bytes | None) -> Answer:
+def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> WorkerResponse:
     name = str(request["name"])
     key = PseudonymKey(secret=bytes.fromhex(request["key"])) if request.get("key") else None
     try:
-        content = Path(str(request["path"])).read_bytes() if sent is None else sent
+        content = Path(str(request["path"])).read_bytes() if sent_content is None else sent_content
         if request["do"] == "describe":
-            head: dict[str, Any] = {"facts": asdict(describe(content, name=name, key=key))}
+            header: dict[str, Any] = {"facts": asdict(describe(content, name=name, key=key))}
             if request.get("identity"):
-                head["identity"] = [(each.kind, each.value) for each in identity_of(content, name=name)]
-            return head, []
+                header["identity"] = [(identity_value.kind, identity_value.value) for identity_value in read_identity(content, name=name)]
+            return header, []
         if request["do"] == "deidentify" and key is not None:
-            return _deidentified(content, name=name, key=key, identity=bool(request.get("identity")))
+            return _deidentify(content, name=name, key=key, identity=bool(request.get("identity")))
         decoded = read_radiograph(content, name=name)
         if request["do"] == "decode":
-            return taken_apart(decoded)
+            return encode_radiograph(decoded)
         if request["do"] == "pixels":
-            facts = json.dumps(viewer_facts(content, decoded, name=name), allow_nan=False).encode()
+            facts = json.dumps(build_viewer_facts(content, decoded, name=name), allow_nan=False).encode()
             matrix = encode_matrix(decoded)
             return {"sizes": [len(facts), len(matrix)]}, [facts, matrix]
-        stated = request["window"]
-        window = Window(**stated) if isinstance(stated, dict) else None
+        window_fields = request["window"]
+        window = Window(**window_fields) if isinstance(window_fields, dict) else None
         if request["do"] == "render":
-            made = render(decoded, bits=int(request["bits"]), window=window, quarter=bool(request["quarter"]))
-            files = [made.full] if made.quarter is None else [made.full, made.quarter]
+            rendered = render_pngs(decoded, bits=int(request["bits"]), window=window, quarter=bool(request["quarter"]))
+            files = [rendered.full] if rendered.quarter is None else [rendered.full, rendered.quarter]
             return {"sizes": [len(file) for file in files]}, files
-        picture = display_jpeg(
+        picture = render_display_jpeg(
             decoded,
             window=window,
-            longest=request["longest"],
+            longest_side=request["longest"],
         )
         return {"facts": asdict(decoded.facts), "sizes": [len(picture)]}, [picture]
     except UnreadableImage as error:
@@ -107,28 +107,28 @@ def _answer(request: dict[str, Any], sent: bytes | None) -> Answer:
         return {"refused": f"can't be read ({type(error).__name__}: {error}).", "attribute": None}, []
 
 
-def _deidentified(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> Answer:
+def _deidentify(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> WorkerResponse:
     from imaging.deidentify import deidentify  # noqa: PLC0415 - a library for this alone
 
-    made = deidentify(content, name=name, key=key)
-    head: dict[str, Any] = {
-        "facts": asdict(made.facts),
-        "notes": list(made.notes),
-        "sizes": [len(made.content)],
+    deidentified = deidentify(content, name=name, key=key)
+    header: dict[str, Any] = {
+        "facts": asdict(deidentified.facts),
+        "notes": list(deidentified.notes),
+        "sizes": [len(deidentified.content)],
     }
     if identity:
-        head["identity"] = [(each.kind, each.value) for each in identity_of(content, name=name)]
-    return head, [made.content]
+        header["identity"] = [(identity_value.kind, identity_value.value) for identity_value in read_identity(content, name=name)]
+    return header, [deidentified.content]
 
 
-def _send(answers: BinaryIO, answer: Answer) -> None:
-    head, parts = answer
-    text = json.dumps(head).encode()
-    answers.write(len(text).to_bytes(8))
-    answers.write(text)
-    for part in parts:
-        answers.write(part)
-    answers.flush()
+def _send_answer(response_stream: BinaryIO, response: WorkerResponse) -> None:
+    header, payloads = response
+    header_json = json.dumps(header).encode()
+    response_stream.write(len(header_json).to_bytes(8))
+    response_stream.write(header_json)
+    for payload in payloads:
+        response_stream.write(payload)
+    response_stream.flush()
 
 
 if __name__ == "__main__":

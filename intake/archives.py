@@ -9,15 +9,15 @@ from pathlib import Path, PurePosixPath
 from domain.errors import InvalidValue
 
 #: Limits of the unpacked size: of all files together, and of one file.
-LARGEST_TOTAL = 20 << 30
-LARGEST_FILE = 256 << 20
-MOST_FILES = 200_000
+MAX_TOTAL_BYTES = 20 << 30
+MAX_FILE_BYTES = 256 << 20
+MAX_FILES = 200_000
 #: Images hardly compress; a file that unpacks to more than this many times its size is refused.
-HIGHEST_RATIO = 200
+MAX_RATIO = 200
 _CHUNK = 1 << 20
 
 
-def unpack(archive: Path, folder: Path) -> int:
+def unpack_archive(archive: Path, folder: Path) -> int:
     """Unpack a zip file into a new folder.
 
     Sizes are counted while unpacking, because the directory of the zip may be wrong.
@@ -34,13 +34,13 @@ def unpack(archive: Path, folder: Path) -> int:
             is too large.
     """
     try:
-        with zipfile.ZipFile(archive) as opened:
-            members = [each for each in opened.infolist() if not each.is_dir()]
+        with zipfile.ZipFile(archive) as zip_file:
+            members = [member for member in zip_file.infolist() if not member.is_dir()]
             check_members(members)
             folder.mkdir(parents=True)
-            left = LARGEST_TOTAL
+            remaining = MAX_TOTAL_BYTES
             for member in members:
-                left -= _write(opened, member, folder.joinpath(*PurePosixPath(member.filename).parts), left)
+                remaining -= _write_member(zip_file, member, folder.joinpath(*PurePosixPath(member.filename).parts), remaining)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         raise InvalidValue("images", f"the zip can't be unpacked: {error}") from error
     return len(members)
@@ -52,35 +52,35 @@ def check_members(members: list[zipfile.ZipInfo]) -> None:
     Raises:
         InvalidValue: names the first member that is not allowed.
     """
-    if len(members) > MOST_FILES:
+    if len(members) > MAX_FILES:
         raise InvalidValue(
-            "images", f"the zip holds {len(members):,} files, at most {MOST_FILES:,} are taken"
+            "images", f"the zip holds {len(members):,} files, at most {MAX_FILES:,} are taken"
         )
     for member in members:
-        _refuse(member)
+        _check_member(member)
 
 
-def read_member(opened: zipfile.ZipFile, member: zipfile.ZipInfo, *, most: int) -> bytes:
+def read_member(zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, *, max_bytes: int) -> bytes:
     """Read one file of the zip.
 
     Raises:
-        InvalidValue: it unpacks to more than the directory states, or to more than ``most`` bytes.
+        InvalidValue: it unpacks to more than the directory states, or to more than ``max_bytes`` bytes.
     """
-    most = min(LARGEST_FILE, most, max(_CHUNK, member.compress_size * HIGHEST_RATIO))
-    parts, size = [], 0
-    with opened.open(member) as source:
-        while part := source.read(_CHUNK):
-            size += len(part)
-            if size > most:
+    max_bytes = min(MAX_FILE_BYTES, max_bytes, max(_CHUNK, member.compress_size * MAX_RATIO))
+    chunks, size = [], 0
+    with zip_file.open(member) as source:
+        while chunk := source.read(_CHUNK):
+            size += len(chunk)
+            if size > max_bytes:
                 raise InvalidValue("images", f"{member.filename!r} unpacks to far too much; it was given up")
-            parts.append(part)
-    return b"".join(parts)
+            chunks.append(chunk)
+    return b"".join(chunks)
 
 
-def _refuse(member: zipfile.ZipInfo) -> None:
+def _check_member(member: zipfile.ZipInfo) -> None:
     name = member.filename
     parts = PurePosixPath(name).parts
-    kind = stat.S_IFMT(member.external_attr >> 16)
+    file_type = stat.S_IFMT(member.external_attr >> 16)
     if (
         not parts
         or name.startswith("/")
@@ -90,21 +90,21 @@ def _refuse(member: zipfile.ZipInfo) -> None:
         or not name.isprintable()
     ):
         raise InvalidValue("images", f"the zip holds {name!r}, which would leave its folder")
-    if kind not in (0, stat.S_IFREG):
+    if file_type not in (0, stat.S_IFREG):
         raise InvalidValue("images", f"the zip holds {name!r}, which is a link or a device, no file")
     if member.flag_bits & 1:
         raise InvalidValue("images", f"{name!r} is encrypted; unpack the zip and pack it without a password")
 
 
-def _write(opened: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
+def _write_member(zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, remaining: int) -> int:
     """Write one file and return its size."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    written = 0
-    most = min(LARGEST_FILE, left, max(_CHUNK, member.compress_size * HIGHEST_RATIO))
-    with opened.open(member) as source, target.open("xb") as out:
-        while part := source.read(_CHUNK):
-            written += len(part)
-            if written > most:
+    size = 0
+    limit = min(MAX_FILE_BYTES, remaining, max(_CHUNK, member.compress_size * MAX_RATIO))
+    with zip_file.open(member) as source, target.open("xb") as out:
+        while chunk := source.read(_CHUNK):
+            size += len(chunk)
+            if size > limit:
                 raise InvalidValue("images", f"{member.filename!r} unpacks to far too much; it was given up")
-            out.write(part)
-    return written
+            out.write(chunk)
+    return size

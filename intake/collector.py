@@ -8,16 +8,16 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def pause_garbage_collector() -> Iterator[None]:
     """Pause the garbage collector; also usable as a decorator: ``@collector_paused()``.
 
     Rows have no reference cycles and are freed by reference counting. Creating a hundred thousand rows would
     start the collector repeatedly, which takes up to half of the time.
     """
-    running = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if running:
+        if was_enabled:
             gc.enable()

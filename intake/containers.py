@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from domain.errors import InvalidValue
-from intake.strictness import LONGEST_RECORD
+from intake.strictness import MAX_RECORD_BYTES
 
 _CHUNK = 1 << 20
 #: The deepest nesting of objects, including the record itself.
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 
 
 def _object_pattern() -> bytes:
     inner = rb"\{(?:[^{}\"]++|" + _STRING + rb")*+\}"
-    for _ in range(_DEEPEST - 1):
+    for _ in range(_MAX_DEPTH - 1):
         inner = rb"\{(?:[^{}\"]++|" + _STRING + rb"|" + inner + rb")*+\}"
     return inner
 
@@ -40,7 +40,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 
 #: (name, bytes or error) of a record: the name is its line or index from 1, or its key; the error states why
 #: there are no bytes.
-Raw = tuple[int | str, bytes | InvalidValue]
+RawRecord = tuple[int | str, bytes | InvalidValue]
 
 
 class Container(StrEnum):
@@ -51,7 +51,7 @@ class Container(StrEnum):
     OBJECT = "key"
 
 
-def record_name(container: Container, name: int | str) -> str:
+def format_record_name(container: Container, name: int | str) -> str:
     """The name of a record in messages: "line 12", "record 3", or its key."""
     return f"{container} {name}" if isinstance(name, int) else name
 
@@ -99,7 +99,7 @@ class QuestionFile:
         records = sum(isinstance(value, dict) for value in first.values())
         return Container.OBJECT if records * 2 >= len(first) > 0 else Container.LINES
 
-    def records(self, container: Container) -> Iterator[Raw]:
+    def records(self, container: Container) -> Iterator[RawRecord]:
         """Read the records.
 
         Args:
@@ -115,16 +115,16 @@ class QuestionFile:
             else:
                 yield from self._members(file, container)
 
-    def _lines(self, file: BinaryIO) -> Iterator[Raw]:
-        number, rest, skipping = 0, b"", False
+    def _lines(self, file: BinaryIO) -> Iterator[RawRecord]:
+        number, remainder, skipping = 0, b"", False
         while chunk := file.read(_CHUNK):
             self.bytes_read += len(chunk)
-            lines = (rest + chunk).split(b"\n")
-            rest = lines.pop()
+            lines = (remainder + chunk).split(b"\n")
+            remainder = lines.pop()
             if (
                 not skipping
                 and lines
-                and max(map(len, lines)) <= LONGEST_RECORD
+                and max(map(len, lines)) <= MAX_RECORD_BYTES
                 and not any(map(bytes.isspace, lines))
                 and all(lines)
             ):
@@ -136,24 +136,24 @@ class QuestionFile:
                 number += 1
                 if skipping:
                     skipping = False  # the end of a line that was refused already
-                elif len(line) > LONGEST_RECORD:
+                elif len(line) > MAX_RECORD_BYTES:
                     yield number, _too_long()
                 elif line and not line.isspace():
                     yield number, line
-            if len(rest) > LONGEST_RECORD:
+            if len(remainder) > MAX_RECORD_BYTES:
                 if not skipping:
                     yield number + 1, _too_long()
-                skipping, rest = True, b""
-        if rest and not skipping and not rest.isspace():
-            yield number + 1, rest
+                skipping, remainder = True, b""
+        if remainder and not skipping and not remainder.isspace():
+            yield number + 1, remainder
 
-    def _members(self, file: BinaryIO, container: Container) -> Iterator[Raw]:
+    def _members(self, file: BinaryIO, container: Container) -> Iterator[RawRecord]:
         window = _Window(file, self)
-        closing = b"]" if container is Container.ARRAY else b"}"
+        closing_bracket = b"]" if container is Container.ARRAY else b"}"
         window.skip_space()
         window.position += 1  # the opening bracket
         window.skip_space()
-        if window.byte() == closing:
+        if window.byte() == closing_bracket:
             yield from window.nothing_follows()
             return
         count = 0
@@ -179,12 +179,12 @@ class QuestionFile:
                 return
             yield name, value[0]
             window.skip_space()
-            after = window.byte()
+            separator = window.byte()
             window.position += 1
-            if after == closing:
+            if separator == closing_bracket:
                 yield from window.nothing_follows()
                 return
-            if after != b",":
+            if separator != b",":
                 reason = "is followed by neither a comma nor the end; the file may be cut off"
                 yield name, InvalidValue("record", reason)
                 return
@@ -207,8 +207,8 @@ class _Window:
 
     def skip_space(self) -> None:
         while True:
-            found = _SPACE.match(self.content, self.position)
-            self.position = found.end() if found else self.position
+            match = _SPACE.match(self.content, self.position)
+            self.position = match.end() if match else self.position
             if self.position < len(self.content) or not self.more():
                 return
 
@@ -217,11 +217,11 @@ class _Window:
 
     def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
         while True:
-            found = pattern.match(self.content, self.position)
-            if found:
-                self.position = found.end()
-                return found
-            if len(self.content) - self.position > LONGEST_RECORD or not self.more():
+            match = pattern.match(self.content, self.position)
+            if match:
+                self.position = match.end()
+                return match
+            if len(self.content) - self.position > MAX_RECORD_BYTES or not self.more():
                 return None
 
     def why_not(self) -> InvalidValue:
@@ -231,15 +231,15 @@ class _Window:
             return InvalidValue("record", "must be an object, not a list")
         for token in _TOKEN.finditer(self.content, self.position):
             depth += {b"{": 1, b"}": -1}.get(token[0], 0)
-            if depth > _DEEPEST:
-                return InvalidValue("record", f"is nested more than {_DEEPEST} deep")
-        if not self.ended and len(self.content) - self.position > LONGEST_RECORD:
+            if depth > _MAX_DEPTH:
+                return InvalidValue("record", f"is nested more than {_MAX_DEPTH} deep")
+        if not self.ended and len(self.content) - self.position > MAX_RECORD_BYTES:
             return _too_long()
         return InvalidValue(
             "record", "the file ends in the middle of it: it was cut off, or a quote is missing"
         )
 
-    def nothing_follows(self) -> Iterator[Raw]:
+    def nothing_follows(self) -> Iterator[RawRecord]:
         self.position += self.byte() in (b"]", b"}")
         self.skip_space()
         if self.byte():
@@ -262,4 +262,4 @@ def refuse_encoding(head: bytes) -> None:
 
 
 def _too_long() -> InvalidValue:
-    return InvalidValue("record", f"is longer than {LONGEST_RECORD:,} bytes, or its brackets do not close")
+    return InvalidValue("record", f"is longer than {MAX_RECORD_BYTES:,} bytes, or its brackets do not close")

@@ -8,10 +8,10 @@ from domain.errors import InvalidValue
 from domain.vocabulary import View
 from intake.parsed_batch import ExamFacts
 
-FACTS = ("patient", "indication", "age", "sex", "report")
+FACT_NAMES = ("patient", "indication", "age", "sex", "report")
 
 
-class Picture(NamedTuple):
+class RadiographState(NamedTuple):
     """A radiograph of an exam; hash and size are None until its image was imported."""
 
     file: str
@@ -27,16 +27,16 @@ class ExamState(NamedTuple):
     key: str
     number: int | None
     facts: tuple[str | None, ...]
-    radiographs: dict[str, Picture]
+    radiographs: dict[str, RadiographState]
 
 
-def together(state: ExamState | None, stated: ExamFacts, pictures: dict[str, Picture]) -> ExamState:
+def merge_exam(state: ExamState | None, record_facts: ExamFacts, new_radiographs: dict[str, RadiographState]) -> ExamState:
     """Add the facts of one more record to an exam.
 
     Args:
         state: the exam so far; None if it is new.
-        stated: the facts of the record, completed from the image files.
-        pictures: the record's radiographs by their ids.
+        record_facts: the facts of the record, completed from the image files.
+        new_radiographs: the record's radiographs by their ids.
 
     Returns:
         The exam with new facts and radiographs added; the same object if there are none.
@@ -44,28 +44,28 @@ def together(state: ExamState | None, stated: ExamFacts, pictures: dict[str, Pic
     Raises:
         InvalidValue: the record contradicts a known fact.
     """
-    key, *facts = stated[:6]
+    key, *facts = record_facts[:6]
     if state is None:
-        return ExamState(key, None, tuple(facts), pictures)
-    both: list[str | None] = []
-    for name, known, new in zip(FACTS, state.facts, facts, strict=True):
+        return ExamState(key, None, tuple(facts), new_radiographs)
+    merged_facts: list[str | None] = []
+    for name, known, new in zip(FACT_NAMES, state.facts, facts, strict=True):
         if known is not None and new is not None and known != new:
             raise InvalidValue(
-                f"exam.{name}", f"{_short(new)}, but an earlier record of exam {key} has {_short(known)}"
+                f"exam.{name}", f"{_shorten(new)}, but an earlier record of exam {key} has {_shorten(known)}"
             )
-        both.append(known if new is None else new)
+        merged_facts.append(known if new is None else new)
     radiographs = dict(state.radiographs)
-    for name, picture in pictures.items():
-        known_picture = radiographs.get(name)
+    for name, new_radiograph in new_radiographs.items():
+        known_radiograph = radiographs.get(name)
         radiographs[name] = (
-            picture if known_picture is None else _one_picture(key, name, known_picture, picture)
+            new_radiograph if known_radiograph is None else _merge_radiograph(key, name, known_radiograph, new_radiograph)
         )
-    if tuple(both) == state.facts and radiographs == state.radiographs:
+    if tuple(merged_facts) == state.facts and radiographs == state.radiographs:
         return state
-    return ExamState(key, state.number, tuple(both), radiographs)
+    return ExamState(key, state.number, tuple(merged_facts), radiographs)
 
 
-def _one_picture(key: str, name: str, known: Picture, new: Picture) -> Picture:
+def _merge_radiograph(key: str, name: str, known: RadiographState, new: RadiographState) -> RadiographState:
     if known.sha256 != new.sha256 if known.sha256 and new.sha256 else known.file != new.file:
         reason = (
             f"{new.file!r}, but an earlier record has {known.file!r} as radiograph {name!r} of exam {key}"
@@ -78,5 +78,5 @@ def _one_picture(key: str, name: str, known: Picture, new: Picture) -> Picture:
     return known
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "…")

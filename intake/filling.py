@@ -12,38 +12,38 @@ from xxhash import xxh3_128_digest
 
 from domain.errors import InvalidValue
 from domain.vocabulary import Sex, View
-from intake.containers import Container, Raw, record_name
-from intake.formats.native import Native
-from intake.ordinary import ordinary_columns
+from intake.containers import Container, RawRecord, format_record_name
+from intake.formats.native import NativeReader
+from intake.ordinary import build_ordinary_columns
 from intake.parsed_batch import ExamFacts, ParsedBatch
-from intake.recognition import Reader
-from intake.rules import exam_of, grid_of, question_of
+from intake.recognition import RecordReader
+from intake.rules import record_to_exam, read_box_grid, record_to_question
 from quality.checks import check_question
-from records.questions import LONGEST_ID, ExamRecord, QuestionRecord, question_columns, record_table
+from records.questions import MAX_ID_LENGTH, ExamRecord, QuestionRecord, table_to_question_columns, records_to_table
 from records.values import BoxRecord
 
 # The number of records that are checked together if a larger group has one that is not ordinary.
-_A_FEW = 20
+_SMALL_GROUP = 20
 # The values that need no conversion.
 _SEXES = {*(sex.value for sex in Sex), None, UNSET}
 _VIEWS = {*(view.value for view in View), None, UNSET}
 #: (exam as the record states it, report, index of the exam in the batch)
-_Exam = tuple[ExamRecord, str | None, int]
+_IndexedExam = tuple[ExamRecord, str | None, int]
 #: (index among the records read together, name, bytes, record, index of its exam in the batch)
-_Read = tuple[int, int | str, bytes, QuestionRecord, int]
+_DecodedRecord = tuple[int, int | str, bytes, QuestionRecord, int]
 
 
-def facts_of(record: ExamRecord, report: str | None) -> ExamFacts:
+def extract_exam_facts(record: ExamRecord, report: str | None) -> ExamFacts:
     """The exam as a record states it, in plain values.
 
     Raises:
         InvalidValue: the exam is not valid; names field and reason.
     """
     radiographs = record.radiographs
-    plain = record.sex in _SEXES and len({each.id for each in radiographs}) == len(radiographs) > 0
-    if plain and 0 < len(record.id) < LONGEST_ID and not record.id.isspace():
-        for each in radiographs:
-            if not each.id or not each.file or each.view not in _VIEWS:
+    is_plain = record.sex in _SEXES and len({radiograph.id for radiograph in radiographs}) == len(radiographs) > 0
+    if is_plain and 0 < len(record.id) < MAX_ID_LENGTH and not record.id.isspace():
+        for radiograph in radiographs:
+            if not radiograph.id or not radiograph.file or radiograph.view not in _VIEWS:
                 break
         else:
             return (
@@ -53,71 +53,71 @@ def facts_of(record: ExamRecord, report: str | None) -> ExamFacts:
                 record.age or None,
                 record.sex or None,
                 report,
-                tuple((each.id, each.file, each.view or "UNKNOWN") for each in radiographs),
+                tuple((item.id, item.file, item.view or "UNKNOWN") for item in radiographs),
             )
-    stated = exam_of(record, report)
+    exam = record_to_exam(record, report)
     return (
-        stated.id,
-        stated.patient,
-        stated.indication,
-        stated.age,
-        stated.sex.value if stated.sex else None,
-        stated.report,
-        tuple((each.id, each.file, each.view.value) for each in stated.radiographs),
+        exam.id,
+        exam.patient,
+        exam.indication,
+        exam.age,
+        exam.sex.value if exam.sex else None,
+        exam.report,
+        tuple((item.id, item.file, item.view.value) for item in exam.radiographs),
     )
 
 
-class Filling:
+class BatchFiller:
     """A batch that is being filled, and the exams that it contains so far."""
 
     def __init__(
-        self, container: Container, reader: Reader, minimum_explanation: int, with_images: bool
+        self, container: Container, reader: RecordReader, minimum_explanation: int, with_images: bool
     ) -> None:
         self._container, self._reader = container, reader
         self._minimum, self._with_images = minimum_explanation, with_images
         self.batch = ParsedBatch()
-        self._last: dict[str, _Exam] = {}
+        self._last: dict[str, _IndexedExam] = {}
         self._places: dict[ExamFacts, int] = {}
         self._radiographs: list[set[str]] = []
 
-    def fill(self, records: list[Raw]) -> None:
+    def fill(self, records: list[RawRecord]) -> None:
         self.batch.records += len(records)
-        if self._container is Container.LINES and isinstance(self._reader, Native):
+        if self._container is Container.LINES and isinstance(self._reader, NativeReader):
             self._fill_lines(records, self._reader)
         else:
             self._fill_each(records, repeat(None, len(records)))
 
-    def _fill_lines(self, records: list[Raw], reader: Native) -> None:
-        raws = [b"" if isinstance(raw, InvalidValue) else raw for _, raw in records]
-        decoded = reader.read_lines(raws)
-        if decoded and self._fill_together(records, raws, decoded):
+    def _fill_lines(self, records: list[RawRecord], reader: NativeReader) -> None:
+        raw_records = [b"" if isinstance(raw, InvalidValue) else raw for _, raw in records]
+        decoded = reader.read_lines(raw_records)
+        if decoded and self._fill_together(records, raw_records, decoded):
             return
-        if len(records) > _A_FEW:
-            for start in range(0, len(records), _A_FEW):
-                self._fill_lines(records[start : start + _A_FEW], reader)
+        if len(records) > _SMALL_GROUP:
+            for start in range(0, len(records), _SMALL_GROUP):
+                self._fill_lines(records[start : start + _SMALL_GROUP], reader)
         else:
             self._fill_each(records, decoded or repeat(None, len(records)))
 
-    def _fill_together(self, records: list[Raw], raws: list[bytes], decoded: list[QuestionRecord]) -> bool:
+    def _fill_together(self, records: list[RawRecord], raw_records: list[bytes], decoded: list[QuestionRecord]) -> bool:
         """Add the records if all of them are ordinary; otherwise add none and return False."""
         batch = self.batch
-        exams: list[_Exam] = []
+        exams: list[_IndexedExam] = []
         try:
             for record in decoded:
                 # Consecutive records mostly have the same exam.
-                same = exams and record.exam == exams[-1][0] and (record.report or None) == exams[-1][1]
-                exams.append(exams[-1] if same else self._exam(record))
+                is_same_exam = exams and record.exam == exams[-1][0] and (record.report or None) == exams[-1][1]
+                exams.append(exams[-1] if is_same_exam else self._exam(record))
         except InvalidValue:
             return False
-        places = [place for _, _, place in exams]
-        if not all(map(self._boxes_stand, places, [record.boxes for record in decoded])):
+        exam_indices = [exam_index for _, _, exam_index in exams]
+        if not all(map(self._boxes_stand, exam_indices, [record.boxes for record in decoded])):
             return False
-        columns = ordinary_columns(decoded, minimum_explanation=self._minimum)
+        columns = build_ordinary_columns(decoded, minimum_explanation=self._minimum)
         if columns is None:
             return False
         batch.names += [name for name, _ in records]
-        batch.exam_of += places
-        batch.questions += _rows(columns, raws)
+        batch.exam_of += exam_indices
+        batch.questions += _build_rows(columns, raw_records)
         return True
 
     def _boxes_stand(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
@@ -126,74 +126,74 @@ class Filling:
         False with images if there is a box, because it must then be compared with its image.
         """
         radiographs = self._radiographs[exam]
-        for each in boxes or ():
-            x_min, y_min, x_max, y_max = each.box
+        for box in boxes or ():
+            x_min, y_min, x_max, y_max = box.box
             if (
                 self._with_images
-                or each.radiograph not in radiographs
+                or box.radiograph not in radiographs
                 or not (x_min < x_max and y_min < y_max)
             ):
                 return False
         return True
 
-    def _fill_each(self, records: list[Raw], decoded: Iterable[QuestionRecord | None]) -> None:
+    def _fill_each(self, records: list[RawRecord], decoded: Iterable[QuestionRecord | None]) -> None:
         """Add the valid records, and refuse the others; those that are None in ``decoded`` are read here."""
-        read, taken = self._reader.read, list[_Read]()
+        read, accepted = self._reader.read, list[_DecodedRecord]()
         refused: list[tuple[int, int | str, InvalidValue]] = []
-        for turn, ((name, raw), at_once) in enumerate(zip(records, decoded, strict=True)):
+        for position, ((name, raw), decoded_record) in enumerate(zip(records, decoded, strict=True)):
             try:
                 if isinstance(raw, InvalidValue):
                     raise raw
-                record = at_once or read(name, raw)
-                taken.append((turn, name, raw, record, self._exam(record)[2]))
+                record = decoded_record or read(name, raw)
+                accepted.append((position, name, raw, record, self._exam(record)[2]))
             except InvalidValue as error:
-                refused.append((turn, name, error))
-        for start in range(0, len(taken), _A_FEW):
-            refused += self._take(taken[start : start + _A_FEW])
+                refused.append((position, name, error))
+        for start in range(0, len(accepted), _SMALL_GROUP):
+            refused += self._take(accepted[start : start + _SMALL_GROUP])
         for _, name, problem in sorted(refused, key=itemgetter(0)):
-            self.batch.refusals.append((record_name(self._container, name), problem.field, problem.reason))
+            self.batch.refusals.append((format_record_name(self._container, name), problem.field, problem.reason))
 
-    def _take(self, some: list[_Read]) -> list[tuple[int, int | str, InvalidValue]]:
+    def _take(self, records: list[_DecodedRecord]) -> list[tuple[int, int | str, InvalidValue]]:
         """Add the rows of a few records; return those that are refused, with their reasons."""
         batch, refused = self.batch, []
         columns = None
-        if all(self._boxes_stand(exam, record.boxes) for *_, record, exam in some):
-            columns = ordinary_columns([record for *_, record, _ in some], minimum_explanation=self._minimum)
+        if all(self._boxes_stand(exam, record.boxes) for *_, record, exam in records):
+            columns = build_ordinary_columns([record for *_, record, _ in records], minimum_explanation=self._minimum)
         if columns is None:
-            standing = list[_Read]()
-            for each in some:
-                turn, name, _, record, exam = each
-                place = len(batch.questions) + len(standing)
+            valid = list[_DecodedRecord]()
+            for item in records:
+                position, name, _, record, exam = item
+                question_index = len(batch.questions) + len(valid)
                 try:
-                    self._check(record, place, self._radiographs[exam])
+                    self._check(record, question_index, self._radiographs[exam])
                 except InvalidValue as error:
-                    refused.append((turn, name, error))
-                    batch.boxes.pop(place, None)
+                    refused.append((position, name, error))
+                    batch.boxes.pop(question_index, None)
                     continue
-                standing.append(each)
-            some = standing
-            columns = question_columns(record_table([record for *_, record, _ in some])) if some else {}
-        batch.names += [name for _, name, *_ in some]
-        batch.exam_of += [exam for *_, exam in some]
-        batch.questions += _rows(columns, [raw for _, _, raw, *_ in some]) if some else []
+                valid.append(item)
+            records = valid
+            columns = table_to_question_columns(records_to_table([record for *_, record, _ in records])) if records else {}
+        batch.names += [name for _, name, *_ in records]
+        batch.exam_of += [exam for *_, exam in records]
+        batch.questions += _build_rows(columns, [raw for _, _, raw, *_ in records]) if records else []
         return refused
 
-    def _exam(self, record: QuestionRecord) -> _Exam:
+    def _exam(self, record: QuestionRecord) -> _IndexedExam:
         """The record's exam with its index in the batch.
 
         Records of one exam mostly state the same facts, so the last result for each exam is kept.
         """
         exam, report = record.exam, record.report or None
-        last = self._last.get(exam.id)
-        if last is not None and last[0] == exam and last[1] == report:
-            return last
-        facts = facts_of(exam, report)
-        place = self._places.setdefault(facts, len(self.batch.exams))
-        if place == len(self.batch.exams):
+        last_exam = self._last.get(exam.id)
+        if last_exam is not None and last_exam[0] == exam and last_exam[1] == report:
+            return last_exam
+        facts = extract_exam_facts(exam, report)
+        exam_index = self._places.setdefault(facts, len(self.batch.exams))
+        if exam_index == len(self.batch.exams):
             self.batch.exams.append(facts)
             self._radiographs.append({radiograph[0] for radiograph in facts[6]})
-        self._last[exam.id] = last = (exam, report, place)
-        return last
+        self._last[exam.id] = last_exam = (exam, report, exam_index)
+        return last_exam
 
     def _check(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:
         """Add the problems of the question at index ``place``, and its boxes if an image is needed for them.
@@ -203,37 +203,37 @@ class Filling:
         """
         if record.boxes:
             self._keep_boxes(record, place, radiographs)
-        found = check_question(question_of(record), minimum_explanation=self._minimum)
-        self.batch.problems += [(place, each.check.value, each.field, each.reason) for each in found]
+        problems = check_question(record_to_question(record), minimum_explanation=self._minimum)
+        self.batch.problems += [(place, problem.check.value, problem.field, problem.reason) for problem in problems]
 
     def _keep_boxes(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:
-        grid = grid_of(record) if record.box_grid or record.box_fit else None
-        kept = []
-        for each in record.boxes or ():
-            if each.radiograph not in radiographs:
-                known = ", ".join(sorted(radiographs))
+        grid = read_box_grid(record) if record.box_grid or record.box_fit else None
+        listed_boxes = []
+        for box in record.boxes or ():
+            if box.radiograph not in radiographs:
+                known_ids = ", ".join(sorted(radiographs))
                 raise InvalidValue(
-                    "boxes.radiograph", f"{each.radiograph!r} is not of the exam; it has {known}"
+                    "boxes.radiograph", f"{box.radiograph!r} is not of the exam; it has {known_ids}"
                 )
-            x_min, y_min, x_max, y_max = each.box
+            x_min, y_min, x_max, y_max = box.box
             if not (x_min < x_max and y_min < y_max):
-                raise InvalidValue("boxes", f"{list(each.box)} is empty or turned round")
-            kept.append((each.radiograph, each.label, each.box))
+                raise InvalidValue("boxes", f"{list(box.box)} is empty or turned round")
+            listed_boxes.append((box.radiograph, box.label, box.box))
         if grid is not None or self._with_images:
             plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None
-            self.batch.boxes[place] = (plain_grid, kept)
+            self.batch.boxes[place] = (plain_grid, listed_boxes)
 
 
-def record_hashes(raws: Sequence[bytes]) -> list[bytes]:
+def compute_record_hashes(raw_records: Sequence[bytes]) -> list[bytes]:
     """The 128-bit XXH3 of each record's bytes, by which an import recognises a record that exists already.
 
     No cryptographic hash is needed: the hash is compared only with that of the record with the same id, so a
     forged one could only cause the forger's own record to be left out. XXH3 takes a fifteenth of SHA-256's
     time.
     """
-    return list(map(xxh3_128_digest, raws))
+    return list(map(xxh3_128_digest, raw_records))
 
 
-def _rows(columns: Mapping[str, Sequence[Any]], raws: Sequence[bytes]) -> list[tuple[Any, ...]]:
+def _build_rows(columns: Mapping[str, Sequence[Any]], raw_records: Sequence[bytes]) -> list[tuple[Any, ...]]:
     """The rows of ``parsed_batch.COLUMNS``."""
-    return list(zip(*columns.values(), record_hashes(raws), strict=True))
+    return list(zip(*columns.values(), compute_record_hashes(raw_records), strict=True))

@@ -65,42 +65,42 @@ class ImageFolder:
             InvalidValue: there is no such file, or it is outside the folder.
         """
         parts = path_parts(text)
-        below = [part for part in parts if part != ".."]
-        if ".." in parts[len(parts) - len(below) :]:
+        inner_parts = [part for part in parts if part != ".."]
+        if ".." in parts[len(parts) - len(inner_parts) :]:
             raise InvalidValue(
                 _FIELD, f"{text!r} goes up in the middle; only a path below the image folder is read"
             )
-        rises = len(parts) - len(below)
-        places: list[Path] = []
-        if rises and self._file_folder:
-            places.append(self._file_folder.joinpath(*parts))
-        places.append(self._folder.joinpath(*below))
-        if below[0] == self._folder.name:
-            places.append(self._folder.joinpath(*below[1:]))
+        parent_steps = len(parts) - len(inner_parts)
+        candidates: list[Path] = []
+        if parent_steps and self._file_folder:
+            candidates.append(self._file_folder.joinpath(*parts))
+        candidates.append(self._folder.joinpath(*inner_parts))
+        if inner_parts[0] == self._folder.name:
+            candidates.append(self._folder.joinpath(*inner_parts[1:]))
         outside = False
-        for place in places:
-            for spelling in (place, Path(unicodedata.normalize("NFD", str(place)))):
-                found = spelling.resolve()
-                inside = found.is_relative_to(self._folder)
-                if inside and found.is_file():
-                    return found
-                outside = outside or (not inside and found.exists())
-        if outside or rises:
+        for candidate in candidates:
+            for spelling in (candidate, Path(unicodedata.normalize("NFD", str(candidate)))):
+                resolved = spelling.resolve()
+                inside = resolved.is_relative_to(self._folder)
+                if inside and resolved.is_file():
+                    return resolved
+                outside = outside or (not inside and resolved.exists())
+        if outside or parent_steps:
             raise InvalidValue(_FIELD, f"{text!r} leaves the folder of images; name a folder that holds it")
         raise InvalidValue(_FIELD, f"{text!r} is not in the folder of images")
 
 
-def path_parts(text: str) -> list[str]:
+def path_parts(image_path: str) -> list[str]:
     """Split a path of a question file.
 
     Raises:
         InvalidValue: it is empty, absolute, has backslashes, or names no file.
     """
-    path = PurePosixPath(text)
-    if not text.strip() or "\0" in text or len(text) > 1000 or not path.parts:
+    path = PurePosixPath(image_path)
+    if not image_path.strip() or "\0" in image_path or len(image_path) > 1000 or not path.parts:
         raise InvalidValue(_FIELD, "is empty, or no path")
-    if path.is_absolute() or "\\" in text or ":" in path.parts[0]:
-        raise InvalidValue(_FIELD, f"{text!r} must be relative to the folder of images, with forward slashes")
+    if path.is_absolute() or "\\" in image_path or ":" in path.parts[0]:
+        raise InvalidValue(_FIELD, f"{image_path!r} must be relative to the folder of images, with forward slashes")
     if all(part == ".." for part in path.parts) or any(len(part.encode()) > 255 for part in path.parts):
-        raise InvalidValue(_FIELD, f"{text[:80]!r} names no file")
+        raise InvalidValue(_FIELD, f"{image_path[:80]!r} names no file")
     return list(path.parts)

@@ -22,27 +22,27 @@ from pathlib import Path
 from typing import Any
 
 from domain.errors import Refused
-from intake.collector import collector_paused
+from intake.collector import pause_garbage_collector
 
 _MEMORY = 1 << 30
 # Processor seconds: a basic amount, and the same again per this number of bytes, which take a quarter of it
 # to parse.
-_SECONDS = 10
-_BYTES_FOR_AS_MUCH_AGAIN = 64 << 20
+_BASE_SECONDS = 10
+_BYTES_PER_BASE_SECONDS = 64 << 20
 # Seconds to wait for the next values; on a busy machine, starting the process alone may take several.
-_PATIENCE = 120.0
-_NOTHING = "Nothing was imported."
+_TIMEOUT_SECONDS = 120.0
+_NOTHING_IMPORTED = "Nothing was imported."
 _OUT_OF_MEMORY = 3  # exit code
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
-def parts_of(module: str, path: Path, asked: dict[str, Any]) -> Iterator[Any]:
+def parse_in_process(module: str, path: Path, options: dict[str, Any]) -> Iterator[Any]:
     """Parse a file with ``python -m module``.
 
     Args:
         module: that calls :func:`send_all`.
         path: the file.
-        asked: further arguments, as JSON values.
+        options: further arguments, as JSON values.
 
     Yields:
         The values that the process sends.
@@ -51,34 +51,34 @@ def parts_of(module: str, path: Path, asked: dict[str, Any]) -> Iterator[Any]:
         Refused: the process ended before the end of the file.
     """
     size = path.stat().st_size if path.is_file() else 0  # the process reports an invalid path itself
-    seconds = _SECONDS * (1 + size // _BYTES_FOR_AS_MUCH_AGAIN)
-    request = json.dumps({"path": str(path.resolve()), "seconds": seconds, **asked})
+    seconds = _BASE_SECONDS * (1 + size // _BYTES_PER_BASE_SECONDS)
+    request = json.dumps({"path": str(path.resolve()), "seconds": seconds, **options})
     command = [sys.executable, "-m", module, request]
-    surroundings = {"PATH": os.defpath, "LANG": "C.UTF-8"}
+    environment = {"PATH": os.defpath, "LANG": "C.UTF-8"}
     with subprocess.Popen(  # noqa: S603 - our own module
         command,
         cwd=_PROJECT,
-        env=surroundings,
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         pipesize=1 << 20,
     ) as process:
         try:
-            yield from _received(process)
+            yield from _receive_parts(process)
         finally:
             process.kill()
 
 
-def _received(process: subprocess.Popen[bytes]) -> Iterator[Any]:
+def _receive_parts(process: subprocess.Popen[bytes]) -> Iterator[Any]:
     pipe = process.stdout
     if pipe is None:
         raise ValueError("a process without a pipe")  # never happens: stdout is a pipe
     frames: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
-    left = threading.Event()
+    stopped = threading.Event()
 
     def receive() -> None:
         # A separate thread reads, so that the process does not wait while rows are being written.
-        while not left.is_set():
+        while not stopped.is_set():
             size = int.from_bytes(pipe.read(8), "big")
             frames.put((pipe.read(size) or None) if size else None)
             if not size:
@@ -87,57 +87,57 @@ def _received(process: subprocess.Popen[bytes]) -> Iterator[Any]:
     thread = threading.Thread(target=receive, daemon=True)
     thread.start()
     try:
-        while frame := _next(frames):
-            with collector_paused():
+        while frame := _next_frame(frames):
+            with pause_garbage_collector():
                 part = marshal.loads(frame)  # noqa: S302 - written by our own process
             yield part
     finally:
-        left.set()
+        stopped.set()
     code = process.wait()
     if code == -signal.SIGXCPU:
-        raise Refused(f"Reading the file was broken off: it took too long. {_NOTHING}")
+        raise Refused(f"Reading the file was broken off: it took too long. {_NOTHING_IMPORTED}")
     if code == _OUT_OF_MEMORY:
         raise Refused(
-            f"Reading the file was broken off: it took more than {_MEMORY >> 20:,} MB of memory. {_NOTHING}"
+            f"Reading the file was broken off: it took more than {_MEMORY >> 20:,} MB of memory. {_NOTHING_IMPORTED}"
         )
     if code != 0:
         raise Refused(
-            f"Reading the file was broken off: it took too much memory, or its process was ended. {_NOTHING}"
+            f"Reading the file was broken off: it took too much memory, or its process was ended. {_NOTHING_IMPORTED}"
         )
 
 
-def _next(frames: queue.Queue[bytes | None]) -> bytes | None:
+def _next_frame(frames: queue.Queue[bytes | None]) -> bytes | None:
     try:
-        return frames.get(timeout=_PATIENCE)
+        return frames.get(timeout=_TIMEOUT_SECONDS)
     except queue.Empty as error:
         raise Refused(
-            f"Reading the file was broken off: nothing came of it for {_PATIENCE:.0f} seconds. {_NOTHING}"
+            f"Reading the file was broken off: nothing came of it for {_TIMEOUT_SECONDS:.0f} seconds. {_NOTHING_IMPORTED}"
         ) from error
 
 
-def send_all(arguments: list[str], parts: Callable[[dict[str, Any]], Iterator[Any]]) -> int:
+def send_all(arguments: list[str], parse: Callable[[dict[str, Any]], Iterator[Any]]) -> int:
     """The main function of the parsing process: write parsed values to standard output, within the limits.
 
     Args:
         arguments: of the command; the first describes the file as JSON.
-        parts: yields the values of the file.
+        parse: yields the values of the file.
 
     Returns:
         The exit code.
     """
-    asked = json.loads(arguments[0])
+    request = json.loads(arguments[0])
     gc.disable()  # records and rows have no reference cycles; searching for them takes a third of the time
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - not on Windows
 
         with suppress(ValueError, OSError):  # macOS defines the constant but does not support the limit
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 5))
+        resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"] + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it needs to write no files
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         out = sys.stdout.buffer
-        for part in parts(asked):
+        for part in parse(request):
             frame = marshal.dumps(part)
             out.write(len(frame).to_bytes(8, "big"))
             out.write(frame)

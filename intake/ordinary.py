@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from domain.vocabulary import AnswerFormat
-from quality.checks import surely_all_fine
-from records.questions import LONGEST_ID, QuestionRecord, question_columns, record_table
+from quality.checks import certainly_without_problems
+from records.questions import MAX_ID_LENGTH, QuestionRecord, table_to_question_columns, records_to_table
 
-_STAYS_AWAY = ("box_grid", "box_fit", "also_right")
-_ANSWERS = ((0,), (1,), (2,), (3,))
+_ABSENT_FIELDS = ("box_grid", "box_fit", "also_right")
+_ORDINARY_ANSWERS = ((0,), (1,), (2,), (3,))
 
 
-def ordinary_columns(
+def build_ordinary_columns(
     records: Sequence[QuestionRecord], *, minimum_explanation: int
 ) -> dict[str, Sequence[Any]] | None:
     """The columns of the questions; None if one of the records might need the checks one by one.
@@ -29,29 +29,29 @@ def ordinary_columns(
         records: at least one.
         minimum_explanation: of the format check, in characters.
     """
-    table = record_table(records)
-    if set(table["format"]) != {AnswerFormat.SINGLE} or any(any(table[name]) for name in _STAYS_AWAY):
+    table = records_to_table(records)
+    if set(table["format"]) != {AnswerFormat.SINGLE} or any(any(table[name]) for name in _ABSENT_FIELDS):
         return None
     if not (all(table["task"]) and all(table["difficulty"]) and all(table["category"])):
         return None
     keys, options, boxes = table["id"], table["options"], table["boxes"]
-    if not (all(options) and _plain_keys(keys)) or any(map(_odd_answer, table["answer"])):
+    if not (all(options) and _are_keys_plain(keys)) or any(map(_is_odd_answer, table["answer"])):
         return None
-    labels = [box.label for listed in boxes if listed for box in listed]
-    if not surely_all_fine(table["stem"], options, table["explanation"], labels, minimum_explanation):
+    labels = [box.label for question_boxes in boxes if question_boxes for box in question_boxes]
+    if not certainly_without_problems(table["stem"], options, table["explanation"], labels, minimum_explanation):
         return None
-    return question_columns(table)
+    return table_to_question_columns(table)
 
 
-def _plain_keys(keys: Sequence[str]) -> bool:
+def _are_keys_plain(keys: Sequence[str]) -> bool:
     joined = "\n".join(keys)
     return (
         all(keys)
-        and max(map(len, keys)) <= LONGEST_ID
+        and max(map(len, keys)) <= MAX_ID_LENGTH
         and not (joined[0].isspace() or joined[-1].isspace() or " \n" in joined or "\n " in joined)
     )
 
 
-def _odd_answer(answer: tuple[int, ...] | str) -> bool:
+def _is_odd_answer(answer: tuple[int, ...] | str) -> bool:
     """Whether the answer is not exactly one of four options; the number of options is checked elsewhere."""
-    return answer not in _ANSWERS
+    return answer not in _ORDINARY_ANSWERS

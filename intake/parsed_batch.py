@@ -16,7 +16,7 @@ ExamFacts = tuple[
     str, str | None, str | None, str | None, str | None, str | None, tuple[tuple[str, str, str], ...]
 ]
 #: (grid as (width, height, fit) or None, [(radiograph, label, (x_min, y_min, x_max, y_max)), …])
-Boxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[float, float, float, float]]]]
+UnmappedBoxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[float, float, float, float]]]]
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class ParsedBatch:
     exams: list[ExamFacts] = field(default_factory=list)
     exam_of: list[int] = field(default_factory=list)
     questions: list[tuple[Any, ...]] = field(default_factory=list)
-    boxes: dict[int, Boxes] = field(default_factory=dict)
+    boxes: dict[int, UnmappedBoxes] = field(default_factory=dict)
     problems: list[tuple[int, str, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
     records: int = 0

@@ -7,17 +7,17 @@ from itertools import islice
 from pathlib import Path
 
 from intake.containers import Container, QuestionFile
-from intake.filling import Filling
+from intake.filling import BatchFiller
 from intake.parsed_batch import ParsedBatch
-from intake.recognition import FileFormat, reader_for
+from intake.recognition import FileFormat, create_reader
 
 #: Records per batch and ``executemany``; larger batches do not fit into the processor's cache and are slower.
-BATCH = 2_000
+BATCH_SIZE = 2_000
 # Records decoded at once; few enough to stay in the processor's cache until their rows are made.
-_AT_ONCE = 100
+_DECODE_SIZE = 100
 
 
-def parsed_batches(
+def parse_batches(
     path: Path,
     *,
     container: Container,
@@ -40,15 +40,15 @@ def parsed_batches(
         Batches; an invalid record is in ``refusals`` and does not stop the parsing.
     """
     file = QuestionFile(path)
-    reader = reader_for(file_format, file_stem)
-    raws = file.records(container)
-    filling = Filling(container, reader, minimum_explanation, with_images)
-    while records := list(islice(raws, _AT_ONCE)):
-        filling.fill(records)
-        if filling.batch.records >= BATCH:
-            filling.batch.bytes_read = file.bytes_read
-            yield filling.batch
-            filling = Filling(container, reader, minimum_explanation, with_images)
-    if filling.batch.records:
-        filling.batch.bytes_read = file.bytes_read
-        yield filling.batch
+    reader = create_reader(file_format, file_stem)
+    raw_records = file.records(container)
+    filler = BatchFiller(container, reader, minimum_explanation, with_images)
+    while records := list(islice(raw_records, _DECODE_SIZE)):
+        filler.fill(records)
+        if filler.batch.records >= BATCH_SIZE:
+            filler.batch.bytes_read = file.bytes_read
+            yield filler.batch
+            filler = BatchFiller(container, reader, minimum_explanation, with_images)
+    if filler.batch.records:
+        filler.batch.bytes_read = file.bytes_read
+        yield filler.batch

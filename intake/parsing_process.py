@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from intake.containers import Container
-from intake.guarded_process import parts_of, send_all
+from intake.guarded_process import parse_in_process, send_all
 from intake.parsed_batch import ParsedBatch
-from intake.parsing import parsed_batches
+from intake.parsing import parse_batches
 from intake.recognition import FileFormat
 
 #: For files of at least this many bytes, an import creates the database's indexes afterwards.
-LARGE = 16 << 20
+LARGE_FILE_BYTES = 16 << 20
 
 
-def batches_of(
+def parse_batches_in_process(
     path: Path,
     *,
     container: Container,
@@ -26,24 +26,24 @@ def batches_of(
     minimum_explanation: int,
     with_images: bool,
 ) -> Generator[ParsedBatch, None, None]:
-    """:func:`intake.parsing.parsed_batches` in a separate process; the arguments are the same.
+    """:func:`intake.parsing.parse_batches` in a separate process; the arguments are the same.
 
     Raises:
         Refused: the process ended before the end of the file.
     """
-    asked = {
+    options = {
         "container": container,
         "file_format": file_format,
         "file_stem": file_stem,
         "minimum_explanation": minimum_explanation,
         "with_images": with_images,
     }
-    for values in parts_of("intake.parsing_process", path, asked):
+    for values in parse_in_process("intake.parsing_process", path, options):
         yield ParsedBatch(*values)
 
 
-def _parts(asked: dict[str, Any]) -> Iterator[Any]:
-    for batch in parsed_batches(
+def _parse(asked: dict[str, Any]) -> Iterator[Any]:
+    for batch in parse_batches(
         Path(asked["path"]),
         container=Container(asked["container"]),
         file_format=FileFormat(asked["file_format"]),
@@ -55,4 +55,4 @@ def _parts(asked: dict[str, Any]) -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(send_all(sys.argv[1:], _parts))
+    sys.exit(send_all(sys.argv[1:], _parse))

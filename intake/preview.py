@@ -12,20 +12,20 @@ from domain.exams import Exam
 from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.questions import Question
-from intake.containers import QuestionFile, record_name
+from intake.containers import QuestionFile, format_record_name
 from intake.folders import ImageFolder
 from intake.parsed_batch import ParsedBatch
-from intake.parsing import BATCH
-from intake.parsing_process import batches_of
-from intake.recognition import FileFormat, reader_for, recognised
-from intake.rules import exam_of, question_of
+from intake.parsing import BATCH_SIZE
+from intake.parsing_process import parse_batches_in_process
+from intake.recognition import FileFormat, create_reader, recognise_file
+from intake.rules import record_to_exam, record_to_question
 from intake.zipped import ZippedImages
 
-_SHOWN = 3
+_PREVIEW_COUNT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class FilePreview:
     """The preview of a question file, from its first records.
 
     ``records`` is the number of records in the file, exact if ``counted``, otherwise estimated from their
@@ -43,14 +43,14 @@ class Look:
     missing: tuple[str, ...]
 
 
-def look_at(
+def preview_file(
     *,
     by: Person,
     path: Path,
     file_format: str = "auto",
     images: Path | ZippedImages | None,
     file_name: str | None = None,
-) -> Look:
+) -> FilePreview:
     """Read the first records of a question file and look for their images.
 
     Args:
@@ -66,11 +66,11 @@ def look_at(
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
     try:
-        container, found = recognised(QuestionFile(path), file_format)
-        batches = batches_of(
+        container, detected_format = recognise_file(QuestionFile(path), file_format)
+        batches = parse_batches_in_process(
             path,
             container=container,
-            file_format=found,
+            file_format=detected_format,
             file_stem=Path(name).stem,
             minimum_explanation=0,
             with_images=False,
@@ -79,53 +79,53 @@ def look_at(
             batch = next(batches, ParsedBatch())
     except OSError as error:
         raise InvalidValue("file", f"can't be read: {error.strerror}") from error
-    folder = image_source(images, path)
+    folder = open_image_source(images, path)
     files = sorted({file for exam in batch.exams for _, file, _ in exam[6]})
-    counted = batch.records < BATCH
+    counted = batch.records < BATCH_SIZE
     size = path.stat().st_size
-    return Look(
-        file_format=found,
+    return FilePreview(
+        file_format=detected_format,
         records=batch.records
         if counted
-        else round(batch.records * size / max(1, _bytes_of(path, batch.records))),
+        else round(batch.records * size / max(1, _count_bytes(path, batch.records))),
         counted=counted,
         looked_at=batch.records,
-        first=tuple(_first(path, found, name)),
+        first=tuple(_read_first(path, detected_format, name)),
         refusals=tuple(
             Refusal(file=name, record=record, field=field, reason=reason)
             for record, field, reason in batch.refusals
         ),
         images=len(files),
-        missing=tuple(file for file in files if folder is not None and not _there(folder, file)),
+        missing=tuple(file for file in files if folder is not None and not _has_file(folder, file)),
     )
 
 
-def _first(path: Path, file_format: FileFormat, name: str) -> list[tuple[Question, Exam]]:
+def _read_first(path: Path, file_format: FileFormat, name: str) -> list[tuple[Question, Exam]]:
     file = QuestionFile(path)
-    reader = reader_for(file_format, Path(name).stem)
-    shown: list[tuple[Question, Exam]] = []
+    reader = create_reader(file_format, Path(name).stem)
+    questions: list[tuple[Question, Exam]] = []
     for key, raw in islice(file.records(file.container()), 50):
-        if isinstance(raw, InvalidValue) or len(shown) == _SHOWN:
+        if isinstance(raw, InvalidValue) or len(questions) == _PREVIEW_COUNT:
             continue
         try:
             record = reader.read(key, raw)
-            shown.append((question_of(record), exam_of(record.exam, record.report or None)))
+            questions.append((record_to_question(record), record_to_exam(record.exam, record.report or None)))
         except DomainError:
             continue  # the record is in the list of refusals
-    return shown
+    return questions
 
 
-def _bytes_of(path: Path, records: int) -> int:
+def _count_bytes(path: Path, records: int) -> int:
     file = QuestionFile(path)
     container = file.container()
     return sum(
-        len(raw) + len(record_name(container, name)) + 4
+        len(raw) + len(format_record_name(container, name)) + 4
         for name, raw in islice(file.records(container), records)
         if isinstance(raw, bytes)
     )
 
 
-def image_source(images: Path | ZippedImages | None, path: Path) -> ImageFolder | ZippedImages | None:
+def open_image_source(images: Path | ZippedImages | None, path: Path) -> ImageFolder | ZippedImages | None:
     """The source of the images of a question file.
 
     Raises:
@@ -134,7 +134,7 @@ def image_source(images: Path | ZippedImages | None, path: Path) -> ImageFolder 
     return ImageFolder(images, file_folder=path.parent) if isinstance(images, Path) else images
 
 
-def _there(folder: ImageFolder | ZippedImages, file: str) -> bool:
+def _has_file(folder: ImageFolder | ZippedImages, file: str) -> bool:
     try:
         folder.check(file)
     except InvalidValue:

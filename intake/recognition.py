@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from domain.errors import InvalidValue
 from intake.containers import Container, QuestionFile
 from intake.formats import gemex, gemex_train, native, rexvqa, vqa_rad
-from intake.strictness import refuse_ambiguous
+from intake.strictness import decode_strictly
 from records.questions import QuestionRecord
 
 #: The number of records that are tried before a file counts as unknown.
-_LOOKED_AT = 5
+_MAX_TRIED = 5
 
 
 class FileFormat(StrEnum):
@@ -27,7 +27,7 @@ class FileFormat(StrEnum):
     VQA_RAD = "vqa-rad"
 
 
-class Reader(Protocol):
+class RecordReader(Protocol):
     """The interface of a format: it converts its records to native ones."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:
@@ -42,65 +42,65 @@ class Reader(Protocol):
         """
 
 
-_KNOWN: dict[FileFormat, tuple[Callable[[dict[str, Any]], bool], Callable[[str], Reader]]] = {
-    FileFormat.NATIVE: (native.looks_like, native.Native),
-    FileFormat.REXVQA: (rexvqa.looks_like, rexvqa.ReXVQA),
-    FileFormat.GEMEX_TRAIN: (gemex_train.looks_like, gemex_train.GemexTrain),
-    FileFormat.GEMEX: (gemex.looks_like, gemex.GemexTest),
-    FileFormat.VQA_RAD: (vqa_rad.looks_like, vqa_rad.VqaRad),
+_READERS: dict[FileFormat, tuple[Callable[[dict[str, Any]], bool], Callable[[str], RecordReader]]] = {
+    FileFormat.NATIVE: (native.looks_like, native.NativeReader),
+    FileFormat.REXVQA: (rexvqa.looks_like, rexvqa.RexvqaReader),
+    FileFormat.GEMEX_TRAIN: (gemex_train.looks_like, gemex_train.GemexTrainReader),
+    FileFormat.GEMEX: (gemex.looks_like, gemex.GemexTestReader),
+    FileFormat.VQA_RAD: (vqa_rad.looks_like, vqa_rad.VqaRadReader),
 }
 
 
-def reader_for(file_format: FileFormat, file_stem: str) -> Reader:
+def create_reader(file_format: FileFormat, file_stem: str) -> RecordReader:
     """A reader of a format, for one pass over one file; ``file_stem`` is its name without the ending."""
-    return _KNOWN[file_format][1](file_stem)
+    return _READERS[file_format][1](file_stem)
 
 
-def recognised(file: QuestionFile, asked: str) -> tuple[Container, FileFormat]:
+def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileFormat]:
     """The kind and the format of a file.
 
     Args:
         file: the file.
-        asked: "auto" or the name of a format.
+        requested: "auto" or the name of a format.
 
     Raises:
         InvalidValue: the format is not recognised; the text describes the first record and the known formats.
     """
     container = file.container()
-    seen: list[str] = []
-    for _, raw in islice(file.records(container), _LOOKED_AT):
+    descriptions: list[str] = []
+    for _, raw in islice(file.records(container), _MAX_TRIED):
         if isinstance(raw, InvalidValue):
-            seen.append(str(raw))
+            descriptions.append(str(raw))
             continue
         try:
-            record = refuse_ambiguous(raw)
+            record = decode_strictly(raw)
         except InvalidValue as error:
-            seen.append(str(error))
+            descriptions.append(str(error))
             continue
-        fits = [
+        matching = [
             name
-            for name, (looks_like, _) in _KNOWN.items()
+            for name, (looks_like, _) in _READERS.items()
             if isinstance(record, dict) and looks_like(record)
         ]
-        named = _named(asked, fits)
-        if named is not None:
-            return container, named
+        chosen = _choose_format(requested, matching)
+        if chosen is not None:
+            return container, chosen
         fields = ", ".join(list(record)[:12]) if isinstance(record, dict) else type(record).__name__
-        seen.append(f"a record with {fields}")
-    if asked != "auto":
+        descriptions.append(f"a record with {fields}")
+    if requested != "auto":
         # The records are then refused one by one, each with its reason.
-        return container, FileFormat(asked)
-    found = seen[0] if seen else "no record"
+        return container, FileFormat(requested)
+    first_description = descriptions[0] if descriptions else "no record"
     raise InvalidValue(
         "format",
-        f"not recognised: it begins with {found}. Overread reads native, ReXVQA, GEMeX (test and training) "
+        f"not recognised: it begins with {first_description}. Overread reads native, ReXVQA, GEMeX (test and training) "
         "and VQA-RAD; bring other files to the native form (docs/formats/)",
     )
 
 
-def _named(asked: str, fits: list[FileFormat]) -> FileFormat | None:
-    if asked == "auto":
-        return fits[0] if fits else None
-    if asked == FileFormat.GEMEX and FileFormat.GEMEX_TRAIN in fits:
+def _choose_format(requested: str, matching: list[FileFormat]) -> FileFormat | None:
+    if requested == "auto":
+        return matching[0] if matching else None
+    if requested == FileFormat.GEMEX and FileFormat.GEMEX_TRAIN in matching:
         return FileFormat.GEMEX_TRAIN
-    return FileFormat(asked) if FileFormat(asked) in fits else None
+    return FileFormat(requested) if FileFormat(requested) in matching else None

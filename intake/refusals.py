@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from domain.problems import Refusal
-from domain.table_cells import harmless
-from intake.reports import SHOWN_REFUSALS
+from domain.table_cells import escape_formula
+from intake.reports import MAX_SHOWN_REFUSALS
 
 
 class _Writer(Protocol):
@@ -28,23 +28,23 @@ class RefusalList:
 
     def add(self, record: str, field: str, reason: str) -> None:
         refusal = Refusal(file=self._file_name, record=record, field=field, reason=reason)
-        if self.count < SHOWN_REFUSALS:
+        if self.count < MAX_SHOWN_REFUSALS:
             self.shown.append(refusal)
         self.count += 1
-        self._writer.writerow([harmless(cell) for cell in (refusal.file, record, field, reason)])
+        self._writer.writerow([escape_formula(cell) for cell in (refusal.file, record, field, reason)])
 
 
 @contextmanager
-def refusal_list(path: Path, file_name: str) -> Iterator[RefusalList]:
+def open_refusal_list(path: Path, file_name: str) -> Iterator[RefusalList]:
     """A list that is written to ``path``; an empty list leaves no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # errors: the key of a refused record may contain half of a surrogate pair
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["file", "record", "field", "reason"])
-        found = RefusalList(writer, file_name)
+        refusals = RefusalList(writer, file_name)
         try:
-            yield found
+            yield refusals
         finally:
-            if found.count == 0:
+            if refusals.count == 0:
                 path.unlink()

@@ -9,11 +9,11 @@ from domain.errors import DomainError
 from domain.problems import Check, Refusal
 
 #: The most refusals that are kept in memory and shown; the file has all.
-SHOWN_REFUSALS = 1000
+MAX_SHOWN_REFUSALS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ImportProgress:
     """The progress of an import; ``part`` is the fraction done, 0 to 1."""
 
     records: int
@@ -49,7 +49,7 @@ class ImportRefused(DomainError):
 
     def __init__(self, report: ImportReport) -> None:
         first = report.refusals[0]
-        where = " · ".join(part for part in (first.record, first.field) if part)
-        more = f", and {report.refused - 1:,} more" if report.refused > 1 else ""
-        super().__init__(f"Nothing was imported. {first.file}: {where}: {first.reason}{more}.")
+        location = " · ".join(part for part in (first.record, first.field) if part)
+        others = f", and {report.refused - 1:,} more" if report.refused > 1 else ""
+        super().__init__(f"Nothing was imported. {first.file}: {location}: {first.reason}{others}.")
         self.report = report

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from domain.boxes import Box, BoxFit, BoxGrid, from_grid
+from domain.boxes import Box, BoxFit, BoxGrid, box_from_grid
 from domain.errors import InvalidValue
 from domain.exams import Exam, Radiograph
 from domain.questions import Question
 from domain.vocabulary import Sex, View
 from records.questions import (
-    LONGEST_ID,
-    MOST_OPTIONS,
+    MAX_ID_LENGTH,
+    MAX_OPTIONS,
     ExamRecord,
     QuestionRecord,
     question_from_record,
@@ -29,44 +29,44 @@ _SEXES = {
 _NO_SEX = {"", "U", "UNKNOWN"}
 
 
-def question_of(record: QuestionRecord) -> Question:
+def record_to_question(record: QuestionRecord) -> Question:
     """Convert a record to a question; boxes stay on the record's own grid.
 
     Raises:
         InvalidValue: the record is not valid; names field and reason.
     """
-    if len(record.id) > LONGEST_ID:
-        raise InvalidValue("id", f"has {len(record.id)} characters, at most {LONGEST_ID} are taken")
+    if len(record.id) > MAX_ID_LENGTH:
+        raise InvalidValue("id", f"has {len(record.id)} characters, at most {MAX_ID_LENGTH} are taken")
     if record.id != record.id.strip():
         raise InvalidValue("id", "begins or ends with a blank")
     options = len(record.options or ())
-    if options > MOST_OPTIONS:
-        raise InvalidValue("options", f"there are {options}; at most {MOST_OPTIONS} have a letter")
+    if options > MAX_OPTIONS:
+        raise InvalidValue("options", f"there are {options}; at most {MAX_OPTIONS} have a letter")
     return question_from_record(record)
 
 
-def exam_of(record: ExamRecord, report: str | None) -> Exam:
+def record_to_exam(record: ExamRecord, report: str | None) -> Exam:
     """Convert a record to an exam.
 
     Raises:
         InvalidValue: the record is not valid; names field and reason.
     """
-    if not record.id.strip() or len(record.id) > LONGEST_ID:
-        raise InvalidValue("exam.id", f"must have 1 to {LONGEST_ID} characters")
+    if not record.id.strip() or len(record.id) > MAX_ID_LENGTH:
+        raise InvalidValue("exam.id", f"must have 1 to {MAX_ID_LENGTH} characters")
     return Exam(
         id=record.id,
         patient=record.patient or None,
         indication=record.indication or None,
         age=record.age or None,
-        sex=_sex(record.sex or ""),
+        sex=_parse_sex(record.sex or ""),
         report=report,
         radiographs=tuple(
-            Radiograph(id=each.id, file=each.file, view=_view(each.view or "")) for each in record.radiographs
+            Radiograph(id=radiograph.id, file=radiograph.file, view=_parse_view(radiograph.view or "")) for radiograph in record.radiographs
         ),
     )
 
 
-def grid_of(record: QuestionRecord) -> BoxGrid | None:
+def read_box_grid(record: QuestionRecord) -> BoxGrid | None:
     """The grid of the record's boxes; None for pixels of the image.
 
     Raises:
@@ -80,7 +80,7 @@ def grid_of(record: QuestionRecord) -> BoxGrid | None:
     return BoxGrid(width=width, height=height, fit=BoxFit(record.box_fit))
 
 
-def placed(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> Box:
+def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> Box:
     """Convert a box to pixels of the stored matrix, clipped to it.
 
     Args:
@@ -93,42 +93,42 @@ def placed(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> Box:
         InvalidValue: the box exceeds the image by more than the tolerance, or is outside it.
     """
     height, width = (grid.height, grid.width) if grid else (rows, columns)
-    off = max(-box.x_min, -box.y_min, box.x_max - width, box.y_max - height)
-    if off > TOLERANCE:
-        what = (
+    overhang = max(-box.x_min, -box.y_min, box.x_max - width, box.y_max - height)
+    if overhang > TOLERANCE:
+        area = (
             f"the {width} x {height} grid"
             if grid
             else f"the image of {columns} x {rows} pixels (columns x rows)"
         )
-        raise InvalidValue("boxes", f"{_short(box)} lies off {what}")
+        raise InvalidValue("boxes", f"{_format_box(box)} lies off {area}")
     try:
         return (
-            from_grid(box, grid=grid, rows=rows, columns=columns)
+            box_from_grid(box, grid=grid, rows=rows, columns=columns)
             if grid
             else box.clipped(rows=rows, columns=columns)
         )
     except InvalidValue:
-        what = "in the padding of its grid" if grid else "beside the image"
-        raise InvalidValue("boxes", f"{_short(box)} lies {what}") from None
+        area = "in the padding of its grid" if grid else "beside the image"
+        raise InvalidValue("boxes", f"{_format_box(box)} lies {area}") from None
 
 
-def _short(box: Box) -> str:
+def _format_box(box: Box) -> str:
     return "[" + ", ".join(f"{value:g}" for value in box.as_tuple()) + "]"
 
 
-def _sex(text: str) -> Sex | None:
-    told = text.strip().upper()
-    if told in _NO_SEX:
+def _parse_sex(text: str) -> Sex | None:
+    normalised = text.strip().upper()
+    if normalised in _NO_SEX:
         return None
-    if told not in _SEXES:
+    if normalised not in _SEXES:
         raise InvalidValue("exam.sex", f"{text!r} is none of F, M, O")
-    return _SEXES[told]
+    return _SEXES[normalised]
 
 
-def _view(text: str) -> View:
-    told = text.strip().upper()
-    if not told:
+def _parse_view(text: str) -> View:
+    normalised = text.strip().upper()
+    if not normalised:
         return View.UNKNOWN
-    if told not in View.__members__:
+    if normalised not in View.__members__:
         raise InvalidValue("exam.radiographs.view", f"{text!r} is none of {', '.join(View)}")
-    return View(told)
+    return View(normalised)

@@ -27,26 +27,26 @@ class SeenHashes:
     def met_before(self, hashes: Sequence[int]) -> list[int]:
         """Add hashes, and return the sorted indices of those that were added before or occur twice."""
         new = np.array(hashes, dtype=np.int64)
-        places = new & (_TABLE - 1)
-        doubtful = np.flatnonzero(self._fallen_on[places])
-        self._fallen_on[places] = True
-        met = np.zeros(len(new), dtype=bool)
-        if len(doubtful):
-            met[doubtful] = self._among_runs(new[doubtful])
-        ordered = np.sort(new)
-        if (ordered[1:] == ordered[:-1]).any():
-            _, back, times = np.unique(new, return_inverse=True, return_counts=True)
-            met |= times[back] > 1
-        self._add(ordered)
-        return [int(place) for place in np.flatnonzero(met)]
+        slots = new & (_TABLE - 1)
+        candidates = np.flatnonzero(self._fallen_on[slots])
+        self._fallen_on[slots] = True
+        is_known = np.zeros(len(new), dtype=bool)
+        if len(candidates):
+            is_known[candidates] = self._among_runs(new[candidates])
+        sorted_hashes = np.sort(new)
+        if (sorted_hashes[1:] == sorted_hashes[:-1]).any():
+            _, inverse, counts = np.unique(new, return_inverse=True, return_counts=True)
+            is_known |= counts[inverse] > 1
+        self._add(sorted_hashes)
+        return [int(index) for index in np.flatnonzero(is_known)]
 
     def _among_runs(self, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        found = np.zeros(len(hashes), dtype=bool)
+        is_found = np.zeros(len(hashes), dtype=bool)
         for run in self._runs:
-            at = np.searchsorted(run, hashes)
-            at[at == len(run)] = 0
-            found |= run[at] == hashes
-        return found
+            positions = np.searchsorted(run, hashes)
+            positions[positions == len(run)] = 0
+            is_found |= run[positions] == hashes
+        return is_found
 
     def _add(self, run: NDArray[np.int64]) -> None:
         """Merge arrays of similar length, so that there are few and each hash is moved rarely."""

@@ -10,36 +10,36 @@ from domain.errors import InvalidValue
 
 _LETTERED = re.compile(r"\s*([A-Za-z])\s*[.):]\s*(.*\S)\s*", re.DOTALL)
 _LETTER = re.compile(r"\s*\(?([A-Za-z])\)?\s*(?:[.):].*)?", re.DOTALL)
-_EMPTY = {"", "none", "nan", "null", "n/a", "na"}
+_UNKNOWN_WORDS = {"", "none", "nan", "null", "n/a", "na"}
 
 
-def known(text: str | None) -> str | None:
+def none_if_unknown(text: str | None) -> str | None:
     """The text without spaces around it; None for a text that means "unknown" ("None", "nan")."""
     stripped = (text or "").strip()
-    return None if stripped.casefold() in _EMPTY else stripped
+    return None if stripped.casefold() in _UNKNOWN_WORDS else stripped
 
 
-def lettered(options: list[str]) -> tuple[list[str], list[str]]:
+def split_option_letters(options: list[str]) -> tuple[list[str], list[str]]:
     """(letters, texts) of options written "A. text", "A) text" or "A: text"; by position without letters.
 
     Raises:
         InvalidValue: some options have a letter and others none, or two have the same letter.
     """
-    found = [_LETTERED.fullmatch(option) for option in options]
-    with_letter = [match for match in found if match]
+    matches = [_LETTERED.fullmatch(option) for option in options]
+    with_letter = [match for match in matches if match]
     letters = [match[1].upper() for match in with_letter]
-    in_order = [chr(ord("A") + place) for place in range(len(options))]
+    in_order = [chr(ord("A") + index) for index in range(len(options))]
     if len(with_letter) == len(options) and sorted(letters) == in_order:
         return letters, [match[2] for match in with_letter]
-    begun = [place for place, match in enumerate(found) if match and match[1].upper() == in_order[place]]
-    if len(begun) > len(options) / 2:
+    lettered_indices = [index for index, match in enumerate(matches) if match and match[1].upper() == in_order[index]]
+    if len(lettered_indices) > len(options) / 2:
         raise InvalidValue(
             "options", f"some begin with their letter and others don't, or a letter comes twice: {options}"
         )
     return in_order, [option.strip() for option in options]
 
 
-def place_of(answer: str, letters: list[str]) -> int:
+def option_index(answer: str, letters: list[str]) -> int:
     """The index of the option that a letter names ("C", "C.", "(c)", "C: text"), from 0.
 
     Raises:
@@ -51,7 +51,7 @@ def place_of(answer: str, letters: list[str]) -> int:
     return letters.index(match[1].upper())
 
 
-def as_list(value: Sequence[str | None] | None, field: str) -> list[str | None]:
+def parse_list(value: Sequence[str | None] | None, field: str) -> list[str | None]:
     """A list that may be given as the text of a Python list ("['PA', None]"); other text is one entry.
 
     Raises:
@@ -63,11 +63,11 @@ def as_list(value: Sequence[str | None] | None, field: str) -> list[str | None]:
         return list(value)
     stripped = value.strip()
     if not stripped.startswith(("[", "(")):
-        return [stripped] if known(stripped) else []
+        return [stripped] if none_if_unknown(stripped) else []
     try:
-        read = ast.literal_eval(stripped)
+        parsed = ast.literal_eval(stripped)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise InvalidValue(field, f"begins like a list and is none: {stripped[:60]!r}") from None
-    if not isinstance(read, list | tuple) or not all(each is None or isinstance(each, str) for each in read):
+    if not isinstance(parsed, list | tuple) or not all(item is None or isinstance(item, str) for item in parsed):
         raise InvalidValue(field, f"must be a list of texts, not {stripped[:60]!r}")
-    return list(read)
+    return list(parsed)

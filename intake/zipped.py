@@ -8,7 +8,7 @@ import zipfile
 from pathlib import PurePosixPath
 
 from domain.errors import InvalidValue
-from intake.archives import LARGEST_FILE, check_members, read_member
+from intake.archives import MAX_FILE_BYTES, check_members, read_member
 from intake.folders import path_parts
 
 _FIELD = "exam.radiographs.file"
@@ -25,16 +25,16 @@ class ZippedImages:
         """
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
-            members = [each for each in self._zip.infolist() if not each.is_dir()]
+            members = [member for member in self._zip.infolist() if not member.is_dir()]
         except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
             raise InvalidValue("images", f"the zip can't be read: {error}") from error
         check_members(members)
         self._members = {
-            unicodedata.normalize("NFC", str(PurePosixPath(each.filename))): each for each in members
+            unicodedata.normalize("NFC", str(PurePosixPath(member.filename))): member for member in members
         }
         # Many zips wrap all images in one folder: names count from inside it too.
-        tops = {PurePosixPath(name).parts[0] for name in self._members if not name.startswith("__MACOSX")}
-        self._wrapping = tops.pop() if len(tops) == 1 else None
+        top_folders = {PurePosixPath(name).parts[0] for name in self._members if not name.startswith("__MACOSX")}
+        self._wrapping = top_folders.pop() if len(top_folders) == 1 else None
 
     def __len__(self) -> int:
         return len(self._members)
@@ -47,7 +47,7 @@ class ZippedImages:
         """
         self._member(text)
 
-    def read(self, text: str, *, largest: int = LARGEST_FILE) -> bytes:
+    def read(self, text: str, *, largest: int = MAX_FILE_BYTES) -> bytes:
         """Read the file with a path.
 
         Raises:
@@ -58,7 +58,7 @@ class ZippedImages:
             reason = f"{text!r} has {member.file_size:,} bytes; at most {largest:,} are read"
             raise InvalidValue(_FIELD, reason)
         try:
-            return read_member(self._zip, member, most=largest)
+            return read_member(self._zip, member, max_bytes=largest)
         except (
             zipfile.BadZipFile,
             NotImplementedError,
@@ -70,12 +70,12 @@ class ZippedImages:
             raise InvalidValue(_FIELD, f"{text!r} can't be unpacked: {error}") from error
 
     def _member(self, text: str) -> zipfile.ZipInfo:
-        below = [part for part in path_parts(text) if part != ".."]
-        names = ["/".join(below), "/".join(below[1:])]
+        inner_parts = [part for part in path_parts(text) if part != ".."]
+        names = ["/".join(inner_parts), "/".join(inner_parts[1:])]
         if self._wrapping:
             names += [f"{self._wrapping}/{name}" for name in list(names)]
         for name in names:
-            found = self._members.get(unicodedata.normalize("NFC", name)) if name else None
-            if found is not None:
-                return found
+            member = self._members.get(unicodedata.normalize("NFC", name)) if name else None
+            if member is not None:
+                return member
         raise InvalidValue(_FIELD, f"{text!r} is not in the zip of images")

@@ -9,161 +9,161 @@ that does.
 import ast
 from collections.abc import Iterator
 
-from lints.source import Offence, Source
+from lints.source import Violation, SourceFile
 
 _SCREENS = ("pages/", "ui/")
 _LONG_WORK = "make long work a job (ui/background_jobs)"
-_OPENS = "unit_of_work"
+_UNIT_OF_WORK = "unit_of_work"
 _ACT = "act"
 _CALLBACKS = {"on_click", "on_change", "on_submit", "on_select"}
-_DRAWS = {"fragment", "dialog", "screen"}
+_DRAWING_DECORATORS = {"fragment", "dialog", "screen"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def write_while_drawing(source: Source) -> Iterator[Offence]:
+def find_writes_while_drawing(source: SourceFile) -> Iterator[Violation]:
     """Finds writes during the script run, which the next click would interrupt."""
     if not _is_screen(source):
         return
-    functions = _functions(source)
-    writers = _writers(functions)
+    functions = _functions_by_name(source)
+    writers = _writing_functions(functions)
     for name in sorted(writers):
         function = functions[name]
-        drawn = any(_last_name(each) in _DRAWS for each in function.decorator_list)
-        if drawn and not source.allows("write-while-drawing", function):
-            yield _offence(source, function, "write-while-drawing", f"{name} draws and writes; {_INSTEAD}")
-    for node in _at_module_level(source.tree):
-        if isinstance(node, ast.Call) and _last_name(node) in {*writers, _OPENS}:
-            yield _offence(
-                source, node, "write-while-drawing", f"this writes as the page is drawn; {_INSTEAD}"
+        draws = any(_last_name(decorator) in _DRAWING_DECORATORS for decorator in function.decorator_list)
+        if draws and not source.allows("write-while-drawing", function):
+            yield _violation(source, function, "write-while-drawing", f"{name} draws and writes; {_WRITE_ADVICE}")
+    for node in _module_level_nodes(source.tree):
+        if isinstance(node, ast.Call) and _last_name(node) in {*writers, _UNIT_OF_WORK}:
+            yield _violation(
+                source, node, "write-while-drawing", f"this writes as the page is drawn; {_WRITE_ADVICE}"
             )
 
 
-def write_without_act(source: Source) -> Iterator[Offence]:
+def find_writes_without_act(source: SourceFile) -> Iterator[Violation]:
     """Finds functions that write and are passed to anything but ``act``: a failure would not be reported."""
     if not _is_screen(source):
         return
-    functions = _functions(source)
-    writers = _writers(functions)
-    acting = {name for name, function in functions.items() if _hands_to_act(function)}
-    fine = {
+    functions = _functions_by_name(source)
+    writers = _writing_functions(functions)
+    act_callers = {name for name, function in functions.items() if _calls_act(function)}
+    allowed_ids = {
         id(name)
         for call in ast.walk(source.tree)
         if isinstance(call, ast.Call)
-        for name in (*_handed_to_act(call), *_handed_to(call, acting), call.func)
+        for name in (*_act_arguments(call), *_arguments_of_act_callers(call, act_callers), call.func)
     }
     for node in ast.walk(source.tree):
-        if not isinstance(node, ast.Name) or node.id not in writers or id(node) in fine:
+        if not isinstance(node, ast.Name) or node.id not in writers or id(node) in allowed_ids:
             continue
         if not source.allows("write-without-act", node):
             text = f"hand {node.id} to act: on_click=act, args=({node.id}, …)"
-            yield _offence(source, node, "write-without-act", text)
+            yield _violation(source, node, "write-without-act", text)
 
 
-def draws_while_writing(source: Source) -> Iterator[Offence]:
+def find_drawing_while_writing(source: SourceFile) -> Iterator[Violation]:
     """Finds functions that write and draw: Streamlit may interrupt the write at each drawing call."""
     if not _is_screen(source):
         return
-    for name, function in _functions(source).items():
-        calls = list(_calls(function))
-        if not any(_last_name(each) == _OPENS for each in calls):
+    for name, function in _functions_by_name(source).items():
+        calls = list(_find_calls(function))
+        if not any(_last_name(inner_call) == _UNIT_OF_WORK for inner_call in calls):
             continue
         for call in calls:
-            drawn = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "st"
-            if drawn and not source.allows("draws-while-writing", call):
+            is_drawing_call = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "st"
+            if is_drawing_call and not source.allows("draws-while-writing", call):
                 text = f"{name} writes: no st.{_last_name(call)} in it; {_LONG_WORK}"
-                yield _offence(source, call, "draws-while-writing", text)
+                yield _violation(source, call, "draws-while-writing", text)
 
 
-def submit_without_act(source: Source) -> Iterator[Offence]:
+def find_submits_without_act(source: SourceFile) -> Iterator[Violation]:
     """Finds submit buttons of forms without ``act``: a form exists to save something."""
     if not _is_screen(source):
         return
     for call in ast.walk(source.tree):
         if not isinstance(call, ast.Call) or _last_name(call) != "form_submit_button":
             continue
-        if not _goes_to_act(call) and not source.allows("submit-without-act", call):
+        if not _has_act_callback(call) and not source.allows("submit-without-act", call):
             text = "on_click=act, args=(save, …); or say why not: # allow submit-without-act: reason"
-            yield _offence(source, call, "submit-without-act", text)
+            yield _violation(source, call, "submit-without-act", text)
 
 
-def fragment_without_screen(source: Source) -> Iterator[Offence]:
+def find_fragments_without_screen(source: SourceFile) -> Iterator[Violation]:
     """Finds plain fragments: they fail without a message if the database is unavailable."""
     if not _is_screen(source) or source.path == "ui/parts.py":
         return
-    for name, function in _functions(source).items():
-        for each in function.decorator_list:
-            plain = isinstance(each, ast.Attribute | ast.Name) and _last_name(each) == "fragment"
-            if plain and not source.allows("fragment-without-screen", each):
-                yield _offence(
-                    source, each, "fragment-without-screen", f"{name}: @screen of ui/parts.py instead"
+    for name, function in _functions_by_name(source).items():
+        for decorator in function.decorator_list:
+            is_plain_fragment = isinstance(decorator, ast.Attribute | ast.Name) and _last_name(decorator) == "fragment"
+            if is_plain_fragment and not source.allows("fragment-without-screen", decorator):
+                yield _violation(
+                    source, decorator, "fragment-without-screen", f"{name}: @screen of ui/parts.py instead"
                 )
 
 
-def thread_of_its_own(source: Source) -> Iterator[Offence]:
+def find_threads(source: SourceFile) -> Iterator[Violation]:
     """Finds threads started by a page: they end with the process, unnoticed. A background job does not."""
     if not source.path.startswith(_SCREENS):
         return
-    for call in _calls(source.tree):
+    for call in _find_calls(source.tree):
         if _last_name(call) == "Thread" and not source.allows("thread-of-its-own", call):
-            yield _offence(source, call, "thread-of-its-own", _LONG_WORK)
+            yield _violation(source, call, "thread-of-its-own", _LONG_WORK)
 
 
-_INSTEAD = "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"
+_WRITE_ADVICE = "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"
 
 
-def _is_screen(source: Source) -> bool:
+def _is_screen(source: SourceFile) -> bool:
     return source.path.startswith(_SCREENS)
 
 
-def _functions(source: Source) -> dict[str, Function]:
+def _functions_by_name(source: SourceFile) -> dict[str, Function]:
     return {node.name: node for node in ast.walk(source.tree) if isinstance(node, Function)}
 
 
-def _writers(functions: dict[str, Function]) -> set[str]:
+def _writing_functions(functions: dict[str, Function]) -> set[str]:
     """The functions that open a unit of work, and those that call them directly or indirectly."""
-    calls = {name: {_last_name(node) for node in _calls(function)} for name, function in functions.items()}
-    found = {name for name, called in calls.items() if _OPENS in called}
-    while more := {name for name, called in calls.items() if called & found} - found:
-        found |= more
-    return found
+    calls = {name: {_last_name(node) for node in _find_calls(function)} for name, function in functions.items()}
+    writers = {name for name, called in calls.items() if _UNIT_OF_WORK in called}
+    while new_writers := {name for name, called in calls.items() if called & writers} - writers:
+        writers |= new_writers
+    return writers
 
 
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+def _find_calls(tree: ast.AST) -> Iterator[ast.Call]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
-def _at_module_level(tree: ast.Module) -> Iterator[ast.AST]:
+def _module_level_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     """All nodes that run when the file is executed, without the bodies of functions and classes."""
-    waiting: list[ast.AST] = list(tree.body)
-    while waiting:
-        node = waiting.pop()
+    pending: list[ast.AST] = list(tree.body)
+    while pending:
+        node = pending.pop()
         if isinstance(node, Function | ast.ClassDef | ast.Lambda):
             continue
         yield node
-        waiting.extend(ast.iter_child_nodes(node))
+        pending.extend(ast.iter_child_nodes(node))
 
 
-def _goes_to_act(call: ast.Call) -> bool:
-    return any(word.arg in _CALLBACKS and _last_name(word.value) == _ACT for word in call.keywords)
+def _has_act_callback(call: ast.Call) -> bool:
+    return any(keyword.arg in _CALLBACKS and _last_name(keyword.value) == _ACT for keyword in call.keywords)
 
 
-def _hands_to_act(function: Function) -> bool:
-    return any(_goes_to_act(call) for call in _calls(function))
+def _calls_act(function: Function) -> bool:
+    return any(_has_act_callback(call) for call in _find_calls(function))
 
 
-def _handed_to_act(call: ast.Call) -> Iterator[ast.AST]:
+def _act_arguments(call: ast.Call) -> Iterator[ast.AST]:
     """The names in ``args=(…)`` of a widget whose callback is ``act``."""
-    if _goes_to_act(call):
-        for word in call.keywords:
-            if word.arg == "args":
-                yield from ast.walk(word.value)
+    if _has_act_callback(call):
+        for keyword in call.keywords:
+            if keyword.arg == "args":
+                yield from ast.walk(keyword.value)
 
 
-def _handed_to(call: ast.Call, acting: set[str]) -> Iterator[ast.AST]:
+def _arguments_of_act_callers(call: ast.Call, act_callers: set[str]) -> Iterator[ast.AST]:
     """The names passed to a function of this file that passes them on to ``act``."""
-    if _last_name(call) in acting:
-        for value in (*call.args, *(word.value for word in call.keywords)):
+    if _last_name(call) in act_callers:
+        for value in (*call.args, *(keyword.value for keyword in call.keywords)):
             yield from ast.walk(value)
 
 
@@ -176,11 +176,11 @@ def _last_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _offence(source: Source, node: ast.expr | ast.stmt, rule: str, text: str) -> Offence:
-    return Offence(path=source.path, line=node.lineno, rule=rule, text=text)
+def _violation(source: SourceFile, node: ast.expr | ast.stmt, rule: str, text: str) -> Violation:
+    return Violation(path=source.path, line=node.lineno, rule=rule, text=text)
 
 
 RULES = (
-    write_while_drawing, write_without_act, draws_while_writing, submit_without_act, fragment_without_screen,
-    thread_of_its_own,
+    find_writes_while_drawing, find_writes_without_act, find_drawing_while_writing, find_submits_without_act, find_fragments_without_screen,
+    find_threads,
 )  # fmt: skip

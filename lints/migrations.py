@@ -10,25 +10,25 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from lints.source import Offence
+from lints.source import Violation
 
 LANDED = "storage/migrations/landed.sha256"
 VERSIONS = "storage/migrations/versions"
 
 
-def unpinned_or_changed(root: Path) -> Iterator[Offence]:
+def find_changed_migrations(root: Path) -> Iterator[Violation]:
     """Finds migrations that were changed or removed after they landed, and new ones without a hash."""
-    pinned, present = read_landed(root), hash_migrations(root)
-    for name in sorted({*pinned, *present}):
-        if name not in pinned:
+    recorded, present = read_landed(root), hash_migrations(root)
+    for name in sorted({*recorded, *present}):
+        if name not in recorded:
             problem = "it has no hash in landed.sha256; run `make landed` and commit the result"
         elif name not in present:
             problem = "it has landed and is missing; workspaces that ran it need it"
-        elif pinned[name] != present[name]:
+        elif recorded[name] != present[name]:
             problem = "it was changed after it landed; undo that, and write a new migration"
         else:
             continue
-        yield Offence(path=f"{VERSIONS}/{name}", line=1, rule="landed-migration", text=problem)
+        yield Violation(path=f"{VERSIONS}/{name}", line=1, rule="landed-migration", text=problem)
 
 
 def record_landed(root: Path) -> None:

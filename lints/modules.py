@@ -3,21 +3,21 @@
 import re
 from collections.abc import Iterator
 
-from lints.source import Offence, Source
+from lints.source import Violation, SourceFile
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "models"}
 # Required: the rule, then a dash or a further hash, then the reason in words.
-_SWITCHES_OFF = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:\s*no cover)")
-_WITH_REASON = re.compile(
+_EXCEPTION = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:\s*no cover)")
+_EXCEPTION_WITH_REASON = re.compile(
     r"#\s*(noqa:\s*[A-Z0-9, ]+|type:\s*ignore\[[\w, -]+\]|pragma:\s*no cover)\s*(-|–|#)\s*\S.{7,}"
 )
 
 
-def vague_name(source: Source) -> Iterator[Offence]:
+def find_vague_names(source: SourceFile) -> Iterator[Violation]:
     """Finds module names that do not describe their content: such modules collect unrelated code."""
     for part in source.path.removesuffix(".py").split("/"):
         if part in VAGUE:
-            yield Offence(
+            yield Violation(
                 path=source.path,
                 line=1,
                 rule="vague-name",
@@ -25,10 +25,10 @@ def vague_name(source: Source) -> Iterator[Offence]:
             )
 
 
-def exception_without_reason(source: Source) -> Iterator[Offence]:
+def find_unexplained_exceptions(source: SourceFile) -> Iterator[Violation]:
     for line, comment in source.comments.items():
-        if _SWITCHES_OFF.search(comment) and not _WITH_REASON.search(comment):
-            yield Offence(
+        if _EXCEPTION.search(comment) and not _EXCEPTION_WITH_REASON.search(comment):
+            yield Violation(
                 path=source.path,
                 line=line,
                 rule="exception-without-reason",
@@ -36,4 +36,4 @@ def exception_without_reason(source: Source) -> Iterator[Offence]:
             )
 
 
-RULES = (vague_name, exception_without_reason)
+RULES = (find_vague_names, find_unexplained_exceptions)

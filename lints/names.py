@@ -3,34 +3,34 @@
 import sys
 from collections.abc import Iterable, Iterator
 
-from lints.source import Offence, Source
+from lints.source import Violation, SourceFile
 
 #: Streamlit runs ui/shell.py and puts its folder first on sys.path: modules there hide top-level packages.
-FIRST_ON_PATH = "ui"
+STREAMLIT_PATH_FOLDER = "ui"
 #: Folders in which a module named like a package could be mistaken for it, by Python or by a reader.
-CHECKED = (FIRST_ON_PATH, "pages")
+CHECKED_FOLDERS = (STREAMLIT_PATH_FOLDER, "pages")
 
 
-def hides_a_room(sources: Iterable[Source]) -> Iterator[Offence]:
+def find_hidden_packages(sources: Iterable[SourceFile]) -> Iterator[Violation]:
     """Finds folders and modules that hide a package of the project, or of the standard library.
 
     In ui/ and pages/ no folder may have the name of a top-level package. In ui/, no folder or module may have
     that of a package or of a module of the standard library. ``ui/browsing`` once hid the package
     ``browsing`` in the running app only: no test runs with Streamlit's path.
     """
-    listed = [(source, source.path.removesuffix(".py").split("/")) for source in sources]
-    rooms = {parts[0] for _, parts in listed if len(parts) > 1}
-    told = set()
-    for source, parts in listed:
-        if len(parts) < 2 or parts[0] not in CHECKED:
+    sources_and_parts = [(source, source.path.removesuffix(".py").split("/")) for source in sources]
+    packages = {parts[0] for _, parts in sources_and_parts if len(parts) > 1}
+    reported = set()
+    for source, parts in sources_and_parts:
+        if len(parts) < 2 or parts[0] not in CHECKED_FOLDERS:
             continue
-        taken = rooms if parts[0] != FIRST_ON_PATH else rooms | sys.stdlib_module_names
+        reserved_names = packages if parts[0] != STREAMLIT_PATH_FOLDER else packages | sys.stdlib_module_names
         is_folder = len(parts) > 2
         name = f"{parts[0]}/{parts[1]}"
-        if parts[1] not in taken or name in told or not (is_folder or parts[0] == FIRST_ON_PATH):
+        if parts[1] not in reserved_names or name in reported or not (is_folder or parts[0] == STREAMLIT_PATH_FOLDER):
             continue
-        told.add(name)
-        yield Offence(
+        reported.add(name)
+        yield Violation(
             path=source.path,
             line=1,
             rule="hides-a-room",
@@ -38,4 +38,4 @@ def hides_a_room(sources: Iterable[Source]) -> Iterator[Offence]:
         )
 
 
-RULES = (hides_a_room,)
+RULES = (find_hidden_packages,)

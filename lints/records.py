@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from lints.services import STAGES
-from lints.source import Offence, Source
+from lints.services import SERVICE_PACKAGES
+from lints.source import Violation, SourceFile
 
 #: The first words of the names of storage functions that write.
-WRITING = {
+WRITE_VERBS = {
     "add", "append", "begin", "change", "clear", "delete", "drop", "end", "fill", "finish", "freeze", "give",
     "insert", "join", "keep", "leave", "mark", "move", "put", "remove", "renew", "replace", "revoke", "save",
     "set", "store", "take", "update", "write",
@@ -15,45 +15,45 @@ WRITING = {
 RULE = "writes-without-record"
 
 
-def writes_without_record(source: Source) -> Iterator[Offence]:
+def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
     """Finds services that write for a person and never call ``record``.
 
     The call may also be in another function of the same file.
     """
-    if source.room not in STAGES or "service" not in source.path:
+    if source.room not in SERVICE_PACKAGES or "service" not in source.path:
         return
     functions = {node.name: node for node in source.tree.body if isinstance(node, ast.FunctionDef)}
-    modules, names = _from_storage(source.tree)
+    modules, names = _storage_imports(source.tree)
     for name, function in functions.items():
-        arguments = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
+        arguments = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
         if name.startswith("_") or "db" not in arguments or not arguments & {"by", "person"}:
             continue
-        called = list(_calls(function, functions, set()))
-        writes = next((each for each in called if _writes(each, modules, names)), None)
-        records = any(_last_name(each) in {"record", "record_many"} for each in called)
-        if writes is not None and not records and not _allowed(source, function):
-            yield Offence(
+        calls = list(_reachable_calls(function, functions, set()))
+        write_call = next((call for call in calls if _is_write(call, modules, names)), None)
+        is_recorded = any(_last_name(call) in {"record", "record_many"} for call in calls)
+        if write_call is not None and not is_recorded and not _is_allowed(source, function):
+            yield Violation(
                 path=source.path,
                 line=function.lineno,
                 rule=RULE,
-                text=f"{name} writes ({_last_name(writes)}) and puts nothing on record: call "
+                text=f"{name} writes ({_last_name(write_call)}) and puts nothing on record: call "
                 "accounts.service.audit.record, or say why not: # allow writes-without-record: reason",
             )
 
 
-def _calls(
-    function: ast.FunctionDef, functions: dict[str, ast.FunctionDef], seen: set[str]
+def _reachable_calls(
+    function: ast.FunctionDef, functions: dict[str, ast.FunctionDef], visited: set[str]
 ) -> Iterator[ast.Call]:
     """Every call in the function, and in the functions of the same file that it calls."""
-    seen.add(function.name)
+    visited.add(function.name)
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
             yield node
-            if isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id not in seen:
-                yield from _calls(functions[node.func.id], functions, seen)
+            if isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id not in visited:
+                yield from _reachable_calls(functions[node.func.id], functions, visited)
 
 
-def _writes(call: ast.Call, modules: set[str], names: dict[str, str]) -> bool:
+def _is_write(call: ast.Call, modules: set[str], names: dict[str, str]) -> bool:
     func = call.func
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in modules:
         name = func.attr
@@ -61,10 +61,10 @@ def _writes(call: ast.Call, modules: set[str], names: dict[str, str]) -> bool:
         name = names[func.id]
     else:
         return False
-    return name.split("_")[0] in WRITING
+    return name.split("_")[0] in WRITE_VERBS
 
 
-def _from_storage(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
+def _storage_imports(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
     """What a file imports from storage.
 
     Returns:
@@ -88,12 +88,12 @@ def _last_name(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
-def _allowed(source: Source, function: ast.FunctionDef) -> bool:
+def _is_allowed(source: SourceFile, function: ast.FunctionDef) -> bool:
     """Whether the function has an allowance, on the line of its ``def`` or within its signature."""
     last = function.body[0].lineno - 1
-    marked = ast.copy_location(ast.Pass(), function)
-    marked.end_lineno = max(last, function.lineno)
-    return source.allows(RULE, marked)
+    signature_node = ast.copy_location(ast.Pass(), function)
+    signature_node.end_lineno = max(last, function.lineno)
+    return source.allows(RULE, signature_node)
 
 
-RULES = (writes_without_record,)
+RULES = (find_unaudited_writes,)

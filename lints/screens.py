@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from lints.source import Offence, Source
+from lints.source import Violation, SourceFile
 
 SCREENS = {"app.py", "pages", "ui"}
 # Packages that operate the pages: also tests and benchmarks, and the screenshot script under docs/.
-DRIVES_SCREENS = SCREENS | {"tests", "benchmarks", "docs"}
+STREAMLIT_PACKAGES = SCREENS | {"tests", "benchmarks", "docs"}
 INPUTS = {
     "checkbox", "data_editor", "date_input", "feedback", "multiselect", "number_input", "pills", "radio",
     "segmented_control", "select_slider", "selectbox", "slider", "st_canvas", "text_area", "text_input",
@@ -16,20 +16,20 @@ INPUTS = {
 STORAGE = {"storage", "sqlmodel", "sqlalchemy"}
 
 
-def fixed_widget_key(source: Source) -> Iterator[Offence]:
+def find_fixed_widget_keys(source: SourceFile) -> Iterator[Violation]:
     """Finds inputs with a constant key: they keep their last value for the next question."""
     if source.room not in SCREENS:
         return
-    for call in _calls(source):
+    for call in _find_calls(source):
         if _called_name(call) not in INPUTS:
             continue
-        key = next((word.value for word in call.keywords if word.arg == "key"), None)
-        fixed = isinstance(key, ast.Constant) or (
+        key = next((keyword.value for keyword in call.keywords if keyword.arg == "key"), None)
+        is_fixed = isinstance(key, ast.Constant) or (
             isinstance(key, ast.JoinedStr)
             and not any(isinstance(part, ast.FormattedValue) for part in key.values)
         )
-        if key is not None and fixed and not source.allows("fixed-widget-key", call):
-            yield _offence(
+        if key is not None and is_fixed and not source.allows("fixed-widget-key", call):
+            yield _violation(
                 source,
                 call,
                 "fixed-widget-key",
@@ -38,28 +38,28 @@ def fixed_widget_key(source: Source) -> Iterator[Offence]:
             )
 
 
-def unsafe_html(source: Source) -> Iterator[Offence]:
+def find_unsafe_html(source: SourceFile) -> Iterator[Violation]:
     """Finds HTML passed on unescaped: question texts may contain markup from outside."""
-    for call in _calls(source):
-        if any(word.arg == "unsafe_allow_html" for word in call.keywords):
-            yield _offence(source, call, "unsafe-html", "show text as text; unsafe_allow_html is not for us")
+    for call in _find_calls(source):
+        if any(keyword.arg == "unsafe_allow_html" for keyword in call.keywords):
+            yield _violation(source, call, "unsafe-html", "show text as text; unsafe_allow_html is not for us")
 
 
-def download_button(source: Source) -> Iterator[Offence]:
+def find_download_buttons(source: SourceFile) -> Iterator[Violation]:
     """Finds Streamlit's download button: its media store needs no sign-in, and has served stale bytes."""
-    for call in _calls(source):
+    for call in _find_calls(source):
         if _called_name(call) == "download_button":
-            yield _offence(source, call, "download-button", "link to the app's own download route instead")
+            yield _violation(source, call, "download-button", "link to the app's own download route instead")
 
 
-def streamlit_outside_screens(source: Source) -> Iterator[Offence]:
-    if source.room in DRIVES_SCREENS:
+def find_streamlit_imports(source: SourceFile) -> Iterator[Violation]:
+    if source.room in STREAMLIT_PACKAGES:
         return
-    for node, module in _imports(source):
+    for node, module in _imported_modules(source):
         if source.room == "web" and isinstance(node, ast.ImportFrom):
             continue  # settings and messages of Streamlit; pyproject.toml lists who may import them
         if module.split(".")[0] in {"streamlit", "streamlit_drawable_canvas"}:
-            yield _offence(
+            yield _violation(
                 source,
                 node,
                 "streamlit-outside-screens",
@@ -67,17 +67,17 @@ def streamlit_outside_screens(source: Source) -> Iterator[Offence]:
             )
 
 
-def page_opens_storage(source: Source) -> Iterator[Offence]:
+def find_storage_imports_in_pages(source: SourceFile) -> Iterator[Violation]:
     if source.room != "pages":
         return
-    for node, module in _imports(source):
+    for node, module in _imported_modules(source):
         if module.split(".")[0] in STORAGE:
-            yield _offence(
+            yield _violation(
                 source, node, "page-opens-storage", "a page calls a service; the service opens storage"
             )
 
 
-def _calls(source: Source) -> Iterator[ast.Call]:
+def _find_calls(source: SourceFile) -> Iterator[ast.Call]:
     return (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
 
 
@@ -88,7 +88,7 @@ def _called_name(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
-def _imports(source: Source) -> Iterator[tuple[ast.stmt, str]]:
+def _imported_modules(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
@@ -96,8 +96,8 @@ def _imports(source: Source) -> Iterator[tuple[ast.stmt, str]]:
             yield node, node.module
 
 
-def _offence(source: Source, node: ast.expr | ast.stmt, rule: str, text: str) -> Offence:
-    return Offence(path=source.path, line=node.lineno, rule=rule, text=text)
+def _violation(source: SourceFile, node: ast.expr | ast.stmt, rule: str, text: str) -> Violation:
+    return Violation(path=source.path, line=node.lineno, rule=rule, text=text)
 
 
-RULES = (fixed_widget_key, unsafe_html, download_button, streamlit_outside_screens, page_opens_storage)
+RULES = (find_fixed_widget_keys, find_unsafe_html, find_download_buttons, find_streamlit_imports, find_storage_imports_in_pages)

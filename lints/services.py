@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from lints.source import Offence, Source
+from lints.source import Violation, SourceFile
 
-STAGES = {
+SERVICE_PACKAGES = {
     "accounts", "browsing", "domain", "imaging", "intake", "jobs", "measures", "privacy", "quality",
     "reader_study", "records", "release", "review", "sampling", "storage",
 }  # fmt: skip
@@ -13,13 +13,13 @@ CLOCKS = {
     "datetime.now", "datetime.utcnow", "datetime.today", "datetime.datetime.now", "datetime.datetime.utcnow",
     "datetime.date.today", "date.today", "time.time", "time.time_ns",
 }  # fmt: skip
-CHANCE = {"os.urandom", "uuid.uuid1", "uuid.uuid4", "uuid4", "uuid1", "urandom"}
-CHANCE_MODULES = {"random", "secrets"}
+RANDOM_FUNCTIONS = {"os.urandom", "uuid.uuid1", "uuid.uuid4", "uuid4", "uuid1", "urandom"}
+RANDOM_MODULES = {"random", "secrets"}
 
 
-def reads_the_clock(source: Source) -> Iterator[Offence]:
+def find_clock_reads(source: SourceFile) -> Iterator[Violation]:
     """Finds reads of the clock: a service with ``now=`` can be tested, and one action has one time."""
-    if source.room not in STAGES:
+    if source.room not in SERVICE_PACKAGES:
         return
     for node in ast.walk(source.tree):
         if (
@@ -27,7 +27,7 @@ def reads_the_clock(source: Source) -> Iterator[Offence]:
             and ast.unparse(node.func) in CLOCKS
             and not source.allows("reads-the-clock", node)
         ):
-            yield Offence(
+            yield Violation(
                 path=source.path,
                 line=node.lineno,
                 rule="reads-the-clock",
@@ -35,17 +35,17 @@ def reads_the_clock(source: Source) -> Iterator[Offence]:
             )
 
 
-def draws_by_chance(source: Source) -> Iterator[Offence]:
+def find_randomness(source: SourceFile) -> Iterator[Violation]:
     """Finds randomness without a seed, and imports of random and secrets: a draw must be reproducible."""
-    if source.room not in STAGES:
+    if source.room not in SERVICE_PACKAGES:
         return
     for node in ast.walk(source.tree):
         if (
             isinstance(node, ast.expr | ast.stmt)
-            and _is_chance(node)
+            and _is_random(node)
             and not source.allows("draws-by-chance", node)
         ):
-            yield Offence(
+            yield Violation(
                 path=source.path,
                 line=node.lineno,
                 rule="draws-by-chance",
@@ -53,16 +53,16 @@ def draws_by_chance(source: Source) -> Iterator[Offence]:
             )
 
 
-def _is_chance(node: ast.AST) -> bool:
+def _is_random(node: ast.AST) -> bool:
     if isinstance(node, ast.Import):
-        return any(alias.name in CHANCE_MODULES for alias in node.names)
+        return any(alias.name in RANDOM_MODULES for alias in node.names)
     if isinstance(node, ast.ImportFrom):
-        return node.module in CHANCE_MODULES
+        return node.module in RANDOM_MODULES
     if not isinstance(node, ast.Call):
         return False
     name = ast.unparse(node.func)
     unseeded = name.endswith("default_rng") and not node.args and not node.keywords
-    return name in CHANCE or unseeded or name.startswith("np.random.seed")
+    return name in RANDOM_FUNCTIONS or unseeded or name.startswith("np.random.seed")
 
 
-RULES = (reads_the_clock, draws_by_chance)
+RULES = (find_clock_reads, find_randomness)

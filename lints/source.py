@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-_LEFT_OUT = {"workspace", "node_modules", "build", "dist"}
+_EXCLUDED_FOLDERS = {"workspace", "node_modules", "build", "dist"}
 _ALLOWANCE = re.compile(r"#\s*allow ([a-z-]+): (.{8,})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Offence:
+class Violation:
     """One violation of one rule; ``text`` says what to do instead."""
 
     path: str
@@ -27,7 +27,7 @@ class Offence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class SourceFile:
     """One Python file; ``path`` is relative to the project, with forward slashes."""
 
     path: str
@@ -51,13 +51,13 @@ class Source:
     def allows(self, rule: str, node: ast.expr | ast.stmt) -> bool:
         """Whether a line of ``node`` has ``# allow RULE: reason``; an allowance needs a reason to count."""
         last = node.end_lineno or node.lineno
-        found = (_ALLOWANCE.search(self.comments.get(line, "")) for line in range(node.lineno, last + 1))
-        return any(match is not None and match[1] == rule for match in found)
+        matches = (_ALLOWANCE.search(self.comments.get(line, "")) for line in range(node.lineno, last + 1))
+        return any(match is not None and match[1] == rule for match in matches)
 
 
-def sources(root: Path) -> Iterator[Source]:
+def read_sources(root: Path) -> Iterator[SourceFile]:
     """Every Python file under ``root`` ordered by path, without hidden folders and the workspace."""
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).parts
-        if not any(part.startswith(".") or part in _LEFT_OUT for part in parts):
-            yield Source(path="/".join(parts), text=path.read_text(encoding="utf-8"))
+        if not any(part.startswith(".") or part in _EXCLUDED_FOLDERS for part in parts):
+            yield SourceFile(path="/".join(parts), text=path.read_text(encoding="utf-8"))

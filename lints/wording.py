@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lints.source import Offence
+from lints.source import Violation
 
 #: Each unclear word or phrase, with its replacement.
-UNCLEAR = {
+UNCLEAR_WORDS = {
     "told": "write who states, shows or reports what",
     "telling": "write who states, shows or reports what",
     "said": "write who states, shows or reports what",
@@ -25,11 +25,11 @@ UNCLEAR = {
     "at the door": "write on import, or at sign-in",
     "bears on": "write affects or supports",
 }
-_WORDS = re.compile(r"\b(" + "|".join(sorted(UNCLEAR, key=len, reverse=True)) + r")\b", re.IGNORECASE)
-_CODE = re.compile(r"`[^`]*`|\]\([^)]*\)")
+_UNCLEAR_PATTERN = re.compile(r"\b(" + "|".join(sorted(UNCLEAR_WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_CODE_PATTERN = re.compile(r"`[^`]*`|\]\([^)]*\)")
 
 
-def unclear_words(root: Path) -> Iterator[Offence]:
+def find_unclear_words(root: Path) -> Iterator[Violation]:
     """Finds lines of documents with such a word. Code, link targets and golden files are skipped."""
     documents = [
         *root.glob("*.md"),
@@ -39,11 +39,11 @@ def unclear_words(root: Path) -> Iterator[Offence]:
     ]
     for path in sorted(documents):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            for match in _WORDS.finditer(_CODE.sub("", line)):
+            for match in _UNCLEAR_PATTERN.finditer(_CODE_PATTERN.sub("", line)):
                 word = match[1].lower()
-                yield Offence(
+                yield Violation(
                     path=path.relative_to(root).as_posix(),
                     line=number,
                     rule="unclear-word",
-                    text=f"{word!r}: {UNCLEAR[word]}",
+                    text=f"{word!r}: {UNCLEAR_WORDS[word]}",
                 )

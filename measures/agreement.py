@@ -14,12 +14,12 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from measures.clusters import members
-from measures.pairs import kappa_pull
+from measures.clusters import renumber_clusters
+from measures.pairs import kappa_influence
 
 CONFIDENCE = 0.95
 #: With fewer pairs the note says that the interval is a rough guide.
-FEW = 30
+SMALL_SAMPLE = 30
 
 
 class Weights(StrEnum):
@@ -136,21 +136,21 @@ def weighted_kappa(
         return Kappa(weights=weights, n=n, estimate=None, note=note)
     if any(constant):
         return Kappa(weights=weights, n=n, estimate=0.0, note="no interval: one side uses a single category")
-    estimate, influence = kappa_pull(contingency(first, second, k=k), agreement_weights(k, weights))
-    each = influence[np.asarray(first), np.asarray(second)]
-    member, _ = members(np.arange(n) if clusters is None else clusters)
-    se = math.sqrt(float(np.sum(np.bincount(member, weights=each) ** 2))) / n
+    estimate, influence = kappa_influence(contingency(first, second, k=k), agreement_weights(k, weights))
+    pair_influence = influence[np.asarray(first), np.asarray(second)]
+    cluster_index, _ = renumber_clusters(np.arange(n) if clusters is None else clusters)
+    se = math.sqrt(float(np.sum(np.bincount(cluster_index, weights=pair_influence) ** 2))) / n
     if se < 1e-12:  # rounding leaves a trace of nothing
         return Kappa(
             weights=weights, n=n, estimate=estimate, se=0.0, note="no interval: there is no disagreement"
         )
-    reach = NormalDist().inv_cdf(0.5 + confidence / 2) * se
+    half_width = NormalDist().inv_cdf(0.5 + confidence / 2) * se
     return Kappa(
         weights=weights,
         n=n,
         estimate=estimate,
         se=se,
-        low=max(-1.0, estimate - reach),
-        high=min(1.0, estimate + reach),
-        note=f"fewer than {FEW} pairs: the interval is a rough guide" if n < FEW else "",
+        low=max(-1.0, estimate - half_width),
+        high=min(1.0, estimate + half_width),
+        note=f"fewer than {SMALL_SAMPLE} pairs: the interval is a rough guide" if n < SMALL_SAMPLE else "",
     )

@@ -25,7 +25,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE
 
 
@@ -73,16 +73,16 @@ def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
     >>> iou([(0, 0, 2, 2)], [(0, 0, 2, 1), (2, 2, 3, 3)])
     array([[0.5, 0. ]])
     """
-    first, second = _boxes(truth), _boxes(predicted)
+    first, second = _as_box_array(truth), _as_box_array(predicted)
     low = np.maximum(first[:, None, :2], second[None, :, :2])
     high = np.minimum(first[:, None, 2:], second[None, :, 2:])
-    common = np.prod(np.clip(high - low, 0.0, None), axis=2)
-    union = _areas(first)[:, None] + _areas(second)[None, :] - common
-    overlap: NDArray[np.float64] = common / union
+    intersection = np.prod(np.clip(high - low, 0.0, None), axis=2)
+    union = _areas(first)[:, None] + _areas(second)[None, :] - intersection
+    overlap: NDArray[np.float64] = intersection / union
     return overlap
 
 
-def match(truth: ArrayLike, predicted: ArrayLike) -> Overlap:
+def match_boxes(truth: ArrayLike, predicted: ArrayLike) -> Overlap:
     """Match the boxes of one radiograph one to one so that the sum of overlaps is largest.
 
     Args:
@@ -138,20 +138,20 @@ def mean_overlap(
     Returns:
         Means from 0 to 1; no interval for fewer than two questions.
     """
-    kept = [at for at, each in enumerate(overlaps) if each.score is not None]
-    scores = np.array([overlaps[at].score for at in kept], dtype=np.float64)
-    truth = [each.per_truth for each in overlaps if each.per_truth is not None]
-    matched = [each.per_match for each in overlaps if each.per_match is not None]
+    defined_indices = [index for index, overlap in enumerate(overlaps) if overlap.score is not None]
+    scores = np.array([overlaps[index].score for index in defined_indices], dtype=np.float64)
+    truth_scores = [overlap.per_truth for overlap in overlaps if overlap.per_truth is not None]
+    match_scores = [overlap.per_match for overlap in overlaps if overlap.per_match is not None]
     n = len(scores)
     low = high = None
     note = "" if n else "not defined: no question has a box"
     if n >= 2 and bootstrap:
-        places = np.arange(n) if clusters is None else np.asarray(clusters)[kept]
-        member, groups = members(places)
-        sums, sizes = np.bincount(member, weights=scores), np.bincount(member)
-        drawn = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=bootstrap)
-        means = drawn @ sums / (drawn @ sizes)
-        low, high = (float(each) for each in np.quantile(means, [0.5 - confidence / 2, 0.5 + confidence / 2]))
+        cluster_numbers = np.arange(n) if clusters is None else np.asarray(clusters)[defined_indices]
+        cluster_index, n_clusters = renumber_clusters(cluster_numbers)
+        sums, sizes = np.bincount(cluster_index, weights=scores), np.bincount(cluster_index)
+        resample_counts = np.random.default_rng(seed).multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=bootstrap)
+        means = resample_counts @ sums / (resample_counts @ sizes)
+        low, high = (float(limit) for limit in np.quantile(means, [0.5 - confidence / 2, 0.5 + confidence / 2]))
     elif n:
         note = "no interval: one question only" if n == 1 else "no interval: no resamples"
     return MeanOverlap(
@@ -159,14 +159,14 @@ def mean_overlap(
         score=float(scores.mean()) if n else None,
         low=low,
         high=high,
-        per_truth=float(np.mean(truth)) if truth else None,
-        per_match=float(np.mean(matched)) if matched else None,
+        per_truth=float(np.mean(truth_scores)) if truth_scores else None,
+        per_match=float(np.mean(match_scores)) if match_scores else None,
         note=note,
     )
 
 
-def _boxes(given: ArrayLike) -> NDArray[np.float64]:
-    boxes = np.asarray(given, dtype=np.float64).reshape(-1, 4)
+def _as_box_array(values: ArrayLike) -> NDArray[np.float64]:
+    boxes = np.asarray(values, dtype=np.float64).reshape(-1, 4)
     if not np.all(boxes[:, :2] < boxes[:, 2:]):
         raise ValueError(f"empty box: {boxes[~np.all(boxes[:, :2] < boxes[:, 2:], axis=1)][0].tolist()}")
     return boxes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def members(clusters: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def renumber_clusters(clusters: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Cluster numbers renumbered from 0 without gaps.
 
     Small numbers from 0 are ranked by counting, which is ten times as fast as sorting.
@@ -22,12 +22,12 @@ def members(clusters: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int
     >>> members([7, 3, 7])
     (array([1, 0, 1]), 2)
     """
-    given = np.asarray(clusters)
-    if not given.size:
+    numbers = np.asarray(clusters)
+    if not numbers.size:
         return np.zeros(0, dtype=np.int64), 0
-    if given.dtype.kind == "i" and given.min() >= 0 and given.max() < 8 * given.size + 1000:
-        there = np.bincount(given) > 0
-        rank = np.cumsum(there) - 1
-        return rank[given].astype(np.int64), int(rank[-1]) + 1
-    distinct, member = np.unique(given, return_inverse=True)
-    return member.astype(np.int64), len(distinct)
+    if numbers.dtype.kind == "i" and numbers.min() >= 0 and numbers.max() < 8 * numbers.size + 1000:
+        present = np.bincount(numbers) > 0
+        rank = np.cumsum(present) - 1
+        return rank[numbers].astype(np.int64), int(rank[-1]) + 1
+    distinct, cluster_index = np.unique(numbers, return_inverse=True)
+    return cluster_index.astype(np.int64), len(distinct)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from domain.errors import InvalidValue
-from measures.overall import over_tasks
+from measures.overall import average_over_tasks
 from measures.paired import PairedRange, compare_margins, newcombe_unpaired
 from measures.proportions import CONFIDENCE, wilson
 
@@ -128,7 +128,7 @@ class CountMeasures:
     confidence: float
 
 
-def count_printed(percent: float, n: int, *, digits: int) -> int | None:
+def count_from_percent(percent: float, n: int, *, digits: int) -> int | None:
     """The count of correct answers whose percentage is printed like this.
 
     Args:
@@ -170,41 +170,41 @@ def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -
     >>> (found.paired[0].a_only_least, found.paired[0].a_only_most)
     (13, 45)
     """
-    tasks = list(dict.fromkeys(each.task for each in counts))
-    raters = list(dict.fromkeys(each.rater for each in counts))
+    tasks = list(dict.fromkeys(count.task for count in counts))
+    raters = list(dict.fromkeys(count.rater for count in counts))
     paired: list[DifferenceRange] = []
     unpaired: list[CountDifference] = []
     for task in tasks:
-        here = [(each, each.correct) for each in counts if each.task == task and each.n]
-        for (a, right_a), (b, right_b) in combinations(here, 2):
-            if right_a is None or right_b is None:
+        task_counts = [(count, count.correct) for count in counts if count.task == task and count.n]
+        for (a, correct_a), (b, correct_b) in combinations(task_counts, 2):
+            if correct_a is None or correct_b is None:
                 continue
             if a.n == b.n:
-                paired.append(_range(a, b, compare_margins(right_a, right_b, a.n, confidence=confidence)))
+                paired.append(_difference_range(a, b, compare_margins(correct_a, correct_b, a.n, confidence=confidence)))
             else:
-                ends = newcombe_unpaired(right_a, a.n, right_b, b.n, confidence=confidence)
-                unpaired.append(_apart(a, b, ends))
+                limits = newcombe_unpaired(correct_a, a.n, correct_b, b.n, confidence=confidence)
+                unpaired.append(_unpaired_difference(a, b, limits))
     return CountMeasures(
-        accuracy=tuple(_accuracy(each, confidence) for each in counts),
-        overall=tuple(_overall(name, [each for each in counts if each.rater == name]) for name in raters),
+        accuracy=tuple(_build_accuracy(count, confidence) for count in counts),
+        overall=tuple(_build_overall(name, [count for count in counts if count.rater == name]) for name in raters),
         paired=tuple(paired),
         unpaired=tuple(unpaired),
         confidence=confidence,
     )
 
 
-def _accuracy(each: Count, confidence: float) -> CountAccuracy:
-    if each.correct is None:
+def _build_accuracy(count: Count, confidence: float) -> CountAccuracy:
+    if count.correct is None:
         low = high = None
-        share, note = each.share, f"no interval: no count of {each.n:,} prints so; is n another?"
+        share, note = count.share, f"no interval: no count of {count.n:,} prints so; is n another?"
     else:
-        found = wilson(each.correct, each.n, confidence=confidence)
-        share, low, high, note = found.estimate, found.low, found.high, found.note
+        proportion = wilson(count.correct, count.n, confidence=confidence)
+        share, low, high, note = proportion.estimate, proportion.low, proportion.high, proportion.note
     return CountAccuracy(
-        rater=each.rater,
-        task=each.task,
-        n=each.n,
-        correct=each.correct,
+        rater=count.rater,
+        task=count.task,
+        n=count.n,
+        correct=count.correct,
         estimate=share,
         low=low,
         high=high,
@@ -212,31 +212,31 @@ def _accuracy(each: Count, confidence: float) -> CountAccuracy:
     )
 
 
-def _overall(rater: str, own: list[Count]) -> CountOverall:
-    found = over_tasks([each.accuracy for each in own], [each.n for each in own])
-    return CountOverall(rater=rater, tasks=found.tasks, n=found.n, micro=found.micro, macro=found.macro)
+def _build_overall(rater: str, counts: list[Count]) -> CountOverall:
+    overall = average_over_tasks([count.accuracy for count in counts], [each.n for each in counts])
+    return CountOverall(rater=rater, tasks=overall.tasks, n=overall.n, micro=overall.micro, macro=overall.macro)
 
 
-def _range(a: Count, b: Count, found: PairedRange) -> DifferenceRange:
+def _difference_range(a: Count, b: Count, paired_range: PairedRange) -> DifferenceRange:
     return DifferenceRange(
         a=a.rater,
         b=b.rater,
         task=a.task,
-        n=found.n,
-        difference=found.difference,
-        a_only_least=found.a_only[0],
-        a_only_most=found.a_only[1],
-        low_least=found.low[0],
-        low_most=found.low[1],
-        high_least=found.high[0],
-        high_most=found.high[1],
-        p_exact_least=found.p_exact[0],
-        p_exact_most=found.p_exact[1],
-        note=found.note,
+        n=paired_range.n,
+        difference=paired_range.difference,
+        a_only_least=paired_range.a_only[0],
+        a_only_most=paired_range.a_only[1],
+        low_least=paired_range.low[0],
+        low_most=paired_range.low[1],
+        high_least=paired_range.high[0],
+        high_most=paired_range.high[1],
+        p_exact_least=paired_range.p_exact[0],
+        p_exact_most=paired_range.p_exact[1],
+        note=paired_range.note,
     )
 
 
-def _apart(a: Count, b: Count, ends: tuple[float, float]) -> CountDifference:
+def _unpaired_difference(a: Count, b: Count, limits: tuple[float, float]) -> CountDifference:
     return CountDifference(
         a=a.rater,
         b=b.rater,
@@ -244,7 +244,7 @@ def _apart(a: Count, b: Count, ends: tuple[float, float]) -> CountDifference:
         n_a=a.n,
         n_b=b.n,
         difference=a.accuracy - b.accuracy,
-        low=ends[0],
-        high=ends[1],
+        low=limits[0],
+        high=limits[1],
         note="of different questions: not paired",
     )

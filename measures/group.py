@@ -28,7 +28,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 from measures.estimate import Estimate
 from measures.proportions import CONFIDENCE
 
@@ -47,7 +47,7 @@ class Coefficient(StrEnum):
     BRENNAN_PREDIGER = "brennan_prediger"
 
 
-def agreement_of(
+def agreement_coefficient(
     ratings: Ratings,
     coefficient: Coefficient,
     *,
@@ -77,58 +77,58 @@ def agreement_of(
     0.657
     """
     k = len(weights)
-    counts = _counts(ratings, k)
+    counts = _count_answers(ratings, k)
     answers = counts.sum(axis=1)
-    kept = answers >= (2 if coefficient is Coefficient.ALPHA else 1)
+    included = answers >= (2 if coefficient is Coefficient.ALPHA else 1)
     answered = int((answers >= 1).sum())  # Gwet's degrees of freedom, for every coefficient
-    ratings, counts, answers = ratings[kept], counts[kept], answers[kept]
-    clusters = None if clusters is None else np.asarray(clusters)[kept]
-    several = answers >= 2
-    n, shared = len(answers), int(several.sum())
-    if shared == 0:
+    ratings, counts, answers = ratings[included], counts[included], answers[included]
+    clusters = None if clusters is None else np.asarray(clusters)[included]
+    has_pairs = answers >= 2
+    n, n_pairable = len(answers), int(has_pairs.sum())
+    if n_pairable == 0:
         return Estimate(n=0, note="not defined: no question has two answers")
-    agreeing = np.sum(counts * (counts @ weights - 1.0), axis=1)
-    pairs = np.where(several, answers * (answers - 1.0), 1.0)
-    observed = np.where(several, agreeing / pairs, 0.0)
+    agreeing_pairs = np.sum(counts * (counts @ weights - 1.0), axis=1)
+    pairs = np.where(has_pairs, answers * (answers - 1.0), 1.0)
+    observed = np.where(has_pairs, agreeing_pairs / pairs, 0.0)
     mean_answers = float(answers.mean())
     if coefficient is Coefficient.ALPHA:
         # Questions are weighted by their number of answers. The correction is for small samples, in which an
         # answer is paired with itself too often.
-        small = 1.0 / (n * mean_answers)
-        raw = agreeing / (mean_answers * (answers - 1.0))
-        found = (1 - small) * float(raw.mean()) + small
-        chance, pulls = _krippendorff_chance(counts, weights, mean_answers, answers)
-        ups = raw - raw.mean() * (answers - mean_answers) / mean_answers
+        correction = 1.0 / (n * mean_answers)
+        raw = agreeing_pairs / (mean_answers * (answers - 1.0))
+        mean_observed = (1 - correction) * float(raw.mean()) + correction
+        chance, chance_influence = _krippendorff_chance(counts, weights, mean_answers, answers)
+        observed_influence = raw - raw.mean() * (answers - mean_answers) / mean_answers
         uncorrected = float(raw.mean())
     else:
-        found = uncorrected = float(observed[several].mean())
-        chance, pulls = _chance(ratings, counts, answers, weights, coefficient)
+        mean_observed = uncorrected = float(observed[has_pairs].mean())
+        chance, chance_influence = _chance_agreement(ratings, counts, answers, weights, coefficient)
         # As in Gwet: a question with one answer contributes no agreement; the others have weight n / shared.
-        ups = np.where(several, observed - chance, 0.0) * (n / shared) + chance
+        observed_influence = np.where(has_pairs, observed - chance, 0.0) * (n / n_pairable) + chance
     if 1.0 - chance < 1e-12:
-        return Estimate(n=shared, note="not defined: one category")
-    value = (found - chance) / (1.0 - chance)
-    influence = (ups - uncorrected - (1.0 - uncorrected) / (1.0 - chance) * pulls) / (1.0 - chance)
+        return Estimate(n=n_pairable, note="not defined: one category")
+    value = (mean_observed - chance) / (1.0 - chance)
+    influence = (observed_influence - uncorrected - (1.0 - uncorrected) / (1.0 - chance) * chance_influence) / (1.0 - chance)
     if n < 2:
-        return Estimate(n=shared, value=value, note="no interval: one question only")
+        return Estimate(n=n_pairable, value=value, note="no interval: one question only")
     if clusters is None:
-        groups, squares = n, float(np.sum(influence**2))
+        n_clusters, sum_of_squares = n, float(np.sum(influence**2))
     else:
-        member, groups = members(clusters)
-        squares = float(np.sum(np.bincount(member, weights=influence) ** 2))
-    if groups < 2:
-        return Estimate(n=shared, value=value, note="no interval: all of one exam")
-    se = math.sqrt(squares * groups / (groups - 1)) / n
+        cluster_index, n_clusters = renumber_clusters(clusters)
+        sum_of_squares = float(np.sum(np.bincount(cluster_index, weights=influence) ** 2))
+    if n_clusters < 2:
+        return Estimate(n=n_pairable, value=value, note="no interval: all of one exam")
+    se = math.sqrt(sum_of_squares * n_clusters / (n_clusters - 1)) / n
     if se < 1e-12:
-        return Estimate(n=shared, value=value, se=0.0, note="no interval: every question is alike")
-    degrees = (answered if clusters is None else groups) - 1
-    reach = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
+        return Estimate(n=n_pairable, value=value, se=0.0, note="no interval: every question is alike")
+    degrees = (answered if clusters is None else n_clusters) - 1
+    half_width = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
     return Estimate(
-        n=shared,
+        n=n_pairable,
         value=value,
         se=se,
-        low=max(-1.0, value - reach),
-        high=min(1.0, value + reach),
+        low=max(-1.0, value - half_width),
+        high=min(1.0, value + half_width),
         method="Gwet's",
     )
 
@@ -155,7 +155,7 @@ def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
     >>> round(agreement_of(ratings, Coefficient.ALPHA, weights=weights).value, 3)
     0.738
     """
-    counts = _counts(ratings, k)
+    counts = _count_answers(ratings, k)
     totals = counts[counts.sum(axis=1) >= 2].sum(axis=0)
     middles = np.cumsum(totals) - totals / 2
     distances = np.subtract.outer(middles, middles) ** 2
@@ -176,18 +176,18 @@ def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
 
     Source: Fleiss JL, Nee JCM, Landis JR, Psychol Bull 1979;86:974-977.
     """
-    counts = _counts(ratings, k)
+    counts = _count_answers(ratings, k)
     n, raters = len(counts), int(counts[0].sum())
     share = counts.mean(axis=0) / raters
     product = share * (1 - share)
-    whole = float(product.sum())
-    if whole == 0 or raters < 2:
+    total = float(product.sum())
+    if total == 0 or raters < 2:
         return None
-    found = agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(k)).value
-    spread = whole**2 - float(np.sum(product * (1 - 2 * share)))
-    if found is None or spread <= 0:
+    kappa = agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(k)).value
+    spread = total**2 - float(np.sum(product * (1 - 2 * share)))
+    if kappa is None or spread <= 0:
         return None
-    return found / math.sqrt(2 * spread / (n * raters * (raters - 1))) * whole
+    return kappa / math.sqrt(2 * spread / (n * raters * (raters - 1))) * total
 
 
 def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
@@ -206,7 +206,7 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
     >>> fleiss_by_category(np.array([[0, 0], [1, 1], [2, 2], [0, 1]]), k=3)[2]
     1.0
     """
-    counts = _counts(ratings, k)
+    counts = _count_answers(ratings, k)
     counts = counts[counts.sum(axis=1) >= 2]
     raters = counts.sum(axis=1)
     kappas: list[float | None] = []
@@ -215,20 +215,20 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
         if share in (0.0, 1.0):
             kappas.append(None)
             continue
-        torn = float(np.sum(counts[:, category] * (raters - counts[:, category]) / (raters - 1)))
-        kappas.append(1 - torn / (float(raters.sum()) * share * (1 - share)))
+        disagreement = float(np.sum(counts[:, category] * (raters - counts[:, category]) / (raters - 1)))
+        kappas.append(1 - disagreement / (float(raters.sum()) * share * (1 - share)))
     return kappas
 
 
-def _counts(ratings: Ratings, k: int) -> Matrix:
+def _count_answers(ratings: Ratings, k: int) -> Matrix:
     """How many raters put each question into each category, shape (questions, k)."""
     rows, raters = ratings.shape
-    given = ratings >= 0
-    where = np.repeat(np.arange(rows), raters)[given.ravel()] * k + ratings[given]
-    return np.bincount(where, minlength=rows * k).reshape(rows, k).astype(np.float64)
+    answered = ratings >= 0
+    cells = np.repeat(np.arange(rows), raters)[answered.ravel()] * k + ratings[answered]
+    return np.bincount(cells, minlength=rows * k).reshape(rows, k).astype(np.float64)
 
 
-def _chance(
+def _chance_agreement(
     ratings: Ratings, counts: Matrix, answers: Matrix, weights: Matrix, coefficient: Coefficient
 ) -> tuple[float, Matrix]:
     """Chance agreement, and each question's influence on it (mean 0)."""
@@ -254,24 +254,24 @@ def _chance(
 def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
     """Chance agreement of two different raters, each with their own category shares."""
     k = len(weights)
-    given = ratings >= 0
-    used = given.any(axis=0)
-    ratings, given = ratings[:, used], given[:, used]
+    answered = ratings >= 0
+    used = answered.any(axis=0)
+    ratings, answered = ratings[:, used], answered[:, used]
     n, raters = ratings.shape
     if raters < 2:
         return 0.0, np.zeros(n)
-    shares = np.stack([np.bincount(each[each >= 0], minlength=k) / (each >= 0).sum() for each in ratings.T])
-    together = shares.sum(axis=0)
-    ordered = raters * (raters - 1)
-    own = np.einsum("gk,kl,gl->g", shares, weights, shares)
-    chance = (float(together @ weights @ together) - float(own.sum())) / ordered
-    others = (together - shares) @ weights  # what each category of a rater meets in all the others
-    pulls = np.zeros(n)
+    shares = np.stack([np.bincount(column[column >= 0], minlength=k) / (column >= 0).sum() for column in ratings.T])
+    total_shares = shares.sum(axis=0)
+    ordered_pairs = raters * (raters - 1)
+    within_rater = np.einsum("gk,kl,gl->g", shares, weights, shares)
+    chance = (float(total_shares @ weights @ total_shares) - float(within_rater.sum())) / ordered_pairs
+    expected_with_others = (total_shares - shares) @ weights  # what each category of a rater meets in all the others
+    influence = np.zeros(n)
     for rater in range(raters):
-        there = given[:, rater]
-        gain = others[rater, ratings[there, rater]] - float(shares[rater] @ others[rater])
-        pulls[there] += 2 / ordered * gain * (n / there.sum())
-    return chance, pulls
+        rows = answered[:, rater]
+        deviation = expected_with_others[rater, ratings[rows, rater]] - float(shares[rater] @ expected_with_others[rater])
+        influence[rows] += 2 / ordered_pairs * deviation * (n / rows.sum())
+    return chance, influence
 
 
 def _krippendorff_chance(
@@ -280,5 +280,5 @@ def _krippendorff_chance(
     overall = counts.mean(axis=0) / mean_answers
     mean_weight = (weights @ overall + weights.T @ overall) / 2
     chance = float(overall @ weights @ overall)
-    pulls = counts @ mean_weight / mean_answers - chance * (answers - mean_answers) / mean_answers - chance
-    return chance, 2 * pulls
+    influence = counts @ mean_weight / mean_answers - chance * (answers - mean_answers) / mean_answers - chance
+    return chance, 2 * influence

@@ -35,7 +35,7 @@ class Intraclass:
     note: str = ""
 
 
-FORMS = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
+ICC_TYPES = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
 
 
 def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) -> list[Intraclass]:
@@ -49,7 +49,7 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
         confidence: of the intervals.
 
     Returns:
-        Six results in the order of ``FORMS``, each at most 1; not defined with fewer than two raters or
+        Six results in the order of ``ICC_TYPES``, each at most 1; not defined with fewer than two raters or
         complete questions, or if all ratings are equal.
 
     >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -59,38 +59,38 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
     complete = ratings[~np.isnan(ratings).any(axis=1)]
     n, k = complete.shape
     if n < 2 or k < 2 or np.ptp(complete) == 0:
-        why = "ratings all alike" if n >= 2 and k >= 2 else "fewer than two raters or complete questions"
+        reason = "ratings all alike" if n >= 2 and k >= 2 else "fewer than two raters or complete questions"
         return [
-            Intraclass(form=form, n=n, raters=k, estimate=None, note=f"not defined: {why}") for form in FORMS
+            Intraclass(form=icc_type, n=n, raters=k, estimate=None, note=f"not defined: {reason}") for icc_type in ICC_TYPES
         ]
-    rows, columns, whole = complete.mean(axis=1), complete.mean(axis=0), complete.mean()
-    between = k * float(np.sum((rows - whole) ** 2)) / (n - 1)
+    rows, columns, grand_mean = complete.mean(axis=1), complete.mean(axis=0), complete.mean()
+    between = k * float(np.sum((rows - grand_mean) ** 2)) / (n - 1)
     within = float(np.sum((complete - rows[:, None]) ** 2)) / (n * (k - 1))
-    judges = n * float(np.sum((columns - whole) ** 2)) / (k - 1)
-    rest = float(np.sum((complete - rows[:, None] - columns + whole) ** 2)) / ((n - 1) * (k - 1))
+    between_raters = n * float(np.sum((columns - grand_mean) ** 2)) / (k - 1)
+    residual = float(np.sum((complete - rows[:, None] - columns + grand_mean) ** 2)) / ((n - 1) * (k - 1))
     tail = 0.5 + confidence / 2
 
-    one = _by_ratio(between, within, k, (n - 1, n * (k - 1)), tail)
-    three = _by_ratio(between, rest, k, (n - 1, (n - 1) * (k - 1)), tail)
-    middle = (between - rest) / (between + (k - 1) * rest + k * (judges - rest) / n)
-    mean_of_middle = (between - rest) / (between + (judges - rest) / n)
-    low, high = _random_raters((between, judges, rest), middle, (n, k), tail)
-    ratio = between / rest if rest > 0 else None
+    icc1 = _icc_from_f_ratio(between, within, k, (n - 1, n * (k - 1)), tail)
+    icc3 = _icc_from_f_ratio(between, residual, k, (n - 1, (n - 1) * (k - 1)), tail)
+    icc2 = (between - residual) / (between + (k - 1) * residual + k * (between_raters - residual) / n)
+    icc2k = (between - residual) / (between + (between_raters - residual) / n)
+    low, high = _icc2_limits((between, between_raters, residual), icc2, (n, k), tail)
+    ratio = between / residual if residual > 0 else None
     values = {
-        "ICC1": one[:4],
-        "ICC2": (middle, low, high, ratio),
-        "ICC3": three[:4],
-        "ICC1k": (one[4], *_of_mean(one[1], one[2], k), one[3]),
-        "ICC2k": (mean_of_middle, *_of_mean(low, high, k), ratio),
-        "ICC3k": (three[4], *_of_mean(three[1], three[2], k), three[3]),
+        "ICC1": icc1[:4],
+        "ICC2": (icc2, low, high, ratio),
+        "ICC3": icc3[:4],
+        "ICC1k": (icc1[4], *_spearman_brown(icc1[1], icc1[2], k), icc1[3]),
+        "ICC2k": (icc2k, *_spearman_brown(low, high, k), ratio),
+        "ICC3k": (icc3[4], *_spearman_brown(icc3[1], icc3[2], k), icc3[3]),
     }
     return [
-        Intraclass(form=form, n=n, raters=k, estimate=it[0], low=it[1], high=it[2], ratio=it[3])
-        for form, it in values.items()
+        Intraclass(form=icc_type, n=n, raters=k, estimate=result[0], low=result[1], high=result[2], ratio=result[3])
+        for icc_type, result in values.items()
     ]
 
 
-def _by_ratio(
+def _icc_from_f_ratio(
     between: float, error: float, k: int, degrees: tuple[int, int], tail: float
 ) -> tuple[float, float | None, float | None, float | None, float]:
     """Coefficient of one rater, its limits, F, and the coefficient of the mean."""
@@ -106,28 +106,28 @@ def _by_ratio(
     return single, (low - 1) / (low + k - 1), (high - 1) / (high + k - 1), ratio, mean
 
 
-def _random_raters(
-    squares: tuple[float, float, float], middle: float, size: tuple[int, int], tail: float
+def _icc2_limits(
+    mean_squares: tuple[float, float, float], icc2: float, size: tuple[int, int], tail: float
 ) -> tuple[float | None, float | None]:
-    (between, judges, rest), (n, k) = squares, size
-    if rest == 0:
+    (between, between_raters, residual), (n, k) = mean_squares, size
+    if residual == 0:
         return None, None
-    ratio = judges / rest
-    spread = n * (1 + (k - 1) * middle) - k * middle
-    degrees = (k - 1) * (n - 1) * (k * middle * ratio + spread) ** 2
-    degrees /= (n - 1) * k**2 * middle**2 * ratio**2 + spread**2
+    ratio = between_raters / residual
+    spread = n * (1 + (k - 1) * icc2) - k * icc2
+    degrees = (k - 1) * (n - 1) * (k * icc2 * ratio + spread) ** 2
+    degrees /= (n - 1) * k**2 * icc2**2 * ratio**2 + spread**2
     upper, lower = (
         float(scipy.special.fdtri(n - 1, degrees, tail)),
         float(scipy.special.fdtri(degrees, n - 1, tail)),
     )
-    others = k * judges + (k * n - k - n) * rest
+    error_terms = k * between_raters + (k * n - k - n) * residual
     return (
-        n * (between - upper * rest) / (upper * others + n * between),
-        n * (lower * between - rest) / (others + n * lower * between),
+        n * (between - upper * residual) / (upper * error_terms + n * between),
+        n * (lower * between - residual) / (error_terms + n * lower * between),
     )
 
 
-def _of_mean(low: float | None, high: float | None, k: int) -> tuple[float | None, float | None]:
+def _spearman_brown(low: float | None, high: float | None, k: int) -> tuple[float | None, float | None]:
     """Spearman and Brown's step from one rater to the mean of k."""
     if low is None or high is None:
         return None, None

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import CONFIDENCE
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 from measures.pairs import Matrix, kappas, pair_tables
 
 
@@ -59,25 +59,25 @@ def bootstrap_kappas(
         Shape (resamples, strata, pairs); NaN where a resample has a single category.
     """
     questions, k = len(answers), len(weights)
-    drawn = _drawn(questions, clusters, seed, resamples)
-    patterns = _patterns(answers, pairs, weights)
-    found = []
+    resample_counts = _draw_resample_counts(questions, clusters, seed, resamples)
+    patterns = _build_patterns(answers, pairs, weights)
+    kappa_by_stratum = []
     for rows in [np.arange(questions)] if strata is None else strata:
-        products = drawn[:, rows] @ patterns[rows]
+        products = resample_counts[:, rows] @ patterns[rows]
         products = products.reshape(resamples, len(pairs), 1 + 2 * k).astype(np.float64)
         agreed, first, second = products[..., 0], products[..., 1 : 1 + k], products[..., 1 + k :]
         n = first.sum(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             chance = np.einsum("...i,ij,...j->...", first, weights, second, optimize=True) / n**2
             kappa = (agreed / n - chance) / (1.0 - chance)
-        found.append(np.where(1.0 - chance < 1e-6, np.nan, kappa))
-    return np.stack(found, axis=1)
+        kappa_by_stratum.append(np.where(1.0 - chance < 1e-6, np.nan, kappa))
+    return np.stack(kappa_by_stratum, axis=1)
 
 
 def kappa_difference(
     answers: NDArray[np.int64],
-    one: tuple[int, int],
-    other: tuple[int, int],
+    first_pair: tuple[int, int],
+    second_pair: tuple[int, int],
     *,
     weights: Matrix,
     seed: int,
@@ -92,8 +92,8 @@ def kappa_difference(
 
     Args:
         answers: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
-        one: the two raters of the first kappa.
-        other: the two raters of the second kappa.
+        first_pair: the two raters of the first kappa.
+        second_pair: the two raters of the second kappa.
         weights: of agreement, shape (k, k).
         seed: of the resamples.
         resamples: how many.
@@ -103,23 +103,23 @@ def kappa_difference(
     Returns:
         First kappa minus second kappa, -2 to 2; None where one of them is not defined.
     """
-    tables = pair_tables(answers, [one, other], k=len(weights))[0]
-    (first, second), _ = kappas(tables, weights)
-    drawn = bootstrap_kappas(
-        answers, [one, other], weights=weights, seed=seed, resamples=resamples, clusters=clusters
+    tables = pair_tables(answers, [first_pair, second_pair], k=len(weights))[0]
+    (first_kappa, second_kappa), _ = kappas(tables, weights)
+    resampled_kappas = bootstrap_kappas(
+        answers, [first_pair, second_pair], weights=weights, seed=seed, resamples=resamples, clusters=clusters
     )[:, 0]
-    apart = drawn[:, 0] - drawn[:, 1]
-    known = apart[~np.isnan(apart)]
-    if np.isnan(first - second) or not known.size:
-        return KappaDifference(difference=None, low=None, high=None, defined=known.size / resamples)
+    differences = resampled_kappas[:, 0] - resampled_kappas[:, 1]
+    defined_differences = differences[~np.isnan(differences)]
+    if np.isnan(first_kappa - second_kappa) or not defined_differences.size:
+        return KappaDifference(difference=None, low=None, high=None, defined=defined_differences.size / resamples)
     tail = (1 - confidence) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
+    low, high = np.quantile(defined_differences, [tail, 1 - tail])
     return KappaDifference(
-        difference=float(first - second), low=float(low), high=float(high), defined=known.size / resamples
+        difference=float(first_kappa - second_kappa), low=float(low), high=float(high), defined=defined_differences.size / resamples
     )
 
 
-def _drawn(
+def _draw_resample_counts(
     questions: int, clusters: NDArray[np.int64] | None, seed: int, resamples: int
 ) -> NDArray[np.float32]:
     """How many times each question is in each resample, shape (resamples, questions)."""
@@ -127,12 +127,12 @@ def _drawn(
     if clusters is None:
         counts = random.multinomial(questions, np.full(questions, 1 / questions), size=resamples)
         return counts.astype(np.float32)
-    member, groups = members(clusters)
-    counts = random.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
-    return counts[:, member].astype(np.float32)
+    cluster_index, n_clusters = renumber_clusters(clusters)
+    counts = random.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=resamples)
+    return counts[:, cluster_index].astype(np.float32)
 
 
-def _patterns(
+def _build_patterns(
     answers: NDArray[np.int64], pairs: Sequence[tuple[int, int]], weights: Matrix
 ) -> NDArray[np.float32]:
     """The agreement weight and both answers as indicators, for each question and pair.
@@ -140,15 +140,15 @@ def _patterns(
     Shape (questions, pairs * (1 + 2 k)); all 0 where one of the two did not answer.
     """
     k = len(weights)
-    wide = np.zeros((k + 1, k + 1))
-    wide[:k, :k] = weights
+    padded_weights = np.zeros((k + 1, k + 1))
+    padded_weights[:k, :k] = weights
     indicator = np.eye(k + 1, k)
     columns = np.where(answers < 0, k, answers)
     patterns = np.zeros((len(answers), len(pairs), 1 + 2 * k), dtype=np.float32)
-    for at, (first, second) in enumerate(pairs):
+    for index, (first, second) in enumerate(pairs):
         a, b = columns[:, first], columns[:, second]
-        both = ((a < k) & (b < k))[:, None]
-        patterns[:, at, 0] = wide[a, b]
-        patterns[:, at, 1 : 1 + k] = indicator[a] * both
-        patterns[:, at, 1 + k :] = indicator[b] * both
+        both_answered = ((a < k) & (b < k))[:, None]
+        patterns[:, index, 0] = padded_weights[a, b]
+        patterns[:, index, 1 : 1 + k] = indicator[a] * both_answered
+        patterns[:, index, 1 + k :] = indicator[b] * both_answered
     return patterns.reshape(len(answers), -1)

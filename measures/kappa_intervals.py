@@ -1,6 +1,6 @@
 """Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters: large-sample or posterior.
 
-The large-sample interval (Fleiss, Cohen and Everitt) is used if both raters used every category ``ENOUGH``
+The large-sample interval (Fleiss, Cohen and Everitt) is used if both raters used every category ``MIN_LARGE_SAMPLE_COUNT``
 times or more and disagree at least as often. Otherwise it covers in as few as 80 % of samples instead of 95 %
 (docs/coverage.md), and does not exist if the raters never disagree. The posterior interval is used then: the
 shares of the table's cells are drawn (:mod:`measures.posterior`), and the limits are the quantiles of their
@@ -24,15 +24,15 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from measures.agreement import CONFIDENCE, FEW, contingency
-from measures.clusters import members
+from measures.agreement import CONFIDENCE, SMALL_SAMPLE, contingency
+from measures.clusters import renumber_clusters
 from measures.estimate import Estimate
-from measures.pairs import ac1_pull, kappa_pull
-from measures.posterior import posterior_draws
+from measures.pairs import ac1_influence, kappa_influence
+from measures.posterior import draw_posterior
 
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
 #: Answers in every category of both raters, and disagreements, that the large-sample interval needs.
-ENOUGH = 50
+MIN_LARGE_SAMPLE_COUNT = 50
 
 
 def kappa_interval(
@@ -72,20 +72,20 @@ def kappa_interval(
         return Estimate(n=0, note="not defined: no question was answered by both")
     table = contingency(first, second, k=k)
     rows, columns = table.sum(axis=1), table.sum(axis=0)
-    one_side = [int((margin > 0).sum()) == 1 for margin in (rows, columns)]
-    if all(one_side):
+    is_constant = [int((margin > 0).sum()) == 1 for margin in (rows, columns)]
+    if all(is_constant):
         return Estimate(n=n, note="not defined: one category" if n > 1 else "not defined: one question only")
-    if any(one_side):
+    if any(is_constant):
         return Estimate(n=n, value=0.0, note="no interval: one rater uses a single category")
-    value, pull = kappa_pull(table, weights)
-    pulls = pull[first, second]
-    se = _error(pulls, clusters)
+    value, influence = kappa_influence(table, weights)
+    influences = influence[first, second]
+    se = _standard_error(influences, clusters)
     used = np.flatnonzero(rows + columns)
-    fewest = min(int(rows[used].min()), int(columns[used].min()), n - int(np.trace(table)))
-    few = f"fewer than {FEW} questions" if n < FEW else ""
-    if fewest >= ENOUGH or not draws:
-        return _large_sample(n, value, se, confidence, few)
-    effect = _design_effect(pulls, se, clusters)
+    smallest_count = min(int(rows[used].min()), int(columns[used].min()), n - int(np.trace(table)))
+    note = f"fewer than {SMALL_SAMPLE} questions" if n < SMALL_SAMPLE else ""
+    if smallest_count >= MIN_LARGE_SAMPLE_COUNT or not draws:
+        return _large_sample_estimate(n, value, se, confidence, note)
+    effect = _design_effect(influences, se, clusters)
     limits = posterior_limits(
         table[np.ix_(used, used)] / effect,
         weights[np.ix_(used, used)],
@@ -93,7 +93,7 @@ def kappa_interval(
         draws=draws,
         seed=seed,
     )
-    return _posterior(n, value, se, limits, few)
+    return _posterior_estimate(n, value, se, limits, note)
 
 
 def posterior_limits(
@@ -116,9 +116,9 @@ def posterior_limits(
     Returns:
         The lower and the upper limit, -1 to 1.
     """
-    drawn = posterior_draws(counts, weights, draws=draws, seed=seed)
-    observed = drawn.observed
-    chance = np.sum((drawn.first @ weights) * drawn.second, axis=1)
+    posterior = draw_posterior(counts, weights, draws=draws, seed=seed)
+    observed = posterior.observed
+    chance = np.sum((posterior.first @ weights) * posterior.second, axis=1)
     return _quantiles((observed - chance) / np.maximum(1.0 - chance, 1e-12), confidence)
 
 
@@ -158,35 +158,35 @@ def ac1_interval(
     if n == 0:
         return Estimate(n=0, note="not defined: no question was answered by both")
     table = contingency(first, second, k=k)
-    value, pull = ac1_pull(table, weights)
-    pulls = pull[first, second]
-    se, agreed = _error(pulls, clusters), int(np.trace(table))
-    if not draws or k == 1 or min(n - agreed, agreed) >= ENOUGH:
-        return _large_sample(n, value, se, confidence, "")
-    drawn = posterior_draws(table / _design_effect(pulls, se, clusters), weights, draws=draws, seed=seed)
-    overall = (drawn.first + drawn.second) / 2
+    value, influence = ac1_influence(table, weights)
+    influences = influence[first, second]
+    se, agreed = _standard_error(influences, clusters), int(np.trace(table))
+    if not draws or k == 1 or min(n - agreed, agreed) >= MIN_LARGE_SAMPLE_COUNT:
+        return _large_sample_estimate(n, value, se, confidence, "")
+    posterior = draw_posterior(table / _design_effect(influences, se, clusters), weights, draws=draws, seed=seed)
+    overall = (posterior.first + posterior.second) / 2
     chance = float(weights.sum()) / (k * (k - 1)) * np.sum(overall * (1 - overall), axis=1)
-    observed = drawn.observed
+    observed = posterior.observed
     limits = _quantiles((observed - chance) / (1.0 - chance), confidence)
-    return _posterior(n, value, se, limits, "")
+    return _posterior_estimate(n, value, se, limits, "")
 
 
-def _large_sample(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:
+def _large_sample_estimate(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:
     if se < 1e-12:
         return Estimate(n=n, value=value, se=0.0, note="no interval: there is no disagreement")
-    reach = NormalDist().inv_cdf(0.5 + confidence / 2) * se
+    half_width = NormalDist().inv_cdf(0.5 + confidence / 2) * se
     return Estimate(
         n=n,
         value=value,
         se=se,
-        low=max(-1.0, value - reach),
-        high=min(1.0, value + reach),
+        low=max(-1.0, value - half_width),
+        high=min(1.0, value + half_width),
         method=LARGE_SAMPLE,
         note=note,
     )
 
 
-def _posterior(n: int, value: float, se: float, limits: tuple[float, float], note: str) -> Estimate:
+def _posterior_estimate(n: int, value: float, se: float, limits: tuple[float, float], note: str) -> Estimate:
     low, high = limits
     return Estimate(
         n=n,
@@ -204,21 +204,21 @@ def _quantiles(values: NDArray[np.float64], confidence: float) -> tuple[float, f
     return float(low), float(high)
 
 
-def _error(pulls: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
+def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
     """Standard error from each question's influence, summed by exam if questions share one."""
     if clusters is None:
-        return math.sqrt(float(np.sum(pulls**2))) / len(pulls)
-    member, _ = members(clusters)
-    sums = np.bincount(member, weights=pulls)
-    return math.sqrt(float(np.sum(sums**2))) / len(pulls)
+        return math.sqrt(float(np.sum(influences**2))) / len(influences)
+    cluster_index, _ = renumber_clusters(clusters)
+    sums = np.bincount(cluster_index, weights=influences)
+    return math.sqrt(float(np.sum(sums**2))) / len(influences)
 
 
-def _design_effect(pulls: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None) -> float:
+def _design_effect(influences: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None) -> float:
     """Variance by exam divided by that of independent questions, at least 1.
 
     Without a disagreement it cannot be estimated; the worst case is taken: an exam counts as one question.
     """
     if clusters is None:
         return 1.0
-    alone = _error(pulls, None)
-    return max(1.0, (se / alone) ** 2) if alone > 1e-12 else len(pulls) / members(clusters)[1]
+    independent_se = _standard_error(influences, None)
+    return max(1.0, (se / independent_se) ** 2) if independent_se > 1e-12 else len(influences) / renumber_clusters(clusters)[1]

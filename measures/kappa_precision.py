@@ -18,7 +18,7 @@ import numpy as np
 
 from domain.errors import InvalidValue
 from measures.agreement import CONFIDENCE, Weights, agreement_weights
-from measures.pairs import kappa_pull
+from measures.pairs import kappa_influence
 
 
 def kappa_half_width(
@@ -92,5 +92,5 @@ def _unit_error(kappa: float, shares: Sequence[float], weights: Weights) -> floa
     if len(share) < 2 or (share <= 0).any() or abs(float(share.sum()) - 1) > 1e-6:
         raise InvalidValue("shares", "two categories or more, each above 0, together 1")
     table = kappa * np.diag(share) + (1 - kappa) * np.outer(share, share)
-    _, pull = kappa_pull(table, agreement_weights(len(share), weights))
-    return math.sqrt(float(np.sum(table * pull**2)))
+    _, influence = kappa_influence(table, agreement_weights(len(share), weights))
+    return math.sqrt(float(np.sum(table * influence**2)))

@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE
 
 
@@ -38,8 +38,8 @@ def mean_by_cluster(
     values: Sequence[float] | NDArray[np.generic],
     clusters: Sequence[int] | NDArray[np.int64],
     *,
-    least: float = -math.inf,
-    most: float = math.inf,
+    minimum: float = -math.inf,
+    maximum: float = math.inf,
     confidence: float = CONFIDENCE,
 ) -> Mean:
     """The mean over questions, with Student's interval by exam.
@@ -50,8 +50,8 @@ def mean_by_cluster(
     Args:
         values: one per question, in any unit.
         clusters: the number of each question's exam, in the same order.
-        least: the smallest possible value; the lower limit is never below it.
-        most: the largest possible value; the upper limit is never above it.
+        minimum: the smallest possible value; the lower limit is never below it.
+        maximum: the largest possible value; the upper limit is never above it.
         confidence: of the interval.
 
     Returns:
@@ -70,15 +70,15 @@ def mean_by_cluster(
     n = len(values)
     if n == 0:
         return Mean(n=0, estimate=None, note="not defined: nothing was given")
-    given = np.asarray(values, dtype=np.float64)
-    mean = float(given.mean())
-    member, groups = members(clusters)
-    if groups < 2:
+    array = np.asarray(values, dtype=np.float64)
+    mean = float(array.mean())
+    cluster_index, n_clusters = renumber_clusters(clusters)
+    if n_clusters < 2:
         note = "no interval: one question only" if n == 1 else "no interval: all of one exam"
         return Mean(n=n, estimate=mean, note=note)
-    sums = np.bincount(member, weights=given - mean)
-    error = math.sqrt(groups / (groups - 1) * float(np.sum(sums**2))) / n
+    sums = np.bincount(cluster_index, weights=array - mean)
+    error = math.sqrt(n_clusters / (n_clusters - 1) * float(np.sum(sums**2))) / n
     if error < 1e-12:
         return Mean(n=n, estimate=mean, note="no interval: all are alike")
-    reach = float(scipy.special.stdtrit(groups - 1, 0.5 + confidence / 2)) * error
-    return Mean(n=n, estimate=mean, low=max(least, mean - reach), high=min(most, mean + reach))
+    half_width = float(scipy.special.stdtrit(n_clusters - 1, 0.5 + confidence / 2)) * error
+    return Mean(n=n, estimate=mean, low=max(minimum, mean - half_width), high=min(maximum, mean + half_width))

@@ -13,7 +13,7 @@ Three methods:
   case, both or neither, weighted as in the design. For any design, as in FDA's iMRMC. In a fully crossed
   design it equals Obuchowski-Rockette's if the covariance there is not negative. If the unbiased variance is
   0 or less, the moments of all products (V-statistic) are used, and the note says so.
-- ``fixed_readers``: cases random, these readers only.
+- ``fixed_reader_analysis``: cases random, these readers only.
 
 Edge cases. With one reader, random readers give no standard error. With one case no method does.
 
@@ -30,14 +30,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE
 from measures.results import MrmcComparison
 
 Matrix = NDArray[np.float64]
 
 
-def against_model(
+def compare_with_model(
     readers: NDArray[np.float64],
     model: NDArray[np.float64],
     *,
@@ -68,18 +68,18 @@ def against_model(
     """
     differences = readers - model[:, None]
     known = ~np.isnan(differences)
-    kept = known.any(axis=1)
-    differences, known = differences[kept], known[kept]
-    exams = None if exams is None else np.asarray(exams)[kept]
-    read = known.any(axis=0)
-    differences, known = differences[:, read], known[:, read]
+    has_reading = known.any(axis=1)
+    differences, known = differences[has_reading], known[has_reading]
+    exams = None if exams is None else np.asarray(exams)[has_reading]
+    has_cases = known.any(axis=0)
+    differences, known = differences[:, has_cases], known[:, has_cases]
     if not differences.size:
         return MrmcComparison(
             readers=0, cases=0, difference=None, random_readers=random_readers,
             note="not defined: no case with a reader's and the model's answer",
         )  # fmt: skip
     if not random_readers:
-        return fixed_readers(differences, exams=exams, confidence=confidence)
+        return fixed_reader_analysis(differences, exams=exams, confidence=confidence)
     if known.all() or exams is not None:
         means = np.nanmean(differences, axis=0)
         return obuchowski_rockette(
@@ -117,7 +117,7 @@ def obuchowski_rockette(
     shared = float((covariance.sum() - np.trace(covariance)) / (r * (r - 1)))
     spread = between + max(0.0, r * shared)
     degrees = spread**2 / (between**2 / (r - 1)) if between > 0 else math.inf
-    return _comparison(
+    return _build_comparison(
         mean, math.sqrt(spread / r), degrees, readers=r, cases=cases, confidence=confidence,
         random_readers=True, method=method or "Obuchowski-Rockette",
     )  # fmt: skip
@@ -134,12 +134,12 @@ def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None =
         Shape (readers, readers); 0 for two readers without a common case. Without a gap and with one question
         per exam it is the sample covariance divided by n.
     """
-    pulls = _pulls(differences)
+    influences = _case_influences(differences)
     if exams is not None:
-        member, _ = members(exams)
-        pulls = np.stack([np.bincount(member, weights=column) for column in pulls.T], axis=1)
-    groups = len(pulls)
-    covariance: Matrix = pulls.T @ pulls * (groups / max(1, groups - 1))
+        cluster_index, _ = renumber_clusters(exams)
+        influences = np.stack([np.bincount(cluster_index, weights=column) for column in influences.T], axis=1)
+    n_clusters = len(influences)
+    covariance: Matrix = influences.T @ influences * (n_clusters / max(1, n_clusters - 1))
     return covariance
 
 
@@ -179,13 +179,13 @@ def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> MrmcC
     share = by_reader / total
     between = float(np.sum(share**2 * (reader_means - mean) ** 2)) * r / (r - 1)
     degrees = variance**2 / (between**2 / (r - 1)) if between > 0 else math.inf
-    return _comparison(
+    return _build_comparison(
         mean, math.sqrt(max(0.0, variance)), max(degrees, r - 1.0), readers=r, cases=cases,
         confidence=confidence, random_readers=True, method="U-statistic", note=note,
     )  # fmt: skip
 
 
-def fixed_readers(
+def fixed_reader_analysis(
     differences: Matrix, *, exams: NDArray[np.int64] | None = None, confidence: float = CONFIDENCE
 ) -> MrmcComparison:
     """The mean of the readers' differences with these readers fixed: only cases (or exams) are random.
@@ -202,25 +202,25 @@ def fixed_readers(
     """
     cases, r = differences.shape
     means = np.nanmean(differences, axis=0)
-    groups = cases if exams is None else len(np.unique(exams))
-    if groups < 2:
+    n_clusters = cases if exams is None else len(np.unique(exams))
+    if n_clusters < 2:
         return MrmcComparison(
             readers=r, cases=cases, difference=float(means.mean()), random_readers=False,
             method="fixed readers", note="no interval: one case",
         )  # fmt: skip
     variance = float(covariance_over_cases(differences, exams).mean())
-    return _comparison(
-        float(means.mean()), math.sqrt(max(0.0, variance)), groups - 1.0, readers=r, cases=cases,
+    return _build_comparison(
+        float(means.mean()), math.sqrt(max(0.0, variance)), n_clusters - 1.0, readers=r, cases=cases,
         confidence=confidence, random_readers=False, method="fixed readers",
     )  # fmt: skip
 
 
-def _pulls(differences: Matrix) -> Matrix:
+def _case_influences(differences: Matrix) -> Matrix:
     """Each case's influence on each reader's mean, shape (cases, readers); 0 where not read."""
     known = ~np.isnan(differences)
     means = np.nanmean(differences, axis=0)
-    pulls: Matrix = np.where(known, differences - means, 0.0) / known.sum(axis=0)
-    return pulls
+    influences: Matrix = np.where(known, differences - means, 0.0) / known.sum(axis=0)
+    return influences
 
 
 def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], list[float]]:
@@ -228,11 +228,11 @@ def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], li
 
     Four of each: same reader and case, same reader, same case, neither in common.
     """
-    there = known.astype(np.float64)
-    sums, counts = [float(np.sum(values**2))], [float(there.sum())]
+    indicator = known.astype(np.float64)
+    sums, counts = [float(np.sum(values**2))], [float(indicator.sum())]
     for axis in (0, 1):
         sums.append(float(np.sum(values.sum(axis=axis) ** 2)) - sums[0])
-        counts.append(float(np.sum(there.sum(axis=axis) ** 2)) - counts[0])
+        counts.append(float(np.sum(indicator.sum(axis=axis) ** 2)) - counts[0])
     sums.append(float(values.sum()) ** 2 - sum(sums))
     counts.append(counts[0] ** 2 - sum(counts))
     return sums, counts
@@ -241,8 +241,8 @@ def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], li
 def _u_variance(values: Matrix, known: NDArray[np.bool_], total: float) -> float:
     sums, counts = _products(values, known)
     moments = [part / count if count > 0 else 0.0 for part, count in zip(sums, counts, strict=True)]
-    apart = moments[3]  # nothing in common: estimates the square of the expected difference
-    return sum(count * (moment - apart) for moment, count in zip(moments, counts, strict=True)) / total**2
+    baseline = moments[3]  # nothing in common: estimates the square of the expected difference
+    return sum(count * (moment - baseline) for moment, count in zip(moments, counts, strict=True)) / total**2
 
 
 def _v_variance(values: Matrix, known: NDArray[np.bool_], total: float, mean: float) -> float:
@@ -250,11 +250,11 @@ def _v_variance(values: Matrix, known: NDArray[np.bool_], total: float, mean: fl
     centred = np.where(known, values - mean, 0.0)
     by_reader = float(np.sum(centred.sum(axis=0) ** 2))
     by_case = float(np.sum(centred.sum(axis=1) ** 2))
-    alone = float(np.sum(centred**2))
-    return max(by_reader + by_case - alone, by_reader, by_case) / total**2
+    own_squares = float(np.sum(centred**2))
+    return max(by_reader + by_case - own_squares, by_reader, by_case) / total**2
 
 
-def _comparison(
+def _build_comparison(
     difference: float,
     se: float,
     degrees: float,

@@ -22,7 +22,7 @@ class Overall:
     tasks: int
 
 
-def over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Overall:
+def average_over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Overall:
     """Micro and macro mean of task accuracies.
 
     Args:

@@ -24,15 +24,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE, Proportion, wilson
 
 #: Of the pairings that two margins allow, this many to twice as many are computed, evenly spaced.
-PAIRINGS = 100
+MIN_PAIRINGS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
+class PairedComparison:
     """Two raters on the ``n`` questions that both answered; ``note`` explains a None."""
 
     n: int
@@ -78,10 +78,10 @@ def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
     >>> (round(exact, 5), round(mid, 5))
     (0.21875, 0.125)
     """
-    return swap_test(np.repeat([1, -1], [a_only, b_only]))
+    return sign_flip_test(np.repeat([1, -1], [a_only, b_only]))
 
 
-def swap_test(differences: NDArray[np.int64]) -> tuple[float, float]:
+def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     """Exact and mid-p values of the sum of ``differences``, if each is as likely to have the other sign.
 
     With one question per cluster (differences of -1, 0 and 1) this is McNemar's exact test. The distribution
@@ -101,17 +101,17 @@ def swap_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     if not sizes.size:
         return 1.0, 1.0
     total = int(sizes.sum())
-    chance = np.ones(1)  # of the sum of the sizes whose sign is plus
+    distribution = np.ones(1)  # of the sum of the sizes whose sign is plus
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
         part = np.zeros(int(size) * int(count) + 1)
         part[:: int(size)] = scipy.stats.binom.pmf(np.arange(int(count) + 1), int(count), 0.5)
-        chance = np.convolve(chance, part)
+        distribution = np.convolve(distribution, part)
     distance = np.abs(2 * np.arange(total + 1) - total)
-    seen = abs(int(differences.sum()))
-    at = float(chance[distance == seen].sum())
-    exact = float(chance[distance >= seen].sum())
+    observed = abs(int(differences.sum()))
+    at_observed = float(distribution[distance == observed].sum())
+    exact = float(distribution[distance >= observed].sum())
     exact = 1.0 if exact > 1 - 1e-12 else exact  # rounding leaves 1 - 2e-16 for all
-    return exact, max(0.0, exact - at / 2)
+    return exact, max(0.0, exact - at_observed / 2)
 
 
 def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -151,9 +151,9 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     middle, edge = (a_only - b_only) / n, 1 - 1e-12
     low, high = -1.0, 1.0
     if middle > -edge and score(-edge) > critical:
-        low = scipy.optimize.brentq(lambda at: score(at) - critical, -edge, min(middle, edge), xtol=1e-12)
+        low = scipy.optimize.brentq(lambda x: score(x) - critical, -edge, min(middle, edge), xtol=1e-12)
     if middle < edge and score(edge) < -critical:
-        high = scipy.optimize.brentq(lambda at: score(at) + critical, max(middle, -edge), edge, xtol=1e-12)
+        high = scipy.optimize.brentq(lambda x: score(x) + critical, max(middle, -edge), edge, xtol=1e-12)
     return float(low), float(high)
 
 
@@ -189,18 +189,18 @@ def newcombe_paired(
     product = float(both * neither - a_only * b_only)
     product = max(0.0, product - n / 2) if product > 0 else product
     phi = 0.0 if margins == 0 else product / math.sqrt(margins)
-    return _square_and_add(_parts(a), _parts(b), phi)
+    return _square_and_add(_estimate_and_limits(a), _estimate_and_limits(b), phi)
 
 
 def newcombe_unpaired(
-    a_right: int, a_n: int, b_right: int, b_n: int, *, confidence: float = CONFIDENCE
+    a_correct: int, a_n: int, b_correct: int, b_n: int, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
     """Newcombe's square-and-add interval of the difference of two accuracies on different questions.
 
     Args:
-        a_right: correct answers of rater a.
+        a_correct: correct answers of rater a.
         a_n: questions of rater a, 1 or more.
-        b_right: correct answers of rater b.
+        b_correct: correct answers of rater b.
         b_n: questions of rater b, 1 or more.
         confidence: of the interval.
 
@@ -216,17 +216,17 @@ def newcombe_unpaired(
     >>> (round(low, 4), round(high, 4))
     (0.0524, 0.3339)
     """
-    a, b = wilson(a_right, a_n, confidence=confidence), wilson(b_right, b_n, confidence=confidence)
-    return _square_and_add(_parts(a), _parts(b), 0.0)
+    a, b = wilson(a_correct, a_n, confidence=confidence), wilson(b_correct, b_n, confidence=confidence)
+    return _square_and_add(_estimate_and_limits(a), _estimate_and_limits(b), 0.0)
 
 
-def compare(
+def compare_paired(
     a: Sequence[bool] | NDArray[np.bool_],
     b: Sequence[bool] | NDArray[np.bool_],
     *,
     clusters: Sequence[int] | NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
-) -> Paired:
+) -> PairedComparison:
     """Rater a against rater b on the same questions: difference, Tango's interval, McNemar's tests.
 
     Args:
@@ -253,32 +253,32 @@ def compare(
     a_only, b_only = int((first & ~second).sum()), int((~first & second).sum())
     cells = {"n": n, "both": both, "a_only": a_only, "b_only": b_only, "neither": neither}
     if n == 0:
-        return Paired(
+        return PairedComparison(
             **cells, difference=None, low=None, high=None, p_exact=None, p_mid=None,
             note="not defined: no question was answered by both",
         )  # fmt: skip
-    step = first.astype(np.int64) - second.astype(np.int64)
-    effect, sums, note = 1.0, step, ""
+    differences = first.astype(np.int64) - second.astype(np.int64)
+    effect, sums, note = 1.0, differences, ""
     if clusters is not None:
-        member, groups = members(clusters)
-        if groups < n:
-            sums = np.bincount(member, weights=step).round().astype(np.int64)
-            effect, note = _design_effect(step, member, groups), "clustered by exam"
+        cluster_index, n_clusters = renumber_clusters(clusters)
+        if n_clusters < n:
+            sums = np.bincount(cluster_index, weights=differences).round().astype(np.int64)
+            effect, note = _design_effect(differences, cluster_index, n_clusters), "clustered by exam"
     low, high = tango(a_only / effect, b_only / effect, n / effect, confidence=confidence)
-    p_exact, p_mid = swap_test(sums)
-    return Paired(
+    p_exact, p_mid = sign_flip_test(sums)
+    return PairedComparison(
         **cells, difference=(a_only - b_only) / n, low=low, high=high, p_exact=p_exact, p_mid=p_mid, note=note
     )
 
 
-def compare_margins(a_right: int, b_right: int, n: int, *, confidence: float = CONFIDENCE) -> PairedRange:
+def compare_margins(a_correct: int, b_correct: int, n: int, *, confidence: float = CONFIDENCE) -> PairedRange:
     """Two raters on the same questions of whom only the counts are known: the range over every pairing.
 
     The number of questions that only a answered correctly lies between max(0, a - b) and min(a, n - b).
 
     Args:
-        a_right: correct answers of rater a.
-        b_right: correct answers of rater b.
+        a_correct: correct answers of rater a.
+        b_correct: correct answers of rater b.
         n: questions, 1 or more.
         confidence: of Tango's intervals.
 
@@ -292,19 +292,19 @@ def compare_margins(a_right: int, b_right: int, n: int, *, confidence: float = C
     >>> found.a_only
     (13, 45)
     """
-    if not (0 <= a_right <= n and 0 <= b_right <= n and n > 0):
-        raise ValueError(f"{a_right} and {b_right} of {n}")
-    extra = a_right - b_right
-    least, most = max(0, extra), min(a_right, n - b_right)
+    if not (0 <= a_correct <= n and 0 <= b_correct <= n and n > 0):
+        raise ValueError(f"{a_correct} and {b_correct} of {n}")
+    excess = a_correct - b_correct
+    minimum, maximum = max(0, excess), min(a_correct, n - b_correct)
     # Limits and p change smoothly with the pairing, so a hundred evenly spaced ones give the range.
-    step = max(1, (most - least) // PAIRINGS)
-    tried = sorted({*range(least, most + 1, step), most})
-    limits = [tango(only, only - extra, n, confidence=confidence) for only in tried]
-    exact = [mcnemar(only, only - extra)[0] for only in tried]
+    step = max(1, (maximum - minimum) // MIN_PAIRINGS)
+    candidates = sorted({*range(minimum, maximum + 1, step), maximum})
+    limits = [tango(count, count - excess, n, confidence=confidence) for count in candidates]
+    exact = [mcnemar(count, count - excess)[0] for count in candidates]
     return PairedRange(
         n=n,
-        difference=extra / n,
-        a_only=(least, most),
+        difference=excess / n,
+        a_only=(minimum, maximum),
         low=(min(low for low, _ in limits), max(low for low, _ in limits)),
         high=(min(high for _, high in limits), max(high for _, high in limits)),
         p_exact=(min(exact), max(exact)),
@@ -325,20 +325,20 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04])
     [0.02, None, 0.04]
     """
-    known = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    known = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (p, at) in enumerate(known):
+    for rank, (p, index) in enumerate(known):
         highest = max(highest, min(1.0, p * (len(known) - rank)))
-        adjusted[at] = highest
+        adjusted[index] = highest
     return adjusted
 
 
-def cochran_q(right: NDArray[np.bool_]) -> tuple[float | None, int, float | None]:
+def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | None]:
     """Cochran's Q: whether three or more raters have the same accuracy.
 
     Args:
-        right: shape (questions, raters); every rater answered every question.
+        correct: shape (questions, raters); every rater answered every question.
 
     Returns:
         Q, its degrees of freedom, and p. Q is None and p 1 where no question divides the raters; both are
@@ -350,29 +350,29 @@ def cochran_q(right: NDArray[np.bool_]) -> tuple[float | None, int, float | None
     >>> (round(q, 3), degrees, round(p, 3))
     (4.667, 2, 0.097)
     """
-    questions, raters = right.shape
+    questions, raters = correct.shape
     if questions == 0 or raters < 2:
         return None, max(0, raters - 1), None
-    hits = right.astype(np.float64)
+    hits = correct.astype(np.float64)
     by_rater, by_question = hits.sum(axis=0), hits.sum(axis=1)
-    divided = float(np.sum(by_question * (raters - by_question)))
-    if divided == 0:
+    disagreement = float(np.sum(by_question * (raters - by_question)))
+    if disagreement == 0:
         return None, raters - 1, 1.0
-    q = (raters - 1) * raters * float(np.sum((by_rater - by_rater.mean()) ** 2)) / divided
+    q = (raters - 1) * raters * float(np.sum((by_rater - by_rater.mean()) ** 2)) / disagreement
     return q, raters - 1, float(scipy.special.chdtrc(raters - 1, q))
 
 
-def _design_effect(step: NDArray[np.int64], member: NDArray[np.int64], groups: int) -> float:
+def _design_effect(differences: NDArray[np.int64], cluster_index: NDArray[np.int64], n_clusters: int) -> float:
     """Variance of the mean difference by exam divided by that of independent questions, at least 1."""
-    n, mean = len(step), float(step.mean())
-    independent = float(np.sum((step - mean) ** 2)) / (n - 1) / n if n > 1 else 0.0
-    if groups < 2 or independent == 0:
+    n, mean = len(differences), float(differences.mean())
+    independent = float(np.sum((differences - mean) ** 2)) / (n - 1) / n if n > 1 else 0.0
+    if n_clusters < 2 or independent == 0:
         return 1.0
-    sums = np.bincount(member, weights=step - mean)
-    return max(1.0, groups / (groups - 1) * float(np.sum(sums**2)) / n**2 / independent)
+    sums = np.bincount(cluster_index, weights=differences - mean)
+    return max(1.0, n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / n**2 / independent)
 
 
-def _parts(share: Proportion) -> tuple[float, float, float]:
+def _estimate_and_limits(share: Proportion) -> tuple[float, float, float]:
     if share.estimate is None or share.low is None or share.high is None:
         raise ValueError("a share without a question has no interval")
     return share.estimate, share.low, share.high
@@ -382,6 +382,6 @@ def _square_and_add(
     a: tuple[float, float, float], b: tuple[float, float, float], phi: float
 ) -> tuple[float, float]:
     difference = a[0] - b[0]
-    down = (a[0] - a[1]) ** 2 - 2 * phi * (a[0] - a[1]) * (b[2] - b[0]) + (b[2] - b[0]) ** 2
-    up = (a[2] - a[0]) ** 2 - 2 * phi * (a[2] - a[0]) * (b[0] - b[1]) + (b[0] - b[1]) ** 2
-    return difference - math.sqrt(max(0.0, down)), difference + math.sqrt(max(0.0, up))
+    lower_square = (a[0] - a[1]) ** 2 - 2 * phi * (a[0] - a[1]) * (b[2] - b[0]) + (b[2] - b[0]) ** 2
+    upper_square = (a[2] - a[0]) ** 2 - 2 * phi * (a[2] - a[0]) * (b[0] - b[1]) + (b[0] - b[1]) ** 2
+    return difference - math.sqrt(max(0.0, lower_square)), difference + math.sqrt(max(0.0, upper_square))

@@ -47,17 +47,17 @@ def pair_tables(
     """
     size = k * k
     # A missing answer is category k; its row and column are cut off afterwards, which is faster than a mask.
-    wide = (k + 1) * (k + 1)
+    padded_size = (k + 1) * (k + 1)
     columns = np.where(answers < 0, k, answers).astype(np.int32).T
-    offset = None if stratum is None else (np.where(stratum < 0, strata, stratum) * wide).astype(np.int32)
+    offset = None if stratum is None else (np.where(stratum < 0, strata, stratum) * padded_size).astype(np.int32)
     rows = [np.ascontiguousarray(column * (k + 1)) for column in columns]
     if offset is not None:
         rows = [row + offset for row in rows]
     tables = np.empty((len(pairs), strata, size), dtype=np.int64)
-    for at, (first, second) in enumerate(pairs):
-        counts = np.bincount(rows[first] + columns[second], minlength=(strata + 1) * wide)
-        whole = counts[: strata * wide].reshape(strata, k + 1, k + 1)
-        tables[at] = whole[:, :k, :k].reshape(strata, size)
+    for index, (first, second) in enumerate(pairs):
+        counts = np.bincount(rows[first] + columns[second], minlength=(strata + 1) * padded_size)
+        padded_tables = counts[: strata * padded_size].reshape(strata, k + 1, k + 1)
+        tables[index] = padded_tables[:, :k, :k].reshape(strata, size)
     return np.swapaxes(tables, 0, 1).reshape(strata, len(pairs), k, k)
 
 
@@ -80,24 +80,24 @@ def kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[Matrix,
     with np.errstate(divide="ignore", invalid="ignore"):
         share = counts / n[..., None, None]
         rows, columns = share.sum(axis=-1), share.sum(axis=-2)
-        of_row, of_column = columns @ weights.T, rows @ weights
+        row_agreement, column_agreement = columns @ weights.T, rows @ weights
         observed = np.sum(share * weights, axis=(-2, -1))
-        chance = np.sum(rows * of_row, axis=-1)
-        room = 1.0 - chance
-        one_category = room < 1e-12
-        kappa = np.where(one_category, np.nan, (observed - chance) / room)
-        leak = kappa[..., None, None]
-        pull = weights - (of_row[..., :, None] + of_column[..., None, :]) * (1 - leak)
-        pull = pull - (leak - chance[..., None, None] * (1 - leak))
-        se = np.sqrt(np.sum(share * pull**2, axis=(-2, -1)) / n) / room
-    constant = (rows > 0).sum(axis=-1) == 1
-    other = (columns > 0).sum(axis=-1) == 1
-    one_side = constant ^ other
-    kappa = np.where(one_side, 0.0, np.where(constant & other, np.nan, kappa))
+        chance = np.sum(rows * row_agreement, axis=-1)
+        one_minus_chance = 1.0 - chance
+        one_category = one_minus_chance < 1e-12
+        kappa = np.where(one_category, np.nan, (observed - chance) / one_minus_chance)
+        kappa_of_cell = kappa[..., None, None]
+        influence = weights - (row_agreement[..., :, None] + column_agreement[..., None, :]) * (1 - kappa_of_cell)
+        influence = influence - (kappa_of_cell - chance[..., None, None] * (1 - kappa_of_cell))
+        se = np.sqrt(np.sum(share * influence**2, axis=(-2, -1)) / n) / one_minus_chance
+    first_constant = (rows > 0).sum(axis=-1) == 1
+    second_constant = (columns > 0).sum(axis=-1) == 1
+    one_side = first_constant ^ second_constant
+    kappa = np.where(one_side, 0.0, np.where(first_constant & second_constant, np.nan, kappa))
     return kappa, np.where(one_side | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
 
 
-def kappa_pull(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[float, Matrix]:
+def kappa_influence(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[float, Matrix]:
     """Kappa of one table, and the influence of each cell on it.
 
     Args:
@@ -112,11 +112,11 @@ def kappa_pull(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[floa
     rows, columns = share.sum(axis=1), share.sum(axis=0)
     chance = float(rows @ weights @ columns)
     kappa = (float(np.sum(share * weights)) - chance) / (1 - chance)
-    pull = weights - np.add.outer(weights @ columns, rows @ weights) * (1 - kappa)
-    return kappa, (pull - (kappa - chance * (1 - kappa))) / (1 - chance)
+    influence = weights - np.add.outer(weights @ columns, rows @ weights) * (1 - kappa)
+    return kappa, (influence - (kappa - chance * (1 - kappa))) / (1 - chance)
 
 
-def ac1_pull(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
+def ac1_influence(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
     """Gwet's AC1 (AC2 with weights) of one table, and the influence of each cell on it.
 
     Args:
@@ -130,9 +130,9 @@ def ac1_pull(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
     share = table / table.sum()
     overall = (share.sum(axis=1) + share.sum(axis=0)) / 2
     scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
-    torn = float(np.sum(overall * (1 - overall)))
-    chance = scale * torn
+    disagreement = float(np.sum(overall * (1 - overall)))
+    chance = scale * disagreement
     ac1 = (float(np.sum(share * weights)) - chance) / (1 - chance)
-    of_cell = scale * (np.add.outer(1 - overall, 1 - overall) / 2)  # a question's two answers, half each
-    pull = (weights - chance) / (1 - chance) - ac1
-    return ac1, pull - 2 * (1 - ac1) * (of_cell - chance) / (1 - chance)
+    expected_cell = scale * (np.add.outer(1 - overall, 1 - overall) / 2)  # a question's two answers, half each
+    influence = (weights - chance) / (1 - chance) - ac1
+    return ac1, influence - 2 * (1 - ac1) * (expected_cell - chance) / (1 - chance)

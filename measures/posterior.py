@@ -5,7 +5,7 @@ two categories this is Jeffreys' prior). Kappa and AC1 need only the margins and
 draw, so the tables are not returned.
 
 With many categories most cells are empty, and drawing a gamma deviate for each of them took nearly all the
-time of a report. With more than ``WHOLE`` categories the total share of the empty cells is drawn instead and
+time of a report. With more than ``MAX_DENSE_CATEGORIES`` categories the total share of the empty cells is drawn instead and
 divided by stick breaking: a Dirichlet distribution with equal weights over m cells is a Dirichlet process
 over them with the same total. The remainder after ``STICKS`` parts, a few ten-thousandths of that total, goes
 to the last one.
@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 #: Up to this number of categories every cell is drawn by itself.
-WHOLE = 10
+MAX_DENSE_CATEGORIES = 10
 #: Parts into which the share of the empty cells is broken.
 STICKS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class PosteriorDraws:
     """The weighted agreement of each draw, shape (draws,), and both raters' shares, shape (draws, k)."""
 
     observed: Floats
@@ -36,7 +36,7 @@ class Drawn:
     second: Floats
 
 
-def posterior_draws(counts: Floats, weights: Floats, *, draws: int, seed: int) -> Drawn:
+def draw_posterior(counts: Floats, weights: Floats, *, draws: int, seed: int) -> PosteriorDraws:
     """Posterior draws of the shares of a table of two raters.
 
     Args:
@@ -50,20 +50,20 @@ def posterior_draws(counts: Floats, weights: Floats, *, draws: int, seed: int) -
     """
     random = np.random.default_rng(seed)
     k = len(counts)
-    agreeing = np.eye(k)
-    prior = agreeing / k + (1 - agreeing) / (k * (k - 1))
-    if k > WHOLE:
-        return _sparse(counts, prior, weights, draws, random)
+    diagonal = np.eye(k)
+    prior = diagonal / k + (1 - diagonal) / (k * (k - 1))
+    if k > MAX_DENSE_CATEGORIES:
+        return _draw_sparse(counts, prior, weights, draws, random)
     shares = random.standard_gamma(counts + prior, size=(draws, k, k))
     shares /= shares.sum(axis=(1, 2), keepdims=True)
-    return Drawn(
+    return PosteriorDraws(
         observed=np.einsum("dij,ij->d", shares, weights),
         first=shares.sum(axis=2),
         second=shares.sum(axis=1),
     )
 
 
-def _sparse(counts: Floats, prior: Floats, weights: Floats, draws: int, random: np.random.Generator) -> Drawn:
+def _draw_sparse(counts: Floats, prior: Floats, weights: Floats, draws: int, random: np.random.Generator) -> PosteriorDraws:
     k = len(counts)
     filled = np.flatnonzero(counts.ravel() > 0)
     mass = random.standard_gamma((counts + prior).ravel()[filled], size=(draws, len(filled)))
@@ -77,20 +77,20 @@ def _sparse(counts: Floats, prior: Floats, weights: Floats, draws: int, random: 
             continue
         weight = float(prior.ravel()[cells].sum())
         share = random.standard_gamma(weight, size=draws)
-        place = cells[random.integers(len(cells), size=(draws, STICKS))]
-        sticks = share[:, None] * _broken(random.random((draws, STICKS)), weight)
+        chosen_cells = cells[random.integers(len(cells), size=(draws, STICKS))]
+        sticks = share[:, None] * _break_sticks(random.random((draws, STICKS)), weight)
         total += share
-        observed += np.sum(sticks * weights.ravel()[place], axis=1)
-        at = np.arange(draws)[:, None] * k
-        for side, names in ((first, place // k), (second, place % k)):
-            dealt = np.bincount((at + names).ravel(), weights=sticks.ravel(), minlength=draws * k)
-            np.add(side, dealt.reshape(draws, k), out=side)
-    return Drawn(observed=observed / total, first=first / total[:, None], second=second / total[:, None])
+        observed += np.sum(sticks * weights.ravel()[chosen_cells], axis=1)
+        row_offsets = np.arange(draws)[:, None] * k
+        for margin, categories in ((first, chosen_cells // k), (second, chosen_cells % k)):
+            added_shares = np.bincount((row_offsets + categories).ravel(), weights=sticks.ravel(), minlength=draws * k)
+            np.add(margin, added_shares.reshape(draws, k), out=margin)
+    return PosteriorDraws(observed=observed / total, first=first / total[:, None], second=second / total[:, None])
 
 
-def _broken(uniform: Floats, weight: float) -> Floats:
+def _break_sticks(uniform: Floats, weight: float) -> Floats:
     """Parts of a stick of length 1, each Beta(1, weight) of the remainder; the last part is the rest."""
     part = -np.expm1(np.log1p(-uniform) / weight)
     part[:, -1] = 1.0
-    left = np.cumprod(np.hstack([np.ones((len(part), 1)), 1.0 - part[:, :-1]]), axis=1)
-    return np.asarray(part * left)
+    remainder = np.cumprod(np.hstack([np.ones((len(part), 1)), 1.0 - part[:, :-1]]), axis=1)
+    return np.asarray(part * remainder)

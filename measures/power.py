@@ -10,7 +10,7 @@ only.
 
 The formula puts the expected variances into the non-central t distribution. It is inaccurate for a large
 spread and few readers, because the degrees of freedom vary from study to study. The simulation has no such
-error. If the two differ by more than ``TOO_FAR``, the simulated power is the one to show, with its error.
+error. If the two differ by more than ``MAX_DISCREPANCY``, the simulated power is the one to show, with its error.
 
 With a ``margin`` above 0, power is the probability of showing that the model is worse by less than the margin
 (one-sided at half of ``alpha``); with margin 0, of showing a difference.
@@ -32,18 +32,18 @@ from numpy.typing import NDArray
 from domain.errors import InvalidValue
 
 #: If formula and simulation differ by more than this, the simulation is shown.
-TOO_FAR = 0.03
+MAX_DISCREPANCY = 0.03
 RUNS = 10_000
 #: The largest number of cases of a design.
-MOST_CASES = 100_000
+MAX_CASES = 100_000
 #: If the number of runs is not given: the latent values per table, and the fewest and most runs per design.
-BUDGET, FEWEST_RUNS, MOST_RUNS = 30_000_000, 1000, 20_000
+SIMULATION_BUDGET, MIN_RUNS, MAX_RUNS = 30_000_000, 1000, 20_000
 #: Latent values that are in memory at once.
 _CHUNK = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class PowerAssumptions:
     """The assumptions about readers and model.
 
     Accuracies are above 0 and below 1. ``spread`` is the standard deviation of the readers' accuracies, 0 to
@@ -102,8 +102,8 @@ class Power:
     @property
     def shown_is(self) -> str:
         """Which of the two is quoted: "formula" or "simulation"."""
-        far = self.simulated is not None and abs(self.simulated - self.formula) > TOO_FAR
-        return "simulation" if far else "formula"
+        differs = self.simulated is not None and abs(self.simulated - self.formula) > MAX_DISCREPANCY
+        return "simulation" if differs else "formula"
 
     @property
     def shown(self) -> float:
@@ -111,13 +111,13 @@ class Power:
         return self.formula if self.shown_is == "formula" or self.simulated is None else self.simulated
 
 
-def power_by_formula(expected: Expected, *, readers: int, cases: int) -> float:
+def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int) -> float:
     """Power from the expected variances and the non-central t distribution.
 
     Args:
-        expected: assumptions about readers and model.
+        assumptions: assumptions about readers and model.
         readers: number of readers, up to 1,000; 2 or more if readers are random.
-        cases: number of cases, 2 to ``MOST_CASES``.
+        cases: number of cases, 2 to ``MAX_CASES``.
 
     Returns:
         0 to 1.
@@ -129,38 +129,38 @@ def power_by_formula(expected: Expected, *, readers: int, cases: int) -> float:
     >>> round(power_by_formula(expected, readers=5, cases=200), 2)
     0.89
     """
-    _check_design(expected, readers, cases)
-    p, q = expected.reader_accuracy, expected.model_accuracy
-    of_reader, of_model = p * (1 - p), q * (1 - q)
-    between = _latent_covariance(p, p, expected.reader_correlation)
-    with_model = _latent_covariance(p, q, expected.model_correlation)
-    over_cases = (of_reader + (readers - 1) * between) / readers + of_model - 2 * with_model
-    if expected.random_readers:
-        spread = expected.spread**2
-        variance = spread / readers + over_cases / cases
-        own = spread + (of_reader - between) / cases
-        degrees = (readers * variance) ** 2 / (own**2 / (readers - 1))
+    _check_design(assumptions, readers, cases)
+    p, q = assumptions.reader_accuracy, assumptions.model_accuracy
+    reader_variance, model_variance = p * (1 - p), q * (1 - q)
+    reader_covariance = _latent_covariance(p, p, assumptions.reader_correlation)
+    reader_model_covariance = _latent_covariance(p, q, assumptions.model_correlation)
+    case_variance = (reader_variance + (readers - 1) * reader_covariance) / readers + model_variance - 2 * reader_model_covariance
+    if assumptions.random_readers:
+        spread = assumptions.spread**2
+        variance = spread / readers + case_variance / cases
+        own_variance = spread + (reader_variance - reader_covariance) / cases
+        degrees = (readers * variance) ** 2 / (own_variance**2 / (readers - 1))
     else:
-        variance, degrees = over_cases / cases, cases - 1.0
-    away = expected.effect / math.sqrt(variance)
-    critical = float(scipy.special.stdtrit(degrees, 1 - expected.alpha / 2))
-    power = _beyond(critical, degrees, away)
-    if expected.margin == 0:
-        power += _beyond(critical, degrees, -away)
+        variance, degrees = case_variance / cases, cases - 1.0
+    noncentrality = assumptions.effect / math.sqrt(variance)
+    critical = float(scipy.special.stdtrit(degrees, 1 - assumptions.alpha / 2))
+    power = _upper_tail(critical, degrees, noncentrality)
+    if assumptions.margin == 0:
+        power += _upper_tail(critical, degrees, -noncentrality)
     return min(1.0, max(0.0, power))
 
 
 def power_by_simulation(
-    expected: Expected, *, readers: int, cases: int, seed: int, runs: int = RUNS
+    assumptions: PowerAssumptions, *, readers: int, cases: int, seed: int, runs: int = RUNS
 ) -> tuple[float, float]:
     """Power as the share of simulated studies with a significant result.
 
     Slower than :func:`power_by_formula`, and more accurate if readers are few and differ much.
 
     Args:
-        expected: assumptions about readers and model.
+        assumptions: assumptions about readers and model.
         readers: number of readers, up to 1,000; 2 or more if readers are random.
-        cases: number of cases, 2 to ``MOST_CASES``.
+        cases: number of cases, 2 to ``MAX_CASES``.
         seed: of the simulation.
         runs: number of simulated studies, 1 or more.
 
@@ -170,21 +170,21 @@ def power_by_simulation(
     Raises:
         InvalidValue: a number of readers or cases outside its range.
     """
-    _check_design(expected, readers, cases)
+    _check_design(assumptions, readers, cases)
     random = np.random.default_rng(seed)
-    at_once = max(1, min(runs, _CHUNK // (cases * readers)))
-    shown = done = 0
+    batch_limit = max(1, min(runs, _CHUNK // (cases * readers)))
+    n_significant = done = 0
     while done < runs:
-        some = min(at_once, runs - done)
-        differences = simulated_differences(expected, random, readers=readers, cases=cases, studies=some)
-        shown += int(_shown(differences, expected).sum())
-        done += some
-    power = shown / runs
+        batch_size = min(batch_limit, runs - done)
+        differences = simulate_differences(assumptions, random, readers=readers, cases=cases, studies=batch_size)
+        n_significant += int(_find_significant(differences, assumptions).sum())
+        done += batch_size
+    power = n_significant / runs
     return power, math.sqrt(power * (1 - power) / runs)
 
 
 def power_table(
-    expected: Expected,
+    assumptions: PowerAssumptions,
     *,
     readers: Sequence[int],
     cases: Sequence[int],
@@ -195,7 +195,7 @@ def power_table(
     """Power of every number of readers with every number of cases.
 
     Args:
-        expected: assumptions about readers and model.
+        assumptions: assumptions about readers and model.
         readers: numbers of readers.
         cases: numbers of cases.
         seed: of the simulation, the same for every design.
@@ -210,20 +210,20 @@ def power_table(
     """
     designs = [(count, size) for count in readers for size in cases]
     if runs is None:
-        each = BUDGET // max(1, sum(count * size for count, size in designs))
-        runs = min(MOST_RUNS, max(FEWEST_RUNS, each))
+        runs_per_design = SIMULATION_BUDGET // max(1, sum(count * size for count, size in designs))
+        runs = min(MAX_RUNS, max(MIN_RUNS, runs_per_design))
     table = []
     for done, (count, size) in enumerate(designs):
         if progress is not None:
             progress(done, len(designs))
         simulated: tuple[float, float] | tuple[None, None] = (None, None)
         if runs:
-            simulated = power_by_simulation(expected, readers=count, cases=size, seed=seed, runs=runs)
+            simulated = power_by_simulation(assumptions, readers=count, cases=size, seed=seed, runs=runs)
         table.append(
             Power(
                 readers=count,
                 cases=size,
-                formula=power_by_formula(expected, readers=count, cases=size),
+                formula=power_by_formula(assumptions, readers=count, cases=size),
                 simulated=simulated[0],
                 simulated_error=simulated[1],
             )
@@ -233,11 +233,11 @@ def power_table(
     return table
 
 
-def cases_for_power(expected: Expected, *, readers: int, power: float = 0.8) -> int | None:
+def cases_for_power(assumptions: PowerAssumptions, *, readers: int, power: float = 0.8) -> int | None:
     """The fewest cases with the given power, by the formula.
 
     Args:
-        expected: assumptions about readers and model.
+        assumptions: assumptions about readers and model.
         readers: number of readers.
         power: the wanted power, above 0 and below 1.
 
@@ -249,25 +249,25 @@ def cases_for_power(expected: Expected, *, readers: int, power: float = 0.8) -> 
     """
     if not 0 < power < 1:
         raise InvalidValue("power", f"{power} must lie between 0 and 1, as 0.8")
-    low, high = 2, MOST_CASES
-    if power_by_formula(expected, readers=readers, cases=high) < power:
+    low, high = 2, MAX_CASES
+    if power_by_formula(assumptions, readers=readers, cases=high) < power:
         return None
     while low < high:
         middle = (low + high) // 2
-        if power_by_formula(expected, readers=readers, cases=middle) < power:
+        if power_by_formula(assumptions, readers=readers, cases=middle) < power:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def simulated_differences(
-    expected: Expected, random: np.random.Generator, *, readers: int, cases: int, studies: int
+def simulate_differences(
+    assumptions: PowerAssumptions, random: np.random.Generator, *, readers: int, cases: int, studies: int
 ) -> NDArray[np.float32]:
     """Results of simulated studies: readers minus model.
 
     Args:
-        expected: assumptions about readers and model.
+        assumptions: assumptions about readers and model.
         random: the source of random numbers.
         readers: number of readers.
         cases: number of cases.
@@ -276,50 +276,50 @@ def simulated_differences(
     Returns:
         -1, 0 or 1, shape (studies, cases, readers).
     """
-    factor = math.sqrt(expected.reader_correlation)
-    loading = expected.model_correlation / factor if factor else 0.0
+    factor = math.sqrt(assumptions.reader_correlation)
+    loading = assumptions.model_correlation / factor if factor else 0.0
     difficulty = random.standard_normal((studies, cases, 1), dtype=np.float32)
-    own = random.standard_normal((studies, cases, readers), dtype=np.float32)
-    accuracy = expected.reader_accuracy + expected.spread * random.standard_normal((studies, 1, readers))
+    reader_noise = random.standard_normal((studies, cases, readers), dtype=np.float32)
+    accuracy = assumptions.reader_accuracy + assumptions.spread * random.standard_normal((studies, 1, readers))
     threshold = scipy.special.ndtri(np.clip(accuracy, 0.001, 0.999)).astype(np.float32)
-    of_model = random.standard_normal((studies, cases, 1), dtype=np.float32)
-    latent = np.float32(factor) * difficulty + np.float32(math.sqrt(1 - factor**2)) * own
-    model = np.float32(loading) * difficulty + np.float32(math.sqrt(1 - loading**2)) * of_model
-    right = latent < threshold
-    model_right = model < np.float32(scipy.special.ndtri(expected.model_accuracy))
-    differences: NDArray[np.float32] = right.astype(np.float32) - model_right
+    model_noise = random.standard_normal((studies, cases, 1), dtype=np.float32)
+    latent = np.float32(factor) * difficulty + np.float32(math.sqrt(1 - factor**2)) * reader_noise
+    model = np.float32(loading) * difficulty + np.float32(math.sqrt(1 - loading**2)) * model_noise
+    reader_correct = latent < threshold
+    model_correct = model < np.float32(scipy.special.ndtri(assumptions.model_accuracy))
+    differences: NDArray[np.float32] = reader_correct.astype(np.float32) - model_correct
     return differences
 
 
-def _shown(differences: NDArray[np.float32], expected: Expected) -> NDArray[np.bool_]:
+def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssumptions) -> NDArray[np.bool_]:
     """Which of the studies are significant; the arithmetic of measures.mrmc for all studies at once."""
     _, cases, readers = differences.shape
     means = differences.mean(axis=1, dtype=np.float64)
     centred = differences - means[:, None, :].astype(np.float32)
-    whole = np.sum(centred.sum(axis=2, dtype=np.float64) ** 2, axis=1) / (cases - 1) / cases
-    if expected.random_readers:
-        own = np.sum(centred**2, axis=(1, 2), dtype=np.float64) / (cases - 1) / cases
+    total_variance = np.sum(centred.sum(axis=2, dtype=np.float64) ** 2, axis=1) / (cases - 1) / cases
+    if assumptions.random_readers:
+        own_variance = np.sum(centred**2, axis=(1, 2), dtype=np.float64) / (cases - 1) / cases
         between = means.var(axis=1, ddof=1)
-        shared = (whole - own) / (readers * (readers - 1))
+        shared = (total_variance - own_variance) / (readers * (readers - 1))
         spread = between + np.maximum(0.0, readers * shared)
         degrees = np.divide(
             spread**2 * (readers - 1), between**2, out=np.full_like(between, 1e9), where=between > 0
         )
         error = np.sqrt(spread / readers)
     else:
-        error, degrees = np.sqrt(whole) / readers, np.full(len(means), cases - 1.0)
-    away = expected.margin - means.mean(axis=1)  # the model less the readers, from the margin
-    critical = scipy.special.stdtrit(degrees, 1 - expected.alpha / 2) * error
-    shown: NDArray[np.bool_] = away > critical if expected.margin else np.abs(away) > critical
-    return shown
+        error, degrees = np.sqrt(total_variance) / readers, np.full(len(means), cases - 1.0)
+    distance_from_margin = assumptions.margin - means.mean(axis=1)  # the model less the readers, from the margin
+    critical = scipy.special.stdtrit(degrees, 1 - assumptions.alpha / 2) * error
+    significant: NDArray[np.bool_] = distance_from_margin > critical if assumptions.margin else np.abs(distance_from_margin) > critical
+    return significant
 
 
-def _beyond(critical: float, degrees: float, away: float) -> float:
+def _upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
     """P(T > critical) of the non-central t; of the normal distribution for extreme arguments."""
-    if degrees > 1e5 or abs(away) > 35:
-        return float(scipy.special.ndtr(away - critical))
-    found = float(scipy.stats.nct.sf(critical, degrees, away))
-    return found if math.isfinite(found) else float(scipy.special.ndtr(away - critical))
+    if degrees > 1e5 or abs(noncentrality) > 35:
+        return float(scipy.special.ndtr(noncentrality - critical))
+    probability = float(scipy.stats.nct.sf(critical, degrees, noncentrality))
+    return probability if math.isfinite(probability) else float(scipy.special.ndtr(noncentrality - critical))
 
 
 def _latent_covariance(p: float, q: float, correlation: float) -> float:
@@ -332,10 +332,10 @@ def _latent_covariance(p: float, q: float, correlation: float) -> float:
     return float(both) - p * q
 
 
-def _check_design(expected: Expected, readers: int, cases: int) -> None:
-    least = 2 if expected.random_readers else 1
-    if not least <= readers <= 1000:
-        why = "readers taken as a sample need 2 or more" if least == 2 else "1 to 1,000"
-        raise InvalidValue("readers", f"{readers}: {why}")
-    if not 2 <= cases <= MOST_CASES:
-        raise InvalidValue("cases", f"{cases} must be 2 to {MOST_CASES:,}")
+def _check_design(assumptions: PowerAssumptions, readers: int, cases: int) -> None:
+    min_readers = 2 if assumptions.random_readers else 1
+    if not min_readers <= readers <= 1000:
+        reason = "readers taken as a sample need 2 or more" if min_readers == 2 else "1 to 1,000"
+        raise InvalidValue("readers", f"{readers}: {reason}")
+    if not 2 <= cases <= MAX_CASES:
+        raise InvalidValue("cases", f"{cases} must be 2 to {MAX_CASES:,}")

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 
 CONFIDENCE = 0.95
 
@@ -28,7 +28,7 @@ class Proportion:
     note: str = ""
 
 
-def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, corrected: bool = False) -> Proportion:
+def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, continuity_corrected: bool = False) -> Proportion:
     """The share of ``count`` in ``n`` independent questions, with Wilson's score interval.
 
     Use :func:`wilson_by_cluster` where several questions are of one exam.
@@ -37,7 +37,7 @@ def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, corrected: boo
         count: hits, 0 to n.
         n: questions; without one the share is not defined.
         confidence: of the interval.
-        corrected: with Newcombe's correction for continuity: wider, for comparison with tables that have it.
+        continuity_corrected: with Newcombe's correction for continuity: wider, for comparison with tables that have it.
 
     Returns:
         Share and limits, 0 to 1.
@@ -51,10 +51,10 @@ def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, corrected: boo
     >>> (round(found.estimate, 4), round(found.low, 4), round(found.high, 4))
     (0.8384, 0.7808, 0.8831)
     """
-    _check(count, n)
+    _check_count(count, n)
     if n == 0:
-        return _undefined()
-    low, high = _corrected(count, n, confidence) if corrected else _interval(count, n, confidence)
+        return _undefined_proportion()
+    low, high = _continuity_corrected_limits(count, n, confidence) if continuity_corrected else _wilson_limits(count, n, confidence)
     return Proportion(count=count, n=n, estimate=count / n, low=low, high=high)
 
 
@@ -80,7 +80,7 @@ def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Pr
     >>> (round(found.low, 3), round(found.high, 3))
     (0.025, 0.556)
     """
-    return _by_beta(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
+    return _beta_interval(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
 
 
 def wilson_by_cluster(
@@ -117,26 +117,26 @@ def wilson_by_cluster(
     values: NDArray[np.float64] = np.asarray(hits, dtype=np.float64)
     count, n = int(values.sum()), len(values)
     plain = wilson(count, n, confidence=confidence)
-    member, groups = members(clusters)
-    if count in (0, n) or groups == n:
+    cluster_index, n_clusters = renumber_clusters(clusters)
+    if count in (0, n) or n_clusters == n:
         return plain
-    if groups == 1:
+    if n_clusters == 1:
         return replace(plain, note="all of one exam: the interval takes them as independent")
     share = count / n
-    sums = np.bincount(member, weights=values - share)
-    by_cluster = groups / (groups - 1) * float(np.sum(sums**2)) / n**2
+    sums = np.bincount(cluster_index, weights=values - share)
+    cluster_variance = n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / n**2
     independent = share * (1 - share) / (n - 1)
-    effect = max(1.0, by_cluster / independent)
-    low, high = _interval(count / effect, n / effect, confidence)
+    effect = max(1.0, cluster_variance / independent)
+    low, high = _wilson_limits(count / effect, n / effect, confidence)
     return Proportion(count=count, n=n, estimate=share, low=low, high=high)
 
 
-def _by_beta(
+def _beta_interval(
     count: int, n: int, low: tuple[float, float], high: tuple[float, float], confidence: float
 ) -> Proportion:
-    _check(count, n)
+    _check_count(count, n)
     if n == 0:
-        return _undefined()
+        return _undefined_proportion()
     tail = (1 - confidence) / 2
     return Proportion(
         count=count,
@@ -147,33 +147,33 @@ def _by_beta(
     )
 
 
-def _corrected(count: int, n: int, confidence: float) -> tuple[float, float]:
+def _continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple[float, float]:
     z, share = NormalDist().inv_cdf(0.5 + confidence / 2), count / n
-    middle, size = 2 * count + z**2, 2 * (n + z**2)
-    down = z**2 - 2 - 1 / n + 4 * share * (n * (1 - share) + 1)
-    up = z**2 + 2 - 1 / n + 4 * share * (n * (1 - share) - 1)
-    low = 0.0 if count == 0 else (middle - 1 - z * math.sqrt(down)) / size
-    high = 1.0 if count == n else (middle + 1 + z * math.sqrt(up)) / size
+    middle, denominator = 2 * count + z**2, 2 * (n + z**2)
+    lower_term = z**2 - 2 - 1 / n + 4 * share * (n * (1 - share) + 1)
+    upper_term = z**2 + 2 - 1 / n + 4 * share * (n * (1 - share) - 1)
+    low = 0.0 if count == 0 else (middle - 1 - z * math.sqrt(lower_term)) / denominator
+    high = 1.0 if count == n else (middle + 1 + z * math.sqrt(upper_term)) / denominator
     return max(0.0, low), min(1.0, high)
 
 
-def _undefined() -> Proportion:
+def _undefined_proportion() -> Proportion:
     return Proportion(
         count=0, n=0, estimate=None, low=None, high=None, note="not defined: nothing was counted"
     )
 
 
-def _interval(count: float, n: float, confidence: float) -> tuple[float, float]:
+def _wilson_limits(count: float, n: float, confidence: float) -> tuple[float, float]:
     """Wilson's score interval; ``count`` and ``n`` may be effective sizes, not whole."""
     # From the lower tail, as statsmodels does: the same last digit.
     z, share = -float(scipy.special.ndtri((1 - confidence) / 2)), count / n
     scale = 1 + z**2 / n
     middle = (share + z**2 / (2 * n)) / scale
-    reach = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
+    half_width = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
     # Rounding leaves 1e-18 for none and 1 + 1e-16 for all.
-    return (0.0 if count == 0 else middle - reach), (1.0 if count == n else middle + reach)
+    return (0.0 if count == 0 else middle - half_width), (1.0 if count == n else middle + half_width)
 
 
-def _check(count: int, n: int) -> None:
+def _check_count(count: int, n: int) -> None:
     if not 0 <= count <= n:
         raise ValueError(f"{count} of {n}")

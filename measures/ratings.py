@@ -20,14 +20,14 @@ import pandas as pd
 
 from domain.errors import Refused
 
-NEEDED = ("question_id", "rater", "answer")
-KNOWN = ("kind", "task", "category", "exam", "n_options", "arm", "correct", "set_reference")
+REQUIRED_COLUMNS = ("question_id", "rater", "answer")
+OPTIONAL_COLUMNS = ("kind", "task", "category", "exam", "n_options", "arm", "correct", "set_reference")
 KINDS = ("reader", "model", "reference")
 UNDETERMINED, ALL, TRAINING, REPEAT = "?", "all", "training", "repeat"
 YES, NO = ("1", "true", "yes"), ("0", "false", "no")
 
 
-def checked(ratings: pd.DataFrame) -> pd.DataFrame:
+def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     """Check a table of ratings and bring its values to one form.
 
     Args:
@@ -41,47 +41,47 @@ def checked(ratings: pd.DataFrame) -> pd.DataFrame:
         Refused: a needed column is missing, there is no row, a value is not allowed, or a rater answered a
             question twice in an arm; names the first lines and the field.
     """
-    missing = [name for name in NEEDED if name not in ratings.columns]
+    missing = [name for name in REQUIRED_COLUMNS if name not in ratings.columns]
     if missing:
         raise Refused(
-            f"line 1: no column {', '.join(missing)}. Needed are {', '.join(NEEDED)}; "
-            f"known are {', '.join(KNOWN)}."
+            f"line 1: no column {', '.join(missing)}. Needed are {', '.join(REQUIRED_COLUMNS)}; "
+            f"known are {', '.join(OPTIONAL_COLUMNS)}."
         )
     if not len(ratings):
         raise Refused("line 2: no rating. The first line names the columns; one rating a line follows.")
-    names = [*NEEDED, *(name for name in KNOWN if name in ratings.columns)]
-    table = pd.DataFrame({name: _text(ratings[name]) for name in names})
-    for name in KNOWN:
+    names = [*REQUIRED_COLUMNS, *(name for name in OPTIONAL_COLUMNS if name in ratings.columns)]
+    table = pd.DataFrame({name: _to_text(ratings[name]) for name in names})
+    for name in OPTIONAL_COLUMNS:
         if name not in table:
             table[name] = ""
     if "line" in ratings.columns:
         table.index = pd.Index(ratings["line"].astype(int))
     else:
         table.index = pd.RangeIndex(2, 2 + len(table))
-    _refuse(table["question_id"] == "", "question_id", "is empty", table)
-    _refuse(table["rater"] == "", "rater", "is empty", table)
+    _refuse_where(table["question_id"] == "", "question_id", "is empty", table)
+    _refuse_where(table["rater"] == "", "rater", "is empty", table)
     table["kind"] = table["kind"].str.lower()
-    _refuse(~table["kind"].isin(["", *KINDS]), "kind", f"must be {', '.join(KINDS)} or empty", table)
-    _refuse(table["task"] == ALL, "task", f'"{ALL}" is kept for all tasks together', table)
+    _refuse_where(~table["kind"].isin(["", *KINDS]), "kind", f"must be {', '.join(KINDS)} or empty", table)
+    _refuse_where(table["task"] == ALL, "task", f'"{ALL}" is kept for all tasks together', table)
     options = table["n_options"].str.replace(r"\.0$", "", regex=True)
     table["n_options"] = options
-    whole = options.str.fullmatch(r"[0-9]{1,4}") & ~options.isin(["0", "1"])
-    _refuse((options != "") & ~whole, "n_options", "must be a whole number of 2 or more, or empty", table)
+    is_whole = options.str.fullmatch(r"[0-9]{1,4}") & ~options.isin(["0", "1"])
+    _refuse_where((options != "") & ~is_whole, "n_options", "must be a whole number of 2 or more, or empty", table)
     table["correct"] = table["correct"].str.lower()
-    _refuse(~table["correct"].isin(["", *YES, *NO]), "correct", "must be yes, no or empty", table)
-    table["answer"] = table["answer"].map({answer: canonical(answer) for answer in table["answer"].unique()})
-    mixed = table["answer"].map(lambda answer: "|" in answer and UNDETERMINED in answer.split("|"))
-    _refuse(mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table)
+    _refuse_where(~table["correct"].isin(["", *YES, *NO]), "correct", "must be yes, no or empty", table)
+    table["answer"] = table["answer"].map({answer: canonical_answer(answer) for answer in table["answer"].unique()})
+    is_mixed = table["answer"].map(lambda answer: "|" in answer and UNDETERMINED in answer.split("|"))
+    _refuse_where(is_mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table)
     table["set_reference"] = table["set_reference"].str.lower()
-    told = table["set_reference"].isin(["", *YES, *NO])
-    _refuse(~told, "set_reference", "must be yes, no or empty", table)
-    _refuse((table["answer"] == "") & (table["correct"] != ""), "correct", "is stated of no answer", table)
-    twice = table.duplicated(["question_id", "rater", "arm"])
-    _refuse(twice, "question_id", "this rater answered this question on an earlier line", table)
+    is_valid = table["set_reference"].isin(["", *YES, *NO])
+    _refuse_where(~is_valid, "set_reference", "must be yes, no or empty", table)
+    _refuse_where((table["answer"] == "") & (table["correct"] != ""), "correct", "is stated of no answer", table)
+    is_duplicate = table.duplicated(["question_id", "rater", "arm"])
+    _refuse_where(is_duplicate, "question_id", "this rater answered this question on an earlier line", table)
     return table
 
 
-def canonical(answer: str) -> str:
+def canonical_answer(answer: str) -> str:
     """An answer with its ticks sorted as text, each once; an answer without "|" is unchanged.
 
     Args:
@@ -95,25 +95,25 @@ def canonical(answer: str) -> str:
     return "|".join(sorted({tick.strip() for tick in answer.split("|")} - {""}))
 
 
-def repeats(table: pd.DataFrame) -> pd.DataFrame:
+def pair_repeats(table: pd.DataFrame) -> pd.DataFrame:
     """The hidden repeats, each paired with the same rater's first answer.
 
     Args:
-        table: as :func:`checked` returns it.
+        table: as :func:`check_ratings` returns it.
 
     Returns:
         Columns question_id, task, exam, rater, first, again; one row per pair. Pairs with an empty answer are
         left out.
     """
     first = table[~table["arm"].isin([TRAINING, REPEAT])].drop_duplicates(["question_id", "rater"])
-    again = table[table["arm"] == REPEAT]
-    both = again.merge(first, on=["question_id", "rater"], suffixes=("_again", ""))
-    both = both[(both["answer"] != "") & (both["answer_again"] != "")]
-    both = both.rename(columns={"answer": "first", "answer_again": "again"})
-    return both[["question_id", "task", "exam", "rater", "first", "again"]]
+    repeat_rows = table[table["arm"] == REPEAT]
+    pairs = repeat_rows.merge(first, on=["question_id", "rater"], suffixes=("_again", ""))
+    pairs = pairs[(pairs["answer"] != "") & (pairs["answer_again"] != "")]
+    pairs = pairs.rename(columns={"answer": "first", "answer_again": "again"})
+    return pairs[["question_id", "task", "exam", "rater", "first", "again"]]
 
 
-def scale(labels: Iterable[str]) -> list[float]:
+def scale_positions(labels: Iterable[str]) -> list[float]:
     """The positions of ordered answers on a scale: the value of a number, the alphabetical place of a letter.
 
     Args:
@@ -139,26 +139,26 @@ def scale(labels: Iterable[str]) -> list[float]:
         return values
     if all(len(name) == 1 and name.isascii() and name.isalpha() for name in names):
         return [float(ord(name.upper())) for name in names]
-    shown = ", ".join(names[:5])
+    examples = ", ".join(names[:5])
     raise Refused(
-        f"answer: weights need answers with an order, numbers or single letters; found {shown}. "
+        f"answer: weights need answers with an order, numbers or single letters; found {examples}. "
         "Write the steps of the scale as numbers, or leave --weights out."
     )
 
 
-def _text(column: pd.Series) -> pd.Series:
+def _to_text(column: pd.Series) -> pd.Series:
     """A column as text; each distinct value is converted once, since answers and raters repeat."""
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")  # whole numbers that a gap made floats: "3.0" was "3" in the file
-    number, distinct = pd.factorize(column)
-    told = np.array([*(str(value).strip() for value in distinct), ""], dtype=object)
-    return pd.Series(told[number], index=column.index, dtype=object)
+    codes, distinct = pd.factorize(column)
+    texts = np.array([*(str(value).strip() for value in distinct), ""], dtype=object)
+    return pd.Series(texts[codes], index=column.index, dtype=object)
 
 
-def _refuse(bad: pd.Series, field: str, reason: str, table: pd.DataFrame) -> None:
-    """Raise :class:`Refused` with the first three lines where ``bad`` is true, if there is any."""
-    if not bad.any():
+def _refuse_where(is_invalid: pd.Series, field: str, reason: str, table: pd.DataFrame) -> None:
+    """Raise :class:`Refused` with the first three lines where ``is_invalid`` is true, if there is any."""
+    if not is_invalid.any():
         return
-    lines = [f"line {line}: {field} {table.at[line, field]!r}: {reason}" for line in table.index[bad][:3]]
-    more = int(bad.sum()) - len(lines)
-    raise Refused("\n".join([*lines, *([f"… and {more:,} more such lines"] if more else [])]))
+    lines = [f"line {line}: {field} {table.at[line, field]!r}: {reason}" for line in table.index[is_invalid][:3]]
+    n_more = int(is_invalid.sum()) - len(lines)
+    raise Refused("\n".join([*lines, *([f"… and {n_more:,} more such lines"] if n_more else [])]))

@@ -10,14 +10,14 @@ from pathlib import Path
 import pandas as pd
 
 from domain.errors import Refused
-from measures.ratings import KNOWN, NEEDED
+from measures.ratings import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
 
 #: The longest field, in characters; a longer one is refused.
-LONGEST = 1_000_000
+MAX_FIELD_LENGTH = 1_000_000
 
 
 def read_ratings(path: Path) -> pd.DataFrame:
-    """Read a CSV file of ratings, for :func:`measures.ratings.checked`.
+    """Read a CSV file of ratings, for :func:`measures.ratings.check_ratings`.
 
     The separator is comma, semicolon or tab, whichever is most frequent in the first line. The encoding is
     UTF-8, with or without a byte-order mark; text is normalised to NFC. Blank lines are skipped.
@@ -48,29 +48,29 @@ def read_ratings(path: Path) -> pd.DataFrame:
         line = text[: text.index("\x00")].count("\n") + 1
         raise Refused(f"{path}, line {line}: a zero byte. Save the table as CSV, as plain text.")
     try:
-        return _table(text)
+        return _parse_table(text)
     except Refused as error:
         raise Refused(f"{path}, {error}") from error
 
 
-def _table(text: str) -> pd.DataFrame:
+def _parse_table(text: str) -> pd.DataFrame:
     first = text.split("\n", 1)[0]
     separator = max(",;\t", key=first.count)
-    csv.field_size_limit(LONGEST)
+    csv.field_size_limit(MAX_FIELD_LENGTH)
     reader = csv.reader(
         io.StringIO(unicodedata.normalize("NFC", text), newline=""), delimiter=separator, strict=True
     )
     rows: list[list[str]] = []
     lines: list[int] = []
     names: list[str] = []
-    before = 0
+    last_line = 0
     try:
         for row in reader:
-            line, before = before + 1, reader.line_num
+            line, last_line = last_line + 1, reader.line_num
             if not any(field.strip() for field in row):
                 continue
             if not names:
-                names = _names(row, line)
+                names = _parse_header(row, line)
             elif len(row) != len(names):
                 raise Refused(
                     f"line {line}: {len(row)} fields where the first line names {len(names)} columns"
@@ -79,16 +79,16 @@ def _table(text: str) -> pd.DataFrame:
                 rows.append(row)
                 lines.append(line)
     except csv.Error as error:
-        raise Refused(f"line {before + 1}: {error}") from error
+        raise Refused(f"line {last_line + 1}: {error}") from error
     if not names:
-        raise Refused(f"line 1: the file is empty. Columns: {', '.join(NEEDED)}; known {', '.join(KNOWN)}.")
+        raise Refused(f"line 1: the file is empty. Columns: {', '.join(REQUIRED_COLUMNS)}; known {', '.join(OPTIONAL_COLUMNS)}.")
     table = pd.DataFrame(rows, columns=names, dtype=object)
-    return table[[name for name in names if name in (*NEEDED, *KNOWN)]].assign(line=lines)
+    return table[[name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)]].assign(line=lines)
 
 
-def _names(row: list[str], line: int) -> list[str]:
+def _parse_header(row: list[str], line: int) -> list[str]:
     names = [field.strip().lower() for field in row]
-    twice = {name for name in names if name in (*NEEDED, *KNOWN) and names.count(name) > 1}
-    if twice:
-        raise Refused(f"line {line}: the column {', '.join(sorted(twice))} stands twice")
+    duplicates = {name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS) and names.count(name) > 1}
+    if duplicates:
+        raise Refused(f"line {line}: the column {', '.join(sorted(duplicates))} stands twice")
     return names

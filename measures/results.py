@@ -311,30 +311,30 @@ def tables_to_records(tables: DataclassInstance) -> dict[str, list[Record]]:
     }
 
 
-def tables_from_records(kind: type[Tables], records: Mapping[str, list[Record]]) -> Tables:
+def tables_from_records(tables_type: type[Tables], records: Mapping[str, list[Record]]) -> Tables:
     """The inverse of :func:`tables_to_records`.
 
     Args:
-        kind: the dataclass of the tables; its results must not be nested.
+        tables_type: the dataclass of the tables; its results must not be nested.
         records: flat records by the table's name.
 
     Returns:
-        An instance of ``kind``.
+        An instance of ``tables_type``.
 
     Raises:
         KeyError: a table is missing.
         TypeError: a record has a column that its result does not know, or lacks one.
     """
-    hints = get_type_hints(kind)
+    hints = get_type_hints(tables_type)
     tables: dict[str, Any] = {}
-    for field in fields(kind):
+    for field in fields(tables_type):
         row_type = get_args(hints[field.name])[0]
         if get_origin(row_type) is dict:
             tables[field.name] = tuple(records[field.name])
             continue
-        field_of = {column: name for name, column in field.metadata.items()}
+        field_by_column = {column: name for name, column in field.metadata.items()}
         tables[field.name] = tuple(
-            row_type(**{field_of.get(column, column): value for column, value in record.items()})
+            row_type(**{field_by_column.get(column, column): value for column, value in record.items()})
             for record in records[field.name]
         )
-    return kind(**tables)
+    return tables_type(**tables)

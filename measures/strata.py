@@ -28,7 +28,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from measures.clusters import members
+from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE
 
 #: Posterior draws of an interval.
@@ -55,7 +55,7 @@ class StratumCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeRate:
+class StratifiedRate:
     """The rate in the whole dataset, 0 to 1, or None with the reason in ``note``.
 
     ``unweighted`` is the rate among the judged questions, for comparison only. ``bounds`` are the rate if no
@@ -75,7 +75,7 @@ class WholeRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeMean:
+class StratifiedMean:
     """Mean and total of the whole from a stratified sample, with Student's interval of the mean.
 
     The degrees of freedom ``df`` are the number of sampled questions minus the number of strata.
@@ -91,20 +91,20 @@ class WholeMean:
     df: int
 
 
-def whole_rate(
+def stratified_rate(
     strata: Sequence[StratumCount],
     *,
     seed: int,
     design_effect: float = 1.0,
     draws: int = DRAWS,
     confidence: float = CONFIDENCE,
-) -> WholeRate:
+) -> StratifiedRate:
     """The rate of hits in all strata together, from a stratified sample.
 
     Args:
         strata: all strata of the whole, including those without a sampled question.
         seed: of the draws.
-        design_effect: of questions that share exams, 1 or more; from :func:`exam_effect`.
+        design_effect: of questions that share exams, 1 or more; from :func:`exam_design_effect`.
         draws: number of posterior draws.
         confidence: of the interval.
 
@@ -117,24 +117,24 @@ def whole_rate(
     >>> (round(found.estimate, 3), found.unweighted)
     (0.14, 0.3)
     """
-    filled = [each for each in strata if each.size]
-    size, reviewed = sum(each.size for each in filled), sum(each.reviewed for each in filled)
-    pooled = sum(each.hits for each in filled) / reviewed if reviewed else None
-    empty = [each.name for each in filled if each.reviewed == 0]
+    filled = [stratum for stratum in strata if stratum.size]
+    size, reviewed = sum(stratum.size for stratum in filled), sum(each.reviewed for each in filled)
+    pooled = sum(stratum.hits for stratum in filled) / reviewed if reviewed else None
+    empty = [stratum.name for stratum in filled if stratum.reviewed == 0]
     if empty or not filled:
         note = f"not defined: nothing judged in {', '.join(empty)}" if empty else "not defined: no question"
-        return WholeRate(
+        return StratifiedRate(
             reviewed=reviewed, size=size, estimate=None, se=None, low=None, high=None, unweighted=pooled,
             note=note,
         )  # fmt: skip
-    rates = [each.hits / each.reviewed for each in filled]
-    estimate = sum(each.size * rate for each, rate in zip(filled, rates, strict=True)) / size
+    rates = [stratum.hits / stratum.reviewed for stratum in filled]
+    estimate = sum(stratum.size * rate for stratum, rate in zip(filled, rates, strict=True)) / size
     low, high = _posterior_limits(filled, effect=design_effect, seed=seed, draws=draws, confidence=confidence)
-    return WholeRate(
+    return StratifiedRate(
         reviewed=reviewed,
         size=size,
         estimate=estimate,
-        se=_error(filled, rates, size, design_effect),
+        se=_standard_error(filled, rates, size, design_effect),
         low=min(low, estimate),
         high=max(high, estimate),
         unweighted=pooled,
@@ -144,7 +144,7 @@ def whole_rate(
     )
 
 
-def exam_effect(
+def exam_design_effect(
     hits: Sequence[bool] | NDArray[np.bool_],
     strata: Sequence[int] | NDArray[np.int64],
     exams: Sequence[int] | NDArray[np.int64],
@@ -162,20 +162,20 @@ def exam_effect(
         1 or more; 1 if every question is of an exam of its own, or all in each stratum are alike.
     """
     values, stratum = np.asarray(hits, dtype=np.float64), np.asarray(strata)
-    pulls = np.empty(len(values))
-    for each in np.unique(stratum):
-        there = stratum == each
-        pulls[there] = values[there] - values[there].mean()
-    pulls *= np.asarray(weights, dtype=np.float64)
-    member, _ = members(exams)
-    alone = float(np.sum(pulls**2))
-    together = float(np.sum(np.bincount(member, weights=pulls) ** 2))
-    return max(1.0, together / alone) if alone > 0 else 1.0
+    influence = np.empty(len(values))
+    for stratum_number in np.unique(stratum):
+        in_stratum = stratum == stratum_number
+        influence[in_stratum] = values[in_stratum] - values[in_stratum].mean()
+    influence *= np.asarray(weights, dtype=np.float64)
+    cluster_index, _ = renumber_clusters(exams)
+    independent = float(np.sum(influence**2))
+    clustered = float(np.sum(np.bincount(cluster_index, weights=influence) ** 2))
+    return max(1.0, clustered / independent) if independent > 0 else 1.0
 
 
-def whole_mean(
+def stratified_mean(
     values: Sequence[NDArray[np.float64]], sizes: Sequence[int], *, confidence: float = CONFIDENCE
-) -> WholeMean:
+) -> StratifiedMean:
     """Mean and total of a number measured on the sampled questions.
 
     Args:
@@ -195,32 +195,32 @@ def whole_mean(
     >>> (found.mean, found.total)
     (4.0, 160.0)
     """
-    if not values or any(len(each) < 2 for each in values):
+    if not values or any(len(stratum_values) < 2 for stratum_values in values):
         raise ValueError("there must be a stratum, and two values or more in each")
     size = sum(sizes)
-    mean = sum(n * float(each.mean()) for each, n in zip(values, sizes, strict=True)) / size
+    mean = sum(n * float(stratum_values.mean()) for stratum_values, n in zip(values, sizes, strict=True)) / size
     variance = sum(
-        (n / size) ** 2 * (1 - len(each) / n) * float(each.var(ddof=1)) / len(each)
-        for each, n in zip(values, sizes, strict=True)
+        (n / size) ** 2 * (1 - len(stratum_values) / n) * float(stratum_values.var(ddof=1)) / len(stratum_values)
+        for stratum_values, n in zip(values, sizes, strict=True)
     )
-    se, count = math.sqrt(variance), sum(len(each) for each in values)
+    se, count = math.sqrt(variance), sum(len(stratum_values) for stratum_values in values)
     degrees = count - len(values)
-    reach = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
-    return WholeMean(
-        n=count, mean=mean, se=se, low=mean - reach, high=mean + reach, total=size * mean,
+    half_width = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
+    return StratifiedMean(
+        n=count, mean=mean, se=se, low=mean - half_width, high=mean + half_width, total=size * mean,
         total_se=size * se, df=degrees,
     )  # fmt: skip
 
 
-def _error(strata: Sequence[StratumCount], rates: Sequence[float], size: int, effect: float) -> float | None:
+def _standard_error(strata: Sequence[StratumCount], rates: Sequence[float], size: int, effect: float) -> float | None:
     variance = 0.0
-    for each, rate in zip(strata, rates, strict=True):
-        left = 1 - each.reviewed / each.size
-        if left == 0:
+    for stratum, rate in zip(strata, rates, strict=True):
+        unsampled_share = 1 - stratum.reviewed / stratum.size
+        if unsampled_share == 0:
             continue
-        if each.reviewed < 2:
+        if stratum.reviewed < 2:
             return None
-        variance += (each.size / size) ** 2 * left * rate * (1 - rate) / (each.reviewed - 1)
+        variance += (stratum.size / size) ** 2 * unsampled_share * rate * (1 - rate) / (stratum.reviewed - 1)
     return math.sqrt(variance * effect)
 
 
@@ -228,20 +228,20 @@ def _posterior_limits(
     strata: Sequence[StratumCount], *, effect: float, seed: int, draws: int, confidence: float
 ) -> tuple[float, float]:
     random = np.random.default_rng(seed)
-    whole = np.zeros(draws)
-    size = sum(each.size for each in strata)
-    for each in strata:
-        hits, others = each.hits / effect, (each.reviewed - each.hits) / effect
-        rate = random.beta(hits + 0.5, others + 0.5, size=draws)
-        whole += each.hits + random.binomial(each.size - each.reviewed, rate)
-    low, high = np.quantile(whole / size, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    total_hits = np.zeros(draws)
+    size = sum(stratum.size for stratum in strata)
+    for stratum in strata:
+        hits, misses = stratum.hits / effect, (stratum.reviewed - stratum.hits) / effect
+        rate = random.beta(hits + 0.5, misses + 0.5, size=draws)
+        total_hits += stratum.hits + random.binomial(stratum.size - stratum.reviewed, rate)
+    low, high = np.quantile(total_hits / size, [0.5 - confidence / 2, 0.5 + confidence / 2])
     return float(low), float(high)
 
 
 def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
     """The rate if no skipped question is a hit, and if all are; None if nothing was skipped."""
-    if not any(each.skipped for each in strata):
+    if not any(stratum.skipped for stratum in strata):
         return None
-    least = sum(each.size * each.hits / (each.reviewed + each.skipped) for each in strata)
-    most = sum(each.size * (each.hits + each.skipped) / (each.reviewed + each.skipped) for each in strata)
-    return least / size, most / size
+    minimum = sum(stratum.size * stratum.hits / (stratum.reviewed + stratum.skipped) for stratum in strata)
+    maximum = sum(stratum.size * (stratum.hits + stratum.skipped) / (stratum.reviewed + stratum.skipped) for stratum in strata)
+    return minimum / size, maximum / size

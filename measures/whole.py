@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from measures.coded import coded
-from measures.ratings import checked
-from measures.ratings import repeats as again
-from measures.records.accuracy import accuracy, by_category, coverage, overall
-from measures.records.agreement import agreement
-from measures.records.group import group
-from measures.records.mrmc import mrmc
-from measures.records.paired import paired, unpaired
-from measures.records.repeats import repeats
+from measures.coded import encode_ratings
+from measures.ratings import check_ratings
+from measures.ratings import pair_repeats as again
+from measures.records.accuracy import compute_accuracy, compute_category_accuracy, compute_coverage, compute_overall_accuracy
+from measures.records.agreement import compute_agreement
+from measures.records.group import compute_group_agreement
+from measures.records.mrmc import compute_mrmc
+from measures.records.paired import compute_paired_differences, compute_unpaired_differences
+from measures.records.repeats import compute_repeat_agreement
 from measures.records.settings import VERSION, Settings
 from measures.results import (
     AccuracyResult,
@@ -63,13 +63,13 @@ class Measures:
         """
         parts = []
         for name, records in self.records().items():
-            lines = ",\n  ".join(_json(record) for record in records)
+            lines = ",\n  ".join(_to_json(record) for record in records)
             parts.append(f'"{name}": [\n  {lines}\n]' if lines else f'"{name}": []')
-        parts.append(f'"settings": {_json(to_record(self.settings))}')
+        parts.append(f'"settings": {_to_json(to_record(self.settings))}')
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def measure(
+def compute_measures(
     ratings: pd.DataFrame,
     *,
     settings: Settings | None = None,
@@ -91,19 +91,19 @@ def measure(
         InvalidValue: the family is no rule and names a pair that is not in the table.
     """
     settings = settings or Settings()
-    table = checked(ratings)
-    known = coded(table, reference=settings.reference)
+    table = check_ratings(ratings)
+    matrix = encode_ratings(table, reference=settings.reference)
     return Measures(
-        accuracy=accuracy(known, settings),
-        agreement=agreement(known, settings, progress),
-        group=group(known, settings),
-        paired=paired(known, settings),
-        mrmc=mrmc(known, settings),
-        by_category=by_category(known, settings),
-        overall=overall(known, settings),
-        coverage=coverage(known, settings),
-        unpaired=unpaired(known, settings),
-        repeats=repeats(again(table), settings),
+        accuracy=compute_accuracy(matrix, settings),
+        agreement=compute_agreement(matrix, settings, progress),
+        group=compute_group_agreement(matrix, settings),
+        paired=compute_paired_differences(matrix, settings),
+        mrmc=compute_mrmc(matrix, settings),
+        by_category=compute_category_accuracy(matrix, settings),
+        overall=compute_overall_accuracy(matrix, settings),
+        coverage=compute_coverage(matrix, settings),
+        unpaired=compute_unpaired_differences(matrix, settings),
+        repeats=compute_repeat_agreement(again(table), settings),
         settings=UsedSettings(
             seed=settings.seed,
             bootstrap=settings.bootstrap,
@@ -111,10 +111,10 @@ def measure(
             family=settings.family,
             version=VERSION,
             weights=settings.weights.value,
-            reference=None if known.reference is None else known.raters[known.reference],
+            reference=None if matrix.reference is None else matrix.raters[matrix.reference],
         ),
     )
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

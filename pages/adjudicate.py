@@ -7,115 +7,115 @@ import streamlit as st
 from domain.batches import Batch
 from domain.errors import DomainError
 from domain.people import Action, Person
-from review.service import Disputed, batches_to_settle, disputed
+from review.service import DisputedQuestion, list_batches_to_adjudicate, list_disputes
 from ui import state
-from ui.address import number_in
-from ui.context import reading, require_page
-from ui.forms.adjudication import settling_form
-from ui.parts import empty_state, plain, screen
-from ui.tables import table
-from web.adjudication.routes import next_dispute
+from ui.address import parse_id
+from ui.context import read_only_session, require_page
+from ui.forms.adjudication import mount_adjudication_form
+from ui.parts import show_empty_state, escape_markdown, screen
+from ui.tables import show_table
+from web.adjudication.routes import load_next_dispute
 
-BATCH, QUESTION = "batch", "question"
+BATCH_PARAMETER, QUESTION_PARAMETER = "batch", "question"
 
 
 @screen
 def main() -> None:
     """The form with its data. It saves by its own routes, not through this page."""
     person = require_page(Action.ADJUDICATE)
-    with reading() as db:
-        mine = batches_to_settle(db, person=person)
-    if not mine:
+    with read_only_session() as db:
+        own_batches = list_batches_to_adjudicate(db, person=person)
+    if not own_batches:
         st.title("Adjudicate")
-        empty_state(
+        show_empty_state(
             "Nothing is yours to settle",
             "Where two reviewers of a question disagree, somebody who did not judge it settles it. A "
             "coordinator names you for a batch on the page Batches; its disputes then appear here.",
         )
         return
-    batch = _chosen(person, mine)
+    batch = _choose_batch(person, own_batches)
     try:
-        data = next_dispute(person, batch.id, question=number_in(st.query_params.get(QUESTION)))
+        data = load_next_dispute(person, batch.id, question=parse_id(st.query_params.get(QUESTION_PARAMETER)))
         if data is None:
-            with reading() as db:
-                listed = disputed(db, person=person, batch_id=batch.id)
+            with read_only_session() as db:
+                disputes = list_disputes(db, person=person, batch_id=batch.id)
     except DomainError as error:
-        st.warning(plain(str(error)))
+        st.warning(escape_markdown(str(error)))
         return
     if data is not None:
-        settling_form(data, on_over=_nothing)
+        mount_adjudication_form(data, on_completed=_clear_question)
         return
     st.title("Adjudicate")
-    _through(batch, listed)
+    _show_completed(batch, disputes)
 
 
-def _through(batch: Batch, listed: list[Disputed]) -> None:
-    if not listed:
-        empty_state(
+def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
+    if not disputes:
+        show_empty_state(
             f"No dispute in batch {batch.name}",
             "As soon as two reviewers of one question disagree on it, it appears here.",
         )
         return
-    st.success(f"All {len(listed):,} disputes of batch {plain(batch.name)} are settled. Thank you.")
-    table(
+    st.success(f"All {len(disputes):,} disputes of batch {escape_markdown(batch.name)} are settled. Thank you.")
+    show_table(
         [
             {
-                "Question": each.question_id,
-                "Disagreed on": ", ".join(sorted(each.about)) or "nothing any more",
-                "Settled": each.settled.decision.value if each.settled else "",
-                "Because": each.settled.reason if each.settled else "",
-                "When (UTC)": f"{each.settled.given_at:%Y-%m-%d %H:%M}" if each.settled else "",
+                "Question": dispute.question_id,
+                "Disagreed on": ", ".join(sorted(dispute.about)) or "nothing any more",
+                "Settled": dispute.settled.decision.value if dispute.settled else "",
+                "Because": dispute.settled.reason if dispute.settled else "",
+                "When (UTC)": f"{dispute.settled.given_at:%Y-%m-%d %H:%M}" if dispute.settled else "",
             }
-            for each in listed
+            for dispute in disputes
         ]
     )
     st.selectbox(
         "Open one again",
-        [each.question_number for each in listed],
+        [dispute.question_number for dispute in disputes],
         index=None,
         placeholder="Choose its id",
-        format_func={each.question_number: each.question_id for each in listed}.__getitem__,
+        format_func={dispute.question_number: dispute.question_id for dispute in disputes}.__getitem__,
         key=f"settle-again-{batch.id}",
-        on_change=_again,
+        on_change=_reopen_dispute,
         args=(batch.id,),
     )
 
 
-def _again(batch_id: int) -> None:
-    number = state.field(f"settle-again-{batch_id}")
+def _reopen_dispute(batch_id: int) -> None:
+    number = state.get_widget_value(f"settle-again-{batch_id}")
     if number is not None:
-        st.query_params.from_dict({BATCH: str(batch_id), QUESTION: str(number)})
+        st.query_params.from_dict({BATCH_PARAMETER: str(batch_id), QUESTION_PARAMETER: str(number)})
 
 
-def _chosen(person: Person, mine: list[Batch]) -> Batch:
-    wanted = number_in(st.query_params.get(BATCH))
-    names = {each.id: each.name for each in mine}
-    chosen = wanted if wanted in names else _first_open(person, mine)
-    if len(mine) > 1:
-        chosen = st.selectbox(
+def _choose_batch(person: Person, own_batches: list[Batch]) -> Batch:
+    requested_id = parse_id(st.query_params.get(BATCH_PARAMETER))
+    names = {batch.id: batch.name for batch in own_batches}
+    batch_id = requested_id if requested_id in names else _find_first_open(person, own_batches)
+    if len(own_batches) > 1:
+        batch_id = st.selectbox(
             "Batch",
             list(names),
-            index=list(names).index(chosen),
+            index=list(names).index(batch_id),
             format_func=names.__getitem__,
             key=f"settle-batch-{'-'.join(map(str, names))}",
         )
-    return next(each for each in mine if each.id == chosen)
+    return next(batch for batch in own_batches if batch.id == batch_id)
 
 
-def _first_open(person: Person, mine: list[Batch]) -> int:
+def _find_first_open(person: Person, own_batches: list[Batch]) -> int:
     """The first batch with an open dispute; otherwise the first batch."""
-    if len(mine) == 1:
-        return mine[0].id
-    with reading() as db:
-        for each in mine:
-            if any(one.settled is None for one in disputed(db, person=person, batch_id=each.id)):
-                return each.id
-    return mine[0].id
+    if len(own_batches) == 1:
+        return own_batches[0].id
+    with read_only_session() as db:
+        for batch in own_batches:
+            if any(dispute.settled is None for dispute in list_disputes(db, person=person, batch_id=batch.id)):
+                return batch.id
+    return own_batches[0].id
 
 
-def _nothing() -> None:
+def _clear_question() -> None:
     """Called if the form has no further dispute; the script run that follows shows the reason."""
-    st.query_params.pop(QUESTION, None)
+    st.query_params.pop(QUESTION_PARAMETER, None)
 
 
 main()

@@ -6,10 +6,10 @@ import streamlit as st
 
 from domain.people import Action
 from review import service as review
-from ui.batches.attention import attention_panel
-from ui.batches.choice import batches_or_empty, choose_batch
-from ui.context import reading, require_page
-from ui.parts import empty_state, plain, screen
+from ui.batches.attention import show_attention_panel
+from ui.batches.choice import load_batches_or_show_empty, choose_batch
+from ui.context import read_only_session, require_page
+from ui.parts import show_empty_state, escape_markdown, screen
 
 
 @screen
@@ -17,45 +17,45 @@ def main() -> None:
     """One batch at a time."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Attention")
-    batches = batches_or_empty(
+    batches = load_batches_or_show_empty(
         person, "Once questions are hidden in a batch, how reviewers do on them is shown here."
     )
     if not batches:
         return
-    with reading() as db:
-        somewhere = review.batches_with_hidden(db, by=person)
-    batch = choose_batch(batches, key="batch-to-watch", first=_first(batches, somewhere))
-    with st.spinner("Comparing verdicts"), reading() as db:
-        found = review.batch_attention(db, by=person, batch=batch.name)
-    if not found.hidden:
-        empty_state(
+    with read_only_session() as db:
+        hidden_counts = review.count_hidden_by_batch(db, by=person)
+    batch = choose_batch(batches, key="batch-to-watch", default_index=_find_default_index(batches, hidden_counts))
+    with st.spinner("Comparing verdicts"), read_only_session() as db:
+        attention = review.compute_batch_attention(db, by=person, batch=batch.name)
+    if not attention.hidden:
+        show_empty_state(
             "Nothing is hidden in this batch",
             "Hide repeats and planted faults under Batches, Hidden questions: no reviewer can tell them."
-            + (f" {found.removed:,} were removed." if found.removed else "")
-            + _elsewhere(batches, somewhere),
+            + (f" {attention.removed:,} were removed." if attention.removed else "")
+            + _describe_other_batches(batches, hidden_counts),
             page="pages/assign.py",
             label="Hide questions",
         )
         return
-    removed = f" {found.removed:,} more were removed and don't count." if found.removed else ""
+    removed_text = f" {attention.removed:,} more were removed and don't count." if attention.removed else ""
     st.caption(
-        plain(
-            f"{found.judged:,} of {found.hidden:,} hidden questions are judged.{removed} Seen by "
+        escape_markdown(
+            f"{attention.judged:,} of {attention.hidden:,} hidden questions are judged.{removed_text} Seen by "
             "coordinators alone; nothing of it is in any other figure."
         )
     )
-    attention_panel(found)
+    show_attention_panel(attention)
 
 
-def _first(batches: list[review.BatchOverview], somewhere: dict[int, int]) -> int | None:
+def _find_default_index(batches: list[review.BatchOverview], hidden_counts: dict[int, int]) -> int | None:
     """The index of the batch with the most hidden questions; None if no batch has any."""
-    if not somewhere:
+    if not hidden_counts:
         return None
-    return max(range(len(batches)), key=lambda place: somewhere.get(batches[place].batch.id, 0))
+    return max(range(len(batches)), key=lambda i: hidden_counts.get(batches[i].batch.id, 0))
 
 
-def _elsewhere(batches: list[review.BatchOverview], somewhere: dict[int, int]) -> str:
-    names = ", ".join(each.batch.name for each in batches if each.batch.id in somewhere)
+def _describe_other_batches(batches: list[review.BatchOverview], hidden_counts: dict[int, int]) -> str:
+    names = ", ".join(overview.batch.name for overview in batches if overview.batch.id in hidden_counts)
     return f" There are some in: {names}." if names else ""
 
 

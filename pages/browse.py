@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from browsing.service import browsable, search_index
+from browsing.service import list_browsable_datasets, load_search_index_state
 from domain.errors import NotFound
 from domain.people import Action
-from ui.address import number_in
-from ui.background_jobs.shown import show_outcome, show_progress
-from ui.context import reading, require_page
-from ui.finding.applying import apply_to_many
-from ui.finding.filters import ask
-from ui.finding.indexing import latest_indexing, start_indexing
+from ui.address import parse_id
+from ui.background_jobs.shown import show_job_outcome, show_job_progress
+from ui.context import read_only_session, require_page
+from ui.finding.applying import show_bulk_actions
+from ui.finding.filters import choose_search
+from ui.finding.indexing import load_latest_index_job, start_indexing
 from ui.finding.one import show_question
 from ui.finding.results import show_results
-from ui.parts import act, empty_state, notices, plain, screen
+from ui.parts import act, show_empty_state, show_notice, escape_markdown, screen
 
 
 @screen
@@ -23,20 +23,20 @@ def main() -> None:
     """The list, or the question that the URL names."""
     person = require_page(Action.BROWSE)
     st.title("Browse")
-    named = number_in(st.query_params.get("question"))
-    if named is not None:
+    question_number = parse_id(st.query_params.get("question"))
+    if question_number is not None:
         st.markdown("[← All questions](/browse)")
         try:
-            show_question(person, named)
+            show_question(person, question_number)
         except NotFound as error:
-            st.error(plain(str(error)))
+            st.error(escape_markdown(str(error)))
         return
-    with reading() as db:
-        datasets = browsable(db, by=person)
-        index = search_index(db)
-    indexing = latest_indexing(person)
+    with read_only_session() as db:
+        datasets = list_browsable_datasets(db, by=person)
+        index = load_search_index_state(db)
+    index_job = load_latest_index_job(person)
     if not datasets:
-        empty_state(
+        show_empty_state(
             "No question yet",
             "Every question of every dataset can be found here, with all that happened to it.",
             page="pages/import_questions.py",
@@ -48,7 +48,7 @@ def main() -> None:
             f"{index.newest - index.through:,} questions that came in last can't be found yet: they are not "
             "in the search index."
         )
-        if not show_progress(indexing):
+        if not show_job_progress(index_job):
             st.button(
                 "Put them in",
                 key=f"index-{index.through}",
@@ -56,10 +56,10 @@ def main() -> None:
                 args=(start_indexing, person),
                 kwargs={"place": "index", "message": "Every question can be found now."},
             )
-    show_outcome(indexing)
-    notices("index")
-    search = ask(person, datasets)
-    apply_to_many(person, search)
+    show_job_outcome(index_job)
+    show_notice("index")
+    search = choose_search(person, datasets)
+    show_bulk_actions(person, search)
     show_results(person, search)
 
 

@@ -6,11 +6,11 @@ import streamlit as st
 
 from domain.people import Action, Person
 from domain.problems import Check
-from quality.service import CheckReport, DatasetSummary, find_problems, list_datasets, record_problems, report
+from quality.service import CheckReport, DatasetSummary, find_problems, list_datasets, record_problems, load_check_report
 from ui import state
-from ui.context import clock, reading, require_page, unit_of_work
-from ui.parts import act, empty_state, notices, screen, stat
-from ui.problems.examples import of_check
+from ui.context import clock, read_only_session, require_page, unit_of_work
+from ui.parts import act, show_empty_state, show_notice, screen, show_statistic
+from ui.problems.examples import show_check
 
 
 @screen
@@ -18,82 +18,82 @@ def main() -> None:
     """The page in one fragment, so that a click cannot interrupt what it starts."""
     person = require_page(Action.SEE_CHECKS)
     st.title("Checks")
-    with reading() as db:
+    with read_only_session() as db:
         datasets = list_datasets(db, by=person)
     if not datasets:
-        empty_state(
+        show_empty_state(
             "No dataset yet",
             "Questions are checked when they are imported.",
             page="pages/import_questions.py",
             label="Import questions",
         )
         return
-    chosen = _choose(datasets)
-    with reading() as db:
-        found = report(db, by=person, dataset=chosen.name)
-    _overview(found)
-    _again(chosen, person)
-    if not found.with_problems:
+    dataset = _choose_dataset(datasets)
+    with read_only_session() as db:
+        check_report = load_check_report(db, by=person, dataset=dataset.name)
+    _show_overview(check_report)
+    _show_rerun_form(dataset, person)
+    if not check_report.with_problems:
         st.success("No check found anything.")
         return
-    names = [check for check in Check if found.of(check)]
+    names = [check for check in Check if check_report.of(check)]
     for tab, check in zip(
-        st.tabs([f"{check.title()} ({found.of(check):,})" for check in names]), names, strict=True
+        st.tabs([f"{check.title()} ({check_report.of(check):,})" for check in names]), names, strict=True
     ):
         with tab:
-            of_check(found, chosen, check, person)
+            show_check(check_report, dataset, check, person)
 
 
-def _choose(datasets: list[DatasetSummary]) -> DatasetSummary:
-    names = [each.name for each in datasets]
-    before = state.chosen("dataset")
+def _choose_dataset(datasets: list[DatasetSummary]) -> DatasetSummary:
+    names = [dataset.name for dataset in datasets]
+    last_dataset = state.get_selection("dataset")
     name = st.selectbox(
         "Dataset",
         names,
-        index=names.index(before) if before in names else 0,
+        index=names.index(last_dataset) if last_dataset in names else 0,
         key="dataset-to-check",  # allow fixed-widget-key: the widget selects the dataset
     )
-    state.set_chosen("dataset", name)
+    state.set_selection("dataset", name)
     return datasets[names.index(name)]
 
 
-def _overview(found: CheckReport) -> None:
+def _show_overview(check_report: CheckReport) -> None:
     columns = st.columns(5)
     with columns[0]:
-        stat("With a problem", f"{found.with_problems:,}", n=found.questions)
+        show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
     for column, check in zip(columns[1:], Check, strict=True):
         with column:
-            stat(check.title(), f"{found.of(check):,}", n=found.questions)
+            show_statistic(check.title(), f"{check_report.of(check):,}", n=check_report.questions)
 
 
-def _again(chosen: DatasetSummary, person: Person) -> None:
+def _show_rerun_form(dataset: DatasetSummary, person: Person) -> None:
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     minimum = left.number_input(
         "Shortest explanation, in characters",
         min_value=0,
-        value=chosen.minimum_explanation,
-        key=f"minimum-{chosen.id}-{chosen.minimum_explanation}",
+        value=dataset.minimum_explanation,
+        key=f"minimum-{dataset.id}-{dataset.minimum_explanation}",
         help="Shorter ones are a problem of format.",
     )
     right.button(
         "Check again",
-        key=f"check-{chosen.id}",
+        key=f"check-{dataset.id}",
         on_click=act,
-        args=(_check_again, chosen.name, int(minimum), person),
+        args=(_rerun_checks, dataset.name, int(minimum), person),
         kwargs={"place": "checks"},
         width="stretch",
     )
-    notices("checks")
+    show_notice("checks")
 
 
-def _check_again(dataset: str, minimum: int, person: Person) -> str:
-    with reading() as db:
-        checked = find_problems(db, by=person, dataset=dataset, minimum_explanation=minimum)
+def _rerun_checks(dataset: str, minimum: int, person: Person) -> str:
+    with read_only_session() as db:
+        problems = find_problems(db, by=person, dataset=dataset, minimum_explanation=minimum)
     with unit_of_work() as db:
-        record_problems(db, by=person, found=checked, now=clock())
-    with reading() as db:
-        found = report(db, by=person, dataset=dataset)
-    return f"Checked {found.questions:,} questions; {found.with_problems:,} have a problem."
+        record_problems(db, by=person, detected=problems, now=clock())
+    with read_only_session() as db:
+        check_report = load_check_report(db, by=person, dataset=dataset)
+    return f"Checked {check_report.questions:,} questions; {check_report.with_problems:,} have a problem."
 
 
 main()

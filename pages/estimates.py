@@ -9,16 +9,16 @@ import streamlit as st
 from domain.errors import Refused
 from domain.people import Action, Person
 from review.estimates import Estimate
-from review.progress import interval, percent
-from review.service import Whole, counted_version, estimable, estimate_whole
+from review.progress import format_interval, format_percent
+from review.service import DatasetEstimates, load_counts_version, list_estimable_batches, estimate_dataset
 from ui import state
-from ui.chart import chart
-from ui.context import current_workspace, reading, require_page
-from ui.estimates.charts import intervals
-from ui.estimates.groups import side_by_side
-from ui.estimates.sample import sample_of
-from ui.parts import empty_state, plain, screen
-from ui.tables import table
+from ui.chart import show_chart
+from ui.context import current_workspace, read_only_session, require_page
+from ui.estimates.charts import build_estimate_chart
+from ui.estimates.groups import show_group_comparison
+from ui.estimates.sample import load_cached_sample
+from ui.parts import show_empty_state, escape_markdown, screen
+from ui.tables import show_table
 
 
 @screen
@@ -26,30 +26,30 @@ def main() -> None:
     """One dataset at a time; every figure with its n and its interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Dataset estimates")
-    with reading() as db:
-        batches = estimable(db, by=person)
+    with read_only_session() as db:
+        batches = list_estimable_batches(db, by=person)
     if not batches:
-        empty_state(
+        show_empty_state(
             "No random sample yet",
             "Draw a batch at random and have it judged; what it says of the whole dataset is shown here.",
             page="pages/sampling.py",
             label="Draw a batch",
         )
         return
-    first, second, third = st.columns([2, 3, 1], vertical_alignment="bottom")
+    dataset_column, batches_column, goal_column = st.columns([2, 3, 1], vertical_alignment="bottom")
     names = list(batches)
-    before = state.chosen("dataset")
-    dataset = first.selectbox(
+    last_dataset = state.get_selection("dataset")
+    dataset = dataset_column.selectbox(
         "Dataset",
         names,
-        index=names.index(before) if before in names else 0,
+        index=names.index(last_dataset) if last_dataset in names else 0,
         key="dataset-to-estimate",  # allow fixed-widget-key: the widget selects the dataset
     )
-    state.set_chosen("dataset", dataset)
-    chosen = second.multiselect(
+    state.set_selection("dataset", dataset)
+    chosen_batches = batches_column.multiselect(
         "Batches", batches[dataset], key=f"estimate-batches-{dataset}", placeholder="All random ones"
     )
-    goal = third.number_input(
+    goal = goal_column.number_input(
         "Plan for ± points",
         min_value=0.1,
         max_value=20.0,
@@ -58,79 +58,79 @@ def main() -> None:
         key=f"estimate-goal-{dataset}",
     )
     try:
-        with reading() as db:
-            version = counted_version(db, by=person)
+        with read_only_session() as db:
+            version = load_counts_version(db, by=person)
         home = str(current_workspace().home)
-        found = _estimated(dataset, tuple(chosen), float(goal) / 100, (home, *version), person)
+        whole_estimates = _load_estimates(dataset, tuple(chosen_batches), float(goal) / 100, (home, *version), person)
     except Refused as error:
-        st.info(plain(str(error)))
+        st.info(escape_markdown(str(error)))
         return
-    if not found.estimates.reviewed:
-        empty_state(
+    if not whole_estimates.estimates.reviewed:
+        show_empty_state(
             "Nothing is judged yet",
-            f"{found.estimates.whole:,} questions are in {dataset}; their sample waits for its reviewers.",
+            f"{whole_estimates.estimates.whole:,} questions are in {dataset}; their sample waits for its reviewers.",
             page="pages/assign.py",
             label="Assign questions",
         )
         return
-    _whole(found)
-    side_by_side(person, dataset, chosen)
-    address = urlencode([("dataset", dataset), *(("batch", name) for name in chosen)])
+    _show_estimates(whole_estimates)
+    show_group_comparison(person, dataset, chosen_batches)
+    address = urlencode([("dataset", dataset), *(("batch", name) for name in chosen_batches)])
     st.markdown(f"[All figures as CSV](/files/estimates.csv?{address})")
 
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating …")
-def _estimated(
-    dataset: str, chosen: tuple[str, ...], goal: float, version: tuple[object, ...], _person: Person
-) -> Whole:
+def _load_estimates(
+    dataset: str, chosen_batches: tuple[str, ...], goal: float, version: tuple[object, ...], _person: Person
+) -> DatasetEstimates:
     """The estimates, cached until there is a new verdict.
 
     At most for a minute, since questions may be imported in the meantime.
     """
-    read = sample_of(dataset, chosen, version, _person)
-    with reading() as db:
-        return estimate_whole(db, by=_person, dataset=dataset, batches=chosen or None, goal=goal, read=read)
+    sample = load_cached_sample(dataset, chosen_batches, version, _person)
+    with read_only_session() as db:
+        return estimate_dataset(db, by=_person, dataset=dataset, batches=chosen_batches or None, target_half_width=goal, sample_data=sample)
 
 
-def _whole(found: Whole) -> None:
-    said = found.estimates
+def _show_estimates(whole_estimates: DatasetEstimates) -> None:
+    estimates = whole_estimates.estimates
     st.markdown(
-        f"**{said.reviewed:,} judged questions stand for {said.covered:,} of {said.whole:,}.**  \n"
-        f":small[Batches: {plain(', '.join(found.batches))}. Each stratum counts by its size.]"
+        f"**{estimates.reviewed:,} judged questions stand for {estimates.covered:,} of {estimates.whole:,}.**  \n"
+        f":small[Batches: {escape_markdown(', '.join(whole_estimates.batches))}. Each stratum counts by its size.]"
     )
     columns = st.columns(4)
-    for column, each in zip(columns, (*said.outcomes, said.key_errors), strict=True):
-        column.metric(each.name.capitalize(), percent(each.rate.estimate))
+    for column, estimate in zip(columns, (*estimates.outcomes, estimates.key_errors), strict=True):
+        column.metric(estimate.name.capitalize(), format_percent(estimate.rate.estimate))
         column.caption(
-            f"95 % {interval(each.rate.low, each.rate.high)}, {each.count:,} of {each.rate.reviewed:,} judged"
+            f"95 % {format_interval(estimate.rate.low, estimate.rate.high)}, {estimate.count:,} of {estimate.rate.reviewed:,} judged"
         )
-    for plan in found.plans:
-        st.info(plain(plan.sentence), icon=":material/flag:")
-    for note in found.notes:
-        st.caption(plain(note))
+    for plan in whole_estimates.plans:
+        st.info(escape_markdown(plan.sentence), icon=":material/flag:")
+    for note in whole_estimates.notes:
+        st.caption(escape_markdown(note))
     # Chart and table are not side by side: the chart's scale and the table's last columns would not fit.
-    chart(
-        intervals(
-            [(each.name, each) for each in (said.key_errors, *said.errors)],
+    show_chart(
+        build_estimate_chart(
+            [(estimate.name, estimate) for estimate in (estimates.key_errors, *estimates.errors)],
             title="percent of the whole, 95 % interval",
         )
     )
-    table([_row(each) for each in said.every])
+    show_table([_estimate_row(estimate) for estimate in estimates.every])
     st.caption(
         "Intervals by Jeffreys' posterior of each stratum with the finite population, questions of one "
         "exam counted together. “Worst”: the upper limit, were all that is not covered or skipped so."
     )
 
 
-def _row(each: Estimate) -> dict[str, object]:
-    bounds = {"If skipped": interval(*each.rate.bounds)} if each.rate.bounds else {}
+def _estimate_row(estimate: Estimate) -> dict[str, object]:
+    bounds = {"If skipped": format_interval(*estimate.rate.bounds)} if estimate.rate.bounds else {}
     return {
-        "Of the whole": each.name,
-        "Estimate": percent(each.rate.estimate),
-        "95 % interval": interval(each.rate.low, each.rate.high),
-        "Found": each.count,
-        "Judged": each.rate.reviewed,
-        "Worst": percent(each.worst),
+        "Of the whole": estimate.name,
+        "Estimate": format_percent(estimate.rate.estimate),
+        "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
+        "Found": estimate.count,
+        "Judged": estimate.rate.reviewed,
+        "Worst": format_percent(estimate.worst),
         **bounds,
     }
 

@@ -7,15 +7,15 @@ import streamlit as st
 from domain.people import Action, Person
 from quality.service import list_datasets
 from ui import state
-from ui.context import reading, require_page
+from ui.context import read_only_session, require_page
 from ui.imports import runs
 from ui.imports.deliveries import Delivery
-from ui.imports.handing_in import hand_in
-from ui.imports.looking import look_through
-from ui.imports.outcome import outcome, watch
+from ui.imports.handing_in import show_file_selection
+from ui.imports.looking import show_preview
+from ui.imports.outcome import show_import_outcome, show_import_progress
 from ui.navigation import ROOT
-from ui.parts import empty_state, screen
-from ui.tables import table
+from ui.parts import show_empty_state, screen
+from ui.tables import show_table
 
 
 @screen
@@ -23,37 +23,37 @@ def main() -> None:
     """The running import, its result, or the next file. One fragment, so that a click cannot interrupt it."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Import")
-    job = runs.own_latest(person)
-    delivery = state.chosen("delivery")
+    job = runs.load_own_latest_import(person)
+    delivery = state.get_selection("delivery")
     if job is not None and job.is_active:
-        watch(job)
+        show_import_progress(job)
         return
     if job is not None:
-        outcome(job, person)
+        show_import_outcome(job, person)
     elif isinstance(delivery, Delivery):
-        look_through(delivery, person)
+        show_preview(delivery, person)
     else:
-        hand_in(person)
-    _datasets(person)
+        show_file_selection(person)
+    _show_datasets(person)
 
 
-def _datasets(person: Person) -> None:
-    with reading() as db:
-        found = list_datasets(db, by=person)
+def _show_datasets(person: Person) -> None:
+    with read_only_session() as db:
+        datasets = list_datasets(db, by=person)
     st.subheader("Datasets")
-    if not found:
-        empty_state("No dataset yet", "The first import makes one.")
+    if not datasets:
+        show_empty_state("No dataset yet", "The first import makes one.")
         return
-    table(
+    show_table(
         [
             {
-                "Dataset": each.name,
-                "Questions": each.questions,
-                "Exams": each.exams,
-                "Images": each.images,
-                "Problems": each.problems,
+                "Dataset": dataset.name,
+                "Questions": dataset.questions,
+                "Exams": dataset.exams,
+                "Images": dataset.images,
+                "Problems": dataset.problems,
             }
-            for each in found
+            for dataset in datasets
         ]
     )
     st.page_link(ROOT / "pages/checks.py", label="See what the checks found", icon=":material/rule:")

@@ -8,11 +8,11 @@ from domain.people import Action
 from privacy.service import rules
 from quality.service import list_datasets
 from ui import state
-from ui.context import reading, require_page
-from ui.parts import empty_state, screen
-from ui.patients.rules import rules_form
-from ui.patients.texts import texts_part
-from ui.patients.wall import pixels_part
+from ui.context import read_only_session, require_page
+from ui.parts import show_empty_state, screen
+from ui.patients.rules import show_rules_form
+from ui.patients.texts import show_text_hits
+from ui.patients.wall import show_pixel_check
 
 
 @screen
@@ -20,13 +20,13 @@ def main() -> None:
     """The page in one fragment, so that a click cannot interrupt what it starts."""
     person = require_page(Action.PROTECT_PATIENTS)
     st.title("Patient data")
-    with reading() as db:
-        found = rules(db, by=person)
-        datasets = [each.name for each in list_datasets(db, by=person)]
+    with read_only_session() as db:
+        current_rules = rules(db, by=person)
+        datasets = [summary.name for summary in list_datasets(db, by=person)]
     with st.expander("How this workspace keeps image files", expanded=not datasets):
-        rules_form(found, person)
+        show_rules_form(current_rules, person)
     if not datasets:
-        empty_state(
+        show_empty_state(
             "No dataset yet",
             "Questions and images are searched once they are here.",
             page="pages/import_questions.py",
@@ -34,24 +34,24 @@ def main() -> None:
         )
         return
     left, right = st.columns([1, 1], vertical_alignment="bottom")
-    before = state.chosen("dataset")
+    last_dataset = state.get_selection("dataset")
     dataset = left.selectbox(
         "Dataset",
         datasets,
-        index=datasets.index(before) if before in datasets else 0,
+        index=datasets.index(last_dataset) if last_dataset in datasets else 0,
         key="dataset-of-patients",  # allow fixed-widget-key: the widget selects the dataset
     )
-    state.set_chosen("dataset", dataset)
-    part = right.segmented_control(
+    state.set_selection("dataset", dataset)
+    view = right.segmented_control(
         "Look at",
         ["Text in the pixels", "Questions and reports"],
         default="Text in the pixels",
         key=f"patient-part-{dataset}",
     )
-    if part == "Questions and reports":
-        texts_part(dataset, person)
+    if view == "Questions and reports":
+        show_text_hits(dataset, person)
     else:
-        pixels_part(dataset, person)
+        show_pixel_check(dataset, person)
 
 
 main()

@@ -6,11 +6,11 @@ import streamlit as st
 
 from accounts import service as accounts
 from domain.people import Action, Person
-from ui.context import reading, require_page
+from ui.context import read_only_session, require_page
 from ui.parts import screen
-from ui.people.add import add_form
-from ui.people.change import change_forms
-from ui.tables import table
+from ui.people.add import show_add_form
+from ui.people.change import show_change_forms
+from ui.tables import show_table
 
 
 @screen
@@ -18,26 +18,26 @@ def main() -> None:
     """The page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.MANAGE_PEOPLE)
     st.title("People")
-    with reading() as db:
+    with read_only_session() as db:
         people = accounts.list_people(db, by=person)
-    table([_row(each) for each in people])
+    show_table([_person_row(account) for account in people])
     left, right = st.columns(2, gap="large")
     with left:
-        add_form()
+        show_add_form()
     with right:
-        change_forms(people)
+        show_change_forms(people)
 
 
-def _row(person: Person) -> dict[str, object]:
+def _person_row(person: Person) -> dict[str, object]:
     return {
         "Name": person.display_name,
         "Signs in as": person.name,
         "Roles": ", ".join(sorted(person.roles)),
-        "State": _state(person),
+        "State": _describe_state(person),
     }
 
 
-def _state(person: Person) -> str:
+def _describe_state(person: Person) -> str:
     if person.disabled_at is not None:
         return f"disabled since {person.disabled_at:%Y-%m-%d}"
     return "demo" if person.demo else "active"

@@ -6,16 +6,16 @@ import streamlit as st
 
 from domain.people import Action, Person
 from review import service as review
-from review.pace import RULE
-from review.progress import Line, Progress
-from ui.batches.charts import progress_bars
-from ui.batches.choice import batches_or_empty, choose_batch
-from ui.batches.findings import findings, ratings, tier_agreement
-from ui.chart import chart
-from ui.context import clock, current_workspace, reading, require_page
-from ui.layout import figures
-from ui.parts import empty_state, human_time, plain, screen
-from ui.tables import table
+from review.pace import PACE_RULE
+from review.progress import ProgressLine, Progress
+from ui.batches.charts import build_progress_chart
+from ui.batches.choice import load_batches_or_show_empty, choose_batch
+from ui.batches.findings import show_results, show_ratings, show_tier_agreement
+from ui.chart import show_chart
+from ui.context import clock, current_workspace, read_only_session, require_page
+from ui.layout import show_metrics
+from ui.parts import show_empty_state, format_relative_time, escape_markdown, screen
+from ui.tables import show_table
 
 
 @screen
@@ -23,79 +23,79 @@ def main() -> None:
     """One batch at a time; every figure with its n."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
-    batches = batches_or_empty(person, "Once a batch is drawn and assigned, its progress is shown here.")
+    batches = load_batches_or_show_empty(person, "Once a batch is drawn and assigned, its progress is shown here.")
     if not batches:
         return
     batch = choose_batch(batches, key="batch-to-follow")
-    with reading() as db:
-        version = review.counted_version(db, by=person, batches=[batch.name])
-    found = _counted(batch.name, (str(current_workspace().home), *version), person)
-    _head(found)
-    if not found.whole.asked:
-        empty_state(
+    with read_only_session() as db:
+        version = review.load_counts_version(db, by=person, batches=[batch.name])
+    progress = _load_progress(batch.name, (str(current_workspace().home), *version), person)
+    _show_summary(progress)
+    if not progress.whole.asked:
+        show_empty_state(
             "Nobody has a question of this batch yet",
             "Assign it to reviewers; what they do is counted here.",
             page="pages/assign.py",
             label="Assign questions",
         )
         return
-    _lines(found)
-    findings(found)
-    ratings(found)
-    tier_agreement(found)
+    _show_breakdown(progress)
+    show_results(progress)
+    show_ratings(progress)
+    show_tier_agreement(progress)
 
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Counting the batch …")
-def _counted(batch: str, version: tuple[object, ...], _person: Person) -> Progress:
+def _load_progress(batch: str, version: tuple[object, ...], _person: Person) -> Progress:
     """The progress of a batch, cached until there is a new verdict.
 
     At most for a minute, so that the pace stays current.
     """
     del version
-    with reading() as db:
-        return review.progress(db, by=_person, batch=batch, now=clock())
+    with read_only_session() as db:
+        return review.load_progress(db, by=_person, batch=batch, now=clock())
 
 
-def _head(found: Progress) -> None:
-    whole = found.whole
+def _show_summary(progress: Progress) -> None:
+    total = progress.whole
     st.caption(
-        f"Batch {plain(found.batch.name)} is {found.batch.state.value}: {whole.questions:,} questions, "
-        f"{whole.asked:,} judgements asked for, {whole.unassigned:,} questions with nobody. "
+        f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: {total.questions:,} questions, "
+        f"{total.asked:,} judgements asked for, {total.unassigned:,} questions with nobody. "
         f"Read at {clock():%Y-%m-%d %H:%M:%S} UTC."
     )
-    if not whole.asked:
+    if not total.asked:
         return
-    st.progress(whole.done / whole.asked, text=f"{whole.done:,} of {whole.asked:,} done")
-    figures(
-        ("Done", f"{whole.done:,}", "Judgements with a verdict."),
-        ("Skipped", f"{whole.skipped:,}", "Put aside with a reason; they can be judged later."),
-        ("Left", f"{whole.left:,}", "Open judgements."),
-        ("Median time looking", _seconds(whole), f"Until the first verdict; n = {whole.timed:,}."),
-        ("Finish at this pace", _finish(whole, brief=True), RULE),
+    st.progress(total.done / total.asked, text=f"{total.done:,} of {total.asked:,} done")
+    show_metrics(
+        ("Done", f"{total.done:,}", "Judgements with a verdict."),
+        ("Skipped", f"{total.skipped:,}", "Put aside with a reason; they can be judged later."),
+        ("Left", f"{total.left:,}", "Open judgements."),
+        ("Median time looking", _format_seconds(total), f"Until the first verdict; n = {total.timed:,}."),
+        ("Finish at this pace", _format_finish(total, brief=True), PACE_RULE),
     )
 
 
-def _lines(found: Progress) -> None:
+def _show_breakdown(progress: Progress) -> None:
     st.subheader("Who and what")
-    chart(progress_bars(found.reviewers))
-    people, tiers, tasks = st.tabs(["By reviewer", "By tier", "By task"])
-    for tab, lines, what in (
-        (people, found.reviewers, "Reviewer"),
-        (tiers, found.tiers, "Machine tier"),
-        (tasks, found.tasks, "Task"),
+    show_chart(build_progress_chart(progress.reviewers))
+    people_tab, tiers_tab, tasks_tab = st.tabs(["By reviewer", "By tier", "By task"])
+    for tab, lines, first_column in (
+        (people_tab, progress.reviewers, "Reviewer"),
+        (tiers_tab, progress.tiers, "Machine tier"),
+        (tasks_tab, progress.tasks, "Task"),
     ):
         with tab:
-            table([*(_row(what, line, line.name) for line in lines), _row(what, found.whole, "all")])
+            show_table([*(_line_row(first_column, line, line.name) for line in lines), _line_row(first_column, progress.whole, "all")])
     st.caption(
         "Counted in judgements: a question with two reviewers is asked for twice. Median time: seconds of "
         "looking (image drawn, page visible) until a person's first verdict on a question."
     )
-    st.caption(plain(RULE))
+    st.caption(escape_markdown(PACE_RULE))
 
 
-def _row(what: str, line: Line, name: str) -> dict[str, object]:
+def _line_row(first_column: str, line: ProgressLine, name: str) -> dict[str, object]:
     return {
-        what: name,
+        first_column: name,
         "Questions": line.questions,
         "With nobody": line.unassigned,
         "Asked for": line.asked,
@@ -105,23 +105,23 @@ def _row(what: str, line: Line, name: str) -> dict[str, object]:
         "Median s": "none yet"
         if line.seconds_median is None
         else f"{line.seconds_median:.1f}, n {line.timed:,}",
-        "Finish at this pace": _finish(line),
+        "Finish at this pace": _format_finish(line),
     }
 
 
-def _seconds(line: Line) -> str:
+def _format_seconds(line: ProgressLine) -> str:
     return "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f} s"
 
 
 #: Short texts that fit under a heading; the table below has the full ones.
-_SHORT = {"not enough verdicts yet": "not yet known", "more than ten years at this pace": "> 10 years"}
+_SHORT_NOTES = {"not enough verdicts yet": "not yet known", "more than ten years at this pace": "> 10 years"}
 
 
-def _finish(line: Line, *, brief: bool = False) -> str:
+def _format_finish(line: ProgressLine, *, brief: bool = False) -> str:
     if line.finish.at is None:
-        return _SHORT.get(line.finish.note, line.finish.note) if brief else line.finish.note
-    when = human_time(line.finish.at, now=clock())
-    return when if brief else f"{line.finish.at:%Y-%m-%d} ({when})"
+        return _SHORT_NOTES.get(line.finish.note, line.finish.note) if brief else line.finish.note
+    relative_time = format_relative_time(line.finish.at, now=clock())
+    return relative_time if brief else f"{line.finish.at:%Y-%m-%d} ({relative_time})"
 
 
 main()

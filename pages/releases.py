@@ -6,10 +6,10 @@ import streamlit as st
 
 from domain.people import Action
 from release import service as release
-from ui.context import reading, require_page
-from ui.parts import empty_state, notices, screen
-from ui.releases.made import show_made
-from ui.releases.making import make
+from ui.context import read_only_session, require_page
+from ui.parts import show_empty_state, show_notice, screen
+from ui.releases.made import show_release
+from ui.releases.making import show_release_form
 
 
 @screen
@@ -17,24 +17,24 @@ def main() -> None:
     """The page in one fragment, so that a click cannot interrupt a release."""
     person = require_page(Action.MAKE_RELEASE)
     st.title("Releases")
-    with reading() as db:
-        batches = release.releasable(db, by=person)
-        made = release.list_releases(db, by=person)
+    with read_only_session() as db:
+        batches = release.list_releasable_batches(db, by=person)
+        known_releases = release.list_releases(db, by=person)
     if not batches:
-        empty_state(
+        show_empty_state(
             "Nothing to release yet",
             "A release holds the questions of batches that reviewers accepted or corrected.",
             page="pages/sampling.py",
             label="Draw a batch",
         )
         return
-    make(person, batches)
+    show_release_form(person, batches)
     st.subheader("Made")
-    notices("made")
-    if not made:
+    show_notice("made")
+    if not known_releases:
         st.caption("No release yet.")
-    for each in made:
-        show_made(person, each)
+    for known_release in known_releases:
+        show_release(person, known_release)
 
 
 main()

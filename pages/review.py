@@ -7,115 +7,115 @@ import streamlit as st
 from domain.batches import BatchState
 from domain.errors import DomainError
 from domain.people import Action
-from review.service import batches_for, open_page, veil
-from review.sheet import BatchForReviewer
+from review.service import list_batches_for_reviewer, load_page, load_id_mask
+from review.sheet import BatchListItem
 from ui import state
-from ui.address import number_in
-from ui.context import clock, reading, require_page
-from ui.forms.review import judging_form
-from ui.parts import empty_state, plain, screen
-from ui.review_page.address import BATCH, QUESTION, go_to_question
-from ui.review_page.no_question import all_with_others, nothing_open
-from ui.review_page.return_question import hand_back_button
-from web.review.claims import claim
-from web.review.guideline import without_images
-from web.review.requested_question import Where, form_data, question_wanted
+from ui.address import parse_id
+from ui.context import clock, read_only_session, require_page
+from ui.forms.review import mount_review_form
+from ui.parts import show_empty_state, escape_markdown, screen
+from ui.review_page.address import BATCH_PARAMETER, QUESTION_PARAMETER, go_to_question
+from ui.review_page.no_question import show_all_claimed, show_completed
+from ui.review_page.return_question import show_return_button
+from web.review.claims import claim_question
+from web.review.guideline import replace_images_by_links
+from web.review.requested_question import QuestionTarget, review_page_to_json, resolve_question
 
 
 @screen
-def judging() -> None:
+def main() -> None:
     """The form with its data. It saves by its own routes, not through this page."""
     person = require_page(Action.JUDGE)  # checked again at each run of the fragment
-    with reading() as db:
-        batches = batches_for(db, person=person)
+    with read_only_session() as db:
+        batches = list_batches_for_reviewer(db, person=person)
     if not batches:
-        empty_state(
+        show_empty_state(
             "Nothing is assigned to you yet",
             "A coordinator assigns you questions of a batch. They appear here; there is nothing to set up.",
         )
         return
-    chosen = _chosen_batch(batches)
-    question = _meant(chosen.batch.id, number_in(st.query_params.get(QUESTION)))
-    claimed = None
+    own_batch = _choose_batch(batches)
+    question = _unmask_question(own_batch.batch.id, parse_id(st.query_params.get(QUESTION_PARAMETER)))
+    next_claim = None
     try:
         if question is None:
-            claimed = claim(person, chosen.batch.id, after=None, now=clock())
-        with reading() as db:
-            page = open_page(db, person=person, batch_id=chosen.batch.id, question=question, now=clock())
+            next_claim = claim_question(person, own_batch.batch.id, after=None, now=clock())
+        with read_only_session() as db:
+            page = load_page(db, person=person, batch_id=own_batch.batch.id, question=question, now=clock())
     except DomainError as error:
-        st.warning(plain(str(error)))
+        st.warning(escape_markdown(str(error)))
         st.button(
             "Go on with the next question",
             key="judging-go-on",
             on_click=go_to_question,
-            args=(chosen.batch.id, None),
+            args=(own_batch.batch.id, None),
         )
         return
     if page is None:
-        if claimed is not None and claimed.free_at is not None:
-            all_with_others(chosen, claimed.free_at)
+        if next_claim is not None and next_claim.free_at is not None:
+            show_all_claimed(own_batch, next_claim.free_at)
         else:
-            nothing_open(person, chosen, batches)
+            show_completed(person, own_batch, batches)
         return
-    data = form_data(page, person=person, turn=state.judging_turn())
+    data = review_page_to_json(page, person=person, turn=state.get_review_turn())
     go_to_question(data["batch"], data["question"])
-    if judging_form(data, on_go=_went):
-        _guideline(chosen.batch.name, chosen.batch.settings.guideline)
-    hand_back_button(person, data["batch"], data["question"])
+    if mount_review_form(data, on_navigate=_handle_navigation):
+        _show_guideline(own_batch.batch.name, own_batch.batch.settings.guideline)
+    show_return_button(person, data["batch"], data["question"])
 
 
-def _went() -> None:
+def _handle_navigation() -> None:
     """Called if the form requests another question, or reports which question it already shows."""
-    asked = state.judging_request()
+    request = state.get_review_request()
     person = require_page(Action.JUDGE)
-    batch_id, turn = number_in(asked.get("batch", asked.get("from"))), number_in(asked.get("turn"))
+    batch_id, turn = parse_id(request.get("batch", request.get("from"))), parse_id(request.get("turn"))
     if batch_id is None or turn is None:
         return
-    state.set_judging_turn(turn)
-    asked_for = asked.get("to")
-    where: Where | None
-    match asked_for:
+    state.set_review_turn(turn)
+    target = request.get("to")
+    destination: QuestionTarget | None
+    match target:
         case "next" | "last":
-            where = asked_for
+            destination = target
         case _:
-            where = _meant(batch_id, number_in(asked_for))
-    after = _meant(batch_id, number_in(asked.get("after")))
-    if where == "next":
-        claim(person, batch_id, after=after, now=clock())
-    with reading() as db:
-        question = question_wanted(db, person=person, batch_id=batch_id, where=where, after=after)
-        shown = question and veil(db, batch_id=batch_id).shown(question)
-    go_to_question(batch_id, shown)
+            destination = _unmask_question(batch_id, parse_id(target))
+    after = _unmask_question(batch_id, parse_id(request.get("after")))
+    if destination == "next":
+        claim_question(person, batch_id, after=after, now=clock())
+    with read_only_session() as db:
+        question = resolve_question(db, person=person, batch_id=batch_id, target=destination, after=after)
+        masked_number = question and load_id_mask(db, batch_id=batch_id).shown(question)
+    go_to_question(batch_id, masked_number)
 
 
-def _chosen_batch(batches: list[BatchForReviewer]) -> BatchForReviewer:
+def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
     """The batch in the URL; otherwise the first open one with questions left.
 
     If there is none either: the first open batch, or the first of all.
     """
-    asked = number_in(st.query_params.get(BATCH))
-    by_id = {each.batch.id: each for each in batches}
-    if asked in by_id:
-        return by_id[asked]
-    is_open = [each for each in batches if each.batch.state is BatchState.OPEN]
-    return next((each for each in is_open if each.place.left), next(iter(is_open), batches[0]))
+    requested_id = parse_id(st.query_params.get(BATCH_PARAMETER))
+    batches_by_id = {own_batch.batch.id: own_batch for own_batch in batches}
+    if requested_id in batches_by_id:
+        return batches_by_id[requested_id]
+    open_batches = [own_batch for own_batch in batches if own_batch.batch.state is BatchState.OPEN]
+    return next((own_batch for own_batch in open_batches if own_batch.place.left), next(iter(open_batches), batches[0]))
 
 
-def _guideline(batch: str, text: str) -> None:
+def _show_guideline(batch: str, text: str) -> None:
     @st.dialog(f"Guideline of {batch}", width="large")
-    def show() -> None:
-        st.markdown(without_images(text))
+    def show_dialog() -> None:
+        st.markdown(replace_images_by_links(text))
 
-    show()
+    show_dialog()
 
 
-def _meant(batch_id: int, shown: int | None) -> int | None:
+def _unmask_question(batch_id: int, masked_number: int | None) -> int | None:
     """The real number for a question number of the URL or of the form."""
-    if shown is None:
+    if masked_number is None:
         return None
-    with reading() as db:
-        return veil(db, batch_id=batch_id).meant(shown)
+    with read_only_session() as db:
+        return load_id_mask(db, batch_id=batch_id).meant(masked_number)
 
 
 require_page(Action.JUDGE)
-judging()
+main()

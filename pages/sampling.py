@@ -7,11 +7,11 @@ import streamlit as st
 from domain.people import Action
 from sampling import service as sampling
 from ui import state
-from ui.batches.drawing import draw, preview
-from ui.batches.planning import batch_to_add_to, dataset_to_draw_from, plan_asked_for
-from ui.context import reading, require_page
+from ui.batches.drawing import show_draw_button, show_preview
+from ui.batches.planning import choose_batch_to_extend, choose_dataset, choose_sampling_plan
+from ui.context import read_only_session, require_page
 from ui.navigation import ROOT
-from ui.parts import empty_state, notices, screen
+from ui.parts import show_empty_state, show_notice, screen
 
 
 @screen
@@ -19,34 +19,34 @@ def main() -> None:
     """The page in one fragment, so that a click cannot interrupt a draw."""
     person = require_page(Action.DRAW_BATCH)
     st.title("Draw a batch")
-    with reading() as db:
-        datasets = {name: size for name, size in sampling.drawable(db, by=person).items() if size}
+    with read_only_session() as db:
+        datasets = {name: size for name, size in sampling.list_drawable_datasets(db, by=person).items() if size}
     if not datasets:
-        empty_state(
+        show_empty_state(
             "No questions yet",
             "Batches are drawn from imported questions.",
             page="pages/import_questions.py",
             label="Import questions",
         )
         return
-    notices("draw")
-    said = state.notice()
-    if said is not None and said.place == "draw" and not said.refused:
+    show_notice("draw")
+    last_notice = state.get_notice()
+    if last_notice is not None and last_notice.place == "draw" and not last_notice.refused:
         st.page_link(ROOT / "pages/assign.py", label="Give it to reviewers", icon=":material/group_work:")
-    form = state.form("draw")
+    form_key = state.form("draw")
     left, right = st.columns([2, 3], gap="large")
     with left:
-        dataset = dataset_to_draw_from(datasets, form)
-        with reading() as db:
-            known = [batch for batch, _ in sampling.list_batches(db, by=person, dataset=dataset)]
-            taken = {batch.name for batch, _ in sampling.list_batches(db, by=person)}
-        batch = batch_to_add_to(known, form, dataset)
-        plan = batch.plan if batch else plan_asked_for(form)
+        dataset = choose_dataset(datasets, form_key)
+        with read_only_session() as db:
+            batches = [batch for batch, _ in sampling.list_batches(db, by=person, dataset=dataset)]
+            taken_names = {batch.name for batch, _ in sampling.list_batches(db, by=person)}
+        batch = choose_batch_to_extend(batches, form_key, dataset)
+        plan = batch.plan if batch else choose_sampling_plan(form_key)
     with right:
-        seen = preview(person, dataset, plan, batch) if plan else None
+        draw_preview = show_preview(person, dataset, plan, batch) if plan else None
     st.divider()
-    if seen is not None and plan is not None:
-        draw(form, dataset, plan, batch=batch, n=seen.n, taken=taken)
+    if draw_preview is not None and plan is not None:
+        show_draw_button(form_key, dataset, plan, batch=batch, n=draw_preview.n, taken_names=taken_names)
 
 
 main()

@@ -7,18 +7,18 @@ import streamlit as st
 from domain.people import Action
 from reader_study.service import list_studies
 from ui import state
-from ui.context import reading, require_page
+from ui.context import read_only_session, require_page
 from ui.figures.shown import show_report
-from ui.parts import empty_state, screen
-from ui.studies.incoming import show_incoming
-from ui.studies.making import show_making
+from ui.parts import show_empty_state, screen
+from ui.studies.incoming import show_study_imports
+from ui.studies.making import show_study_form
 from ui.studies.planning import show_planning
 from ui.studies.shown import show_study
 
 _VIEWS = ("Studies", "New study", "Plan")
-_PARTS = {
+_STUDY_PARTS = {
     "Readers and protocol": show_study,
-    "Answers from outside": show_incoming,
+    "Answers from outside": show_study_imports,
     "Report": show_report,
 }
 
@@ -36,37 +36,37 @@ def main() -> None:
         label_visibility="collapsed",
     )
     if view == "New study":
-        show_making(person)
+        show_study_form(person)
     elif view == "Plan":
         show_planning()
     else:
-        with reading() as db:
-            summaries = {each.study.name: each for each in list_studies(db, by=person)}
+        with read_only_session() as db:
+            summaries = {summary.study.name: summary for summary in list_studies(db, by=person)}
         if not summaries:
-            empty_state(
+            show_empty_state(
                 "No reader study yet",
                 "A study puts the same cases before readers and models. “Plan” says how many it takes; "
                 "“New study” draws them and writes the protocol down.",
             )
             return
         names = list(summaries)
-        before = state.chosen("study")
-        chosen = st.selectbox(
+        last_study = state.get_selection("study")
+        study_name = st.selectbox(
             "Study",
             names,
-            index=names.index(before) if before in names else len(names) - 1,
+            index=names.index(last_study) if last_study in names else len(names) - 1,
             key=f"studies-chosen-{len(names)}",
         )
-        state.set_chosen("study", chosen)
-        summary = summaries[chosen]
+        state.set_selection("study", study_name)
+        summary = summaries[study_name]
         part = st.segmented_control(
             "Part",
-            list(_PARTS),
-            default=next(iter(_PARTS)),
+            list(_STUDY_PARTS),
+            default=next(iter(_STUDY_PARTS)),
             key=f"studies-part-{summary.study.id}",
             label_visibility="collapsed",
         )
-        _PARTS[part or next(iter(_PARTS))](person, summary)
+        _STUDY_PARTS[part or next(iter(_STUDY_PARTS))](person, summary)
 
 
 require_page(Action.RUN_STUDY)

@@ -15,13 +15,13 @@ from datetime import date
 from domain.patient_data import HitKind, TextHit
 from imaging.identity import IdentityKind, IdentityValue
 
-_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_TOKENS = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
+_WORD_PATTERN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_TOKEN_PATTERN = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _TITLES = frozenset(
     {"mr", "mrs", "ms", "dr", "prof", "md", "phd", "jr", "sr", "von", "van", "de", "der", "la"}
 )
 # Names that are also common words of reports; alone they are no hit.
-_EVERYDAY = frozenset(
+_COMMON_WORDS = frozenset(
     [
         "april",
         "august",
@@ -140,8 +140,8 @@ _MONTHS = {
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], start=1
     )
 }
-_ISO = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.]?(\d\d?)[-/.]?(\d\d?)(?!\d)")
-_NUMBERS = re.compile(r"(?<!\d)(\d\d?)[-/.](\d\d?)[-/.]((?:19|20)?\d\d)(?!\d)")
+_ISO_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.]?(\d\d?)[-/.]?(\d\d?)(?!\d)")
+_NUMERIC_DATE = re.compile(r"(?<!\d)(\d\d?)[-/.](\d\d?)[-/.]((?:19|20)?\d\d)(?!\d)")
 _DAY_MONTH = re.compile(
     r"(?<!\d)(\d\d?)(?:st|nd|rd|th)?(?:\s+of)?[\s-]+([A-Za-z]{3})[a-z.]*,?[\s-]+((?:19|20)\d\d)"
 )
@@ -151,15 +151,15 @@ _MONTH_DAY = re.compile(r"\b([A-Za-z]{3})[a-z.]*\s+(\d\d?)(?:st|nd|rd|th)?,?\s+(
 class HeaderValues:
     """The identifying values of the headers of a dataset's exams, for searching; they are never stored."""
 
-    def __init__(self, by_exam: Mapping[int, Iterable[IdentityValue]]) -> None:
-        """``by_exam``: the values of the images' headers, by exam number."""
+    def __init__(self, values_by_exam: Mapping[int, Iterable[IdentityValue]]) -> None:
+        """``values_by_exam``: the values of the images' headers, by exam number."""
         self._numbers: set[str] = set()
         self._names: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         self._own_parts: dict[int, set[str]] = defaultdict(set)
         self._own_dates: dict[int, set[date]] = defaultdict(set)
-        for exam, values in by_exam.items():
-            for each in values:
-                self._add(exam, each)
+        for exam, values in values_by_exam.items():
+            for value in values:
+                self._add(exam, value)
 
     def __bool__(self) -> bool:
         return bool(self._numbers or self._names or self._own_dates or self._own_parts)
@@ -175,81 +175,81 @@ class HeaderValues:
         Yields:
             Hits, by kind.
         """
-        for found in _TOKENS.finditer(text):
-            if found[0].casefold() in self._numbers:
-                yield _hit(field, found.span(), HitKind.HEADER_NUMBER)
+        for match in _TOKEN_PATTERN.finditer(text):
+            if match[0].casefold() in self._numbers:
+                yield _build_hit(field, match.span(), HitKind.HEADER_NUMBER)
         yield from self._name_hits(text, field, exam)
-        own = self._own_dates.get(exam)
-        if own:
+        exam_dates = self._own_dates.get(exam)
+        if exam_dates:
             yield from (
-                _hit(field, span, HitKind.HEADER_DATE) for span, days in _dates_in(text) if days & own
+                _build_hit(field, span, HitKind.HEADER_DATE) for span, dates in _find_dates(text) if dates & exam_dates
             )
 
     def _add(self, exam: int, value: IdentityValue) -> None:
         if value.kind is IdentityKind.DATE:
-            day = _day(value.value[:4], value.value[4:6], value.value[6:8])
-            if day is not None:
-                self._own_dates[exam].add(day)
+            header_date = _parse_date(value.value[:4], value.value[4:6], value.value[6:8])
+            if header_date is not None:
+                self._own_dates[exam].add(header_date)
         elif value.kind is IdentityKind.NUMBER:
             # Shorter numbers, or those with few digits, occur in any text.
             if len(value.value) >= 5 and sum(map(str.isdigit, value.value)) >= 4:
                 self._numbers.add(value.value.casefold())
         else:
             parts = tuple(
-                part.casefold() for part in _WORDS.findall(value.value) if part.casefold() not in _TITLES
+                part.casefold() for part in _WORD_PATTERN.findall(value.value) if part.casefold() not in _TITLES
             )
             parts = tuple(part for part in parts if len(part) > 1)
             if len(parts) > 1:
                 for order in {parts, parts[::-1], (parts[0], parts[1]), (parts[1], parts[0])}:
                     self._names[order[0]].add(order)
-            self._own_parts[exam] |= {part for part in parts if len(part) > 3 and part not in _EVERYDAY}
+            self._own_parts[exam] |= {part for part in parts if len(part) > 3 and part not in _COMMON_WORDS}
 
     def _name_hits(self, text: str, field: str, exam: int) -> Iterator[TextHit]:
-        words = [(found[0].casefold(), found.start(), found.end()) for found in _WORDS.finditer(text)]
-        own, until = self._own_parts.get(exam, set()), 0
-        for place, (word, start, end) in enumerate(words):
-            if start < until:
+        words = [(match[0].casefold(), match.start(), match.end()) for match in _WORD_PATTERN.finditer(text)]
+        exam_name_parts, matched_until = self._own_parts.get(exam, set()), 0
+        for index, (word, start, end) in enumerate(words):
+            if start < matched_until:
                 continue
-            whole = [
+            full_names = [
                 name for name in self._names.get(word, ())
-                if tuple(each for each, _, _ in words[place : place + len(name)]) == name
-                and not set(name) <= _EVERYDAY
+                if tuple(token for token, _, _ in words[index : index + len(name)]) == name
+                and not set(name) <= _COMMON_WORDS
             ]  # fmt: skip
-            if whole:
-                until = words[place + max(map(len, whole)) - 1][2]
-                yield _hit(field, (start, until), HitKind.HEADER_NAME)
-            elif word in own and text[start].isupper():
-                until = end
-                yield _hit(field, (start, end), HitKind.HEADER_NAME)
+            if full_names:
+                matched_until = words[index + max(map(len, full_names)) - 1][2]
+                yield _build_hit(field, (start, matched_until), HitKind.HEADER_NAME)
+            elif word in exam_name_parts and text[start].isupper():
+                matched_until = end
+                yield _build_hit(field, (start, end), HitKind.HEADER_NAME)
 
 
-def _hit(field: str, span: tuple[int, int], kind: HitKind) -> TextHit:
+def _build_hit(field: str, span: tuple[int, int], kind: HitKind) -> TextHit:
     return TextHit(field=field, start=span[0], end=span[1], kind=kind)
 
 
-def _dates_in(text: str) -> Iterator[tuple[tuple[int, int], set[date]]]:
+def _find_dates(text: str) -> Iterator[tuple[tuple[int, int], set[date]]]:
     """Passages that are a date, with the days that they can mean (day and month may be exchanged)."""
-    for found in _ISO.finditer(text):
-        yield found.span(), _days((found[1], found[2], found[3]))
-    for found in _NUMBERS.finditer(text):
-        years = [found[3]] if len(found[3]) == 4 else [f"19{found[3]}", f"20{found[3]}"]
-        orders = [(year, *pair) for year in years for pair in ((found[2], found[1]), (found[1], found[2]))]
-        yield found.span(), _days(*orders)
-    for found in _DAY_MONTH.finditer(text):
-        yield found.span(), _days((found[3], _month(found[2]), found[1]))
-    for found in _MONTH_DAY.finditer(text):
-        yield found.span(), _days((found[3], _month(found[1]), found[2]))
+    for match in _ISO_DATE.finditer(text):
+        yield match.span(), _valid_dates((match[1], match[2], match[3]))
+    for match in _NUMERIC_DATE.finditer(text):
+        years = [match[3]] if len(match[3]) == 4 else [f"19{match[3]}", f"20{match[3]}"]
+        orders = [(year, *pair) for year in years for pair in ((match[2], match[1]), (match[1], match[2]))]
+        yield match.span(), _valid_dates(*orders)
+    for match in _DAY_MONTH.finditer(text):
+        yield match.span(), _valid_dates((match[3], _month_number(match[2]), match[1]))
+    for match in _MONTH_DAY.finditer(text):
+        yield match.span(), _valid_dates((match[3], _month_number(match[1]), match[2]))
 
 
-def _days(*orders: tuple[str, str, str]) -> set[date]:
-    return {day for order in orders if (day := _day(*order)) is not None}
+def _valid_dates(*orders: tuple[str, str, str]) -> set[date]:
+    return {day for order in orders if (day := _parse_date(*order)) is not None}
 
 
-def _month(name: str) -> str:
+def _month_number(name: str) -> str:
     return str(_MONTHS.get(name.casefold(), 0))
 
 
-def _day(year: str, month: str, day: str) -> date | None:
+def _parse_date(year: str, month: str, day: str) -> date | None:
     try:
         return date(int(year), int(month), int(day))
     except ValueError:

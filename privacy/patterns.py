@@ -84,7 +84,7 @@ _ADDRESSES = (
 
 #: The patterns in order of precedence: of overlapping passages the first is kept.
 PATTERNS: tuple[tuple[HitKind, tuple[re.Pattern[str], ...]], ...] = tuple(
-    (kind, tuple(re.compile(each) for each in expressions))
+    (kind, tuple(re.compile(expression) for expression in expressions))
     for kind, expressions in (
         (HitKind.EMAIL, (r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",)),
         (HitKind.URL, (r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:)]",)),
@@ -98,7 +98,7 @@ PATTERNS: tuple[tuple[HitKind, tuple[re.Pattern[str], ...]], ...] = tuple(
     )
 )
 # No pattern matches a text without one of these; most sentences have none.
-_WORTH_A_LOOK = re.compile(
+_PREFILTER = re.compile(
     r"\d{4}|\d[/-]\d|\d\s?\)|@|www\.|://|\b(?:Mr|Mrs|Ms|Dr|Drs|Prof|Doctor|Professor|Nurse|Herr|Frau|Monsieur|Madame|"
     r"Señora?)\b|[Nn]ame\s*:|(?i:discussed|communicated|notified|reported\s+to|telephoned|informed|paged|"
     r"dictated|signed|read\s+by|reviewed\s+by|interpreted|M\.?D\b|D\.?O\b|Ph\.?D|R\.?C\.?R|R\.?N\b|MRN|DOB|"
@@ -106,7 +106,7 @@ _WORTH_A_LOOK = re.compile(
 )
 
 
-def hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
+def find_hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
     """Search a text by patterns.
 
     Args:
@@ -116,13 +116,13 @@ def hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
     Yields:
         Hits that do not overlap, in the order of the patterns.
     """
-    if not _WORTH_A_LOOK.search(text):
+    if not _PREFILTER.search(text):
         return
-    taken: list[tuple[int, int]] = []
+    matched_spans: list[tuple[int, int]] = []
     for kind, patterns in PATTERNS:
         for pattern in patterns:
-            for found in pattern.finditer(text):
-                start, end = found.span()
-                if all(end <= first or start >= last for first, last in taken):
-                    taken.append((start, end))
+            for match in pattern.finditer(text):
+                start, end = match.span()
+                if all(end <= span_start or start >= span_end for span_start, span_end in matched_spans):
+                    matched_spans.append((start, end))
                     yield TextHit(field=field, start=start, end=end, kind=kind)

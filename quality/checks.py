@@ -17,37 +17,37 @@ from domain.problems import Check, Problem
 from domain.questions import Question
 
 #: Options of a choice question in the published form, {o1; o2; o3; o4}.
-_FORM_OPTIONS = 4
+_OPTION_COUNT = 4
 #: Texts that are left over from a missing value.
-_LEFTOVERS = frozenset({"nan", "null", "undefined", "[object object]"})
+_MISSING_VALUE_TEXTS = frozenset({"nan", "null", "undefined", "[object object]"})
 #: The same for fields that need a whole sentence.
-_NO_SENTENCE = _LEFTOVERS | {"none", "n/a"}
+_NON_SENTENCES = _MISSING_VALUE_TEXTS | {"none", "n/a"}
 
-_SERIALISED = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
-_LETTERED = re.compile(r"\s*([A-Z])\s*[.):]\s+\S")
-_KEY_IN_STEM = re.compile(r"\banswer\s*(?:is|:|=)\s*\(?[A-Z]\b", re.IGNORECASE)
-_OPTIONS_IN_STEM = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
+_SERIALISED_PATTERN = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
+_LETTERED_PATTERN = re.compile(r"\s*([A-Z])\s*[.):]\s+\S")
+_KEY_IN_STEM_PATTERN = re.compile(r"\banswer\s*(?:is|:|=)\s*\(?[A-Z]\b", re.IGNORECASE)
+_OPTIONS_IN_STEM_PATTERN = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
 
 
 def check_schema(question: Question) -> Problem | None:
     """v1, required structure: a choice question has exactly four options."""
-    if question.format.has_options and len(question.options) != _FORM_OPTIONS:
-        reason = f"there are {len(question.options)}; the published form has {_FORM_OPTIONS}"
+    if question.format.has_options and len(question.options) != _OPTION_COUNT:
+        reason = f"there are {len(question.options)}; the published form has {_OPTION_COUNT}"
         return Problem(check=Check.SCHEMA, field="options", reason=reason)
     return None
 
 
 def check_types(question: Question) -> Problem | None:
     """v2, types: no text is a serialised list, object or missing value, and the stem has letters."""
-    for field, text in _texts(question):
-        words = text.strip().casefold()
-        if words in (_NO_SENTENCE if field in ("stem", "explanation") else _LEFTOVERS):
+    for field, text in _iter_texts(question):
+        normalized = text.strip().casefold()
+        if normalized in (_NON_SENTENCES if field in ("stem", "explanation") else _MISSING_VALUE_TEXTS):
             return Problem(
                 check=Check.TYPES,
                 field=field,
                 reason=f"is {text.strip()!r}: a missing value turned into text",
             )
-        if _SERIALISED.fullmatch(text):
+        if _SERIALISED_PATTERN.fullmatch(text):
             return Problem(check=Check.TYPES, field=field, reason="is a list or an object turned into text")
     if not any(character.isalpha() for character in question.stem):
         return Problem(check=Check.TYPES, field="stem", reason="has no letters")
@@ -61,20 +61,20 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
         question: to check.
         minimum_explanation: least length of an explanation in characters; an empty one is not checked here.
     """
-    seen = Counter(" ".join(option.casefold().split()) for option in question.options)
-    double = next((text for text, times in seen.items() if times > 1), None)
-    if double is not None:
-        return Problem(check=Check.FORMAT, field="options", reason=f"{double!r} stands there more than once")
-    letters = [match[1] if (match := _LETTERED.match(option)) else None for option in question.options]
-    if letters and letters == [chr(ord("A") + place) for place in range(len(letters))]:
+    option_counts = Counter(" ".join(option.casefold().split()) for option in question.options)
+    duplicate = next((text for text, count in option_counts.items() if count > 1), None)
+    if duplicate is not None:
+        return Problem(check=Check.FORMAT, field="options", reason=f"{duplicate!r} stands there more than once")
+    letters = [match[1] if (match := _LETTERED_PATTERN.match(option)) else None for option in question.options]
+    if letters and letters == [chr(ord("A") + index) for index in range(len(letters))]:
         return Problem(check=Check.FORMAT, field="options", reason="still begin with their letters")
     length = len(question.explanation.strip())
     if 0 < length < minimum_explanation:
         reason = f"has {length} characters, at least {minimum_explanation} are wanted"
         return Problem(check=Check.FORMAT, field="explanation", reason=reason)
-    if _KEY_IN_STEM.search(question.stem):
+    if _KEY_IN_STEM_PATTERN.search(question.stem):
         return Problem(check=Check.FORMAT, field="stem", reason="names the answer's letter")
-    if _OPTIONS_IN_STEM.search(question.stem):
+    if _OPTIONS_IN_STEM_PATTERN.search(question.stem):
         return Problem(check=Check.FORMAT, field="stem", reason="holds the options too")
     return None
 
@@ -109,25 +109,25 @@ def check_question(question: Question, *, minimum_explanation: int) -> tuple[Pro
     Returns:
         At most one problem per check, in the order of the checks; empty if there is none.
     """
-    found = (
+    results = (
         check_schema(question),
         check_types(question),
         check_format(question, minimum_explanation=minimum_explanation),
         check_completeness(question),
     )
-    return tuple(problem for problem in found if problem is not None)
+    return tuple(problem for problem in results if problem is not None)
 
 
 # ------------------------------------------------------------------------------------- many questions at once
 # Shorter texts might be "none" or "n/a"; the checks decide on them.
-_SHORT = 16
-_BLANK = " \n\t\r"
-_LETTERS_END = ".): "
-_FIRST_OPTION_ENDS = _LETTERS_END + "\n"
+_MIN_SURE_LENGTH = 16
+_BLANKS = " \n\t\r"
+_LETTER_TERMINATORS = ".): "
+_SECOND_CHARACTER_STOPS = _LETTER_TERMINATORS + "\n"
 _SUSPICIOUS_IN_OPTIONS = (" \n", "\n ", "  ", "[", "{", "\t", "\r")
 
 
-def surely_all_fine(
+def certainly_without_problems(
     stems: Sequence[str],
     options: Sequence[Sequence[str]],
     explanations: Sequence[str],
@@ -147,43 +147,43 @@ def surely_all_fine(
         labels: of all boxes.
         minimum_explanation: in characters.
     """
-    if not (all(stems) and all(explanations) and set(map(len, options)) == {_FORM_OPTIONS}):
+    if not (all(stems) and all(explanations) and set(map(len, options)) == {_OPTION_COUNT}):
         return False
-    if min(map(len, stems)) < _SHORT or min(map(len, explanations)) < max(_SHORT, minimum_explanation):
+    if min(map(len, stems)) < _MIN_SURE_LENGTH or min(map(len, explanations)) < max(_MIN_SURE_LENGTH, minimum_explanation):
         return False
     if not "".join([text[0] for text in (*stems, *explanations)]).isalpha():
         return False
-    asked = "\n".join(stems)
-    if "nswer" in asked or "NSWER" in asked:
+    joined_stems = "\n".join(stems)
+    if "nswer" in joined_stems or "NSWER" in joined_stems:
         return False
-    if "A" in asked and ("A." in asked or "A)" in asked or "A:" in asked or "A " in asked):
+    if "A" in joined_stems and ("A." in joined_stems or "A)" in joined_stems or "A:" in joined_stems or "A " in joined_stems):
         return False
-    each_joined = list(map("\n".join, options))
-    joined = "\n".join(each_joined)
-    if not joined.isascii() or any(each in joined for each in _SUSPICIOUS_IN_OPTIONS):
+    option_blocks = list(map("\n".join, options))
+    joined_options = "\n".join(option_blocks)
+    if not joined_options.isascii() or any(fragment in joined_options for fragment in _SUSPICIOUS_IN_OPTIONS):
         return False
-    folded = joined.casefold().split("\n")
+    folded_options = joined_options.casefold().split("\n")
     # A different number of lines means that an option contains a line end.
-    if len(folded) != _FORM_OPTIONS * len(stems) or not all(folded) or not _LEFTOVERS.isdisjoint(folded):
+    if len(folded_options) != _OPTION_COUNT * len(stems) or not all(folded_options) or not _MISSING_VALUE_TEXTS.isdisjoint(folded_options):
         return False
-    by_four = iter(folded)
-    if min(map(len, map(set, zip(by_four, by_four, by_four, by_four, strict=True)))) != _FORM_OPTIONS:
+    option_iterator = iter(folded_options)
+    if min(map(len, map(set, zip(option_iterator, option_iterator, option_iterator, option_iterator, strict=True)))) != _OPTION_COUNT:
         return False
-    begins = {text[:2] for text in each_joined}
+    first_characters = {text[:2] for text in option_blocks}
     return (
-        joined[-1] not in _BLANK
-        and {text[-1] for text in explanations}.isdisjoint(_BLANK)
-        and all(begin[0].isalnum() and begin[1] not in _FIRST_OPTION_ENDS for begin in begins)
-        and all(map(_fine_label, set(labels)))
+        joined_options[-1] not in _BLANKS
+        and {text[-1] for text in explanations}.isdisjoint(_BLANKS)
+        and all(start[0].isalnum() and start[1] not in _SECOND_CHARACTER_STOPS for start in first_characters)
+        and all(map(_is_plain_label, set(labels)))
     )
 
 
 @lru_cache(maxsize=4096)
-def _fine_label(label: str) -> bool:
-    return label.isascii() and label[:1].isalpha() and label.strip().casefold() not in _LEFTOVERS
+def _is_plain_label(label: str) -> bool:
+    return label.isascii() and label[:1].isalpha() and label.strip().casefold() not in _MISSING_VALUE_TEXTS
 
 
-def _texts(question: Question) -> Iterator[tuple[str, str]]:
+def _iter_texts(question: Question) -> Iterator[tuple[str, str]]:
     yield "stem", question.stem
     yield "explanation", question.explanation
     for option in question.options:

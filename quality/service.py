@@ -27,19 +27,19 @@ from storage.quality.problems import ProblemCount, ProblemExample
 __all__ = [
     "CheckReport",
     "DatasetSummary",
-    "FoundProblems",
+    "DetectedProblems",
     "ProblemCount",
     "ProblemExample",
-    "examples",
+    "list_examples",
     "find_problems",
-    "imported_files",
+    "list_imported_files",
     "list_datasets",
-    "question_with_problem",
+    "load_question_with_problem",
     "record_problems",
-    "report",
+    "load_check_report",
 ]
 
-_AT_ONCE = 2_000
+_BLOCK_SIZE = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +57,11 @@ class CheckReport:
 
     def of(self, check: Check) -> int:
         """The number of problems that a check found; at most one per question."""
-        return sum(each.questions for each in self.counts if each.check is check)
+        return sum(problem_count.questions for problem_count in self.counts if problem_count.check is check)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundProblems:
+class DetectedProblems:
     """The result of the checks, not stored yet; ``found`` are (question number, problem).
 
     The questions up to number ``last_question`` were checked, with ``minimum_explanation`` characters.
@@ -80,7 +80,7 @@ def find_problems(
     dataset: str,
     minimum_explanation: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
-) -> FoundProblems:
+) -> DetectedProblems:
     """Run the four checks on every question of a dataset; writes nothing.
 
     Args:
@@ -95,75 +95,75 @@ def find_problems(
         InvalidValue: a minimum below 0.
     """
     require(by, Action.IMPORT_QUESTIONS)
-    summary = datasets.dataset_named(db, name=dataset)
+    summary = datasets.load_dataset(db, name=dataset)
     minimum = summary.minimum_explanation if minimum_explanation is None else minimum_explanation
     if minimum < 0:
         raise InvalidValue("minimum_explanation", f"must be 0 or more characters, not {minimum}")
-    found: list[tuple[int, Problem]] = []
-    same: dict[Problem, Problem] = {}  # equal problems share one object, because a few occur a million times
-    done = last = 0
-    while numbers := problems.question_numbers(db, dataset_id=summary.id, after=last, count=_AT_ONCE):
-        found.extend(
-            (number, same.setdefault(problem, problem))
+    detected: list[tuple[int, Problem]] = []
+    shared_problems: dict[Problem, Problem] = {}  # equal problems share one object, because a few occur a million times
+    done_count = last_number = 0
+    while numbers := problems.list_question_numbers(db, dataset_id=summary.id, after=last_number, count=_BLOCK_SIZE):
+        detected.extend(
+            (number, shared_problems.setdefault(problem, problem))
             for number, question in load_questions(db, question_ids=numbers)
             for problem in check_question(question, minimum_explanation=minimum)
         )
-        done, last = done + len(numbers), numbers[-1]
-        progress(done, summary.questions)
-    return FoundProblems(
-        dataset_id=summary.id, minimum_explanation=minimum, last_question=last, found=tuple(found)
+        done_count, last_number = done_count + len(numbers), numbers[-1]
+        progress(done_count, summary.questions)
+    return DetectedProblems(
+        dataset_id=summary.id, minimum_explanation=minimum, last_question=last_number, found=tuple(detected)
     )
 
 
-def record_problems(db: Session, *, by: Person, found: FoundProblems, now: datetime) -> None:
+def record_problems(db: Session, *, by: Person, detected: DetectedProblems, now: datetime) -> None:
     """Replace the stored problems of the checked questions, and store the minimum of the dataset.
 
     Questions that were imported since the check keep the problems that their import found.
     """
     require(by, Action.IMPORT_QUESTIONS)
-    datasets.set_minimum_explanation(db, dataset_id=found.dataset_id, characters=found.minimum_explanation)
-    problems.remove_problems(db, dataset_id=found.dataset_id, up_to=found.last_question)
-    problems.add_problems(db, dataset_id=found.dataset_id, found=found.found)
+    datasets.set_minimum_explanation(db, dataset_id=detected.dataset_id, characters=detected.minimum_explanation)
+    problems.remove_problems(db, dataset_id=detected.dataset_id, up_to=detected.last_question)
+    problems.add_problems(db, dataset_id=detected.dataset_id, problems=detected.found)
     record(
         db,
         by=by,
         what="check questions",
-        subject=f"dataset {found.dataset_id}",
+        subject=f"dataset {detected.dataset_id}",
         new={
-            "minimum_explanation": found.minimum_explanation,
-            "last_question": found.last_question,
-            "problems": len(found.found),
+            "minimum_explanation": detected.minimum_explanation,
+            "last_question": detected.last_question,
+            "problems": len(detected.found),
         },
         now=now,
     )
 
 
-def report(db: Session, *, by: Person, dataset: str) -> CheckReport:
+def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
     """The stored problems of a dataset, counted.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.SEE_CHECKS)
-    summary = datasets.dataset_named(db, name=dataset)
+    summary = datasets.load_dataset(db, name=dataset)
     return CheckReport(
         dataset=dataset,
         questions=summary.questions,
-        with_problems=problems.questions_with_problems(db, dataset_id=summary.id),
+        with_problems=problems.count_questions_with_problems(db, dataset_id=summary.id),
         minimum_explanation=summary.minimum_explanation,
         counts=tuple(problems.count_problems(db, dataset_id=summary.id)),
     )
 
 
-def examples(
+def list_examples(
     db: Session,
     *,
     by: Person,
     dataset: str,
     check: Check,
     field: str | None = None,
-    first: int = 0,
-    count: int = 20,
+    offset: int = 0,
+    limit: int = 20,
 ) -> list[ProblemExample]:
     """Questions with a problem, in the order of import.
 
@@ -173,20 +173,20 @@ def examples(
         dataset: its name.
         check: that found the problem.
         field: only problems of this field; None for all.
-        first: number of questions to skip.
-        count: most questions to return.
+        offset: number of questions to skip.
+        limit: most questions to return.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.SEE_CHECKS)
-    summary = datasets.dataset_named(db, name=dataset)
-    return problems.problem_examples(
-        db, dataset_id=summary.id, check=check, field=field, first=first, count=count
+    summary = datasets.load_dataset(db, name=dataset)
+    return problems.list_problem_examples(
+        db, dataset_id=summary.id, check=check, field=field, first=offset, count=limit
     )
 
 
-def question_with_problem(db: Session, *, by: Person, question_number: int) -> Question:
+def load_question_with_problem(db: Session, *, by: Person, question_number: int) -> Question:
     """A question with its key, which people who may see checks may see.
 
     Raises:
@@ -202,11 +202,11 @@ def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:
     return datasets.list_datasets(db)
 
 
-def imported_files(db: Session, *, by: Person, dataset: str) -> list[ImportedFile]:
+def list_imported_files(db: Session, *, by: Person, dataset: str) -> list[ImportedFile]:
     """The files imported into a dataset, the latest first.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.SEE_CHECKS)
-    return datasets.imported_files(db, dataset_id=datasets.dataset_named(db, name=dataset).id)
+    return datasets.list_imported_files(db, dataset_id=datasets.load_dataset(db, name=dataset).id)

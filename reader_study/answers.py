@@ -13,12 +13,12 @@ from domain.questions import Answer, check_answer
 from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, Slot
 
-LONGEST_TEXT = 5_000  # characters of an open answer, or of a reported fault
-MOST_BOXES = 50
+MAX_TEXT_LENGTH = 5_000  # characters of an open answer, or of a reported fault
+MAX_BOXES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SubmittedAnswer:
     """A reader's answer as the form sends it; ``answer`` has indices of options in the order shown."""
 
     answer: Answer | None
@@ -32,13 +32,13 @@ class Said:
     image: ImageDisplay | None = None
 
 
-def reading_of(
-    said: Said, *, slot: Slot, key: ReadingKey, version: int, revision: int, began_at: datetime, now: datetime
+def build_reading(
+    submitted: SubmittedAnswer, *, slot: Slot, key: ReadingKey, version: int, revision: int, began_at: datetime, now: datetime
 ) -> Reading:
     """The reading of an answer, its options in the order of the question.
 
     Args:
-        said: the answer.
+        submitted: the answer.
         slot: the place in the reader's order.
         key: of the reading.
         version: of the protocol.
@@ -49,11 +49,11 @@ def reading_of(
     Raises:
         InvalidValue: the answer names an option that the case does not have.
     """
-    answer = said.answer
+    answer = submitted.answer
     if isinstance(answer, tuple):
-        if any(not 0 <= place < len(slot.option_order) for place in answer):
+        if any(not 0 <= index < len(slot.option_order) for index in answer):
             raise InvalidValue("answer", f"{list(answer)} is no option of this case")
-        answer = tuple(sorted({slot.option_order[place] for place in answer}))
+        answer = tuple(sorted({slot.option_order[index] for index in answer}))
     elif isinstance(answer, str):
         answer = answer.strip()
     return Reading(
@@ -63,16 +63,16 @@ def reading_of(
         period=slot.period,
         protocol_version=version,
         answer=answer,
-        cannot_determine=said.cannot_determine,
-        faulty=said.faulty.strip(),
-        confidence=said.confidence,
-        boxes=said.boxes,
-        seconds=said.seconds,
-        seconds_looking=said.seconds_looking,
-        seconds_away=said.seconds_away,
+        cannot_determine=submitted.cannot_determine,
+        faulty=submitted.faulty.strip(),
+        confidence=submitted.confidence,
+        boxes=submitted.boxes,
+        seconds=submitted.seconds,
+        seconds_looking=submitted.seconds_looking,
+        seconds_away=submitted.seconds_away,
         began_at=began_at,
         read_at=now,
-        image=said.image,
+        image=submitted.image,
     )
 
 
@@ -85,30 +85,30 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
     """
     if reading.answer is not None:
         check_answer(reading.answer, format_=case.format, options=case.options, field_name="answer")
-        if case.format.is_free_text and len(reading.answer) > LONGEST_TEXT:
-            raise InvalidValue("answer", f"has at most {LONGEST_TEXT:,} characters")
+        if case.format.is_free_text and len(reading.answer) > MAX_TEXT_LENGTH:
+            raise InvalidValue("answer", f"has at most {MAX_TEXT_LENGTH:,} characters")
         if ask_confidence and reading.confidence is None:
             raise InvalidValue("confidence", "say how sure you are, 1 to 5")
-    if len(reading.faulty) > LONGEST_TEXT:
-        raise InvalidValue("faulty", f"has at most {LONGEST_TEXT:,} characters")
+    if len(reading.faulty) > MAX_TEXT_LENGTH:
+        raise InvalidValue("faulty", f"has at most {MAX_TEXT_LENGTH:,} characters")
     if not reading.boxes:
         return
     if not case.asks_box:
         raise InvalidValue("boxes", "this case asks for none")
-    if len(reading.boxes) > MOST_BOXES:
-        raise InvalidValue("boxes", f"at most {MOST_BOXES}, not {len(reading.boxes)}")
-    for each in reading.boxes:
-        radiograph = exam.radiograph(each.radiograph)
+    if len(reading.boxes) > MAX_BOXES:
+        raise InvalidValue("boxes", f"at most {MAX_BOXES}, not {len(reading.boxes)}")
+    for labelled_box in reading.boxes:
+        radiograph = exam.radiograph(labelled_box.radiograph)
         if radiograph.rows is None or radiograph.columns is None:
-            raise InvalidValue("boxes", f"radiograph {each.radiograph!r} has no image")
-        if not each.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
+            raise InvalidValue("boxes", f"radiograph {labelled_box.radiograph!r} has no image")
+        if not labelled_box.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
             raise InvalidValue("boxes", "one lies off the image")
 
 
-def same_answer(saved: Reading, given: Reading) -> bool:
+def is_same_answer(saved: Reading, submitted: Reading) -> bool:
     """Whether two readings have the same content; the times of a repeated request may differ."""
     return saved == replace(
-        given,
+        submitted,
         seconds=saved.seconds,
         seconds_looking=saved.seconds_looking,
         seconds_away=saved.seconds_away,

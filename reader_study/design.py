@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from domain.errors import Refused
 from domain.studies import Arm, BlindCase, CaseKind, Crossing, Slot, StudyDesign
-from reader_study.shuffling import latin_square, shuffled
+from reader_study.shuffling import latin_square, shuffle_items
 
 #: Options that refer to the options above them keep their place.
-_LAST = re.compile(
+_REFERS_TO_ABOVE = re.compile(
     r"\b(all|none|both|neither|any)\b.{0,12}\b(above|these|listed|options|choices)\b", re.IGNORECASE
 )
 #: Options that name other options by letter; the order is then not changed.
-_LETTERS = re.compile(
+_REFERS_TO_LETTERS = re.compile(
     r"\b(?:both|options?|either|neither|only)?\s*\(?[A-F]\)?\s*(?:and|or|&)\s*\(?[A-F]\)?\b"
 )
 
@@ -30,7 +30,7 @@ class _Visit:
     repeat: int = 0
 
 
-def orders(
+def compute_orders(
     design: StudyDesign, *, readers: Sequence[int], cases: Sequence[BlindCase], shuffle_options: bool
 ) -> list[Slot]:
     """Compute the slots of all readers.
@@ -50,16 +50,16 @@ def orders(
     by_number = {case.number: case for case in cases}
     training = [case.number for case in cases if case.kind is CaseKind.TRAINING]
     scored = [case.number for case in cases if case.kind is CaseKind.SCORED]
-    shares = _shares(design, readers=len(readers), cases=scored)
+    cases_by_reader = _assign_cases(design, readers=len(readers), cases=scored)
     slots = []
-    for place, reader in enumerate(readers):
+    for reader_index, reader in enumerate(readers):
         visits = [
-            *(_Visit(case=case, arm=_first_arm(design, place), period=1) for case in training),
-            *_visits(design, place=place, cases=shares[place]),
+            *(_Visit(case=case, arm=_first_arm(design, reader_index), period=1) for case in training),
+            *_order_visits(design, reader_index=reader_index, cases=cases_by_reader[reader_index]),
         ]
         for position, visit in enumerate(visits, start=1):
             case = by_number[visit.case]
-            purpose = f"options of {visit.case} reader {place} arm {visit.arm} repeat {visit.repeat}"
+            purpose = f"options of {visit.case} reader {reader_index} arm {visit.arm} repeat {visit.repeat}"
             slots.append(
                 Slot(
                     reader_id=reader,
@@ -68,7 +68,7 @@ def orders(
                     arm=visit.arm,
                     repeat=visit.repeat,
                     period=visit.period,
-                    option_order=option_order(
+                    option_order=compute_option_order(
                         case.options, seed=design.plan.seed, purpose=purpose, shuffle=shuffle_options
                     ),
                 )
@@ -76,7 +76,7 @@ def orders(
     return slots
 
 
-def option_order(options: Sequence[str], *, seed: int, purpose: str, shuffle: bool) -> tuple[int, ...]:
+def compute_option_order(options: Sequence[str], *, seed: int, purpose: str, shuffle: bool) -> tuple[int, ...]:
     """The order in which options are shown.
 
     "None of the above" and similar options stay last; options that name others by letter are not moved.
@@ -90,15 +90,15 @@ def option_order(options: Sequence[str], *, seed: int, purpose: str, shuffle: bo
     Returns:
         The index of the option at each place.
     """
-    places = list(range(len(options)))
-    if not shuffle or any(_LETTERS.search(text) for text in options):
-        return tuple(places)
-    last = [place for place in places if _LAST.search(options[place])]
-    free = [place for place in places if place not in last]
-    return (*shuffled(free, seed=seed, purpose=purpose), *last)
+    indices = list(range(len(options)))
+    if not shuffle or any(_REFERS_TO_LETTERS.search(text) for text in options):
+        return tuple(indices)
+    last_indices = [index for index in indices if _REFERS_TO_ABOVE.search(options[index])]
+    movable_indices = [index for index in indices if index not in last_indices]
+    return (*shuffle_items(movable_indices, seed=seed, purpose=purpose), *last_indices)
 
 
-def _shares(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[list[int]]:
+def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[list[int]]:
     """The cases of each reader: all of them, or a part, so that each case has the required number of readers.
 
     Shared cases are read by all. Each other case is given to the readers with the fewest so far, at random
@@ -106,93 +106,93 @@ def _shares(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[
     """
     if design.crossing is not Crossing.PARTS:
         return [list(cases) for _ in range(readers)]
-    wanted = design.readers_per_case or 1
-    if wanted > readers:
+    readers_per_case = design.readers_per_case or 1
+    if readers_per_case > readers:
         raise Refused(
-            f"Each case is to be read by {wanted} readers, and there are {readers}. Name more readers."
+            f"Each case is to be read by {readers_per_case} readers, and there are {readers}. Name more readers."
         )
     if design.shared > len(cases):
         raise Refused(f"{design.shared} cases are to be read by all, and there are {len(cases)}.")
-    dealt = shuffled(cases, seed=design.plan.seed, purpose="parts")
-    shares = [set(dealt[: design.shared]) for _ in range(readers)]
-    for case in dealt[design.shared :]:
-        turns = shuffled(range(readers), seed=design.plan.seed, purpose=f"readers of {case}")
-        for reader in sorted(turns, key=lambda each: len(shares[each]))[:wanted]:
-            shares[reader].add(case)
-    return [[case for case in cases if case in share] for share in shares]
+    shuffled_cases = shuffle_items(cases, seed=design.plan.seed, purpose="parts")
+    cases_of_reader = [set(shuffled_cases[: design.shared]) for _ in range(readers)]
+    for case in shuffled_cases[design.shared :]:
+        reader_order = shuffle_items(range(readers), seed=design.plan.seed, purpose=f"readers of {case}")
+        for reader in sorted(reader_order, key=lambda candidate: len(cases_of_reader[candidate]))[:readers_per_case]:
+            cases_of_reader[reader].add(case)
+    return [[case for case in cases if case in share] for share in cases_of_reader]
 
 
-def _visits(design: StudyDesign, *, place: int, cases: Sequence[int]) -> list[_Visit]:
+def _order_visits(design: StudyDesign, *, reader_index: int, cases: Sequence[int]) -> list[_Visit]:
     """One reader's scored cases in order; hidden repeats are placed in the first period."""
     if design.crossing is not Crossing.CROSSOVER:
-        ordered = _in_blocks(design, place=place, cases=cases, purpose="period 1")
+        ordered = _order_in_blocks(design, reader_index=reader_index, cases=cases, purpose="period 1")
         visits = [_Visit(case=case, arm=design.arms[0].name, period=1) for case in ordered]
-        return _with_repeats(design, place=place, visits=visits)
-    found: list[_Visit] = []
-    halves = _halves(cases)
+        return _insert_repeats(design, reader_index=reader_index, visits=visits)
+    all_visits: list[_Visit] = []
+    halves = _split_in_halves(cases)
     for period in (1, 2):
-        of_period: list[_Visit] = []
-        for arm in _arms(design, place=place, period=period):
-            half = halves[(design.arms.index(arm) + place + period) % 2]
-            ordered = _in_blocks(design, place=place, cases=half, purpose=f"period {period} {arm.name}")
-            of_period += [_Visit(case=case, arm=arm.name, period=period) for case in ordered]
-        found += _with_repeats(design, place=place, visits=of_period) if period == 1 else of_period
-    return found
+        period_visits: list[_Visit] = []
+        for arm in _order_arms(design, reader_index=reader_index, period=period):
+            half = halves[(design.arms.index(arm) + reader_index + period) % 2]
+            ordered = _order_in_blocks(design, reader_index=reader_index, cases=half, purpose=f"period {period} {arm.name}")
+            period_visits += [_Visit(case=case, arm=arm.name, period=period) for case in ordered]
+        all_visits += _insert_repeats(design, reader_index=reader_index, visits=period_visits) if period == 1 else period_visits
+    return all_visits
 
 
-def _halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
+def _split_in_halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
     """Divide the cases into two halves, alternating in the order of the draw, so that strata are balanced."""
     return list(cases[0::2]), list(cases[1::2])
 
 
-def _arms(design: StudyDesign, *, place: int, period: int) -> tuple[Arm, ...]:
+def _order_arms(design: StudyDesign, *, reader_index: int, period: int) -> tuple[Arm, ...]:
     """Both arms, in the order in which the reader has them in a period.
 
-    With the halves by ``place % 2``, four consecutive readers have the four sequences of halves and arms.
+    With the halves by ``reader_index % 2``, four consecutive readers have the four sequences of halves and arms.
     """
-    turned = (place // 2 + period) % 2 == 0
-    return tuple(reversed(design.arms)) if turned else design.arms
+    is_reversed = (reader_index // 2 + period) % 2 == 0
+    return tuple(reversed(design.arms)) if is_reversed else design.arms
 
 
-def _first_arm(design: StudyDesign, place: int) -> str:
+def _first_arm(design: StudyDesign, reader_index: int) -> str:
     if design.crossing is not Crossing.CROSSOVER:
         return design.arms[0].name
-    return _arms(design, place=place, period=1)[0].name
+    return _order_arms(design, reader_index=reader_index, period=1)[0].name
 
 
-def _in_blocks(design: StudyDesign, *, place: int, cases: Sequence[int], purpose: str) -> list[int]:
+def _order_in_blocks(design: StudyDesign, *, reader_index: int, cases: Sequence[int], purpose: str) -> list[int]:
     """The cases in blocks that are the same for all readers, ordered by the reader's row of the square."""
     count = max(1, min(design.blocks, len(cases)))
     seed = design.plan.seed
-    dealt = shuffled(cases, seed=seed, purpose="blocks")
-    blocks = [dealt[start::count] for start in range(count)]
+    shuffled_cases = shuffle_items(cases, seed=seed, purpose="blocks")
+    blocks = [shuffled_cases[start::count] for start in range(count)]
     square = latin_square(count)
-    row = square[place % len(square)]
+    row = square[reader_index % len(square)]
     return [
         case
         for block in row
-        for case in shuffled(blocks[block], seed=seed, purpose=f"{purpose} reader {place} block {block}")
+        for case in shuffle_items(blocks[block], seed=seed, purpose=f"{purpose} reader {reader_index} block {block}")
     ]
 
 
-def _with_repeats(design: StudyDesign, *, place: int, visits: list[_Visit]) -> list[_Visit]:
+def _insert_repeats(design: StudyDesign, *, reader_index: int, visits: list[_Visit]) -> list[_Visit]:
     """The visits with the repeats added, each at least ``repeat_gap`` cases after the first reading."""
     if not design.repeats:
         return visits
-    seed, room = design.plan.seed, len(visits) - design.repeat_gap
-    if design.repeats > room:
+    seed, available = design.plan.seed, len(visits) - design.repeat_gap
+    if design.repeats > available:
         raise Refused(
             f"{design.repeats} hidden repeats at least {design.repeat_gap} cases after the first don't fit "
-            f"into {len(visits)} cases: at most {max(0, room)} do. Ask for fewer, or a smaller gap."
+            f"into {len(visits)} cases: at most {max(0, available)} do. Ask for fewer, or a smaller gap."
         )
-    chosen = shuffled(range(room), seed=seed, purpose=f"repeats reader {place}")[: design.repeats]
-    behind: dict[int, list[_Visit]] = {index: [] for index in range(len(visits))}
-    for first in chosen:
+    chosen = shuffle_items(range(available), seed=seed, purpose=f"repeats reader {reader_index}")[: design.repeats]
+    repeats_after: dict[int, list[_Visit]] = {index: [] for index in range(len(visits))}
+    for first_index in chosen:
         # Placed after the visit at `later`, so that at least `repeat_gap` visits are between the two.
-        later = shuffled(
-            range(first + design.repeat_gap, len(visits)),
+        later_index = shuffle_items(
+            range(first_index + design.repeat_gap, len(visits)),
             seed=seed,
-            purpose=f"repeat reader {place} of {first}",
+            purpose=f"repeat reader {reader_index} of {first_index}",
         )[0]
-        behind[later].append(replace(visits[first], repeat=1))
-    return [each for index, visit in enumerate(visits) for each in (visit, *behind[index])]
+        repeats_after[later_index].append(replace(visits[first_index], repeat=1))
+    return [entry for index, visit in enumerate(visits) for entry in (visit, *repeats_after[index])]

@@ -22,14 +22,14 @@ from dataclasses import dataclass
 
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
-from reader_study.reply_values import is_option_text, listed, plain_text, value_of
+from reader_study.reply_values import is_option_text, parse_answer_list, to_plain_text, parse_answer
 
 GIVEN, TAG, JSON, BOXED = "given", "tag", "json", "boxed"
-EXPLICIT, LETTER, OPTION_TEXT, WHOLE, FAILED = "explicit", "letter", "option text", "whole reply", "failed"
+EXPLICIT, LETTER, OPTION_TEXT, WHOLE_REPLY, FAILED = "explicit", "letter", "option text", "whole reply", "failed"
 #: The part of a reply that is read, in characters.
-LONGEST = 200_000
+MAX_PARSED_LENGTH = 200_000
 #: The most JSON objects that are tried in one reply.
-_OBJECTS = 20
+_MAX_JSON_OBJECTS = 20
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<answer>([^<]{0,2000})", re.IGNORECASE)
@@ -40,7 +40,7 @@ _CUE = re.compile(
     r"(?:(?:most likely|likely|probably|clearly|therefore|thus)\s+)?",
     re.IGNORECASE,
 )
-_DENIED = frozenset(
+_NEGATING_WORDS = frozenset(
     {"wrong", "incorrect", "false", "worst", "bad", "other", "no", "not", "possible", "previous"}
 )
 _DOUBT = re.compile(
@@ -66,7 +66,7 @@ class Extraction:
     rule: str
 
 
-def extract(reply: str, *, format_: AnswerFormat, options: Sequence[str]) -> Extraction:
+def extract_answer(reply: str, *, format_: AnswerFormat, options: Sequence[str]) -> Extraction:
     """Extract the answer from a reply.
 
     Args:
@@ -74,61 +74,61 @@ def extract(reply: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ext
         format_: of the question.
         options: of the question, in the order shown to the model.
     """
-    text = _THOUGHT.sub(" ", reply[:LONGEST])
-    marked = list(_marked(text, format_, options))
-    if marked:
-        answers = {answer for answer, _ in marked}
-        return _found(marked[0][0] if len(answers) == 1 else None, marked[0][1])
+    text = _THOUGHT.sub(" ", reply[:MAX_PARSED_LENGTH])
+    marked_answers = list(_find_marked_answers(text, format_, options))
+    if marked_answers:
+        answers = {answer for answer, _ in marked_answers}
+        return _build_extraction(marked_answers[0][0] if len(answers) == 1 else None, marked_answers[0][1])
     if format_.is_free_text:
-        return _found(plain_text(text) or None, WHOLE)
-    text = plain_text(text)
+        return _build_extraction(to_plain_text(text) or None, WHOLE_REPLY)
+    text = to_plain_text(text)
     cues = list(_CUE.finditer(text))
     if cues:
-        return _found(_named(text, cues[-1], format_, options), EXPLICIT)
-    whole = value_of(text, format_=format_, options=options)
-    if whole is not None:
-        return _found(whole, OPTION_TEXT if is_option_text(text, options) else LETTER)
-    lone = dict.fromkeys(line for line in text.splitlines() if _lone(line))
-    lines = {value_of(line, format_=format_, options=options) for line in lone}
-    return _found(lines.pop() if len(lines) == 1 else None, LETTER)
+        return _build_extraction(_answer_after_cue(text, cues[-1], format_, options), EXPLICIT)
+    whole_value = parse_answer(text, format_=format_, options=options)
+    if whole_value is not None:
+        return _build_extraction(whole_value, OPTION_TEXT if is_option_text(text, options) else LETTER)
+    lone_lines = dict.fromkeys(line for line in text.splitlines() if _is_lone_answer(line))
+    line_values = {parse_answer(line, format_=format_, options=options) for line in lone_lines}
+    return _build_extraction(line_values.pop() if len(line_values) == 1 else None, LETTER)
 
 
-def _found(answer: Answer | None, rule: str) -> Extraction:
+def _build_extraction(answer: Answer | None, rule: str) -> Extraction:
     return Extraction(answer=answer, rule=FAILED if answer is None else rule)
 
 
-def _marked(text: str, format_: AnswerFormat, options: Sequence[str]) -> Iterator[tuple[Answer | None, str]]:
-    for tagged in _TAG.finditer(text):
-        yield value_of(tagged[1], format_=format_, options=options), TAG
+def _find_marked_answers(text: str, format_: AnswerFormat, options: Sequence[str]) -> Iterator[tuple[Answer | None, str]]:
+    for tag_match in _TAG.finditer(text):
+        yield parse_answer(tag_match[1], format_=format_, options=options), TAG
     for value in _json_answers(text):
         if isinstance(value, str):
-            yield value_of(value, format_=format_, options=options), JSON
+            yield parse_answer(value, format_=format_, options=options), JSON
         elif isinstance(value, list):
-            yield listed(value, format_=format_, options=options), JSON
+            yield parse_answer_list(value, format_=format_, options=options), JSON
         else:
             yield None, JSON  # a number is ambiguous: it may count from 0 or from 1
-    for boxed in _BOXED.finditer(text):
-        inner = _TEX.sub(r"\1", boxed[1])
-        yield value_of(inner, format_=format_, options=options), BOXED
+    for box_match in _BOXED.finditer(text):
+        inner = _TEX.sub(r"\1", box_match[1])
+        yield parse_answer(inner, format_=format_, options=options), BOXED
 
 
 def _json_answers(text: str) -> Iterator[object]:
     """The values of the field "answer" of all JSON objects in the text."""
-    decoder = json.JSONDecoder(object_pairs_hook=_pairs)
-    at = text.find("{")
-    for _ in range(_OBJECTS):
-        if at < 0:
+    decoder = json.JSONDecoder(object_pairs_hook=_build_object)
+    position = text.find("{")
+    for _ in range(_MAX_JSON_OBJECTS):
+        if position < 0:
             return
         try:
-            found, end = decoder.raw_decode(text, at)
+            parsed, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
-            at = text.find("{", at + 1)
+            position = text.find("{", position + 1)
             continue
-        if isinstance(found, _Object):
-            for name, value in found.pairs:
+        if isinstance(parsed, _Object):
+            for name, value in parsed.pairs:
                 if name.lower() in ("answer", "final_answer"):
                     yield value
-        at = text.find("{", end)
+        position = text.find("{", end)
 
 
 class _Object:
@@ -138,34 +138,34 @@ class _Object:
         self.pairs = pairs
 
 
-def _pairs(pairs: list[tuple[str, object]]) -> _Object:
+def _build_object(pairs: list[tuple[str, object]]) -> _Object:
     return _Object(pairs)
 
 
-def _named(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+def _answer_after_cue(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
     """The answer after the last cue; None if it is negated, ambiguous or not readable."""
-    if (cue["before"] or "").strip().lower() in _DENIED:
+    if (cue["before"] or "").strip().lower() in _NEGATING_WORDS:
         return None
     lead = text[max(0, cue.start() - 120) : cue.start()] + (cue["before"] or "")
     clause = _CLAUSE.split(lead)[-1]
     if _DOUBT.search(clause):
         return None
-    said = text[cue.end() : cue.end() + 2000].lstrip()
-    line = said.split("\n", 1)[0]
-    whole = value_of(line, format_=format_, options=options)
-    if whole is not None:
-        return whole
+    rest = text[cue.end() : cue.end() + 2000].lstrip()
+    line = rest.split("\n", 1)[0]
+    line_value = parse_answer(line, format_=format_, options=options)
+    if line_value is not None:
+        return line_value
     lead_letter = _LEAD.match(line)
     start = lead_letter.end() if lead_letter else 0
     end = _END.search(line, start)
     if end is None:
         # a letter in brackets or with a full stop, then a sentence
-        return _before_sentence(line, lead_letter, format_, options)
-    named = value_of(line[: end.start()], format_=format_, options=options)
-    return named if named is not None else _before_sentence(line, lead_letter, format_, options)
+        return _letter_before_sentence(line, lead_letter, format_, options)
+    value_before_end = parse_answer(line[: end.start()], format_=format_, options=options)
+    return value_before_end if value_before_end is not None else _letter_before_sentence(line, lead_letter, format_, options)
 
 
-def _before_sentence(
+def _letter_before_sentence(
     line: str, lead: re.Match[str] | None, format_: AnswerFormat, options: Sequence[str]
 ) -> Answer | None:
     """The letter of "B. The angle is blunt"; None if another letter or option follows as an alternative."""
@@ -174,12 +174,12 @@ def _before_sentence(
     rest = line[lead.end() :].strip()
     if re.match(r"(?:or|and|and/or|[,/&|;])(?:\s|$)|\?", rest, re.IGNORECASE):
         return None
-    if value_of(rest.split(".")[0], format_=format_, options=options) is not None:
+    if parse_answer(rest.split(".")[0], format_=format_, options=options) is not None:
         return None
-    return value_of(lead[1], format_=format_, options=options)
+    return parse_answer(lead[1], format_=format_, options=options)
 
 
-def _lone(line: str) -> bool:
+def _is_lone_answer(line: str) -> bool:
     """Whether the line could be a single letter, or yes or no."""
-    bare = line.strip(" .()[]:!\"'")
-    return len(bare) == 1 or bare.lower() in ("yes", "no")
+    stripped = line.strip(" .()[]:!\"'")
+    return len(stripped) == 1 or stripped.lower() in ("yes", "no")

@@ -18,14 +18,14 @@ from domain.readings import Prediction
 from domain.vocabulary import AnswerFormat
 from intake.containers import Container, QuestionFile
 from intake.strictness import decode
-from reader_study.extraction import GIVEN, Extraction, extract
-from reader_study.reply_values import listed, value_of
+from reader_study.extraction import GIVEN, Extraction, extract_answer
+from reader_study.reply_values import parse_answer_list, parse_answer
 from records.values import BoxRecord
 
 #: The longest free text of one reply, in characters.
-LONGEST_REPLY = 200_000
+MAX_REPLY_LENGTH = 200_000
 #: The most refusals that are kept.
-MOST_REFUSALS = 1_000
+MAX_REFUSALS = 1_000
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -55,7 +55,7 @@ class PredictionRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedQuestion:
+class QuestionFormat:
     """The properties of a question that are needed to read an answer."""
 
     number: int
@@ -72,15 +72,15 @@ class Refusals:
 
     def add(self, line: str, field: str, reason: str) -> None:
         self.count += 1
-        if len(self._kept) < MOST_REFUSALS:
+        if len(self._kept) < MAX_REFUSALS:
             self._kept.append(Refusal(file=self._file, record=line, field=field, reason=reason))
 
     @property
     def sorted(self) -> tuple[Refusal, ...]:
-        return tuple(sorted(self._kept, key=lambda each: int(each.record)))
+        return tuple(sorted(self._kept, key=lambda refusal: int(refusal.record)))
 
 
-def prediction_lines(path: Path, *, model: str | None) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
+def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
     """Read a file of predictions.
 
     The second line of a question is refused.
@@ -92,8 +92,8 @@ def prediction_lines(path: Path, *, model: str | None) -> Iterator[tuple[Predict
     Yields:
         For each line the record or the refusal, and the number of bytes read so far.
     """
-    named = model
-    seen: dict[str, int] = {}
+    model_name = model
+    first_lines: dict[str, int] = {}
     try:
         file = QuestionFile(path)
     except InvalidValue as error:
@@ -104,42 +104,42 @@ def prediction_lines(path: Path, *, model: str | None) -> Iterator[tuple[Predict
         try:
             if isinstance(raw, InvalidValue):
                 raise raw
-            found = decode(raw, _decoder)
-            named = named or found.model
-            yield _record(line, found, named=named, seen=seen), file.bytes_read
+            parsed_line = decode(raw, _decoder)
+            model_name = model_name or parsed_line.model
+            yield _build_record(line, parsed_line, model_name=model_name, first_lines=first_lines), file.bytes_read
         except InvalidValue as error:
             field = "" if error.field == "record" else error.field
             yield Refusal(file=path.name, record=str(line), field=field, reason=error.reason), file.bytes_read
 
 
-def _record(line: int, found: _Line, *, named: str | None, seen: dict[str, int]) -> PredictionRecord:
-    if not found.question_id:
+def _build_record(line: int, parsed_line: _Line, *, model_name: str | None, first_lines: dict[str, int]) -> PredictionRecord:
+    if not parsed_line.question_id:
         raise InvalidValue("question_id", "is empty")
-    if found.question_id in seen:
+    if parsed_line.question_id in first_lines:
         raise InvalidValue(
-            "question_id", f"{found.question_id!r} stands on line {seen[found.question_id]} already"
+            "question_id", f"{parsed_line.question_id!r} stands on line {first_lines[parsed_line.question_id]} already"
         )
-    seen[found.question_id] = line
-    if found.model is not None and found.model != named:
-        raise InvalidValue("model", f"{found.model!r} is not {named!r}; a file holds one model's predictions")
-    if found.answer is None and found.raw is None:
+    first_lines[parsed_line.question_id] = line
+    if parsed_line.model is not None and parsed_line.model != model_name:
+        raise InvalidValue("model", f"{parsed_line.model!r} is not {model_name!r}; a file holds one model's predictions")
+    if parsed_line.answer is None and parsed_line.raw is None:
         raise InvalidValue("answer", "is missing; a line has answer, or raw with the free text of the reply")
-    if found.raw is not None and len(found.raw) > LONGEST_REPLY:
-        raise InvalidValue("raw", f"has {len(found.raw):,} characters, at most {LONGEST_REPLY:,} are taken")
-    if found.seconds is not None and not (math.isfinite(found.seconds) and 0 <= found.seconds <= 1e7):
-        raise InvalidValue("seconds", f"{found.seconds} is no number of seconds")
+    if parsed_line.raw is not None and len(parsed_line.raw) > MAX_REPLY_LENGTH:
+        raise InvalidValue("raw", f"has {len(parsed_line.raw):,} characters, at most {MAX_REPLY_LENGTH:,} are taken")
+    if parsed_line.seconds is not None and not (math.isfinite(parsed_line.seconds) and 0 <= parsed_line.seconds <= 1e7):
+        raise InvalidValue("seconds", f"{parsed_line.seconds} is no number of seconds")
     return PredictionRecord(
         line=line,
-        question_id=found.question_id,
-        answer=tuple(found.answer) if isinstance(found.answer, list) else found.answer,
-        raw=found.raw,
-        explanation=found.explanation or "",
-        boxes=tuple(_box(at, each) for at, each in enumerate(found.boxes)),
-        seconds=found.seconds,
+        question_id=parsed_line.question_id,
+        answer=tuple(parsed_line.answer) if isinstance(parsed_line.answer, list) else parsed_line.answer,
+        raw=parsed_line.raw,
+        explanation=parsed_line.explanation or "",
+        boxes=tuple(_build_box(index, box_record) for index, box_record in enumerate(parsed_line.boxes)),
+        seconds=parsed_line.seconds,
     )
 
 
-def answer_in(record: PredictionRecord, *, format_: AnswerFormat, options: tuple[str, ...]) -> Extraction:
+def resolve_answer(record: PredictionRecord, *, format_: AnswerFormat, options: tuple[str, ...]) -> Extraction:
     """The answer of a record: the given one, or the one extracted from the free text.
 
     Args:
@@ -150,71 +150,71 @@ def answer_in(record: PredictionRecord, *, format_: AnswerFormat, options: tuple
     Raises:
         InvalidValue: a given answer does not fit the question. Free text raises no error; extraction fails.
     """
-    given: Any = record.answer
-    if given is None:
-        return extract(record.raw or "", format_=format_, options=options)
+    stated_answer: Any = record.answer
+    if stated_answer is None:
+        return extract_answer(record.raw or "", format_=format_, options=options)
     answer: Answer | None
-    if isinstance(given, str):
-        answer = value_of(given, format_=format_, options=options)
-    elif given and all(isinstance(each, str) for each in given):
-        answer = listed(given, format_=format_, options=options)
-    elif all(isinstance(each, int) for each in given):
-        answer = tuple(sorted(set(given)))
+    if isinstance(stated_answer, str):
+        answer = parse_answer(stated_answer, format_=format_, options=options)
+    elif stated_answer and all(isinstance(item, str) for item in stated_answer):
+        answer = parse_answer_list(stated_answer, format_=format_, options=options)
+    elif all(isinstance(item, int) for item in stated_answer):
+        answer = tuple(sorted(set(stated_answer)))
     else:
         answer = None  # letters and indices in one list
     if answer is None:
-        shown = f"one of {len(options)} letters or options" if options else "yes or no"
+        expected = f"one of {len(options)} letters or options" if options else "yes or no"
         raise InvalidValue(
-            "answer", f"{_short(given)} is not {shown}; free text goes into raw, which is read by rules"
+            "answer", f"{_shorten(stated_answer)} is not {expected}; free text goes into raw, which is read by rules"
         )
     check_answer(answer, format_=format_, options=options, field_name="answer")
     return Extraction(answer=answer, rule=GIVEN)
 
 
-def _box(at: int, found: BoxRecord) -> LabelledBox:
-    x_min, y_min, x_max, y_max = found.box
+def _build_box(index: int, box_record: BoxRecord) -> LabelledBox:
+    x_min, y_min, x_max, y_max = box_record.box
     try:
         box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
     except InvalidValue as error:
-        raise InvalidValue(f"boxes[{at}]", error.reason) from error
-    return LabelledBox(radiograph=found.radiograph, label=found.label, box=box)
+        raise InvalidValue(f"boxes[{index}]", error.reason) from error
+    return LabelledBox(radiograph=box_record.radiograph, label=box_record.label, box=box)
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(list(value) if isinstance(value, tuple) else value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def prediction_of_record(
-    each: PredictionRecord, asked: AskedQuestion | None, before: frozenset[int], dataset: str, model: str
+def build_prediction(
+    record: PredictionRecord, question: QuestionFormat | None, answered_questions: frozenset[int], dataset: str, model: str
 ) -> Prediction:
     """The prediction of a record; its model's number is 0 until the model is stored.
 
     Args:
-        each: the record.
-        asked: its question; None if the dataset has none with that id.
-        before: numbers of the questions that the model has answered.
+        record: the record.
+        question: its question; None if the dataset has none with that id.
+        answered_questions: numbers of the questions that the model has answered.
         dataset: its name, for the text of an error.
         model: its name, likewise.
 
     Raises:
         InvalidValue: no such question, or it was answered before, or the answer does not fit it.
     """
-    if asked is None:
-        raise InvalidValue("question_id", f"{each.question_id!r} is no question of the dataset {dataset}")
-    if asked.number in before:
+    if question is None:
+        raise InvalidValue("question_id", f"{record.question_id!r} is no question of the dataset {dataset}")
+    if question.number in answered_questions:
         raise InvalidValue(
             "question_id",
-            f"{model} has answered {each.question_id!r} before; another run is another model name",
+            f"{model} has answered {record.question_id!r} before; another run is another model name",
         )
-    found = answer_in(each, format_=asked.format, options=asked.options)
+    extraction = resolve_answer(record, format_=question.format, options=question.options)
     return Prediction(
         model_id=0,
-        question_number=asked.number,
-        answer=found.answer,
-        raw=each.raw,
-        rule=found.rule,
-        explanation=each.explanation,
-        boxes=each.boxes,
-        seconds=each.seconds,
+        question_number=question.number,
+        answer=extraction.answer,
+        raw=record.raw,
+        rule=extraction.rule,
+        explanation=record.explanation,
+        boxes=record.boxes,
+        seconds=record.seconds,
     )

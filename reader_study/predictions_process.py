@@ -9,16 +9,16 @@ from typing import Any
 
 from domain.boxes import Box, LabelledBox
 from domain.problems import Refusal
-from intake.guarded_process import parts_of, send_all
-from reader_study.predictions_file import PredictionRecord, prediction_lines
+from intake.guarded_process import parse_in_process, send_all
+from reader_study.predictions_file import PredictionRecord, read_predictions
 
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 
 
-def guarded_predictions(
+def read_predictions_in_process(
     path: Path, *, model: str, file: str
 ) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
-    """:func:`reader_study.predictions_file.prediction_lines` in a separate process.
+    """:func:`reader_study.predictions_file.read_predictions` in a separate process.
 
     Args:
         path: the file.
@@ -28,12 +28,12 @@ def guarded_predictions(
     Raises:
         Refused: the process ended before the end of the file.
     """
-    for part in parts_of("reader_study.predictions_process", path, {"model": model}):
-        for plain, so_far in part:
-            yield (_record(plain) if len(plain) > 3 else _refusal(plain, file)), so_far
+    for part in parse_in_process("reader_study.predictions_process", path, {"model": model}):
+        for plain, bytes_read in part:
+            yield (_to_record(plain) if len(plain) > 3 else _to_refusal(plain, file)), bytes_read
 
 
-def _record(plain: tuple[Any, ...]) -> PredictionRecord:
+def _to_record(plain: tuple[Any, ...]) -> PredictionRecord:
     line, question_id, answer, raw, explanation, boxes, seconds = plain
     return PredictionRecord(
         line=line,
@@ -49,28 +49,28 @@ def _record(plain: tuple[Any, ...]) -> PredictionRecord:
     )
 
 
-def _refusal(plain: tuple[str, str, str], file: str) -> Refusal:
+def _to_refusal(plain: tuple[str, str, str], file: str) -> Refusal:
     record, field, reason = plain
     return Refusal(file=file, record=record, field=field, reason=reason)
 
 
-def _plain(found: PredictionRecord | Refusal) -> tuple[Any, ...]:
-    if isinstance(found, Refusal):
-        return found.record, found.field, found.reason
+def _to_plain(item: PredictionRecord | Refusal) -> tuple[Any, ...]:
+    if isinstance(item, Refusal):
+        return item.record, item.field, item.reason
     boxes = tuple(
-        (each.radiograph, each.label, each.box.x_min, each.box.y_min, each.box.x_max, each.box.y_max)
-        for each in found.boxes
+        (labelled_box.radiograph, labelled_box.label, labelled_box.box.x_min, labelled_box.box.y_min, labelled_box.box.x_max, labelled_box.box.y_max)
+        for labelled_box in item.boxes
     )
     return (
-        found.line, found.question_id, found.answer, found.raw, found.explanation, boxes, found.seconds,
+        item.line, item.question_id, item.answer, item.raw, item.explanation, boxes, item.seconds,
     )  # fmt: skip
 
 
-def _parts(asked: dict[str, Any]) -> Iterator[Any]:
+def _iterate_parts(asked: dict[str, Any]) -> Iterator[Any]:
     part: list[Any] = []
-    for found, so_far in prediction_lines(Path(asked["path"]), model=asked["model"]):
-        part.append((_plain(found), so_far))
-        if len(part) == _AT_ONCE:
+    for item, bytes_read in read_predictions(Path(asked["path"]), model=asked["model"]):
+        part.append((_to_plain(item), bytes_read))
+        if len(part) == _BATCH_SIZE:
             yield part
             part = []
     if part:
@@ -78,4 +78,4 @@ def _parts(asked: dict[str, Any]) -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(send_all(sys.argv[1:], _parts))
+    sys.exit(send_all(sys.argv[1:], _iterate_parts))

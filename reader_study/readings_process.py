@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from domain.problems import Refusal
-from intake.guarded_process import parts_of, send_all
+from intake.guarded_process import parse_in_process, send_all
 from reader_study.readings_file import ReadingRecord, read_records
 
 
-def guarded_readings(path: Path, *, file: str) -> tuple[list[ReadingRecord], list[Refusal]]:
+def read_readings_in_process(path: Path, *, file: str) -> tuple[list[ReadingRecord], list[Refusal]]:
     """:func:`reader_study.readings_file.read_records` in a separate process.
 
     Args:
@@ -28,13 +28,13 @@ def guarded_readings(path: Path, *, file: str) -> tuple[list[ReadingRecord], lis
         pass
     records: list[ReadingRecord] = []
     refusals: list[Refusal] = []
-    for good, bad in parts_of("reader_study.readings_process", path, {}):
-        records += [_record(plain) for plain in good]
-        refusals += [Refusal(file=file, record=line, field=field, reason=why) for line, field, why in bad]
+    for accepted, refused in parse_in_process("reader_study.readings_process", path, {}):
+        records += [_to_record(plain) for plain in accepted]
+        refusals += [Refusal(file=file, record=line, field=field, reason=reason) for line, field, reason in refused]
     return records, refusals
 
 
-def _record(plain: tuple[Any, ...]) -> ReadingRecord:
+def _to_record(plain: tuple[Any, ...]) -> ReadingRecord:
     line, study, reader, question_id, answer, confidence, seconds, read_at = plain
     return ReadingRecord(
         line=line,
@@ -48,20 +48,20 @@ def _record(plain: tuple[Any, ...]) -> ReadingRecord:
     )
 
 
-def _parts(asked: dict[str, Any]) -> Iterator[Any]:
+def _iterate_parts(asked: dict[str, Any]) -> Iterator[Any]:
     path = Path(asked["path"])
     records, refusals = read_records(path.read_bytes(), file=path.name)
     yield (
         [
             (
-                each.line, each.study, each.reader, each.question_id, each.answer, each.confidence,
-                each.seconds, each.read_at.isoformat(),
+                record.line, record.study, record.reader, record.question_id, record.answer, record.confidence,
+                record.seconds, record.read_at.isoformat(),
             )
-            for each in records
+            for record in records
         ],
-        [(each.record, each.field, each.reason) for each in refusals],
+        [(refusal.record, refusal.field, refusal.reason) for refusal in refusals],
     )  # fmt: skip
 
 
 if __name__ == "__main__":
-    sys.exit(send_all(sys.argv[1:], _parts))
+    sys.exit(send_all(sys.argv[1:], _iterate_parts))

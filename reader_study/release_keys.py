@@ -9,8 +9,8 @@ import msgspec
 from domain.errors import InvalidValue, Refused
 from reader_study.scoring import KeyedQuestion
 from records.questions import question_from_plain
-from release.folder import MANIFEST, file_hash
-from release.private import KEYS, keys_folder
+from release.folder import MANIFEST, hash_file
+from release.private import KEYS, keys_folder_of
 from release.splits import Side
 from release.verify import read_manifest
 
@@ -33,31 +33,31 @@ def load_keys(release: Path, *, keys: Path | None = None) -> dict[str, KeyedQues
     """
     release = release.resolve()
     manifest = read_manifest(release)
-    stated = {each["path"]: each["sha256"] for each in manifest["files"]}
-    found = _questions(release / GOLD, sha256=stated.get(GOLD), side=Side.PUBLIC)
+    sha256_by_path = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
+    questions = _load_questions(release / GOLD, sha256=sha256_by_path.get(GOLD), side=Side.PUBLIC)
     private = (manifest.get("splits") or {}).get("private") or {}
     if not private.get("questions"):
-        return found
-    path = (keys or keys_folder(release)) / KEYS
+        return questions
+    path = (keys or keys_folder_of(release)) / KEYS
     if not path.is_file():
         raise Refused(
             f"{private['questions']:,} questions of this release are private and {path} is not there. "
             "Whoever made the release has their keys: name their folder with --keys DIR."
         )
-    return found | _questions(path, sha256=private.get("keys_sha256"), side=Side.PRIVATE)
+    return questions | _load_questions(path, sha256=private.get("keys_sha256"), side=Side.PRIVATE)
 
 
-def _questions(path: Path, *, sha256: str | None, side: Side) -> dict[str, KeyedQuestion]:
+def _load_questions(path: Path, *, sha256: str | None, side: Side) -> dict[str, KeyedQuestion]:
     if not path.is_file():
         raise InvalidValue("release", f"{path} is missing")
-    if sha256 is None or file_hash(path)[0] != sha256:
+    if sha256 is None or hash_file(path)[0] != sha256:
         raise InvalidValue("release", f"{path} is not the file whose SHA-256 {MANIFEST} has")
-    found: dict[str, KeyedQuestion] = {}
+    questions: dict[str, KeyedQuestion] = {}
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
                 question = question_from_plain(msgspec.json.decode(line))
             except (msgspec.DecodeError, InvalidValue) as error:
                 raise InvalidValue("release", f"{path}, line {number}: is no question: {error}") from error
-            found[question.id] = KeyedQuestion(question=question, side=side.value)
-    return found
+            questions[question.id] = KeyedQuestion(question=question, side=side.value)
+    return questions

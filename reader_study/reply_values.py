@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from domain.questions import Answer, letter
+from domain.questions import Answer, option_letter
 from domain.vocabulary import AnswerFormat
 
 #: Separators between letters.
@@ -20,12 +20,12 @@ _BEFORE_TEXT = re.compile(r"[\[(]?\s*([A-Za-z])\s*(?:[\])]\s*[.:]?|[.:]|\s-|\s�
 _MARKS = str.maketrans("", "", "*`")
 
 
-def plain_text(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """The text without marks of emphasis, with normalised characters (full-width letters become letters)."""
     return unicodedata.normalize("NFKC", text).translate(_MARKS).strip()
 
 
-def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
     """Convert a whole text to the answer that it names.
 
     Args:
@@ -36,7 +36,7 @@ def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ans
     Returns:
         None if it names no answer, contradictory ones, or more than the format allows.
     """
-    text = plain_text(text)
+    text = to_plain_text(text)
     if not text:
         return None
     if format_.is_free_text:
@@ -44,43 +44,43 @@ def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ans
     if format_.words:
         word = text.strip(" .!\"'()[]").lower()
         return word if word in format_.words else None
-    by_text = _by_text(text, options)
-    named = _letters(text, len(options))
-    if named is None:
-        before = _BEFORE_TEXT.fullmatch(text)
-        if before and _by_text(before[2], options) == [_index(before[1])]:
-            named = by_text = [_index(before[1])]
-    if by_text and named and by_text != named:
+    text_match = _match_option_text(text, options)
+    letter_match = _parse_letters(text, len(options))
+    if letter_match is None:
+        prefixed = _BEFORE_TEXT.fullmatch(text)
+        if prefixed and _match_option_text(prefixed[2], options) == [_letter_index(prefixed[1])]:
+            letter_match = text_match = [_letter_index(prefixed[1])]
+    if text_match and letter_match and text_match != letter_match:
         return None  # the text of one option is the letter of another
-    found = by_text or named
-    if not found or max(found) >= len(options):
+    matched = text_match or letter_match
+    if not matched or max(matched) >= len(options):
         return None
-    if not format_.takes_several and len(found) != 1:
+    if not format_.takes_several and len(matched) != 1:
         return None
-    return tuple(found)
+    return tuple(matched)
 
 
-def listed(values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """Convert a list to the answer that its items name; None as for :func:`value_of`."""
-    found: set[int] = set()
-    for each in values:
-        answer = value_of(each, format_=format_, options=options) if isinstance(each, str) else None
+def parse_answer_list(values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+    """Convert a list to the answer that its items name; None as for :func:`parse_answer`."""
+    indices: set[int] = set()
+    for value in values:
+        answer = parse_answer(value, format_=format_, options=options) if isinstance(value, str) else None
         if not isinstance(answer, tuple):
             return None
-        found |= set(answer)
-    if not found or (not format_.takes_several and len(found) != 1):
+        indices |= set(answer)
+    if not indices or (not format_.takes_several and len(indices) != 1):
         return None
-    return tuple(sorted(found))
+    return tuple(sorted(indices))
 
 
-def _letters(text: str, count: int) -> list[int] | None:
+def _parse_letters(text: str, count: int) -> list[int] | None:
     """The sorted indices of letters, if the text has nothing else and no letter twice; otherwise None."""
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     if len(text) > 40 * max(1, count):
         return None
     matches = [_LETTER.fullmatch(part.strip()) for part in _BETWEEN.split(text)]
-    indices = [_index(match[1]) for match in matches if match is not None]
+    indices = [_letter_index(match[1]) for match in matches if match is not None]
     if len(indices) < len(matches) or len(set(indices)) < len(indices):
         return None
     return sorted(indices)
@@ -88,19 +88,19 @@ def _letters(text: str, count: int) -> list[int] | None:
 
 def is_option_text(text: str, options: Sequence[str]) -> bool:
     """Whether the whole text is the text of one option."""
-    return _by_text(text, options) is not None
+    return _match_option_text(text, options) is not None
 
 
-def _by_text(text: str, options: Sequence[str]) -> list[int] | None:
+def _match_option_text(text: str, options: Sequence[str]) -> list[int] | None:
     """The option with exactly this text; None if none or two options have it."""
-    wanted = _bare(text)
-    found = [index for index, option in enumerate(options) if _bare(option) == wanted]
-    return found if wanted and len(found) == 1 else None
+    normalised = _normalise_text(text)
+    matches = [index for index, option in enumerate(options) if _normalise_text(option) == normalised]
+    return matches if normalised and len(matches) == 1 else None
 
 
-def _bare(text: str) -> str:
-    return " ".join(plain_text(text).split()).strip(" .\"'“”").casefold()
+def _normalise_text(text: str) -> str:
+    return " ".join(to_plain_text(text).split()).strip(" .\"'“”").casefold()
 
 
-def _index(sign: str) -> int:
-    return ord(sign.upper()) - ord(letter(0))
+def _letter_index(character: str) -> int:
+    return ord(character.upper()) - ord(option_letter(0))

@@ -11,12 +11,12 @@ from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.problems import Refusal
 from domain.questions import Answer, Question
-from measures.overall import over_tasks
+from measures.overall import average_over_tasks
 from measures.proportions import wilson
-from measures.records.accuracy import share_of
+from measures.records.accuracy import compute_share_correct
 from reader_study.extraction import FAILED
-from reader_study.predictions_file import PredictionRecord, answer_in
-from reader_study.report.overlaps import by_format
+from reader_study.predictions_file import PredictionRecord, resolve_answer
+from reader_study.report.overlaps import compute_overlap_by_format
 
 NOT_STATED = "not stated"
 
@@ -71,14 +71,14 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
+class _ScoredQuestion:
     keyed: KeyedQuestion
     right: bool
     state: str
     boxes: tuple[LabelledBox, ...] = ()
 
 
-def is_right(question: Question, answer: Answer | None) -> bool:
+def is_correct(question: Question, answer: Answer | None) -> bool:
     """Whether an answer is correct: the key, or one of the other correct answers; texts without case."""
     if answer is None:
         return False
@@ -87,7 +87,7 @@ def is_right(question: Question, answer: Answer | None) -> bool:
     return answer == question.answer or answer in question.also_right
 
 
-def score(
+def score_predictions(
     records: Iterable[PredictionRecord | Refusal],
     *,
     keys: Mapping[str, KeyedQuestion],
@@ -97,53 +97,53 @@ def score(
     """Score predictions against keys.
 
     Args:
-        records: of :func:`reader_study.predictions_file.prediction_lines`.
+        records: of :func:`reader_study.predictions_file.read_predictions`.
         keys: of :func:`reader_study.release_keys.load_keys`.
         file: name of the file, for refusals.
         confidence: of the intervals.
     """
     refusals: list[Refusal] = []
-    judged: dict[str, _Judged] = {
-        name: _Judged(keyed=keyed, right=False, state="missing") for name, keyed in keys.items()
+    scored_questions: dict[str, _ScoredQuestion] = {
+        name: _ScoredQuestion(keyed=keyed, right=False, state="missing") for name, keyed in keys.items()
     }
     rules: dict[str, int] = {}
-    for each in records:
-        if isinstance(each, Refusal):
-            refusals.append(each)
+    for record in records:
+        if isinstance(record, Refusal):
+            refusals.append(record)
             continue
-        keyed = keys.get(each.question_id)
+        keyed = keys.get(record.question_id)
         try:
             if keyed is None:
-                raise InvalidValue("question_id", f"{each.question_id!r} is no question of the release")
-            asked = keyed.question
-            found = answer_in(each, format_=asked.format, options=asked.options)
+                raise InvalidValue("question_id", f"{record.question_id!r} is no question of the release")
+            question = keyed.question
+            extraction = resolve_answer(record, format_=question.format, options=question.options)
         except InvalidValue as error:
-            refusals.append(Refusal(file=file, record=str(each.line), field=error.field, reason=error.reason))
+            refusals.append(Refusal(file=file, record=str(record.line), field=error.field, reason=error.reason))
             continue
-        rules[found.rule] = rules.get(found.rule, 0) + 1
-        judged[each.question_id] = replace(
-            judged[each.question_id],
-            right=is_right(asked, found.answer),
-            state="failed" if found.rule == FAILED else "answered",
-            boxes=each.boxes,
+        rules[extraction.rule] = rules.get(extraction.rule, 0) + 1
+        scored_questions[record.question_id] = replace(
+            scored_questions[record.question_id],
+            right=is_correct(question, extraction.answer),
+            state="failed" if extraction.rule == FAILED else "answered",
+            boxes=record.boxes,
         )
     if refusals:
         return Score(refusals=tuple(refusals))
     return Score(
-        results=tuple(_results(list(judged.values()), confidence)), rules=dict(sorted(rules.items()))
+        results=tuple(_score_groups(list(scored_questions.values()), confidence)), rules=dict(sorted(rules.items()))
     )
 
 
-def _results(judged: list[_Judged], confidence: float) -> Iterable[ScoreResult]:
-    sides = sorted({each.keyed.side for each in judged if each.state != "missing"})
+def _score_groups(scored_questions: list[_ScoredQuestion], confidence: float) -> Iterable[ScoreResult]:
+    sides = sorted({item.keyed.side for item in scored_questions if item.state != "missing"})
     for side in sides:
-        of_side = [each for each in judged if each.keyed.side == side]
-        yield _result(side, "overall (micro)", "all", of_side, confidence)
-        tasks = _groups(of_side, "task")
-        shares = [sum(each.right for each in some) / len(some) for some in tasks.values()]
+        side_questions = [item for item in scored_questions if item.keyed.side == side]
+        yield _score_group(side, "overall (micro)", "all", side_questions, confidence)
+        tasks = _group_by_field(side_questions, "task")
+        shares = [sum(item.right for item in group_questions) / len(group_questions) for group_questions in tasks.values()]
         yield replace(
-            _result(side, "overall (macro)", "all", of_side, confidence),
-            estimate=over_tasks(shares, [len(some) for some in tasks.values()]).macro,
+            _score_group(side, "overall (macro)", "all", side_questions, confidence),
+            estimate=average_over_tasks(shares, [len(group_questions) for group_questions in tasks.values()]).macro,
             low=None,
             high=None,
             clustered_low=None,
@@ -152,25 +152,25 @@ def _results(judged: list[_Judged], confidence: float) -> Iterable[ScoreResult]:
         )
         for by, groups in (
             ("task", tasks),
-            ("format", _groups(of_side, "format")),
-            ("category", _groups(of_side, "category")),
+            ("format", _group_by_field(side_questions, "format")),
+            ("category", _group_by_field(side_questions, "category")),
         ):
-            for name, some in groups.items():
-                yield _result(side, by, name, some, confidence)
-        yield from _box_results(side, of_side, confidence)
+            for name, group_questions in groups.items():
+                yield _score_group(side, by, name, group_questions, confidence)
+        yield from _score_boxes(side, side_questions, confidence)
 
 
-def _box_results(side: str, judged: list[_Judged], confidence: float) -> Iterable[ScoreResult]:
-    drawn = [
-        (each.keyed.question.format, each.keyed.question.exam_id, each.keyed.question.boxes, each.boxes)
-        for each in judged
+def _score_boxes(side: str, scored_questions: list[_ScoredQuestion], confidence: float) -> Iterable[ScoreResult]:
+    answered_boxes = [
+        (item.keyed.question.format, item.keyed.question.exam_id, item.keyed.question.boxes, item.boxes)
+        for item in scored_questions
     ]
-    for name, with_boxes, found in by_format(drawn, seed=0, confidence=confidence):
-        others = "; ".join(
-            f"{said} {value:.4f}"
-            for value, said in (
-                (found.per_truth, "over the key's boxes"),
-                (found.per_match, "over matched pairs"),
+    for name, with_boxes, overlap in compute_overlap_by_format(answered_boxes, seed=0, confidence=confidence):
+        other_scores = "; ".join(
+            f"{label} {value:.4f}"
+            for value, label in (
+                (overlap.per_truth, "over the key's boxes"),
+                (overlap.per_match, "over matched pairs"),
             )
             if value is not None
         )
@@ -178,52 +178,52 @@ def _box_results(side: str, judged: list[_Judged], confidence: float) -> Iterabl
             side=side,
             by="boxes (mean IoU)",
             name=name,
-            n=found.n,
+            n=overlap.n,
             correct=None,
-            estimate=found.score,
-            low=found.low,
-            high=found.high,
-            clustered_low=found.low,
-            clustered_high=found.high,
+            estimate=overlap.score,
+            low=overlap.low,
+            high=overlap.high,
+            clustered_low=overlap.low,
+            clustered_high=overlap.high,
             answered=with_boxes,
             failed=None,
-            missing=found.n - with_boxes,
-            note="; ".join(filter(None, ["over the larger number of boxes", others, found.note])),
+            missing=overlap.n - with_boxes,
+            note="; ".join(filter(None, ["over the larger number of boxes", other_scores, overlap.note])),
         )
 
 
-def _groups(judged: list[_Judged], field: str) -> dict[str, list[_Judged]]:
-    groups: dict[str, list[_Judged]] = {}
-    for each in judged:
-        value = getattr(each.keyed.question, field)
-        groups.setdefault(str(value) if value else NOT_STATED, []).append(each)
+def _group_by_field(scored_questions: list[_ScoredQuestion], field: str) -> dict[str, list[_ScoredQuestion]]:
+    groups: dict[str, list[_ScoredQuestion]] = {}
+    for item in scored_questions:
+        value = getattr(item.keyed.question, field)
+        groups.setdefault(str(value) if value else NOT_STATED, []).append(item)
     return dict(sorted(groups.items()))
 
 
-def _result(side: str, by: str, name: str, judged: list[_Judged], confidence: float) -> ScoreResult:
-    right = sum(each.right for each in judged)
-    plain = wilson(right, len(judged), confidence=confidence)
+def _score_group(side: str, by: str, name: str, scored_questions: list[_ScoredQuestion], confidence: float) -> ScoreResult:
+    n_correct = sum(item.right for item in scored_questions)
+    unclustered = wilson(n_correct, len(scored_questions), confidence=confidence)
     exams = {
-        exam: at for at, exam in enumerate(dict.fromkeys(each.keyed.question.exam_id for each in judged))
+        exam: index for index, exam in enumerate(dict.fromkeys(item.keyed.question.exam_id for item in scored_questions))
     }
-    clustered, differs = share_of(
-        np.array([each.right for each in judged], dtype=np.int64),
-        np.array([exams[each.keyed.question.exam_id] for each in judged], dtype=np.int64),
+    clustered, is_clustered = compute_share_correct(
+        np.array([item.right for item in scored_questions], dtype=np.int64),
+        np.array([exams[item.keyed.question.exam_id] for item in scored_questions], dtype=np.int64),
         confidence=confidence,
     )
     return ScoreResult(
         side=side,
         by=by,
         name=name,
-        n=len(judged),
-        correct=right,
-        estimate=plain.estimate,
-        low=plain.low,
-        high=plain.high,
-        clustered_low=clustered.low if differs else plain.low,
-        clustered_high=clustered.high if differs else plain.high,
-        answered=sum(each.state == "answered" for each in judged),
-        failed=sum(each.state == "failed" for each in judged),
-        missing=sum(each.state == "missing" for each in judged),
+        n=len(scored_questions),
+        correct=n_correct,
+        estimate=unclustered.estimate,
+        low=unclustered.low,
+        high=unclustered.high,
+        clustered_low=clustered.low if is_clustered else unclustered.low,
+        clustered_high=clustered.high if is_clustered else unclustered.high,
+        answered=sum(item.state == "answered" for item in scored_questions),
+        failed=sum(item.state == "failed" for item in scored_questions),
+        missing=sum(item.state == "missing" for item in scored_questions),
         note="",
     )

@@ -15,7 +15,7 @@ from measures.proportions import Proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingPlace:
+class CaseCounts:
     """A reader's progress: scored cases answered and in all, and training cases."""
 
     done: int
@@ -62,7 +62,7 @@ class ReadingSheet:
     draft: dict[str, Any]
     draft_revision: int
     times: tuple[float, float, float]
-    place: ReadingPlace
+    place: CaseCounts
     previous: int | None
     next: int | None
     upcoming_images: tuple[tuple[int, str], ...]
@@ -78,7 +78,7 @@ class ReadingStop:
 
     study: ReaderStudy
     reader: Reader
-    place: ReadingPlace
+    place: CaseCounts
     guideline: str | None = None
     opens_at: datetime | None = None
     closed: bool = False
@@ -91,4 +91,4 @@ class StudyForReader:
 
     study: ReaderStudy
     reader: Reader
-    place: ReadingPlace
+    place: CaseCounts

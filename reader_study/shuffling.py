@@ -9,7 +9,7 @@ from typing import TypeVar
 Item = TypeVar("Item", int, str)
 
 
-def shuffled(items: Iterable[Item], *, seed: int, purpose: str) -> list[Item]:
+def shuffle_items(items: Iterable[Item], *, seed: int, purpose: str) -> list[Item]:
     """Sort items by the BLAKE2b hash of (seed, purpose, item).
 
     Args:
@@ -18,10 +18,10 @@ def shuffled(items: Iterable[Item], *, seed: int, purpose: str) -> list[Item]:
         purpose: a text, so that two orders with the same seed differ.
     """
 
-    def place(item: Item) -> bytes:
+    def sort_key(item: Item) -> bytes:
         return hashlib.blake2b(f"{seed}\x1f{purpose}\x1f{item}".encode(), digest_size=16).digest()
 
-    return sorted(items, key=lambda item: (place(item), item))
+    return sorted(items, key=lambda item: (sort_key(item), item))
 
 
 def latin_square(size: int) -> tuple[tuple[int, ...], ...]:

@@ -90,7 +90,7 @@ class LatestVerdicts:
         """
         rows = np.arange(len(self)) if counted is None else np.flatnonzero(counted)
         keys = (self.batches, self.given_at, self.people, self.questions)
-        rows = rows[np.lexsort(tuple(each[rows] for each in keys))]
+        rows = rows[np.lexsort(tuple(key_column[rows] for key_column in keys))]
         ends = np.ones(len(rows), dtype=bool)
         ends[:-1] = np.logical_or(np.diff(self.questions[rows]) != 0, np.diff(self.people[rows]) != 0)
         return rows[ends]

@@ -29,17 +29,17 @@ from records.values import (
 )
 
 #: An id is looked up by an index, whose entries PostgreSQL limits.
-LONGEST_ID = 500
+MAX_ID_LENGTH = 500
 #: Options have letters, and there are 26 of those.
-MOST_OPTIONS = 26
+MAX_OPTIONS = 26
 
 #: Text that may be null or missing; both mean "not known".
-Text = str | None | UnsetType
+OptionalText = str | None | UnsetType
 _NOT_BLANK = r"\S"
-_PLACE = {"type": "integer", "minimum": 0, "maximum": MOST_OPTIONS - 1}
+_OPTION_INDEX_RULES = {"type": "integer", "minimum": 0, "maximum": MAX_OPTIONS - 1}
 
 
-def _says(description: str = "", **rules: Any) -> Meta:  # noqa: ANN401  # any keyword of JSON Schema
+def _schema_meta(description: str = "", **rules: Any) -> Meta:  # noqa: ANN401  # any keyword of JSON Schema
     """What the published schema says of a field; intake itself refuses with reasons of its own."""
     return Meta(description=description or None, extra_json_schema=rules or None)
 
@@ -47,37 +47,37 @@ def _says(description: str = "", **rules: Any) -> Meta:  # noqa: ANN401  # any k
 class RadiographRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
     """One image of the exam."""
 
-    id: Annotated[str, _says("Unique within the exam.", minLength=1)]
+    id: Annotated[str, _schema_meta("Unique within the exam.", minLength=1)]
     file: Annotated[
         str,
-        _says(
+        _schema_meta(
             "Path of a DICOM, PNG or JPEG file, relative to the folder of images, with forward slashes.",
             minLength=1,
             maxLength=1000,
         ),
     ]
-    view: Annotated[Text, _says(enum=[*View, "", None])] = UNSET
+    view: Annotated[OptionalText, _schema_meta(enum=[*View, "", None])] = UNSET
 
 
 class ExamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
     """The exam. Values from all lines of one exam are merged; contradicting lines are refused."""
 
-    id: Annotated[str, _says(minLength=1, maxLength=LONGEST_ID)]
-    patient: Annotated[Text, _says("A pseudonym.")] = UNSET
+    id: Annotated[str, _schema_meta(minLength=1, maxLength=MAX_ID_LENGTH)]
+    patient: Annotated[OptionalText, _schema_meta("A pseudonym.")] = UNSET
     indication: Annotated[
-        Text, _says("Why the exam was made: the clinical information for the radiologist.")
+        OptionalText, _schema_meta("Why the exam was made: the clinical information for the radiologist.")
     ] = UNSET
-    age: Annotated[Text, _says("As in the source: 058Y, 61.")] = UNSET
-    sex: Annotated[Text, _says("As in DICOM (0010,0040).", enum=[*Sex, "", None])] = UNSET
-    radiographs: Annotated[list[RadiographRecord], _says(minItems=1)]
+    age: Annotated[OptionalText, _schema_meta("As in the source: 058Y, 61.")] = UNSET
+    sex: Annotated[OptionalText, _schema_meta("As in DICOM (0010,0040).", enum=[*Sex, "", None])] = UNSET
+    radiographs: Annotated[list[RadiographRecord], _schema_meta(minItems=1)]
 
 
 class SourceRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
     """The program that wrote the question."""
 
-    generator: Annotated[Text, _says("Name of the program or model that wrote the question.")] = UNSET
-    version: Annotated[Text, _says("Version of the generator.")] = UNSET
-    prompt_version: Annotated[Text, _says("Version of the prompt.")] = UNSET
+    generator: Annotated[OptionalText, _schema_meta("Name of the program or model that wrote the question.")] = UNSET
+    version: Annotated[OptionalText, _schema_meta("Version of the generator.")] = UNSET
+    prompt_version: Annotated[OptionalText, _schema_meta("Version of the prompt.")] = UNSET
 
 
 class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
@@ -88,59 +88,59 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
 
     id: Annotated[
         str,
-        _says("Unique within the dataset.", minLength=1, maxLength=LONGEST_ID, pattern=r"^\S(.*\S)?$"),
+        _schema_meta("Unique within the dataset.", minLength=1, maxLength=MAX_ID_LENGTH, pattern=r"^\S(.*\S)?$"),
     ]
     exam: ExamRecord
     format: AnswerFormat
-    stem: Annotated[str, _says(pattern=_NOT_BLANK)]
+    stem: Annotated[str, _schema_meta(pattern=_NOT_BLANK)]
     options: Annotated[
-        tuple[Annotated[str, _says(pattern=_NOT_BLANK)], ...] | UnsetType | None,
-        _says("Texts without letters; none for closed and open questions.", maxItems=MOST_OPTIONS),
+        tuple[Annotated[str, _schema_meta(pattern=_NOT_BLANK)], ...] | UnsetType | None,
+        _schema_meta("Texts without letters; none for closed and open questions.", maxItems=MAX_OPTIONS),
     ] = UNSET
     answer: Annotated[
-        Annotated[tuple[Annotated[int, _says(**_PLACE)], ...], _says(minItems=1, uniqueItems=True)]
-        | Annotated[str, _says(pattern=_NOT_BLANK)],
-        _says(
+        Annotated[tuple[Annotated[int, _schema_meta(**_OPTION_INDEX_RULES)], ...], _schema_meta(minItems=1, uniqueItems=True)]
+        | Annotated[str, _schema_meta(pattern=_NOT_BLANK)],
+        _schema_meta(
             "The answer key: indices of the correct options, counted from 0, ascending; yes or no; or the "
             "text of an open answer."
         ),
     ]
     also_right: Annotated[
-        tuple[Annotated[tuple[Annotated[int, _says(**_PLACE)], ...], _says(minItems=1)], ...]
+        tuple[Annotated[tuple[Annotated[int, _schema_meta(**_OPTION_INDEX_RULES)], ...], _schema_meta(minItems=1)], ...]
         | UnsetType
         | None,
-        _says("Other complete answers that are also correct: [[0], [2]] is A or C."),
+        _schema_meta("Other complete answers that are also correct: [[0], [2]] is A or C."),
     ] = UNSET
-    explanation: Annotated[Text, _says("Why the answer key is correct.")] = UNSET
+    explanation: Annotated[OptionalText, _schema_meta("Why the answer key is correct.")] = UNSET
     boxes: tuple[BoxRecord, ...] | UnsetType | None = UNSET
     box_grid: Annotated[
-        tuple[Annotated[int, _says(minimum=1)], Annotated[int, _says(minimum=1)]] | UnsetType | None,
-        _says("[width, height] of the pixel grid of the boxes, if it is not that of the image."),
+        tuple[Annotated[int, _schema_meta(minimum=1)], Annotated[int, _schema_meta(minimum=1)]] | UnsetType | None,
+        _schema_meta("[width, height] of the pixel grid of the boxes, if it is not that of the image."),
     ] = UNSET
     box_fit: Annotated[
         Literal["letterbox", "stretch"] | UnsetType | None,
-        _says(
+        _schema_meta(
             "How the image was scaled to box_grid: with its aspect ratio and centred padding, or stretched."
         ),
     ] = UNSET
     task: Task | UnsetType | None = UNSET
     content_type: Annotated[
-        Text, _says("The kind of question as named by the source, if it is none of the tasks.")
+        OptionalText, _schema_meta("The kind of question as named by the source, if it is none of the tasks.")
     ] = UNSET
-    category: Annotated[Text, _says("The clinical category.")] = UNSET
-    subcategory: Annotated[Text, _says("The clinical subcategory.")] = UNSET
+    category: Annotated[OptionalText, _schema_meta("The clinical category.")] = UNSET
+    subcategory: Annotated[OptionalText, _schema_meta("The clinical subcategory.")] = UNSET
     difficulty: Difficulty | UnsetType | None = UNSET
     report: Annotated[
-        Text,
-        _says("The exam's report. It reveals the answer and is shown only if the batch allows it."),
+        OptionalText,
+        _schema_meta("The exam's report. It reveals the answer and is shown only if the batch allows it."),
     ] = UNSET
     source: SourceRecord | UnsetType | None = UNSET
 
 
 #: Fields of a record that neither tell the answer nor where to look for it. What is not here is held back.
-UNREVEALING = frozenset({"id", "exam", "format", "stem", "options", "task", "difficulty", "source"})
+NON_REVEALING_FIELDS = frozenset({"id", "exam", "format", "stem", "options", "task", "difficulty", "source"})
 #: Fields of a record that tell the answer, or where to look for it.
-TELLING = frozenset(QuestionRecord.__struct_fields__) - UNREVEALING
+REVEALING_FIELDS = frozenset(QuestionRecord.__struct_fields__) - NON_REVEALING_FIELDS
 #: The fields of the question itself, in the order of the record.
 QUESTION_FIELDS = tuple(
     name
@@ -170,14 +170,14 @@ def question_to_record(
         answer=question.answer,
         also_right=question.also_right or UNSET,
         explanation=question.explanation or UNSET,
-        boxes=tuple([box_to_record(each) for each in question.boxes]) or UNSET,
+        boxes=tuple([box_to_record(box) for box in question.boxes]) or UNSET,
         task=question.task or UNSET,
         content_type=question.content_type or UNSET,
         category=question.category or UNSET,
         subcategory=question.subcategory or UNSET,
         difficulty=question.difficulty or UNSET,
         report=report or UNSET,
-        source=UNSET if source == _NO_SOURCE else _source_record(source),
+        source=UNSET if source == _NO_SOURCE else _source_to_record(source),
     )
 
 
@@ -197,7 +197,7 @@ def question_from_record(record: QuestionRecord) -> Question:
         answer=record.answer,
         also_right=record.also_right or (),
         explanation=record.explanation or "",
-        boxes=tuple([_box(each) for each in record.boxes or ()]),
+        boxes=tuple([_parse_box(box) for box in record.boxes or ()]),
         task=record.task or None,
         content_type=record.content_type or None,
         category=record.category or None,
@@ -233,11 +233,11 @@ def exam_to_record(exam: Exam, files: Mapping[str, str]) -> ExamRecord:
     """
     return ExamRecord(
         id=exam.id,
-        patient=_set(exam.patient),
-        indication=_set(exam.indication),
-        age=_set(exam.age),
-        sex=_set(exam.sex),
-        radiographs=[_radiograph_record(each, files) for each in exam.radiographs],
+        patient=_unset_if_none(exam.patient),
+        indication=_unset_if_none(exam.indication),
+        age=_unset_if_none(exam.age),
+        sex=_unset_if_none(exam.sex),
+        radiographs=[_radiograph_to_record(radiograph, files) for radiograph in exam.radiographs],
     )
 
 
@@ -245,11 +245,11 @@ _NO_SOURCE = Source()
 _T = TypeVar("_T")
 
 
-def _set(value: _T | None) -> _T | UnsetType:
+def _unset_if_none(value: _T | None) -> _T | UnsetType:
     return UNSET if value is None else value
 
 
-def _radiograph_record(radiograph: Radiograph, files: Mapping[str, str]) -> RadiographRecord:
+def _radiograph_to_record(radiograph: Radiograph, files: Mapping[str, str]) -> RadiographRecord:
     return RadiographRecord(
         id=radiograph.id,
         file=files.get(radiograph.sha256 or "", radiograph.file),
@@ -257,15 +257,15 @@ def _radiograph_record(radiograph: Radiograph, files: Mapping[str, str]) -> Radi
     )
 
 
-def _source_record(source: Source) -> SourceRecord:
+def _source_to_record(source: Source) -> SourceRecord:
     return SourceRecord(
-        generator=_set(source.generator),
-        version=_set(source.version),
-        prompt_version=_set(source.prompt_version),
+        generator=_unset_if_none(source.generator),
+        version=_unset_if_none(source.version),
+        prompt_version=_unset_if_none(source.prompt_version),
     )
 
 
-def _box(record: BoxRecord) -> Any:  # noqa: ANN401  # a LabelledBox
+def _parse_box(record: BoxRecord) -> Any:  # noqa: ANN401  # a LabelledBox
     try:
         return box_from_record(record)
     except InvalidValue as error:
@@ -279,48 +279,48 @@ QUESTION_COLUMNS = (
     "content_type", "category", "subcategory", "difficulty", "generator", "generator_version",
     "prompt_version",
 )  # fmt: skip
-_NONE = "[]"  # an empty list, as most columns have it
+_EMPTY_LIST = "[]"  # an empty list, as most columns have it
 # Few values and many questions: each is made once.
-_format, _task, _difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty)
-_NO_RECORD = SourceRecord()
+_parse_format, _parse_task, _parse_difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty)
+_NO_SOURCE_RECORD = SourceRecord()
 
 
-def record_table(records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]]:
+def records_to_table(records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]]:
     """The fields of at least one record, column by column."""
     values = zip(*map(msgspec.structs.astuple, records), strict=True)
     return dict(zip(QuestionRecord.__struct_fields__, values, strict=True))
 
 
-def question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+def table_to_question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
     """The columns of :data:`QUESTION_COLUMNS` of the records of a table, plain values only.
 
     Column by column: at 1.6 million questions a call for each of them would show.
     """
-    sources = [each or _NO_RECORD for each in table["source"]]
+    sources = [source or _NO_SOURCE_RECORD for source in table["source"]]
     return {
         "key": table["id"],
-        "format": [each.value for each in table["format"]],
+        "format": [answer_format.value for answer_format in table["format"]],
         "stem": table["stem"],
         "options": _json_column(table["options"]),
         "answer": to_json_lines(table["answer"]),
         "also_right": _json_column(table["also_right"]),
-        "explanation": _texts(table["explanation"], ""),
+        "explanation": _text_column(table["explanation"], ""),
         "boxes": _json_column(table["boxes"]),
-        "task": _ids(table["task"]),
-        "content_type": _texts(table["content_type"]),
-        "category": _texts(table["category"]),
-        "subcategory": _texts(table["subcategory"]),
-        "difficulty": _ids(table["difficulty"]),
-        "generator": [each.generator or None for each in sources],
-        "generator_version": [each.version or None for each in sources],
-        "prompt_version": [each.prompt_version or None for each in sources],
+        "task": _id_column(table["task"]),
+        "content_type": _text_column(table["content_type"]),
+        "category": _text_column(table["category"]),
+        "subcategory": _text_column(table["subcategory"]),
+        "difficulty": _id_column(table["difficulty"]),
+        "generator": [source.generator or None for source in sources],
+        "generator_version": [source.version or None for source in sources],
+        "prompt_version": [source.prompt_version or None for source in sources],
     }
 
 
 def question_to_columns(question: Question) -> dict[str, Any]:
     """The values of :data:`QUESTION_COLUMNS` for one question, by name."""
     record = question_to_record(question, msgspec.Raw(b"{}"))
-    columns = question_columns(record_table([record]))
+    columns = table_to_question_columns(records_to_table([record]))
     return {name: values[0] for name, values in columns.items()}
 
 
@@ -336,39 +336,39 @@ def question_from_columns(exam_id: str, values: Sequence[Any]) -> Question:
     return Question(
         id=key,
         exam_id=exam_id,
-        format=_format(format_),
+        format=_parse_format(format_),
         stem=stem,
-        options=() if options == _NONE else tuple(from_json(options)),
-        answer=_answer(answer),
-        also_right=() if also_right == _NONE else answers_from_json(also_right),
+        options=() if options == _EMPTY_LIST else tuple(from_json(options)),
+        answer=_cached_answer(answer),
+        also_right=() if also_right == _EMPTY_LIST else answers_from_json(also_right),
         explanation=explanation,
-        boxes=() if boxes == _NONE else boxes_from_json(boxes),
-        task=_task(task) if task else None,
+        boxes=() if boxes == _EMPTY_LIST else boxes_from_json(boxes),
+        task=_parse_task(task) if task else None,
         content_type=content_type,
         category=category,
         subcategory=subcategory,
-        difficulty=_difficulty(difficulty) if difficulty else None,
-        source=_source(generator, version, prompt_version),
+        difficulty=_parse_difficulty(difficulty) if difficulty else None,
+        source=_cached_source(generator, version, prompt_version),
     )
 
 
 @lru_cache(maxsize=1_000)
-def _source(generator: str | None, version: str | None, prompt_version: str | None) -> Source:
+def _cached_source(generator: str | None, version: str | None, prompt_version: str | None) -> Source:
     return Source(generator=generator, version=version, prompt_version=prompt_version)
 
 
 @lru_cache(maxsize=1_000)
-def _answer(text: str) -> Answer:
+def _cached_answer(text: str) -> Answer:
     return answer_from_json(text)
 
 
 def _json_column(column: Sequence[Any]) -> list[str]:
-    return to_json_lines(column if all(column) else [each or () for each in column])
+    return to_json_lines(column if all(column) else [value or () for value in column])
 
 
-def _texts(column: Sequence[Any], missing: str | None = None) -> Sequence[Any]:
-    return column if all(column) else [each or missing for each in column]
+def _text_column(column: Sequence[Any], missing: str | None = None) -> Sequence[Any]:
+    return column if all(column) else [value or missing for value in column]
 
 
-def _ids(column: Sequence[Any]) -> list[str | None]:
-    return [each.value if each else None for each in column]
+def _id_column(column: Sequence[Any]) -> list[str | None]:
+    return [choice.value if choice else None for choice in column]

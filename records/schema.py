@@ -14,31 +14,31 @@ import msgspec
 from domain.vocabulary import AnswerFormat
 from records.questions import QuestionRecord
 
-PATH = Path(__file__).resolve().parents[1] / "docs" / "formats" / "overread.question-1.schema.json"
+SCHEMA_PATH = Path(__file__).resolve().parents[1] / "docs" / "formats" / "overread.question-1.schema.json"
 
 
-def question_schema() -> dict[str, Any]:
+def build_question_schema() -> dict[str, Any]:
     """JSON Schema, draft 2020-12, of one line of a native file."""
     (_,), definitions = msgspec.json.schema_components([QuestionRecord], ref_template="#/$defs/{name}")
     question = definitions.pop("QuestionRecord")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": PATH.name,
+        "$id": SCHEMA_PATH.name,
         **question,
         "title": "overread.question/1",
         "description": (QuestionRecord.__doc__ or "").partition("\n")[0],
-        "allOf": [_condition(each) for each in AnswerFormat],
+        "allOf": [_build_format_condition(answer_format) for answer_format in AnswerFormat],
         "dependentRequired": {"box_grid": ["box_fit"], "box_fit": ["box_grid"]},
         "$defs": dict(sorted(definitions.items())),
     }
 
 
-def schema_text() -> str:
+def render_schema() -> str:
     """The schema as the file has it."""
-    return json.dumps(question_schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(build_question_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _condition(format_: AnswerFormat) -> dict[str, Any]:
+def _build_format_condition(format_: AnswerFormat) -> dict[str, Any]:
     """What a record of that answer format must have."""
     if format_.has_options:
         answer: dict[str, Any] = {"type": "array"} | ({} if format_.takes_several else {"maxItems": 1})
@@ -51,4 +51,4 @@ def _condition(format_: AnswerFormat) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    PATH.write_text(schema_text(), encoding="utf-8")
+    SCHEMA_PATH.write_text(render_schema(), encoding="utf-8")

@@ -64,7 +64,7 @@ def to_plain(value: Any) -> Any:  # noqa: ANN401  # a field of any type, and its
     if isinstance(value, str):
         return str(value)  # the id alone, where it is a choice
     if isinstance(value, tuple):
-        return [to_plain(each) for each in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, LabelledBox):
         return {"radiograph": value.radiograph, "label": value.label, "box": list(value.box.as_tuple())}
     return value
@@ -100,7 +100,7 @@ def box_from_record(record: BoxRecord) -> LabelledBox:
 
 def boxes_to_plain(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
     """Each box as ``{radiograph, label, box: [x_min, y_min, x_max, y_max]}``."""
-    return [to_plain(each) for each in boxes]
+    return [to_plain(box) for box in boxes]
 
 
 def boxes_from_plain(plain: Iterable[Any]) -> tuple[LabelledBox, ...]:

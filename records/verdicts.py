@@ -11,23 +11,23 @@ from typing import Any
 
 import msgspec
 
-from domain.corrections import CORRECTABLE, Correction
+from domain.corrections import CORRECTABLE_FIELDS, Correction
 from domain.image_display import ImageDisplay
 from domain.questions import Answer
-from domain.ratings import RATING_NAMES, Ratings
-from domain.verdicts import FLAG_NAMES, Decision, ErrorKind, Opinion, Verdict
+from domain.ratings import RATING_IDS, Ratings
+from domain.verdicts import FLAG_IDS, Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty, Task
 from records.values import StoredBox, box_from_record, from_json, to_json, to_plain
 
-_TEXTS = ("clinical_reasoning", "comment")
+_TEXT_COLUMNS = ("clinical_reasoning", "comment")
 #: The columns of an opinion.
-OPINION_COLUMNS = (*RATING_NAMES, *FLAG_NAMES, "difficulty", "errors", "correction", *_TEXTS)
+OPINION_COLUMNS = (*RATING_IDS, *FLAG_IDS, "difficulty", "errors", "correction", *_TEXT_COLUMNS)
 #: The columns that make a verdict.
 VERDICT_COLUMNS = (
     "batch_id", "question_id", "person_id", "revision", "decision", "seconds", "seconds_looking",
     "seconds_away", "given_at", "why", "image", *OPINION_COLUMNS,
 )  # fmt: skip
-_OWN = len(VERDICT_COLUMNS) - len(OPINION_COLUMNS)
+_OWN_COLUMN_COUNT = len(VERDICT_COLUMNS) - len(OPINION_COLUMNS)
 _NO_CORRECTION = Correction()
 
 
@@ -48,7 +48,7 @@ class CorrectionRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults
 
 def correction_to_plain(correction: Correction) -> dict[str, Any]:
     """The corrected fields as plain JSON."""
-    return {name: to_plain(value) for name in CORRECTABLE if (value := getattr(correction, name)) is not None}
+    return {name: to_plain(value) for name in CORRECTABLE_FIELDS if (value := getattr(correction, name)) is not None}
 
 
 def correction_from_plain(plain: object) -> Correction:
@@ -63,9 +63,9 @@ def correction_from_plain(plain: object) -> Correction:
         record = msgspec.convert(plain, CorrectionRecord)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
-    values = {name: getattr(record, name) for name in CORRECTABLE}
+    values = {name: getattr(record, name) for name in CORRECTABLE_FIELDS}
     if record.boxes is not None:
-        values["boxes"] = tuple([box_from_record(each) for each in record.boxes])
+        values["boxes"] = tuple([box_from_record(box) for box in record.boxes])
     return Correction(**values)
 
 
@@ -73,12 +73,12 @@ def correction_from_plain(plain: object) -> Correction:
 def opinion_to_plain(opinion: Opinion) -> dict[str, Any]:
     """Every field of the opinion as plain JSON, the ratings by their ids."""
     return {
-        **{name: getattr(opinion.ratings, name) for name in RATING_NAMES},
-        **{name: getattr(opinion, name) for name in FLAG_NAMES},
+        **{name: getattr(opinion.ratings, name) for name in RATING_IDS},
+        **{name: getattr(opinion, name) for name in FLAG_IDS},
         "difficulty": opinion.difficulty.value if opinion.difficulty else None,
-        "errors": sorted(each.value for each in opinion.errors),
+        "errors": sorted(error.value for error in opinion.errors),
         "correction": correction_to_plain(opinion.correction),
-        **{name: getattr(opinion, name) for name in _TEXTS},
+        **{name: getattr(opinion, name) for name in _TEXT_COLUMNS},
     }
 
 
@@ -112,49 +112,49 @@ def verdict_to_columns(verdict: Verdict) -> dict[str, Any]:
 
 def verdict_from_columns(values: Sequence[Any]) -> Verdict:
     """The verdict of the values of :data:`VERDICT_COLUMNS`, in their order."""
-    batch_id, question_id, person_id, revision, decision, seconds, looking, away, given_at, why, image = (
-        values[:_OWN]
+    batch_id, question_id, person_id, revision, decision, seconds, seconds_looking, seconds_away, given_at, why, image = (
+        values[:_OWN_COLUMN_COUNT]
     )
     return Verdict(
         batch_id=batch_id,
         question_id=question_id,
         person_id=person_id,
         revision=revision,
-        decision=_decision(decision),
-        opinion=_opinion(tuple(values[_OWN:])),
+        decision=_parse_decision(decision),
+        opinion=_opinion_from_columns(tuple(values[_OWN_COLUMN_COUNT:])),
         why=why,
-        image=image_display(image),
+        image=image_display_from_column(image),
         seconds=seconds,
-        seconds_looking=looking,
-        seconds_away=away,
+        seconds_looking=seconds_looking,
+        seconds_away=seconds_away,
         given_at=given_at,
     )
 
 
-_decision = cache(Decision)
+_parse_decision = cache(Decision)
 
 
 @cache
-def image_display(stored: str | None) -> ImageDisplay | None:
+def image_display_from_column(value: str | None) -> ImageDisplay | None:
     """The value of a column ``image``; None is "not recorded"."""
-    return None if stored is None else ImageDisplay(stored)
+    return None if value is None else ImageDisplay(value)
 
 
 @lru_cache(maxsize=10_000)
-def errors_from_text(text: str) -> frozenset[ErrorKind]:
+def errors_from_json(text: str) -> frozenset[ErrorKind]:
     """The kinds of error of a verdict's column; there are few different ones in a great many verdicts."""
     return frozenset(map(ErrorKind, from_json(text)))
 
 
 @lru_cache(maxsize=2_000)  # most verdicts say what others say: an acceptance with its few ratings
-def _opinion(columns: tuple[Any, ...]) -> Opinion:
+def _opinion_from_columns(columns: tuple[Any, ...]) -> Opinion:
     values = dict(zip(OPINION_COLUMNS, columns, strict=True))
-    ratings = Ratings(**{name: values.pop(name) for name in RATING_NAMES})
+    ratings = Ratings(**{name: values.pop(name) for name in RATING_IDS})
     difficulty = values.pop("difficulty")
     return Opinion(
         ratings=ratings,
         difficulty=Difficulty(difficulty) if difficulty else None,
-        errors=errors_from_text(values.pop("errors")),
+        errors=errors_from_json(values.pop("errors")),
         correction=correction_from_plain(from_json(values.pop("correction"))),
         **values,
     )

@@ -13,7 +13,7 @@ from release.private import QUESTIONS as PRIVATE
 from release.verify import read_manifest
 
 #: The names of changes, by field.
-_CALLED = {
+_PLURALS = {
     "answer": "keys",
     "also_right": "further right answers",
     "stem": "stems",
@@ -44,18 +44,18 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """A sentence: "v2 against v1: 41 keys changed, 12 questions came; 900 are the same"."""
-        parts = [f"{len(ids):,} {_called(name, len(ids))} changed" for name, ids in self.changed.items()]
+        parts = [f"{len(ids):,} {_change_label(name, len(ids))} changed" for name, ids in self.changed.items()]
         parts += [
-            f"{len(ids):,} question{'' if len(ids) == 1 else 's'} {what}"
-            for ids, what in (
+            f"{len(ids):,} question{'' if len(ids) == 1 else 's'} {change}"
+            for ids, change in (
                 (self.came, "came"),
                 (self.went, "went"),
                 (self.moved, "moved between public and private"),
             )
             if ids
         ]
-        what = ", ".join(parts) or "nothing changed"
-        return f"{self.new} against {self.old}: {what}; {self.same:,} are the same"
+        summary = ", ".join(parts) or "nothing changed"
+        return f"{self.new} against {self.old}: {summary}; {self.same:,} are the same"
 
 
 def compare_releases(old: Path, new: Path) -> Comparison:
@@ -77,39 +77,39 @@ def compare_releases(old: Path, new: Path) -> Comparison:
         raise Refused(
             f"{old} is of the dataset {datasets[0]!r}, {new} of {datasets[1]!r}: nothing to compare."
         )
-    before, after = _records(old), _records(new)
+    before, after = _read_records(old), _read_records(new)
     both = [key for key in after if key in before]
     changed: dict[str, list[str]] = {}
-    same = 0
+    unchanged = 0
     for key in both:
-        different = [name for name in _CALLED if _value(before[key], name) != _value(after[key], name)]
+        changed_fields = [name for name in _PLURALS if _normalized_value(before[key], name) != _normalized_value(after[key], name)]
         if before[key]["_side"] != after[key]["_side"]:
-            different = [name for name in different if name in ("stem", "options", "task", "difficulty")]
-        for name in different:
+            changed_fields = [name for name in changed_fields if name in ("stem", "options", "task", "difficulty")]
+        for name in changed_fields:
             changed.setdefault(name, []).append(key)
-        same += not different
+        unchanged += not changed_fields
     return Comparison(
         old=manifests[0]["name"],
         new=manifests[1]["name"],
         came=tuple(key for key in after if key not in before),
         went=tuple(key for key in before if key not in after),
         moved=tuple(key for key in both if before[key]["_side"] != after[key]["_side"]),
-        changed={name: tuple(changed[name]) for name in _CALLED if name in changed},
-        same=same,
+        changed={name: tuple(changed[name]) for name in _PLURALS if name in changed},
+        same=unchanged,
     )
 
 
-def _called(name: str, count: int) -> str:
-    many = _CALLED[name]
+def _change_label(name: str, count: int) -> str:
+    plural = _PLURALS[name]
     if count != 1:
-        return many
+        return plural
     return {"categories": "category", "difficulties": "difficulty", "boxes": "question's boxes"}.get(
-        many, many.removesuffix("s")
+        plural, plural.removesuffix("s")
     )
 
 
-def _records(folder: Path) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+def _read_records(folder: Path) -> dict[str, dict[str, Any]]:
+    records: dict[str, dict[str, Any]] = {}
     for name in ("gold.jsonl", PRIVATE):
         path = folder / name
         if not path.is_file():
@@ -118,10 +118,10 @@ def _records(folder: Path) -> dict[str, dict[str, Any]]:
             for line in file:
                 record = msgspec.json.decode(line)
                 record["_side"] = name
-                found[record["id"]] = record
-    return found
+                records[record["id"]] = record
+    return records
 
 
-def _value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
+def _normalized_value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
     """The value without empty parts, so that missing and empty fields are equal."""
     return record.get(name) or None

@@ -14,10 +14,10 @@ from typing import Any, Self
 
 import msgspec
 
-from domain.file_errors import naming
+from domain.file_errors import add_filename_to_errors
 
 MANIFEST = "manifest.json"
-_AT_ONCE = 1 << 18  # bytes that wait until they are hashed and written together
+_BUFFER_BYTES = 1 << 18  # bytes that wait until they are hashed and written together
 _encoder = msgspec.json.Encoder()
 
 
@@ -34,15 +34,15 @@ class HashedFile:
 
     def write(self, content: bytes) -> None:
         self._waiting += content
-        if len(self._waiting) > _AT_ONCE:
+        if len(self._waiting) > _BUFFER_BYTES:
             self._pass_on()
 
     def write_json_line(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Write one line of JSON; keys keep their order."""
-        waiting = self._waiting
-        _encoder.encode_into(value, waiting, -1)  # -1: append to the buffer
-        waiting.append(0x0A)
-        if len(waiting) > _AT_ONCE:
+        buffer = self._waiting
+        _encoder.encode_into(value, buffer, -1)  # -1: append to the buffer
+        buffer.append(0x0A)
+        if len(buffer) > _BUFFER_BYTES:
             self._pass_on()
 
     @property
@@ -59,7 +59,7 @@ class HashedFile:
         try:
             if kind is None:
                 self._pass_on()
-                with naming(self._path):
+                with add_filename_to_errors(self._path):
                     self._file.flush()
                     os.fsync(self._file.fileno())
         finally:
@@ -67,7 +67,7 @@ class HashedFile:
 
     def _pass_on(self) -> None:
         """Hash and write the buffered lines together; one call per line would be slow."""
-        with naming(self._path):
+        with add_filename_to_errors(self._path):
             self._file.write(self._waiting)
         self._hash.update(self._waiting)
         self.bytes += len(self._waiting)
@@ -75,7 +75,7 @@ class HashedFile:
 
 
 @contextmanager
-def written_aside(target: Path) -> Iterator[Path]:
+def staging_folder(target: Path) -> Iterator[Path]:
     """A temporary folder next to ``target``, deleted at the end of the block unless it was moved.
 
     Args:
@@ -92,14 +92,14 @@ def written_aside(target: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def put_in_place(folder: Path, target: Path) -> bool:
+def move_into_place(folder: Path, target: Path) -> bool:
     """Move a folder into place atomically.
 
     Returns:
         False if the target exists and is not empty; the folder then stays.
     """
-    for each in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
-        _sync_folder(each)
+    for subfolder in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+        _sync_folder(subfolder)
     folder.chmod(0o755)  # until then only its owner could read it
     try:
         folder.rename(target)
@@ -129,7 +129,7 @@ def copy_image(source: Path, target: Path, *, sha256: str) -> int:
     return copy.bytes
 
 
-def file_hash(path: Path) -> tuple[str, int]:
+def hash_file(path: Path) -> tuple[str, int]:
     """SHA-256 and length of a file."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")

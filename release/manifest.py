@@ -39,7 +39,7 @@ class DrawnBatch:
     chosen: bool = False
 
 
-def manifest_text(
+def render_manifest(
     *,
     name: str,
     dataset: str,
@@ -48,7 +48,7 @@ def manifest_text(
     last_verdict_at: str | None,
     settings: dict[str, Any],
     splits: dict[str, Any] | None,
-    lacks: dict[str, dict[str, int]],
+    limitations: dict[str, dict[str, int]],
     files: Sequence[Entry],
 ) -> bytes:
     """The content of the manifest; it does not depend on the time or the machine."""
@@ -62,22 +62,22 @@ def manifest_text(
         "last_verdict_at": last_verdict_at,
         "counts": tally.as_plain(),
         "splits": splits,
-        "lacks": lacks,
-        "batches": [_batch(each) for each in batches],
+        "lacks": limitations,
+        "batches": [_batch_to_json(drawn_batch) for drawn_batch in batches],
         "files": [
-            {"path": each.path, "bytes": each.bytes, "sha256": each.sha256}
-            for each in sorted(files, key=lambda each: each.path)
+            {"path": file.path, "bytes": file.bytes, "sha256": file.sha256}
+            for file in sorted(files, key=lambda each: each.path)
         ],
     }
     return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
 
 
-def _batch(drawn: DrawnBatch) -> dict[str, Any]:
-    settings = drawn.batch.settings
+def _batch_to_json(drawn_batch: DrawnBatch) -> dict[str, Any]:
+    settings = drawn_batch.batch.settings
     return {
-        "name": drawn.batch.name,
-        **({"random_sample": False} if drawn.chosen else {}),
-        "plan": drawn.plan,
+        "name": drawn_batch.batch.name,
+        **({"random_sample": False} if drawn_batch.chosen else {}),
+        "plan": drawn_batch.plan,
         "mode": settings.mode.value,
         "parts": settings.parts.value,
         "show_report": settings.show_report,
@@ -85,19 +85,19 @@ def _batch(drawn: DrawnBatch) -> dict[str, Any]:
         "draws": [
             [
                 {
-                    "stratum": each.name,
-                    "size": each.size,
-                    "drawn": each.drawn,
-                    "inclusion_probability": each.inclusion_probability,
+                    "stratum": stratum.name,
+                    "size": stratum.size,
+                    "drawn": stratum.drawn,
+                    "inclusion_probability": stratum.inclusion_probability,
                 }
-                for each in strata
+                for stratum in strata
             ]
-            for strata in drawn.draws
+            for strata in drawn_batch.draws
         ],
     }
 
 
-def entries_of(manifest: dict[str, Any]) -> tuple[Entry, ...]:
+def parse_entries(manifest: dict[str, Any]) -> tuple[Entry, ...]:
     """The files that a manifest lists.
 
     Raises:
@@ -105,6 +105,6 @@ def entries_of(manifest: dict[str, Any]) -> tuple[Entry, ...]:
         TypeError: likewise.
     """
     return tuple(
-        Entry(path=str(each["path"]), bytes=int(each["bytes"]), sha256=str(each["sha256"]))
-        for each in manifest["files"]
+        Entry(path=str(file["path"]), bytes=int(file["bytes"]), sha256=str(file["sha256"]))
+        for file in manifest["files"]
     )

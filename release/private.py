@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from records.questions import TELLING, QuestionRecord
+from records.questions import REVEALING_FIELDS, QuestionRecord
 from release.folder import HashedFile
 from release.manifest import Entry
 
@@ -22,12 +22,12 @@ KEYS = "keys.jsonl"
 CORRECTIONS = "corrections.jsonl"
 
 
-def keys_folder(folder: Path) -> Path:
+def keys_folder_of(folder: Path) -> Path:
     """The folder of the keys of a release."""
     return folder.with_name(f"{folder.name}-keys")
 
 
-class PrivateFiles:
+class PrivateWriter:
     """Writes questions and keys of the private side in one pass."""
 
     def __init__(self, folder: Path, keys: Path) -> None:
@@ -42,12 +42,12 @@ class PrivateFiles:
         """Write a question as it would be in ``gold.jsonl``, and its lines of ``corrections.jsonl``."""
         self.count += 1
         self.corrections += len(corrections)
-        for each in corrections:
-            self._corrections.write_json_line(each)
+        for correction in corrections:
+            self._corrections.write_json_line(correction)
         self._keys.write_json_line(record)
-        plain = msgspec.to_builtins(record)
-        asked = {name: value for name, value in plain.items() if name not in TELLING}
-        self._questions.write_json_line(asked)
+        fields = msgspec.to_builtins(record)
+        blind_fields = {name: value for name, value in fields.items() if name not in REVEALING_FIELDS}
+        self._questions.write_json_line(blind_fields)
 
     def close(self, kind: type[BaseException] | None) -> None:
         """Close the files and flush them to the disk, unless there was an error."""

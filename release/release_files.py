@@ -13,34 +13,34 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from domain.exams import Exam, Radiograph
-from domain.gold import GoldItem, Judgement, LeftOut
+from domain.gold import GoldItem, Judgement, Excluded
 from domain.image_display import ImageDisplay
 from domain.verdicts import ErrorKind
 from records.questions import exam_to_record, question_to_record
 from records.values import to_plain
 from records.verdicts import correction_to_plain
 from release.folder import HashedFile
-from release.forms.coco import CocoForm
-from release.forms.datacard import Content
-from release.forms.form import Form, FormName, Original
-from release.forms.gemex import GemexForm
-from release.forms.rexvqa import RexvqaForm
+from release.forms.coco import CocoWriter
+from release.forms.datacard import ContentCounts
+from release.forms.form import FormatWriter, FormatName, OriginalLoader
+from release.forms.gemex import GemexWriter
+from release.forms.rexvqa import RexvqaWriter
 from release.manifest import Entry
-from release.private import PrivateFiles
+from release.private import PrivateWriter
 from release.splits import Side
 from release.table import GoldTable
-from release.tally import corrects
+from release.tally import has_correction
 
 if TYPE_CHECKING:
-    from release.forms.parquet import Picture
-    from release.forms.sr import SrForm
+    from release.forms.parquet import DisplayImageLoader
+    from release.forms.sr import SrWriter
 
 _KINDS = tuple(ErrorKind)
 _SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class ReleaseOptions:
     """The options of a release.
 
     ``picture`` returns images for the Parquet file, ``original`` DICOM files for structured reports (with
@@ -52,53 +52,53 @@ class Contents:
     names: Mapping[int, str]
     with_images: bool
     with_report: bool
-    picture: Picture | None = None
-    original: Original | None = None
+    picture: DisplayImageLoader | None = None
+    original: OriginalLoader | None = None
     when: datetime | None = None
     side_of: Mapping[str, Side] | None = None
     keys: Path | None = None
-    forms: frozenset[FormName] = frozenset(FormName)
+    forms: frozenset[FormatName] = frozenset(FormatName)
 
 
-class ReleaseFiles:
+class ReleaseWriter:
     """Writes the public files and formats, and the private side if there is one."""
 
-    def __init__(self, folder: Path, contents: Contents) -> None:
+    def __init__(self, folder: Path, options: ReleaseOptions) -> None:
         """Create all files in an empty folder."""
-        self._contents = contents
-        self.gold = GoldWriters(
+        self._contents = options
+        self.gold = GoldFileWriter(
             folder,
-            names=contents.names,
-            with_images=contents.with_images,
-            with_report=contents.with_report,
+            names=options.names,
+            with_images=options.with_images,
+            with_report=options.with_report,
         )
-        files = self.gold.images if contents.with_images else {}
+        files = self.gold.images if options.with_images else {}
         self._files = files
-        opened: dict[FormName, Callable[[], Form]] = {
-            FormName.REXVQA: lambda: RexvqaForm(folder, files=files, with_report=contents.with_report),
-            FormName.GEMEX: lambda: GemexForm(folder, files=files, with_report=contents.with_report),
-            FormName.COCO: lambda: CocoForm(folder, files=files),
-            FormName.PARQUET: lambda: _parquet_form(folder, files, contents.picture),
+        writer_factories: dict[FormatName, Callable[[], FormatWriter]] = {
+            FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
+            FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
+            FormatName.COCO: lambda: CocoWriter(folder, files=files),
+            FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.picture),
         }
-        self.forms: list[Form] = [made() for name, made in opened.items() if name in contents.forms]
-        self._sr: SrForm | None = None
-        if contents.original is not None and contents.when is not None:
+        self.forms: list[FormatWriter] = [make_writer() for name, make_writer in writer_factories.items() if name in options.forms]
+        self._sr: SrWriter | None = None
+        if options.original is not None and options.when is not None:
             # Importing it takes half a second, which a release without structured reports does not need.
-            from release.forms.sr import SrForm  # noqa: PLC0415 - only for structured reports
+            from release.forms.sr import SrWriter  # noqa: PLC0415 - only for structured reports
 
-            self._sr = SrForm(folder, original=contents.original, when=contents.when)
+            self._sr = SrWriter(folder, original=options.original, when=options.when)
             self.forms.append(self._sr)
         self.private = None
-        if contents.side_of is not None and contents.keys is not None:
-            self.private = PrivateFiles(folder, contents.keys)
-        self.content = Content()
+        if options.side_of is not None and options.keys is not None:
+            self.private = PrivateWriter(folder, options.keys)
+        self.content = ContentCounts()
         #: The ids of the released questions on each side.
         self.released: dict[Side, list[str]] = {side: [] for side in Side}
         self._exams: dict[Side, set[str]] = {side: set() for side in Side}
 
-    def add(self, settled: GoldItem | LeftOut) -> None:
+    def add(self, settled: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
-        if isinstance(settled, LeftOut):
+        if isinstance(settled, Excluded):
             self.gold.add(settled)
             return
         side = self._side(settled)
@@ -113,8 +113,8 @@ class ReleaseFiles:
             self.private.add(record, corrections=self.gold.corrections_of(settled))
             return
         self.gold.add(settled)
-        for form in self.forms:
-            form.add(settled)
+        for format_writer in self.forms:
+            format_writer.add(settled)
 
     @property
     def splits(self) -> dict[str, dict[str, int]] | None:
@@ -129,25 +129,25 @@ class ReleaseFiles:
     @property
     def lacks(self) -> dict[str, dict[str, int]]:
         """Why something is not in a format, with counts, by format; complete formats are left out."""
-        found: dict[str, dict[str, int]] = {
-            form.name: {reason.value: count for reason, count in sorted(form.lacks.items())}
-            for form in self.forms
-            if form.lacks
+        limitations: dict[str, dict[str, int]] = {
+            format_writer.name: {reason.value: count for reason, count in sorted(format_writer.lacks.items())}
+            for format_writer in self.forms
+            if format_writer.lacks
         }
         if self._sr is not None and self._sr.radiographs_left_out:
-            found["sr (radiographs)"] = {
+            limitations["sr (radiographs)"] = {
                 reason.value: count for reason, count in sorted(self._sr.radiographs_left_out.items())
             }
-        return found
+        return limitations
 
     def entries(self) -> list[Entry]:
         """The files with their lengths and hashes; complete after the end of the ``with`` block."""
-        found = self.gold.entries()
-        for form in self.forms:
-            found += form.entries()
+        entries = self.gold.entries()
+        for format_writer in self.forms:
+            entries += format_writer.entries()
         if self.private is not None:
-            found.append(self.private.entry)
-        return found
+            entries.append(self.private.entry)
+        return entries
 
     def __enter__(self) -> Self:
         return self
@@ -169,7 +169,7 @@ class ReleaseFiles:
         return self._contents.side_of[gold.judged.exam.id]
 
 
-class GoldWriters:
+class GoldFileWriter:
     """Writes gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl and images.jsonl.
 
     ``names`` are the reviewers' names in the release, by person id. With ``with_images`` a radiograph's file
@@ -192,9 +192,9 @@ class GoldWriters:
         self._gold = self._files["gold.jsonl"]
         self._table = GoldTable(self._files["gold.csv"], names=names)
 
-    def add(self, settled: GoldItem | LeftOut) -> None:
+    def add(self, settled: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
-        if isinstance(settled, LeftOut):
+        if isinstance(settled, Excluded):
             self._files["left_out.jsonl"].write_json_line(self._left_out(settled))
             return
         exam = settled.judged.exam
@@ -211,16 +211,16 @@ class GoldWriters:
 
     def corrections_of(self, gold: GoldItem) -> list[dict[str, Any]]:
         """The lines of ``corrections.jsonl`` for one released question: one per person and change."""
-        settled = gold.judged.adjudication
-        if settled is not None:
-            made = {
-                "who": self._names[settled.person_id],
-                "when": iso(settled.given_at),
-                "why": settled.reason,
+        adjudication = gold.judged.adjudication
+        if adjudication is not None:
+            provenance = {
+                "who": self._names[adjudication.person_id],
+                "when": format_utc(adjudication.given_at),
+                "why": adjudication.reason,
                 "batch": gold.judged.settled_in,
-                "revision": settled.revision,
+                "revision": adjudication.revision,
                 "adjudicated": True,
-                **_image(settled.image),
+                **_image_display_field(adjudication.image),
             }
             return [
                 {
@@ -228,7 +228,7 @@ class GoldWriters:
                     "field": change.field,
                     "before": to_plain(change.before),
                     "after": to_plain(change.after),
-                    **made,
+                    **provenance,
                 }
                 for change in gold.changes
             ]
@@ -239,14 +239,14 @@ class GoldWriters:
                 "before": to_plain(change.before),
                 "after": to_plain(change.after),
                 "who": self._names[judgement.person_id],
-                "when": iso(judgement.given_at),
-                "why": _why(judgement),
+                "when": format_utc(judgement.given_at),
+                "why": _correction_reason(judgement),
                 "batch": judgement.batch,
                 "revision": judgement.revision,
-                **_image(judgement.image),
+                **_image_display_field(judgement.image),
             }
             for judgement in gold.judged.judgements
-            if corrects(judgement.decision)
+            if has_correction(judgement.decision)
             for change in gold.changes
         ]
 
@@ -271,7 +271,7 @@ class GoldWriters:
         self._exams.add(exam.id)
         for radiograph in exam.radiographs:
             if radiograph.sha256 and self._with_images:
-                self.images.setdefault(radiograph.sha256, f"images/{radiograph.sha256}{_suffix(radiograph)}")
+                self.images.setdefault(radiograph.sha256, f"images/{radiograph.sha256}{_image_suffix(radiograph)}")
             self._files["images.jsonl"].write_json_line(
                 {
                     "exam_id": exam.id,
@@ -286,7 +286,7 @@ class GoldWriters:
                 }
             )
 
-    def _left_out(self, settled: LeftOut) -> dict[str, Any]:
+    def _left_out(self, settled: Excluded) -> dict[str, Any]:
         question = settled.judged.question
         return {
             "question_id": question.id,
@@ -294,63 +294,63 @@ class GoldWriters:
             "stratum": settled.judged.stratum,
             "verdicts": [
                 {
-                    "who": self._names[each.person_id],
-                    "when": iso(each.given_at),
-                    "batch": each.batch,
-                    "revision": each.revision,
-                    "decision": each.decision.value,
-                    "errors": _errors(each),
-                    "comment": each.comment,
-                    "correction": correction_to_plain(each.correction),
-                    **_image(each.image),
+                    "who": self._names[judgement.person_id],
+                    "when": format_utc(judgement.given_at),
+                    "batch": judgement.batch,
+                    "revision": judgement.revision,
+                    "decision": judgement.decision.value,
+                    "errors": _error_values(judgement),
+                    "comment": judgement.comment,
+                    "correction": correction_to_plain(judgement.correction),
+                    **_image_display_field(judgement.image),
                 }
-                for each in settled.judged.judgements
+                for judgement in settled.judged.judgements
             ],
             **self._settled_against(settled),
         }
 
-    def _settled_against(self, settled: LeftOut) -> dict[str, Any]:
+    def _settled_against(self, settled: Excluded) -> dict[str, Any]:
         adjudication = settled.judged.adjudication
         if adjudication is None:
             return {}
-        who, when = self._names[adjudication.person_id], iso(adjudication.given_at)
+        adjudicator, decided_at = self._names[adjudication.person_id], format_utc(adjudication.given_at)
         return {
             "adjudication": {
-                "who": who,
-                "when": when,
+                "who": adjudicator,
+                "when": decided_at,
                 "why": adjudication.reason,
-                **_image(adjudication.image),
+                **_image_display_field(adjudication.image),
             }
         }
 
 
-def iso(moment: datetime) -> str:
+def format_utc(moment: datetime) -> str:
     """ISO 8601 in UTC, with a Z."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _why(judgement: Judgement) -> str:
+def _correction_reason(judgement: Judgement) -> str:
     """The kinds of error, the comment, and why the verdict superseded an earlier one."""
-    words = " ".join(text for text in (judgement.comment.strip(), judgement.why.strip()) if text)
-    return ": ".join(part for part in (", ".join(_errors(judgement)), words) if part)
+    remarks = " ".join(text for text in (judgement.comment.strip(), judgement.why.strip()) if text)
+    return ": ".join(part for part in (", ".join(_error_values(judgement)), remarks) if part)
 
 
-def _image(image: ImageDisplay | None) -> dict[str, str]:
+def _image_display_field(image: ImageDisplay | None) -> dict[str, str]:
     """Text on whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}
 
 
-def _errors(judgement: Judgement) -> list[str]:
+def _error_values(judgement: Judgement) -> list[str]:
     return [kind.value for kind in _KINDS if kind in judgement.errors] if judgement.errors else []
 
 
-def _suffix(radiograph: Radiograph) -> str:
+def _image_suffix(radiograph: Radiograph) -> str:
     """The suffix of the imported file's name, if it is that of an image format; the rest is not used."""
     suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
     return suffix if suffix in _SUFFIXES else ""
 
 
-def _parquet_form(folder: Path, files: Mapping[str, str], picture: Picture | None) -> Form:
-    from release.forms.parquet import ParquetForm  # noqa: PLC0415 - imports pyarrow, which is not needed at start
+def _create_parquet_writer(folder: Path, files: Mapping[str, str], load_display_image: DisplayImageLoader | None) -> FormatWriter:
+    from release.forms.parquet import ParquetWriter  # noqa: PLC0415 - imports pyarrow, which is not needed at start
 
-    return ParquetForm(folder, files=files, picture=picture)
+    return ParquetWriter(folder, files=files, picture=load_display_image)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import cache
 
 from domain.adjudications import Adjudication
-from domain.batches import Parts
-from domain.corrections import Correction, corrected, differences
-from domain.gold import GoldItem, JudgedQuestion, LeaveOut, LeftOut
+from domain.batches import FormScope
+from domain.corrections import Correction, apply_correction, diff_questions
+from domain.gold import GoldItem, JudgedQuestion, ExclusionReason, Excluded
 from domain.questions import Question
 from domain.verdicts import Decision
-from review.disputes import same_boxes
+from review.disputes import boxes_match
 
 #: The rule as text, for the manifest.
 RULE = (
@@ -24,7 +24,7 @@ RULE = (
 )
 
 
-def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
+def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
     """Decide whether a judged question is released, and apply its corrections.
 
     Args:
@@ -34,64 +34,64 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
         The released question, or the reason why it is left out.
     """
     if judged.adjudication is not None:
-        return _adjudicated(judged, judged.adjudication)
-    plain = plain_outcome(
-        frozenset([(each.decision, each.parts, each.correction.is_empty()) for each in judged.judgements])
+        return _adjudicated_outcome(judged, judged.adjudication)
+    fixed = simple_outcome(
+        frozenset([(judgement.decision, judgement.parts, judgement.correction.is_empty()) for judgement in judged.judgements])
     )
-    if isinstance(plain, LeaveOut):
-        return LeftOut(judged=judged, reason=plain)
-    if plain is not None:  # most questions; a release may contain a hundred thousand
-        return GoldItem(question=judged.question, judged=judged, decision=plain, changes=())
-    whole = [each for each in judged.judgements if each.parts is not Parts.IMAGE_ALIGNMENT]
+    if isinstance(fixed, ExclusionReason):
+        return Excluded(judged=judged, reason=fixed)
+    if fixed is not None:  # most questions; a release may contain a hundred thousand
+        return GoldItem(question=judged.question, judged=judged, decision=fixed, changes=())
+    full_judgements = [judgement for judgement in judged.judgements if judgement.parts is not FormScope.IMAGE_ALIGNMENT]
     # Reviewers who were asked for image alignment only have not approved the wording: only corrections count.
-    counted = [each for each in judged.judgements if each in whole or not each.correction.is_empty()]
-    first = whole[0].correction
-    result = _result(judged.question, first)
-    for each in counted:
-        if each is not whole[0] and not _same(
-            result, _result(judged.question, each.correction), same_box=judged.same_box
+    relevant = [judgement for judgement in judged.judgements if judgement in full_judgements or not judgement.correction.is_empty()]
+    first = full_judgements[0].correction
+    result = _apply_correction(judged.question, first)
+    for judgement in relevant:
+        if judgement is not full_judgements[0] and not _same_question(
+            result, _apply_correction(judged.question, judgement.correction), same_box=judged.same_box
         ):
-            return LeftOut(judged=judged, reason=LeaveOut.CORRECTIONS_DIFFER)
-    return _gold(judged, result)
+            return Excluded(judged=judged, reason=ExclusionReason.CORRECTIONS_DIFFER)
+    return _build_gold_item(judged, result)
 
 
 @cache
-def plain_outcome(said: frozenset[tuple[Decision, Parts, bool]]) -> LeaveOut | Decision | None:
+def simple_outcome(judgements: frozenset[tuple[Decision, FormScope, bool]]) -> ExclusionReason | Decision | None:
     """The outcome of a question without adjudication, if it does not depend on the content of corrections.
 
     Args:
-        said: (decision, parts that the batch asks for, whether nothing was corrected) of all its judgements.
+        judgements: (decision, parts that the batch asks for, whether nothing was corrected) of all its judgements.
 
     Returns:
         Why it is left out; ACCEPT if it is released unchanged; None if the corrections must be compared.
     """
-    decisions = {decision for decision, _, _ in said}
+    decisions = {decision for decision, _, _ in judgements}
     if Decision.REJECT in decisions:
-        return LeaveOut.REJECTED if decisions == {Decision.REJECT} else LeaveOut.DECISIONS_DIFFER
-    if all(parts is Parts.IMAGE_ALIGNMENT for _, parts, _ in said):
-        return LeaveOut.ALIGNMENT_ONLY
-    return Decision.ACCEPT if all(nothing_corrected for _, _, nothing_corrected in said) else None
+        return ExclusionReason.REJECTED if decisions == {Decision.REJECT} else ExclusionReason.DECISIONS_DIFFER
+    if all(parts is FormScope.IMAGE_ALIGNMENT for _, parts, _ in judgements):
+        return ExclusionReason.ALIGNMENT_ONLY
+    return Decision.ACCEPT if all(nothing_corrected for _, _, nothing_corrected in judgements) else None
 
 
-def _adjudicated(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | LeftOut:
+def _adjudicated_outcome(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | Excluded:
     if adjudication.decision is Decision.REJECT:
-        return LeftOut(judged=judged, reason=LeaveOut.SETTLED_AGAINST)
-    return _gold(judged, _result(judged.question, adjudication.correction))
+        return Excluded(judged=judged, reason=ExclusionReason.SETTLED_AGAINST)
+    return _build_gold_item(judged, _apply_correction(judged.question, adjudication.correction))
 
 
-def _gold(judged: JudgedQuestion, result: Question) -> GoldItem:
-    made = () if result is judged.question else differences(judged.question, result)
-    decision = Decision.REVISE if made else Decision.ACCEPT
-    return GoldItem(question=result, judged=judged, decision=decision, changes=made)
+def _build_gold_item(judged: JudgedQuestion, result: Question) -> GoldItem:
+    changes = () if result is judged.question else diff_questions(judged.question, result)
+    decision = Decision.REVISE if changes else Decision.ACCEPT
+    return GoldItem(question=result, judged=judged, decision=decision, changes=changes)
 
 
-def _same(one: Question, other: Question, *, same_box: float) -> bool:
-    if one == other:
+def _same_question(first: Question, second: Question, *, same_box: float) -> bool:
+    if first == second:
         return True
-    return replace(one, boxes=()) == replace(other, boxes=()) and same_boxes(
-        one.boxes, other.boxes, same_box=same_box
+    return replace(first, boxes=()) == replace(second, boxes=()) and boxes_match(
+        first.boxes, second.boxes, min_iou=same_box
     )
 
 
-def _result(question: Question, correction: Correction) -> Question:
-    return question if correction.is_empty() else corrected(question, correction)
+def _apply_correction(question: Question, correction: Correction) -> Question:
+    return question if correction.is_empty() else apply_correction(question, correction)

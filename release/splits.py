@@ -41,7 +41,7 @@ class SplitPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamTies:
+class ExamLinks:
     """The properties that connect exams: the patient, and hashes of the radiographs' bytes and pixels."""
 
     exam: str
@@ -49,7 +49,7 @@ class ExamTies:
     images: tuple[str, ...]
 
 
-def clusters(exams: Iterable[ExamTies]) -> dict[str, str]:
+def cluster_exams(exams: Iterable[ExamLinks]) -> dict[str, str]:
     """The cluster of each exam, by the exam's id; a cluster has the id of its alphabetically first exam.
 
     Patients are compared without regard to case and spaces around them.
@@ -63,47 +63,47 @@ def clusters(exams: Iterable[ExamTies]) -> dict[str, str]:
         return node
 
     names = []
-    for each in exams:
-        names.append(each.exam)
-        ties = [f"image:{image}" for image in each.images]
-        if each.patient and each.patient.strip():
-            ties.append(f"patient:{each.patient.strip().casefold()}")
-        for tie in ties:
-            parent[root(tie)] = root(f"exam:{each.exam}")
+    for exam in exams:
+        names.append(exam.exam)
+        link_keys = [f"image:{image}" for image in exam.images]
+        if exam.patient and exam.patient.strip():
+            link_keys.append(f"patient:{exam.patient.strip().casefold()}")
+        for link_key in link_keys:
+            parent[root(link_key)] = root(f"exam:{exam.exam}")
     members: dict[str, list[str]] = defaultdict(list)
     for name in names:
         members[root(f"exam:{name}")].append(name)
     return {name: min(group) for group in members.values() for name in group}
 
 
-def sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Side]:
-    """The side of each exam, by its id; ``cluster_of`` is that of :func:`clusters`."""
+def assign_sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Side]:
+    """The side of each exam, by its id; ``cluster_of`` is that of :func:`cluster_exams`."""
     return {
-        exam: Side.PRIVATE if _place(cluster, plan.seed) < plan.private_share else Side.PUBLIC
+        exam: Side.PRIVATE if _unit_hash(cluster, plan.seed) < plan.private_share else Side.PUBLIC
         for exam, cluster in cluster_of.items()
     }
 
 
-def _place(cluster: str, seed: int) -> float:
+def _unit_hash(cluster: str, seed: int) -> float:
     """A uniform number in [0, 1): the first 53 bits of SHA-256 of seed and cluster."""
     digest = hashlib.sha256(f"overread.split/1\0{seed}\0{cluster}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)
 
 
-def leaks(side_of: Mapping[str, Side], exams: Iterable[ExamTies]) -> list[str]:
+def find_leaks(side_by_exam: Mapping[str, Side], exams: Iterable[ExamLinks]) -> list[str]:
     """Sentences about patients and images that are on both sides; empty if there are none.
 
-    It does not use the clusters, so it can detect errors in :func:`clusters`.
+    It does not use the clusters, so it can detect errors in :func:`cluster_exams`.
     """
-    met: dict[tuple[str, str], dict[Side, str]] = defaultdict(dict)
-    for each in exams:
-        side = side_of[each.exam]
-        if each.patient and each.patient.strip():
-            met["patient", each.patient.strip().casefold()].setdefault(side, each.exam)
-        for image in each.images:
-            met["image", image].setdefault(side, each.exam)
+    exam_by_side: dict[tuple[str, str], dict[Side, str]] = defaultdict(dict)
+    for exam in exams:
+        side = side_by_exam[exam.exam]
+        if exam.patient and exam.patient.strip():
+            exam_by_side["patient", exam.patient.strip().casefold()].setdefault(side, exam.exam)
+        for image in exam.images:
+            exam_by_side["image", image].setdefault(side, exam.exam)
     return [
-        f"{kind} {value} is public in exam {on[Side.PUBLIC]} and private in exam {on[Side.PRIVATE]}"
-        for (kind, value), on in met.items()
-        if len(on) > 1
+        f"{kind} {value} is public in exam {exam_on_side[Side.PUBLIC]} and private in exam {exam_on_side[Side.PRIVATE]}"
+        for (kind, value), exam_on_side in exam_by_side.items()
+        if len(exam_on_side) > 1
     ]

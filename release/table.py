@@ -10,21 +10,21 @@ import msgspec
 
 from domain.exams import Exam
 from domain.gold import GoldItem
-from domain.questions import Answer, letter
-from domain.table_cells import harmless
+from domain.questions import Answer, option_letter
+from domain.table_cells import escape_formula
 from records.questions import QUESTION_FIELDS, QuestionRecord
 from release.folder import HashedFile
 
 #: The columns of the question itself; boxes are last, because they are the widest.
-_OF_QUESTION = (*(name for name in QUESTION_FIELDS if name != "boxes"), "boxes")
+_QUESTION_COLUMNS = (*(name for name in QUESTION_FIELDS if name != "boxes"), "boxes")
 COLUMNS = (
-    "question_id", "decision", "corrected", *_OF_QUESTION, "exam_id", "patient", "indication", "age", "sex",
+    "question_id", "decision", "corrected", *_QUESTION_COLUMNS, "exam_id", "patient", "indication", "age", "sex",
     "radiographs", "batches", "reviewers", "stratum", "inclusion_probability",
 )  # fmt: skip
 
-_LETTERS = "".join(map(letter, range(26)))
+_LETTERS = "".join(map(option_letter, range(26)))
 #: The first characters of cells that a spreadsheet may run as a formula, and the apostrophe.
-_DOUBTFUL = frozenset("=+-@\t\r'")
+_FORMULA_CHARACTERS = frozenset("=+-@\t\r'")
 
 
 class GoldTable:
@@ -33,7 +33,7 @@ class GoldTable:
     def __init__(self, file: HashedFile, *, names: Mapping[int, str]) -> None:
         """Write the header."""
         self._names = names
-        self._write_row = csv.writer(_Encoded(file)).writerow
+        self._write_row = csv.writer(_TextWriter(file)).writerow
         self._write_row(COLUMNS)
         self._of_exam: tuple[Exam, list[str | None]] | None = None
 
@@ -52,16 +52,16 @@ class GoldTable:
         cells = [
             *_question_cells(gold, record),
             *self._of_exam[1],
-            "; ".join(sorted({each.batch for each in judged.judgements})),
-            "; ".join([self._names[each.person_id] for each in judged.judgements]),
+            "; ".join(sorted({judgement.batch for judgement in judged.judgements})),
+            "; ".join([self._names[judgement.person_id] for judgement in judged.judgements]),
             judged.stratum,
         ]
         # Calling `harmless` for every cell would take as long as writing the row.
-        row = [harmless(cell) if cell and cell[0] in _DOUBTFUL else cell for cell in cells]
+        row = [escape_formula(cell) if cell and cell[0] in _FORMULA_CHARACTERS else cell for cell in cells]
         self._write_row([*row, judged.inclusion_probability])
 
 
-class _Encoded:
+class _TextWriter:
     """A text interface to a binary file."""
 
     def __init__(self, file: HashedFile) -> None:
@@ -73,36 +73,36 @@ class _Encoded:
 
 def _question_cells(gold: GoldItem, record: QuestionRecord) -> list[str | None]:
     """The cells of ``question_id`` to ``boxes``."""
-    cells = [*_values(gold.question)]
-    for place, write in _WRITERS:
-        cells[place] = write(cells[place])
+    cells = [*_question_values(gold.question)]
+    for column, format_value in _FORMATTERS:
+        cells[column] = format_value(cells[column])
     cells[-1] = msgspec.json.encode(record.boxes).decode() if record.boxes else None
-    corrected = "; ".join([each.field for each in gold.changes])
+    corrected = "; ".join([change.field for change in gold.changes])
     return [gold.question.id, gold.decision.value, corrected, *cells]
 
 
-def _options(options: tuple[str, ...]) -> str:
-    return "\n".join([f"{sign}. {text}" for sign, text in zip(_LETTERS, options, strict=False)])
+def _format_options(options: tuple[str, ...]) -> str:
+    return "\n".join([f"{option_letter}. {text}" for option_letter, text in zip(_LETTERS, options, strict=False)])
 
 
-def _also_right(answers: tuple[Answer, ...]) -> str:
-    return " or ".join(map(_answer, answers))
+def _format_also_right(answers: tuple[Answer, ...]) -> str:
+    return " or ".join(map(_format_answer, answers))
 
 
 def _exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str | None]:
     """The cells of ``exam_id`` to ``radiographs``."""
-    radiographs = [f"{each.view}: {files.get(each.sha256 or '', each.file)}" for each in exam.radiographs]
+    radiographs = [f"{radiograph.view}: {files.get(radiograph.sha256 or '', radiograph.file)}" for radiograph in exam.radiographs]
     return [exam.id, exam.patient, exam.indication, exam.age, exam.sex, "\n".join(radiographs)]
 
 
-def _answer(answer: Answer) -> str:
+def _format_answer(answer: Answer) -> str:
     """Letters for options (A, C), text for closed and open questions."""
-    return answer if isinstance(answer, str) else ", ".join([letter(index) for index in answer])
+    return answer if isinstance(answer, str) else ", ".join([option_letter(index) for index in answer])
 
 
-_values = attrgetter(*_OF_QUESTION)
+_question_values = attrgetter(*_QUESTION_COLUMNS)
 #: The indices of the fields that are not text, with the functions that write them; boxes are from the record.
-_WRITERS = tuple(
-    (_OF_QUESTION.index(name), write)
-    for name, write in (("options", _options), ("answer", _answer), ("also_right", _also_right))
+_FORMATTERS = tuple(
+    (_QUESTION_COLUMNS.index(name), format_value)
+    for name, format_value in (("options", _format_options), ("answer", _format_answer), ("also_right", _format_also_right))
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from domain.gold import GoldItem, JudgedQuestion, LeaveOut, LeftOut
+from domain.gold import GoldItem, JudgedQuestion, ExclusionReason, Excluded
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 
@@ -46,32 +46,32 @@ class Tally:
         }
 
 
-class Counting:
+class TallyCounter:
     """Counts outcomes one by one."""
 
     def __init__(self) -> None:
         """Start at 0."""
         self._of: Counter[str] = Counter()
-        self._left_out: Counter[LeaveOut] = Counter()
+        self._left_out: Counter[ExclusionReason] = Counter()
         self._strata: dict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, settled: GoldItem | LeftOut) -> None:
+    def add(self, settled: GoldItem | Excluded) -> None:
         """Count one question."""
         stratum = self._strata[settled.judged.stratum]
         stratum["judged"] += 1
-        if isinstance(settled, LeftOut):
+        if isinstance(settled, Excluded):
             self._left_out[settled.reason] += 1
             return
         stratum["released"] += 1
         self._of["released"] += 1
         self._of["revised" if settled.decision is Decision.REVISE else "accepted"] += 1
         if settled.changes:
-            self._of["corrections"] += len(settled.changes) * correctors(settled)
+            self._of["corrections"] += len(settled.changes) * count_correctors(settled)
 
-    def add_plain(self, outcome: LeaveOut | Decision, *, stratum: str, questions: int) -> None:
+    def add_plain(self, outcome: ExclusionReason | Decision, *, stratum: str, questions: int) -> None:
         """Count questions of a stratum without corrections: left out for a reason, or accepted."""
         self._strata[stratum]["judged"] += questions
-        if isinstance(outcome, LeaveOut):
+        if isinstance(outcome, ExclusionReason):
             self._left_out[outcome] += questions
             return
         self._strata[stratum]["released"] += questions
@@ -85,7 +85,7 @@ class Counting:
             accepted=self._of["accepted"],
             revised=self._of["revised"],
             corrections=self._of["corrections"],
-            left_out={reason.value: self._left_out[reason] for reason in LeaveOut if self._left_out[reason]},
+            left_out={reason.value: self._left_out[reason] for reason in ExclusionReason if self._left_out[reason]},
             unjudged=unjudged,
             strata={
                 name: {
@@ -93,35 +93,35 @@ class Counting:
                     "judged": self._strata.get(name, Counter())["judged"],
                     "released": self._strata.get(name, Counter())["released"],
                 }
-                for name in sorted({*drawn, *self._strata}, key=_as_shown)
+                for name in sorted({*drawn, *self._strata}, key=_tier_order)
             },
         )
 
 
-def _as_shown(stratum: str) -> tuple[int, str]:
+def _tier_order(stratum: str) -> tuple[int, str]:
     """Easy, medium, hard, then those without a tier."""
     tier = stratum.split(" / ", maxsplit=1)[0]
-    tiers = [each.value for each in Difficulty]
+    tiers = [difficulty.value for difficulty in Difficulty]
     return (tiers.index(tier) if tier in tiers else len(tiers), stratum)
 
 
-def correctors(gold: GoldItem) -> int:
+def count_correctors(gold: GoldItem) -> int:
     """The number of people who made the corrections of a released question; 1 for an adjudicator."""
     if gold.judged.adjudication is not None:
         return 1
-    return sum(corrects(each.decision) for each in gold.judged.judgements)
+    return sum(has_correction(judgement.decision) for judgement in gold.judged.judgements)
 
 
-def corrects(decision: Decision) -> bool:
+def has_correction(decision: Decision) -> bool:
     """Whether a verdict with this decision has a correction."""
     return decision is Decision.REVISE
 
 
-def latest(judged: JudgedQuestion) -> datetime:
+def latest_judgement_at(judged: JudgedQuestion) -> datetime:
     """The time of the latest judgement."""
-    last = judged.judgements[0].given_at
-    for each in judged.judgements[1:]:
-        last = max(last, each.given_at)
+    latest_at = judged.judgements[0].given_at
+    for judgement in judged.judgements[1:]:
+        latest_at = max(latest_at, judgement.given_at)
     if judged.adjudication is not None:
-        last = max(last, judged.adjudication.given_at)
-    return last
+        latest_at = max(latest_at, judged.adjudication.given_at)
+    return latest_at

@@ -10,15 +10,15 @@ from typing import Any
 
 import msgspec
 
-from domain.corrections import CORRECTABLE
+from domain.corrections import CORRECTABLE_FIELDS
 from domain.errors import InvalidValue
-from records.questions import TELLING, question_from_plain
-from release.folder import MANIFEST, file_hash
-from release.manifest import FORMAT, Entry, entries_of
+from records.questions import REVEALING_FIELDS, question_from_plain
+from release.folder import MANIFEST, hash_file
+from release.manifest import FORMAT, Entry, parse_entries
 from release.private import QUESTIONS as PRIVATE
 
 #: The most faults reported; verification stops then.
-SHOWN = 100
+MAX_FAULTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,26 +51,26 @@ def verify_release(folder: Path) -> VerifyReport:
         folder: of the release.
     """
     try:
-        manifest, entries = _manifest(folder)
+        manifest, entries = _load_manifest(folder)
     except _BadManifest as error:
         return VerifyReport(
             folder=folder, faults=(str(error),), files=0, questions=0, corrections=0, manifest_sha256=None
         )
-    faults = [*_wrong_files(folder, entries), *_strangers(folder, entries)]
+    faults = [*_check_files(folder, entries), *_unlisted_files(folder, entries)]
     corrections, questions = 0, 0
     # The contents are compared only if the files are those that were written.
     if not faults:
-        gold = _Gold(folder)
+        gold = _GoldFiles(folder)
         faults += gold.faults()
         corrections, questions = gold.corrections, gold.questions
-        faults += _wrong_counts(manifest, gold)
+        faults += _check_counts(manifest, gold)
     return VerifyReport(
         folder=folder,
-        faults=tuple(faults[:SHOWN]),
+        faults=tuple(faults[:MAX_FAULTS]),
         files=len(entries) + 1,
         questions=questions,
         corrections=corrections,
-        manifest_sha256=file_hash(folder / MANIFEST)[0],
+        manifest_sha256=hash_file(folder / MANIFEST)[0],
     )
 
 
@@ -81,68 +81,68 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         InvalidValue: there is none, or it is not valid.
     """
     try:
-        return _manifest(folder)[0]
+        return _load_manifest(folder)[0]
     except _BadManifest as error:
         raise InvalidValue("release", str(error)) from error
 
 
-def _manifest(folder: Path) -> tuple[dict[str, Any], tuple[Entry, ...]]:
+def _load_manifest(folder: Path) -> tuple[dict[str, Any], tuple[Entry, ...]]:
     path = folder / MANIFEST
     if not path.is_file():
         raise _BadManifest(f"{folder} has no {MANIFEST}; is it the folder of a release?")
     try:
         manifest = msgspec.json.decode(path.read_bytes())
-        entries = entries_of(manifest)
+        entries = parse_entries(manifest)
     except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
         raise _BadManifest(f"{path} can't be read: {error!r}") from error
     if manifest.get("format") != FORMAT:
         raise _BadManifest(f"{path} is of the form {manifest.get('format')!r}, not {FORMAT}")
     for entry in entries:
-        if not _stays_inside(entry.path):
+        if not _is_inside(entry.path):
             raise _BadManifest(f"{path} names the file {entry.path!r}, which is not in the folder")
     return manifest, entries
 
 
-def _stays_inside(path: str) -> bool:
+def _is_inside(path: str) -> bool:
     parts = path.split("/")
     return bool(path) and "\\" not in path and "\0" not in path and not {"", ".", ".."} & set(parts)
 
 
-def _wrong_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
+def _check_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
     for entry in entries:
         path = folder / entry.path
         if path.is_symlink() or not path.is_file():
             yield f"{entry.path}: missing"
             continue
-        sha256, length = file_hash(path)
+        sha256, length = hash_file(path)
         if length != entry.bytes:
             yield f"{entry.path}: {length:,} bytes, the manifest says {entry.bytes:,}"
         elif sha256 != entry.sha256:
             yield f"{entry.path}: changed; SHA-256 {sha256}, the manifest says {entry.sha256}"
 
 
-def _strangers(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
-    known = {MANIFEST, *(entry.path for entry in entries)}
+def _unlisted_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
+    listed_names = {MANIFEST, *(entry.path for entry in entries)}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if name not in known and (path.is_symlink() or not path.is_dir()):
+        if name not in listed_names and (path.is_symlink() or not path.is_dir()):
             yield f"{name}: not in the manifest"
 
 
-def _wrong_counts(manifest: dict[str, Any], gold: _Gold) -> Iterator[str]:
+def _check_counts(manifest: dict[str, Any], gold: _GoldFiles) -> Iterator[str]:
     counts = manifest.get("counts", {})
     private = (manifest.get("splits") or {}).get("private", {})
-    for name, found, held_back in (
+    for name, public_count, private_count in (
         ("released", gold.questions, private.get("questions", 0)),
         ("corrections", gold.corrections, private.get("corrections", 0)),
     ):
-        if counts.get(name) != found + held_back:
-            yield f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have {found + held_back}"
+        if counts.get(name) != public_count + private_count:
+            yield f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have {public_count + private_count}"
     if gold.private != private.get("questions", 0):
         yield f"{PRIVATE}: {gold.private} questions, the manifest says {private.get('questions', 0)}"
 
 
-class _Gold:
+class _GoldFiles:
     """gold.jsonl, corrections.jsonl and left_out.jsonl read side by side; the corrections are in memory."""
 
     def __init__(self, folder: Path) -> None:
@@ -152,50 +152,50 @@ class _Gold:
 
     def faults(self) -> list[str]:
         """Sentences about contradictions between the files."""
-        found: list[str] = []
-        corrected: dict[str, dict[str, Any]] = defaultdict(dict)
-        for line, record in self._lines("corrections.jsonl", found):
+        faults: list[str] = []
+        corrections: dict[str, dict[str, Any]] = defaultdict(dict)
+        for line, record in self._lines("corrections.jsonl", faults):
             self.corrections += 1
             try:
-                corrected[record["question_id"]][record["field"]] = record["after"]
+                corrections[record["question_id"]][record["field"]] = record["after"]
             except (KeyError, TypeError):
-                found.append(f"corrections.jsonl, line {line}: no correction")
-        seen: set[str] = set()
-        for line, record in self._lines("gold.jsonl", found):
+                faults.append(f"corrections.jsonl, line {line}: no correction")
+        public_ids: set[str] = set()
+        for line, record in self._lines("gold.jsonl", faults):
             self.questions += 1
             try:
                 question = question_from_plain(record)
             except InvalidValue as error:
-                found.append(f"gold.jsonl, line {line}: no question: {error}")
+                faults.append(f"gold.jsonl, line {line}: no question: {error}")
                 continue
-            if question.id in seen:
-                found.append(f"gold.jsonl, line {line}: question {question.id!r} a second time")
-            seen.add(question.id)
-            found.extend(_not_carried(record, corrected.pop(question.id, {})))
-        found += self._private(seen)
-        found += [
-            f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl" for key in corrected
+            if question.id in public_ids:
+                faults.append(f"gold.jsonl, line {line}: question {question.id!r} a second time")
+            public_ids.add(question.id)
+            faults.extend(_check_corrections(record, corrections.pop(question.id, {})))
+        faults += self._private(public_ids)
+        faults += [
+            f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl" for key in corrections
         ]
-        found += [
+        faults += [
             f"left_out.jsonl, line {line}: question {record.get('question_id')!r} is in gold.jsonl too"
-            for line, record in self._lines("left_out.jsonl", found)
-            if record.get("question_id") in seen
+            for line, record in self._lines("left_out.jsonl", faults)
+            if record.get("question_id") in public_ids
         ]
-        return found
+        return faults
 
     def _private(self, seen: set[str]) -> list[str]:
         """Check that private questions reveal no answer and are not public too."""
-        found: list[str] = []
+        faults: list[str] = []
         if not (self._folder / PRIVATE).is_file():
-            return found
-        for line, record in self._lines(PRIVATE, found):
+            return faults
+        for line, record in self._lines(PRIVATE, faults):
             self.private += 1
             if record.get("id") in seen:
-                found.append(f"{PRIVATE}, line {line}: question {record['id']!r} is in gold.jsonl too")
-            telling = sorted(TELLING & record.keys())
-            if telling:
-                found.append(f"{PRIVATE}, line {line}: tells {', '.join(telling)}")
-        return found
+                faults.append(f"{PRIVATE}, line {line}: question {record['id']!r} is in gold.jsonl too")
+            revealing_fields = sorted(REVEALING_FIELDS & record.keys())
+            if revealing_fields:
+                faults.append(f"{PRIVATE}, line {line}: tells {', '.join(revealing_fields)}")
+        return faults
 
     def _lines(self, name: str, found: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         path = self._folder / name
@@ -215,12 +215,12 @@ class _Gold:
                     found.append(f"{name}, line {line}: no record")
 
 
-def _not_carried(record: dict[str, Any], corrections: dict[str, Any]) -> Iterator[str]:
-    for field, after in corrections.items():
-        if field not in CORRECTABLE:
+def _check_corrections(record: dict[str, Any], corrections: dict[str, Any]) -> Iterator[str]:
+    for field, corrected_value in corrections.items():
+        if field not in CORRECTABLE_FIELDS:
             yield f"corrections.jsonl: question {record['id']!r}: {field!r} is no field that is corrected"
             continue
-        carried = record.get(field)
+        value = record.get(field)
         # Records omit empty fields, so all notations of an empty value are equal.
-        if (carried or None) != (after or None):
+        if (value or None) != (corrected_value or None):
             yield f"gold.jsonl: question {record['id']!r}: {field} is not what corrections.jsonl says"

@@ -24,22 +24,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.questions import Question
-from measures.agreement import FEW, Weights, agreement_weights
+from measures.agreement import SMALL_SAMPLE, Weights, agreement_weights
 from measures.boxes import MeanOverlap, mean_overlap
-from measures.group import Coefficient, agreement_of
+from measures.group import Coefficient, agreement_coefficient
 from measures.kappa_intervals import ac1_interval, kappa_interval
 from measures.proportions import wilson_by_cluster
-from review.forms import choices_of, key_of, overlap_of_boxes, same_key
+from review.forms import count_choices, normalize_key, compute_box_overlap, has_same_key
 from review.scales import SCALES, Scale
-from review.shared_questions import ReadQuestions, SharedQuestion
+from review.shared_questions import SharedQuestionMatrix, SharedQuestion
 
-GROUP_INTERVAL = "Gwet's, by exam"
+GROUP_INTERVAL_METHOD = "Gwet's, by exam"
 _KEY_CHANGED = Scale(name="key: kept or changed", group="key", k=2)
 _SEED = 7  # seed of the posterior draws and of the bootstrap, so that the figures are reproducible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class AgreementEstimate:
     """One value over ``n`` questions with its 95 % interval; ``kind`` is the method of the interval.
 
     A value that is not defined is None, and ``note`` gives the reason.
@@ -55,7 +55,7 @@ class Figure:
     @property
     def few(self) -> bool:
         """Whether there are too few questions, or none; the value is then shown in grey."""
-        return self.n < FEW or self.estimate is None
+        return self.n < SMALL_SAMPLE or self.estimate is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +68,14 @@ class Aspect:
     name: str
     group: str
     weighted: bool
-    percent: Figure
-    kappa: Figure
-    third: Figure
+    percent: AgreementEstimate
+    kappa: AgreementEstimate
+    third: AgreementEstimate
     third_name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Between:
+class GroupAgreement:
     """The agreement of two reviewers, or of all; ``people`` are their ids, sorted."""
 
     people: tuple[int, ...]
@@ -84,52 +84,52 @@ class Between:
     boxes: MeanOverlap
 
 
-def agreement_between(shared: Sequence[SharedQuestion]) -> tuple[Between, ...]:
+def compute_agreement(shared_questions: Sequence[SharedQuestion]) -> tuple[GroupAgreement, ...]:
     """Compute the agreement of each pair of reviewers that shares a question.
 
     Args:
-        shared: the questions that two people or more have judged.
+        shared_questions: the questions that two people or more have judged.
 
     Returns:
         All reviewers together first, if there are more than two, then the pairs.
     """
-    read = ReadQuestions.of(shared)
-    found = []
-    for pair in combinations(range(len(read.people)), 2):
-        both = np.flatnonzero((read.at[:, pair] >= 0).all(axis=1))
-        if len(both):
-            found.append(_pair(read, pair, both))
-    if len(read.people) > 2 and found:
-        found.insert(0, _everybody(read))
-    return tuple(found)
+    matrix = SharedQuestionMatrix.of(shared_questions)
+    agreements = []
+    for pair in combinations(range(len(matrix.people)), 2):
+        common_rows = np.flatnonzero((matrix.at[:, pair] >= 0).all(axis=1))
+        if len(common_rows):
+            agreements.append(_compute_pair_agreement(matrix, pair, common_rows))
+    if len(matrix.people) > 2 and agreements:
+        agreements.insert(0, _compute_overall_agreement(matrix))
+    return tuple(agreements)
 
 
 # ------------------------------------------------------------------------------------------------ two people
-_Two = tuple[SharedQuestion, Question | None, Question | None]
+_CorrectedPair = tuple[SharedQuestion, Question | None, Question | None]
 
 
-def _pair(read: ReadQuestions, pair: tuple[int, int], there: NDArray[np.int64]) -> Between:
-    exams, at = read.exams[there], read.at[there][:, pair]
-    theirs = [
-        (read.shared[row], read.forms[first], read.forms[second])
-        for row, (first, second) in zip(there.tolist(), at.tolist(), strict=True)
+def _compute_pair_agreement(matrix: SharedQuestionMatrix, pair: tuple[int, int], rows: NDArray[np.int64]) -> GroupAgreement:
+    exams, pair_index = matrix.exams[rows], matrix.at[rows][:, pair]
+    corrected_pairs = [
+        (matrix.shared[question_row], matrix.forms[first], matrix.forms[second])
+        for question_row, (first, second) in zip(rows.tolist(), pair_index.tolist(), strict=True)
     ]
 
-    def of_two(scale: Scale, every: NDArray[np.int64]) -> Aspect:
-        codes = every[at]
-        kept = (codes >= 0).all(axis=1)
-        return _of_two(scale, codes[kept, 0], codes[kept, 1], exams[kept])
+    def compute_aspect(scale: Scale, all_codes: NDArray[np.int64]) -> Aspect:
+        codes = all_codes[pair_index]
+        both_judged = (codes >= 0).all(axis=1)
+        return _compute_pair_aspect(scale, codes[both_judged, 0], codes[both_judged, 1], exams[both_judged])
 
-    aspects = [of_two(scale, read.codes[scale.name]) for scale in SCALES]
-    return Between(
-        people=(read.people[pair[0]], read.people[pair[1]]),
-        questions=len(theirs),
-        aspects=(aspects[0], _key_of_two(theirs), of_two(_KEY_CHANGED, read.key_changed), *aspects[1:]),
-        boxes=_boxes([(one.exam_number, first, second) for one, first, second in theirs]),
+    aspects = [compute_aspect(scale, matrix.codes[scale.name]) for scale in SCALES]
+    return GroupAgreement(
+        people=(matrix.people[pair[0]], matrix.people[pair[1]]),
+        questions=len(corrected_pairs),
+        aspects=(aspects[0], _compute_pair_key_aspect(corrected_pairs), compute_aspect(_KEY_CHANGED, matrix.key_changed), *aspects[1:]),
+        boxes=_compute_box_overlap([(shared_question.exam_number, first, second) for shared_question, first, second in corrected_pairs]),
     )
 
 
-def _of_two(
+def _compute_pair_aspect(
     scale: Scale, first: NDArray[np.int64], second: NDArray[np.int64], exams: NDArray[np.int64]
 ) -> Aspect:
     weights = agreement_weights(scale.k, Weights.QUADRATIC if scale.weighted else Weights.NONE)
@@ -140,31 +140,31 @@ def _of_two(
         name=scale.name,
         group=scale.group,
         weighted=scale.weighted,
-        percent=_share(first == second, exams),
-        kappa=Figure(
+        percent=_estimate_percent_agreement(first == second, exams),
+        kappa=AgreementEstimate(
             n=n, estimate=kappa.value, low=kappa.low, high=kappa.high, kind=kappa.method or "",
             note=kappa.note,
         ),
-        third=Figure(
+        third=AgreementEstimate(
             n=n, estimate=ac1.value, low=ac1.low, high=ac1.high, kind=ac1.method or "", note=ac1.note
         ),
         third_name="AC2" if scale.weighted else "AC1",
     )  # fmt: skip
 
 
-def _key_of_two(theirs: Sequence[_Two]) -> Aspect:
-    kept = [(one, a, b) for one, a, b in theirs if a is not None and b is not None]
-    same = np.array([same_key(a, b) for _, a, b in kept], dtype=bool)
-    exams = np.array([one.exam_number for one, _, _ in kept], dtype=np.int64)
-    counted = np.array([choices_of(one.question) > 1 for one, _, _ in kept], dtype=bool)
-    return _same_key(
-        [one.question for one, _, _ in kept], _share(same, exams), _share(same[counted], exams[counted])
+def _compute_pair_key_aspect(corrected_pairs: Sequence[_CorrectedPair]) -> Aspect:
+    comparable = [(shared_question, a, b) for shared_question, a, b in corrected_pairs if a is not None and b is not None]
+    is_same = np.array([has_same_key(a, b) for _, a, b in comparable], dtype=bool)
+    exams = np.array([shared_question.exam_number for shared_question, _, _ in comparable], dtype=np.int64)
+    is_countable = np.array([count_choices(shared_question.question) > 1 for shared_question, _, _ in comparable], dtype=bool)
+    return _build_same_key_aspect(
+        [shared_question.question for shared_question, _, _ in comparable], _estimate_percent_agreement(is_same, exams), _estimate_percent_agreement(is_same[is_countable], exams[is_countable])
     )
 
 
-def _share(hits: NDArray[np.bool_], exams: NDArray[np.int64]) -> Figure:
-    share = wilson_by_cluster(hits, exams)
-    return Figure(
+def _estimate_percent_agreement(agrees: NDArray[np.bool_], exams: NDArray[np.int64]) -> AgreementEstimate:
+    share = wilson_by_cluster(agrees, exams)
+    return AgreementEstimate(
         n=share.n,
         estimate=share.estimate,
         low=share.low,
@@ -174,99 +174,99 @@ def _share(hits: NDArray[np.bool_], exams: NDArray[np.int64]) -> Figure:
     )
 
 
-def _same_key(questions: Sequence[Question], same: Figure, single: Figure) -> Aspect:
-    """The aspect "same key"; ``single`` is over the questions with a fixed number of possible answers."""
-    chances = [1 / count for each in questions if (count := choices_of(each)) > 1]
+def _build_same_key_aspect(questions: Sequence[Question], percent: AgreementEstimate, countable: AgreementEstimate) -> Aspect:
+    """The aspect "same key"; ``countable`` is over the questions with a fixed number of possible answers."""
+    chances = [1 / count for question in questions if (count := count_choices(question)) > 1]
     chance = float(np.mean(chances)) if chances else 0.0
 
-    def beyond(value: float | None) -> float | None:
+    def correct_for_chance(value: float | None) -> float | None:
         return None if value is None else max(-1.0, (value - chance) / (1 - chance))
 
     return Aspect(
         name="key: the same after correction",
         group="key",
         weighted=False,
-        percent=same,
-        kappa=Figure(n=same.n, note="not defined: the options differ from question to question"),
+        percent=percent,
+        kappa=AgreementEstimate(n=percent.n, note="not defined: the options differ from question to question"),
         third=replace(
-            single, estimate=beyond(single.estimate), low=beyond(single.low), high=beyond(single.high)
+            countable, estimate=correct_for_chance(countable.estimate), low=correct_for_chance(countable.low), high=correct_for_chance(countable.high)
         ),
         third_name="Brennan-Prediger",
     )
 
 
 # ---------------------------------------------------------------------------------------------- all together
-def _everybody(read: ReadQuestions) -> Between:
-    def of_all(scale: Scale, every: NDArray[np.int64]) -> Aspect:
-        return _of_all(scale, np.where(read.at >= 0, every[read.at], -1), read.exams)
+def _compute_overall_agreement(matrix: SharedQuestionMatrix) -> GroupAgreement:
+    def compute_aspect(scale: Scale, all_codes: NDArray[np.int64]) -> Aspect:
+        return _compute_overall_aspect(scale, np.where(matrix.at >= 0, all_codes[matrix.at], -1), matrix.exams)
 
-    aspects = [of_all(scale, read.codes[scale.name]) for scale in SCALES]
-    forms = [
-        (one.exam_number, read.forms[first], read.forms[second])
-        for one, places in zip(read.shared, read.at.tolist(), strict=True)
-        for first, second in combinations([place for place in places if place >= 0], 2)
+    aspects = [compute_aspect(scale, matrix.codes[scale.name]) for scale in SCALES]
+    corrected_pairs = [
+        (shared_question.exam_number, matrix.forms[first], matrix.forms[second])
+        for shared_question, verdict_indices in zip(matrix.shared, matrix.at.tolist(), strict=True)
+        for first, second in combinations([index for index in verdict_indices if index >= 0], 2)
     ]
-    return Between(
-        people=read.people,
-        questions=len(read.shared),
-        aspects=(aspects[0], _key_of_all(read), of_all(_KEY_CHANGED, read.key_changed), *aspects[1:]),
-        boxes=_boxes(forms),
+    return GroupAgreement(
+        people=matrix.people,
+        questions=len(matrix.shared),
+        aspects=(aspects[0], _compute_overall_key_aspect(matrix), compute_aspect(_KEY_CHANGED, matrix.key_changed), *aspects[1:]),
+        boxes=_compute_box_overlap(corrected_pairs),
     )
 
 
-def _key_of_all(read: ReadQuestions) -> Aspect:
-    codes = np.full(read.at.shape, -1, dtype=np.int64)
-    for row, places in enumerate(read.at.tolist()):
-        seen: dict[frozenset[object], int] = {}
-        for person, place in enumerate(places):
-            form = read.forms[place] if place >= 0 else None
-            if form is not None:
-                codes[row, person] = seen.setdefault(key_of(form), len(seen))
-    several = (codes >= 0).sum(axis=1) > 1
-    counted = several & np.array([choices_of(one.question) > 1 for one in read.shared], dtype=bool)
-    plain = agreement_weights(max(2, len(read.people)), Weights.NONE)
-    return _same_key(
-        [one.question for one, kept in zip(read.shared, several, strict=True) if kept],
-        _of_group(codes[several], Coefficient.PERCENT, plain, read.exams[several]),
-        _of_group(codes[counted], Coefficient.PERCENT, plain, read.exams[counted]),
+def _compute_overall_key_aspect(matrix: SharedQuestionMatrix) -> Aspect:
+    codes = np.full(matrix.at.shape, -1, dtype=np.int64)
+    for row, verdict_indices in enumerate(matrix.at.tolist()):
+        code_by_key: dict[frozenset[object], int] = {}
+        for person, verdict_index in enumerate(verdict_indices):
+            version = matrix.forms[verdict_index] if verdict_index >= 0 else None
+            if version is not None:
+                codes[row, person] = code_by_key.setdefault(normalize_key(version), len(code_by_key))
+    has_several = (codes >= 0).sum(axis=1) > 1
+    is_countable = has_several & np.array([count_choices(shared_question.question) > 1 for shared_question in matrix.shared], dtype=bool)
+    unweighted = agreement_weights(max(2, len(matrix.people)), Weights.NONE)
+    return _build_same_key_aspect(
+        [shared_question.question for shared_question, is_kept in zip(matrix.shared, has_several, strict=True) if is_kept],
+        _estimate_group_coefficient(codes[has_several], Coefficient.PERCENT, unweighted, matrix.exams[has_several]),
+        _estimate_group_coefficient(codes[is_countable], Coefficient.PERCENT, unweighted, matrix.exams[is_countable]),
     )
 
 
-def _of_all(scale: Scale, codes: NDArray[np.int64], exams: NDArray[np.int64]) -> Aspect:
-    plain = agreement_weights(scale.k, Weights.NONE)
-    weights = agreement_weights(scale.k, Weights.QUADRATIC) if scale.weighted else plain
+def _compute_overall_aspect(scale: Scale, codes: NDArray[np.int64], exams: NDArray[np.int64]) -> Aspect:
+    unweighted = agreement_weights(scale.k, Weights.NONE)
+    weights = agreement_weights(scale.k, Weights.QUADRATIC) if scale.weighted else unweighted
 
     return Aspect(
         name=scale.name,
         group=scale.group,
         weighted=scale.weighted,
-        percent=_of_group(codes, Coefficient.PERCENT, plain, exams),
-        kappa=_of_group(codes, Coefficient.CONGER, weights, exams),
-        third=_of_group(codes, Coefficient.AC1, weights, exams),
+        percent=_estimate_group_coefficient(codes, Coefficient.PERCENT, unweighted, exams),
+        kappa=_estimate_group_coefficient(codes, Coefficient.CONGER, weights, exams),
+        third=_estimate_group_coefficient(codes, Coefficient.AC1, weights, exams),
         third_name="AC2" if scale.weighted else "AC1",
     )
 
 
-def _of_group(
+def _estimate_group_coefficient(
     codes: NDArray[np.int64], coefficient: Coefficient, weights: NDArray[np.float64], exams: NDArray[np.int64]
-) -> Figure:
-    found = agreement_of(codes, coefficient, weights=weights, clusters=exams)
-    return Figure(
-        n=found.n, estimate=found.value, low=found.low, high=found.high,
-        kind="" if found.low is None else GROUP_INTERVAL, note=found.note,
+) -> AgreementEstimate:
+    agreement = agreement_coefficient(codes, coefficient, weights=weights, clusters=exams)
+    return AgreementEstimate(
+        n=agreement.n, estimate=agreement.value, low=agreement.low, high=agreement.high,
+        kind="" if agreement.low is None else GROUP_INTERVAL_METHOD, note=agreement.note,
     )  # fmt: skip
 
 
-def _boxes(forms: Sequence[tuple[int, Question | None, Question | None]]) -> MeanOverlap:
-    kept = [(exam, overlap_of_boxes(one.boxes, other.boxes)) for exam, one, other in forms if one and other]
-    return mean_overlap([overlap for _, overlap in kept], clusters=[exam for exam, _ in kept], seed=_SEED)
+def _compute_box_overlap(corrected_pairs: Sequence[tuple[int, Question | None, Question | None]]) -> MeanOverlap:
+    overlaps = [(exam, compute_box_overlap(first.boxes, second.boxes)) for exam, first, second in corrected_pairs if first and second]
+    return mean_overlap([overlap for _, overlap in overlaps], clusters=[exam for exam, _ in overlaps], seed=_SEED)
 
 
-def names_of_pairs(found: Sequence[Between], people: Mapping[int, str]) -> tuple[str, ...]:
+def format_pair_names(agreements: Sequence[GroupAgreement], people: Mapping[int, str]) -> tuple[str, ...]:
     """The names of pairs and of the whole group: "Rosa and Ravi", "all 3 together"."""
     return tuple(
-        " and ".join(people[each] for each in one.people)
-        if len(one.people) == 2
-        else f"all {len(one.people)} together"
-        for one in found
+        " and ".join(people[person_id] for person_id in agreement.people)
+        if len(agreement.people) == 2
+        else f"all {len(agreement.people)} together"
+        for agreement in agreements
     )

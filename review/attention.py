@@ -16,12 +16,12 @@ from domain.hidden import PlantedFault
 from domain.questions import Question
 from domain.verdicts import Verdict
 from measures.proportions import Proportion, wilson_by_cluster
-from review.agreement import Between, agreement_between
-from review.faults import FaultSeen, seen
+from review.agreement import GroupAgreement, compute_agreement
+from review.faults import FaultDetection, classify_detection
 from review.shared_questions import SharedQuestion
 
 #: Hidden questions per block of the drift.
-BLOCK = 10
+DEFAULT_BLOCK = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class RepeatPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlantedJudged:
+class PlantedVerdict:
     """A planted question with its verdict."""
 
     fault: PlantedFault
@@ -48,12 +48,12 @@ class PlantedJudged:
     verdict: Verdict
 
     @property
-    def seen(self) -> FaultSeen:
-        return seen(self.fault, self.verdict)
+    def seen(self) -> FaultDetection:
+        return classify_detection(self.fault, self.verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultLine:
+class FaultDetectionRates:
     """Results for planted faults of one kind (None: of all kinds): shares found, and not accepted."""
 
     fault: PlantedFault | None
@@ -83,14 +83,14 @@ class Attention:
     """
 
     pairs: int
-    between: Between | None
+    between: GroupAgreement | None
     gap: float | None
-    faults: tuple[FaultLine, ...]
+    faults: tuple[FaultDetectionRates, ...]
     blocks: tuple[AttentionBlock, ...]
 
 
-def attention_of(
-    pairs: Sequence[RepeatPair], planted: Sequence[PlantedJudged], *, block: int = BLOCK
+def compute_attention(
+    pairs: Sequence[RepeatPair], planted: Sequence[PlantedVerdict], *, block: int = DEFAULT_BLOCK
 ) -> Attention:
     """Compute the attention of one person, or of several together.
 
@@ -102,59 +102,59 @@ def attention_of(
     # The two judgements are treated as those of two reviewers: the first is 1, the second 2.
     shared = [
         SharedQuestion(
-            question=each.question,
-            exam_number=each.exam_number,
-            verdicts=(replace(each.first, person_id=1), replace(each.second, person_id=2)),
+            question=pair.question,
+            exam_number=pair.exam_number,
+            verdicts=(replace(pair.first, person_id=1), replace(pair.second, person_id=2)),
         )
-        for each in pairs
+        for pair in pairs
     ]
-    kinds = [each for each in PlantedFault if any(one.fault is each for one in planted)]
+    kinds = [fault for fault in PlantedFault if any(verdict.fault is fault for verdict in planted)]
     return Attention(
         pairs=len(pairs),
-        between=agreement_between(shared)[0] if shared else None,
-        gap=median(each.between for each in pairs) if pairs else None,
+        between=compute_agreement(shared)[0] if shared else None,
+        gap=median(pair.between for pair in pairs) if pairs else None,
         faults=(
-            _line(None, planted),
-            *(_line(kind, [each for each in planted if each.fault is kind]) for kind in kinds),
+            _estimate_fault_rates(None, planted),
+            *(_estimate_fault_rates(kind, [planted_verdict for planted_verdict in planted if planted_verdict.fault is kind]) for kind in kinds),
         ),
-        blocks=_blocks(pairs, planted, block),
+        blocks=_compute_blocks(pairs, planted, block),
     )
 
 
-def _line(fault: PlantedFault | None, planted: Sequence[PlantedJudged]) -> FaultLine:
-    exams = [each.exam_number for each in planted]
-    return FaultLine(
+def _estimate_fault_rates(fault: PlantedFault | None, planted: Sequence[PlantedVerdict]) -> FaultDetectionRates:
+    exams = [verdict.exam_number for verdict in planted]
+    return FaultDetectionRates(
         fault=fault,
-        found=wilson_by_cluster([each.seen is FaultSeen.FOUND for each in planted], exams),
-        not_accepted=wilson_by_cluster([each.seen is not FaultSeen.MISSED for each in planted], exams),
+        found=wilson_by_cluster([verdict.seen is FaultDetection.FOUND for verdict in planted], exams),
+        not_accepted=wilson_by_cluster([verdict.seen is not FaultDetection.MISSED for verdict in planted], exams),
     )
 
 
-def _blocks(
-    pairs: Sequence[RepeatPair], planted: Sequence[PlantedJudged], block: int
+def _compute_blocks(
+    pairs: Sequence[RepeatPair], planted: Sequence[PlantedVerdict], block: int
 ) -> tuple[AttentionBlock, ...]:
-    every: list[RepeatPair | PlantedJudged] = [*pairs, *planted]
-    every.sort(key=lambda each: (_verdict(each).given_at, _verdict(each).question_id))
-    found = []
-    for start in range(0, len(every), block):
-        part = every[start : start + block]
-        repeats = [each for each in part if isinstance(each, RepeatPair)]
-        faults = [each for each in part if isinstance(each, PlantedJudged)]
-        found.append(
+    hidden_verdicts: list[RepeatPair | PlantedVerdict] = [*pairs, *planted]
+    hidden_verdicts.sort(key=lambda hidden_verdict: (_select_verdict(hidden_verdict).given_at, _select_verdict(hidden_verdict).question_id))
+    blocks = []
+    for start in range(0, len(hidden_verdicts), block):
+        in_block = hidden_verdicts[start : start + block]
+        repeats = [judgement for judgement in in_block if isinstance(judgement, RepeatPair)]
+        faults = [judgement for judgement in in_block if isinstance(judgement, PlantedVerdict)]
+        blocks.append(
             AttentionBlock(
                 first=start + 1,
-                last=start + len(part),
-                until=_verdict(part[-1]).given_at,
+                last=start + len(in_block),
+                until=_select_verdict(in_block[-1]).given_at,
                 same=wilson_by_cluster(
-                    [each.same for each in repeats], [each.exam_number for each in repeats]
+                    [repeat.same for repeat in repeats], [each.exam_number for each in repeats]
                 ),
                 found=wilson_by_cluster(
-                    [each.seen is FaultSeen.FOUND for each in faults], [each.exam_number for each in faults]
+                    [planted_verdict.seen is FaultDetection.FOUND for planted_verdict in faults], [each.exam_number for each in faults]
                 ),
             )
         )
-    return tuple(found)
+    return tuple(blocks)
 
 
-def _verdict(each: RepeatPair | PlantedJudged) -> Verdict:
-    return each.second if isinstance(each, RepeatPair) else each.verdict
+def _select_verdict(judgement: RepeatPair | PlantedVerdict) -> Verdict:
+    return judgement.second if isinstance(judgement, RepeatPair) else judgement.verdict

@@ -10,15 +10,15 @@ import numpy as np
 
 from domain.adjudications import Adjudication, Dispute
 from domain.boxes import LabelledBox
-from domain.corrections import CORRECTABLE, corrected, without_unchanged
+from domain.corrections import CORRECTABLE_FIELDS, apply_correction, drop_unchanged
 from domain.errors import InvalidValue
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
-from measures.boxes import match
+from measures.boxes import match_boxes
 
-_KEY = ("options", "answer", "also_right")
+_KEY_FIELDS = ("options", "answer", "also_right")
 #: Fields of the corrected question that are compared, in the order of display.
-FIELDS = ("stem", *_KEY, *(name for name in CORRECTABLE if name not in ("stem", *_KEY)))
+FIELDS = ("stem", *_KEY_FIELDS, *(name for name in CORRECTABLE_FIELDS if name not in ("stem", *_KEY_FIELDS)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class FieldDifference:
     values: tuple[Any, ...]
 
 
-def disputes(question: Question, verdicts: Sequence[Verdict], *, same_box: float) -> frozenset[Dispute]:
+def find_disputes(question: Question, verdicts: Sequence[Verdict], *, min_iou: float) -> frozenset[Dispute]:
     """The kinds of disagreement between the verdicts on a question.
 
     "Accept" and "revise" are not a dispute about the decision; their corrected questions are compared.
@@ -42,99 +42,99 @@ def disputes(question: Question, verdicts: Sequence[Verdict], *, same_box: float
     Args:
         question: the machine's version.
         verdicts: each person's latest.
-        same_box: the smallest IoU at which two boxes are the same, above 0 and up to 1.
+        min_iou: the smallest IoU at which two boxes are the same, above 0 and up to 1.
 
     Returns:
         Empty if they agree, or with fewer than two verdicts.
     """
     if len(verdicts) < 2:
         return frozenset()
-    found = set()
-    rejected = [each.decision is Decision.REJECT for each in verdicts]
+    kinds = set()
+    rejected = [verdict.decision is Decision.REJECT for verdict in verdicts]
     if any(rejected) and not all(rejected):
-        found.add(Dispute.DECISION)
-    results = [corrected(question, each.opinion.correction) for each in verdicts if not _rejects(each)]
-    for other in results[1:]:
-        first = results[0]
-        if any(getattr(first, name) != getattr(other, name) for name in _KEY):
-            found.add(Dispute.KEY)
-        if not same_boxes(first.boxes, other.boxes, same_box=same_box):
-            found.add(Dispute.BOXES)
-        wording = [name for name in FIELDS if name not in (*_KEY, "boxes")]
-        if any(getattr(first, name) != getattr(other, name) for name in wording):
-            found.add(Dispute.WORDING)
-    return frozenset(found)
+        kinds.add(Dispute.DECISION)
+    corrected_questions = [apply_correction(question, verdict.opinion.correction) for verdict in verdicts if not _is_rejection(verdict)]
+    for version in corrected_questions[1:]:
+        first_version = corrected_questions[0]
+        if any(getattr(first_version, name) != getattr(version, name) for name in _KEY_FIELDS):
+            kinds.add(Dispute.KEY)
+        if not boxes_match(first_version.boxes, version.boxes, min_iou=min_iou):
+            kinds.add(Dispute.BOXES)
+        wording = [name for name in FIELDS if name not in (*_KEY_FIELDS, "boxes")]
+        if any(getattr(first_version, name) != getattr(version, name) for name in wording):
+            kinds.add(Dispute.WORDING)
+    return frozenset(kinds)
 
 
-def same_boxes(one: Sequence[LabelledBox], other: Sequence[LabelledBox], *, same_box: float) -> bool:
-    """Whether boxes match one to one: same radiograph, same label, and an IoU of at least ``same_box``."""
-    if tuple(one) == tuple(other):
+def boxes_match(first: Sequence[LabelledBox], second: Sequence[LabelledBox], *, min_iou: float) -> bool:
+    """Whether boxes match one to one: same radiograph, same label, and an IoU of at least ``min_iou``."""
+    if tuple(first) == tuple(second):
         return True
-    if len(one) != len(other):
+    if len(first) != len(second):
         return False
-    for key in {(each.radiograph, each.label.strip().casefold()) for each in (*one, *other)}:
-        ours, theirs = _of(one, key), _of(other, key)
-        if len(ours) != len(theirs):
+    for key in {(box.radiograph, box.label.strip().casefold()) for box in (*first, *second)}:
+        first_boxes, second_boxes = _select_boxes(first, key), _select_boxes(second, key)
+        if len(first_boxes) != len(second_boxes):
             return False
-        pairs = match(np.array(ours), np.array(theirs)).pairs
-        if len(pairs) != len(ours) or any(overlap < same_box for _, _, overlap in pairs):
+        pairs = match_boxes(np.array(first_boxes), np.array(second_boxes)).pairs
+        if len(pairs) != len(first_boxes) or any(overlap < min_iou for _, _, overlap in pairs):
             return False
     return True
 
 
-def differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
+def find_differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
     """The fields in which the corrected questions differ from each other or from the machine's version."""
-    results = [None if _rejects(each) else corrected(question, each.opinion.correction) for each in verdicts]
+    corrected_questions = [None if _is_rejection(verdict) else apply_correction(question, verdict.opinion.correction) for verdict in verdicts]
     return tuple(
         FieldDifference(
             field=name,
             machine=getattr(question, name),
-            values=tuple(None if each is None else getattr(each, name) for each in results),
+            values=tuple(None if version is None else getattr(version, name) for version in corrected_questions),
         )
         for name in FIELDS
-        if any(each is not None and getattr(each, name) != getattr(question, name) for each in results)
+        if any(version is not None and getattr(version, name) != getattr(question, name) for version in corrected_questions)
     )
 
 
-def _of(boxes: Sequence[LabelledBox], key: tuple[str, str]) -> list[tuple[float, float, float, float]]:
-    return [each.box.as_tuple() for each in boxes if (each.radiograph, each.label.strip().casefold()) == key]
+def _select_boxes(boxes: Sequence[LabelledBox], key: tuple[str, str]) -> list[tuple[float, float, float, float]]:
+    return [box.box.as_tuple() for box in boxes if (box.radiograph, box.label.strip().casefold()) == key]
 
 
-def _rejects(verdict: Verdict) -> bool:
+def _is_rejection(verdict: Verdict) -> bool:
     return verdict.decision is Decision.REJECT
 
 
-def without_unchanged_fields(adjudication: Adjudication, question: Question) -> Adjudication:
+def drop_unchanged_fields(adjudication: Adjudication, question: Question) -> Adjudication:
     """The adjudication without corrections that change nothing.
 
     Raises:
         InvalidValue: the corrected question is not valid.
     """
-    correction = without_unchanged(question, adjudication.correction)
-    corrected(question, correction)
+    correction = drop_unchanged(question, adjudication.correction)
+    apply_correction(question, correction)
     decision = adjudication.decision
     if decision is Decision.REVISE and correction.is_empty():
         decision = Decision.ACCEPT
     return replace(adjudication, decision=decision, correction=correction, reason=adjudication.reason.strip())
 
 
-def check_follows(adjudication: Adjudication, question: Question, verdicts: Sequence[Verdict]) -> None:
+def check_adopted_verdicts(adjudication: Adjudication, question: Question, verdicts: Sequence[Verdict]) -> None:
     """Check that the people whose verdict is adopted gave that verdict.
 
     Raises:
         InvalidValue: somebody has not judged the question, or gave another verdict.
     """
-    for number in adjudication.follows:
-        verdict = next((each for each in verdicts if each.person_id == number), None)
+    for person_id in adjudication.follows:
+        verdict = next((candidate for candidate in verdicts if candidate.person_id == person_id), None)
         if verdict is None:
             raise InvalidValue("follows", "names somebody who has not judged this question")
-        said = without_unchanged(question, verdict.opinion.correction)
+        own_correction = drop_unchanged(question, verdict.opinion.correction)
         rejects = verdict.decision is Decision.REJECT
-        if rejects != (adjudication.decision is Decision.REJECT) or said != adjudication.correction:
+        if rejects != (adjudication.decision is Decision.REJECT) or own_correction != adjudication.correction:
             raise InvalidValue("follows", "names somebody who said otherwise; open the question again")
 
 
-def stale_dispute_text(last: Adjudication | None) -> str:
+def describe_stale_dispute(last: Adjudication | None) -> str:
     """Why an adjudication is not saved, with the latest one if there is one."""
     if last is None:
         return "This dispute is new: open it again."

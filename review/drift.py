@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.ratings import RATING_NAMES, VALUES
+from domain.ratings import RATING_IDS, RATING_VALUES
 from domain.verdicts import Decision
 from measures.means import Mean, mean_by_cluster
 from measures.proportions import Proportion, wilson_by_cluster
 from records.columns import DECISIONS, LatestVerdicts
 
-BLOCK = 25
+DEFAULT_BLOCK = 25
 #: The most blocks per person.
-_MOST = 40
+_MAX_BLOCKS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,39 +34,39 @@ class DriftBlock:
     seconds: Mean
 
 
-def block_size(most: int) -> int:
+def choose_block_size(max_verdicts: int) -> int:
     """The number of verdicts per block: 25, or the multiple of 25 that gives at most 40 blocks.
 
     Args:
-        most: verdicts of the reviewer of the batch with the most.
+        max_verdicts: verdicts of the reviewer of the batch with the most.
     """
-    return BLOCK * max(1, math.ceil(most / (BLOCK * _MOST)))
+    return DEFAULT_BLOCK * max(1, math.ceil(max_verdicts / (DEFAULT_BLOCK * _MAX_BLOCKS)))
 
 
-def drift_of(verdicts: LatestVerdicts, *, block: int = BLOCK) -> tuple[DriftBlock, ...]:
+def compute_drift(verdicts: LatestVerdicts, *, block: int = DEFAULT_BLOCK) -> tuple[DriftBlock, ...]:
     """Compute the blocks of one person.
 
     Args:
         verdicts: of the person, with ratings; ordered here by the time of the first revision.
         block: verdicts per block.
     """
-    ordered = np.lexsort((verdicts.questions, verdicts.first_given_at))
+    order = np.lexsort((verdicts.questions, verdicts.first_given_at))
     return tuple(
-        _block(start + 1, verdicts, ordered[start : start + block]) for start in range(0, len(ordered), block)
+        _compute_block(start + 1, verdicts, order[start : start + block]) for start in range(0, len(order), block)
     )
 
 
-def _block(first: int, verdicts: LatestVerdicts, there: NDArray[np.int64]) -> DriftBlock:
-    exams, ratings = verdicts.exams[there], {}
-    accepted = verdicts.decisions[there] == DECISIONS.index(Decision.ACCEPT)
-    for name, column in zip(RATING_NAMES, verdicts.ratings.T, strict=True):
-        values = column[there]
-        given = values > 0
-        ratings[name] = mean_by_cluster(values[given], exams[given], least=VALUES[0], most=VALUES[-1])
+def _compute_block(first: int, verdicts: LatestVerdicts, rows: NDArray[np.int64]) -> DriftBlock:
+    exams, ratings = verdicts.exams[rows], {}
+    accepted = verdicts.decisions[rows] == DECISIONS.index(Decision.ACCEPT)
+    for name, rating_column in zip(RATING_IDS, verdicts.ratings.T, strict=True):
+        values = rating_column[rows]
+        is_rated = values > 0
+        ratings[name] = mean_by_cluster(values[is_rated], exams[is_rated], minimum=RATING_VALUES[0], maximum=RATING_VALUES[-1])
     return DriftBlock(
         first=first,
-        last=first + len(there) - 1,
+        last=first + len(rows) - 1,
         accepted=wilson_by_cluster(accepted, exams),
         ratings=ratings,
-        seconds=mean_by_cluster(verdicts.first_seconds[there], exams, least=0),
+        seconds=mean_by_cluster(verdicts.first_seconds[rows], exams, minimum=0),
     )

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from domain.verdicts import Decision, ErrorKind
-from measures.strata import StratumCount, WholeRate, exam_effect, whole_rate
-from review.progress import interval, percent
+from measures.strata import StratumCount, StratifiedRate, exam_design_effect, stratified_rate
+from review.progress import format_interval, format_percent
 
 SEED = 20
-KEY_KINDS = frozenset({ErrorKind.SEVERAL_RIGHT, ErrorKind.NONE_RIGHT, ErrorKind.WRONG_KEY})
+KEY_ERROR_KINDS = frozenset({ErrorKind.SEVERAL_RIGHT, ErrorKind.NONE_RIGHT, ErrorKind.WRONG_KEY})
 ACCEPTED, CORRECTED, REJECTED, KEY_ERROR = "accepted", "corrected", "rejected", "key error"
 
 
@@ -65,7 +65,7 @@ class Estimate:
 
     name: str
     count: int
-    rate: WholeRate
+    rate: StratifiedRate
     skipped: int
     covered: int
     whole: int
@@ -98,94 +98,94 @@ class Estimates:
         return (*self.outcomes, self.key_errors, *self.errors)
 
 
-def estimate(sample: Sample, *, seed: int = SEED) -> Estimates:
+def estimate_rates(sample: Sample, *, seed: int = SEED) -> Estimates:
     """Estimate all rates from a sample.
 
     Args:
         sample: the sample.
         seed: of the posterior draws.
     """
-    full = [each for each in sample.outcomes if not each.key_only]
-    every = _Rates(sample, full, seed)
-    keys = every if len(full) == len(sample.outcomes) else _Rates(sample, sample.outcomes, seed)
-    asked = properties()
+    full_outcomes = [outcome for outcome in sample.outcomes if not outcome.key_only]
+    full_rates = _RateEstimator(sample, full_outcomes, seed)
+    key_rates = full_rates if len(full_outcomes) == len(sample.outcomes) else _RateEstimator(sample, sample.outcomes, seed)
+    predicates = build_outcome_predicates()
     return Estimates(
-        outcomes=tuple(every.rate(name, asked[name]) for name in (ACCEPTED, CORRECTED, REJECTED)),
-        key_errors=keys.rate(KEY_ERROR, asked[KEY_ERROR]),
-        errors=tuple(every.rate(kind.value, asked[kind.value]) for kind in ErrorKind),
+        outcomes=tuple(full_rates.rate(name, predicates[name]) for name in (ACCEPTED, CORRECTED, REJECTED)),
+        key_errors=key_rates.rate(KEY_ERROR, predicates[KEY_ERROR]),
+        errors=tuple(full_rates.rate(kind.value, predicates[kind.value]) for kind in ErrorKind),
         reviewed=len(sample.outcomes),
         skipped=sum(sample.skipped.values()),
-        covered=keys.covered,
+        covered=key_rates.covered,
         whole=sample.whole,
-        notes=tuple(_notes(sample, every, len(full))),
+        notes=tuple(_write_notes(sample, full_rates, len(full_outcomes))),
     )
 
 
-def refusal(found: Estimate, *, under: float) -> str | None:
+def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
     """Check that the upper limit of a rate, in the worst case, is below a share.
 
     Args:
-        found: the rate.
-        under: the share, 0 to 1.
+        estimate: the rate.
+        limit: the share, 0 to 1.
 
     Returns:
         Why it is not, as a sentence; None if it is.
     """
-    if found.worst is not None and found.worst < under:
+    if estimate.worst is not None and estimate.worst < limit:
         return None
-    asked = f"the rule asks for an upper limit under {100 * under:g} %"
-    if found.rate.estimate is None or found.worst is None:
-        return f"Of {found.name}s nothing can be said of the whole yet, and {asked}."
-    more = ""
-    if found.skipped or found.covered < found.whole:
-        left = found.whole - found.covered
-        more = f"; {percent(found.worst)} with {left:,} questions not covered and {found.skipped:,} skipped"
+    rule_text = f"the rule asks for an upper limit under {100 * limit:g} %"
+    if estimate.rate.estimate is None or estimate.worst is None:
+        return f"Of {estimate.name}s nothing can be said of the whole yet, and {rule_text}."
+    addition = ""
+    if estimate.skipped or estimate.covered < estimate.whole:
+        uncovered = estimate.whole - estimate.covered
+        addition = f"; {format_percent(estimate.worst)} with {uncovered:,} questions not covered and {estimate.skipped:,} skipped"
     return (
-        f"{found.name.capitalize()}s are {percent(found.rate.estimate)} of the whole, 95 % interval "
-        f"{interval(found.rate.low, found.rate.high)}{more}; {asked}."
+        f"{estimate.name.capitalize()}s are {format_percent(estimate.rate.estimate)} of the whole, 95 % interval "
+        f"{format_interval(estimate.rate.low, estimate.rate.high)}{addition}; {rule_text}."
     )
 
 
 # ---------------------------------------------------------------------------------------------- the rates
-class _Rates:
+class _RateEstimator:
     """Rates of several properties over the same judged questions."""
 
     def __init__(self, sample: Sample, outcomes: Sequence[Outcome], seed: int) -> None:
         """Count the judged questions by cell."""
         self.sample, self.outcomes, self.seed = sample, outcomes, seed
-        self.judged = Counter(each.cell for each in outcomes)
+        self.judged = Counter(outcome.cell for outcome in outcomes)
         self.cells = [key for key, size in sample.sizes.items() if size and self.judged[key]]
         self.covered = sum(sample.sizes[key] for key in self.cells)
-        place = {key: number for number, key in enumerate(self.cells)}
+        index = {key: number for number, key in enumerate(self.cells)}
         weight = {key: sample.sizes[key] / self.judged[key] for key in self.cells}
-        self.strata = np.array([place[each.cell] for each in outcomes], dtype=np.int64)
-        self.exams = np.array([each.exam_number for each in outcomes], dtype=np.int64)
-        self.weights = np.array([weight[each.cell] for each in outcomes], dtype=np.float64)
+        self.strata = np.array([index[outcome.cell] for outcome in outcomes], dtype=np.int64)
+        self.exams = np.array([outcome.exam_number for outcome in outcomes], dtype=np.int64)
+        self.weights = np.array([weight[outcome.cell] for outcome in outcomes], dtype=np.float64)
         self.clustered = len(np.unique(self.exams)) < len(outcomes)
-        found = {kind for each in outcomes for kind in each.errors}
-        self._known: dict[tuple[tuple[int, ...], float], WholeRate] = {}
-        self._never = {kind.value for kind in ErrorKind if kind not in found}
+        found_kinds = {kind for outcome in outcomes for kind in outcome.errors}
+        self._known: dict[tuple[tuple[int, ...], float], StratifiedRate] = {}
+        self._never = {kind.value for kind in ErrorKind if kind not in found_kinds}
 
-    def rate(self, name: str, has: Callable[[Outcome], bool]) -> Estimate:
+    def rate(self, name: str, has_property: Callable[[Outcome], bool]) -> Estimate:
         # Most kinds of error never occur, and there may be a hundred thousand outcomes.
-        asked = [] if name in self._never else [has(each) for each in self.outcomes]
-        hits = np.array(asked or np.zeros(len(self.outcomes)), dtype=bool)
+        matches = [] if name in self._never else [has_property(outcome) for outcome in self.outcomes]
+        hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
         by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
         effect = 1.0
         if self.clustered and any(by_cell):
-            effect = exam_effect(hits, self.strata, self.exams, self.weights)
-        found = self._whole(tuple(by_cell), effect)
+            effect = exam_design_effect(hits, self.strata, self.exams, self.weights)
+        rate = self._whole(tuple(by_cell), effect)
         return Estimate(
             name=name,
             count=sum(by_cell),
-            rate=found,
+            rate=rate,
             skipped=sum(self.sample.skipped.values()),
             covered=self.covered,
             whole=self.sample.whole,
-            worst=self._worst(found),
+            worst=self._worst(rate),
         )
 
-    def _whole(self, by_cell: tuple[int, ...], effect: float) -> WholeRate:
+    def _whole(self, by_cell: tuple[int, ...], effect: float) -> StratifiedRate:
         """The rate of the whole, cached by counts: kinds of error that never occurred have equal counts."""
         if (by_cell, effect) not in self._known:
             skipped = self.sample.skipped
@@ -199,61 +199,61 @@ class _Rates:
                 )
                 for key, hits in zip(self.cells, by_cell, strict=True)
             ]
-            self._known[by_cell, effect] = whole_rate(strata, seed=self.seed, design_effect=effect)
+            self._known[by_cell, effect] = stratified_rate(strata, seed=self.seed, design_effect=effect)
         return self._known[by_cell, effect]
 
-    def _worst(self, found: WholeRate) -> float | None:
+    def _worst(self, found: StratifiedRate) -> float | None:
         if found.high is None or found.estimate is None or not self.sample.whole:
             return None
-        most = found.high if found.bounds is None else found.high + (found.bounds[1] - found.estimate)
-        left = max(0, self.sample.whole - self.covered)
-        return min(1.0, (most * self.covered + left) / (self.covered + left))
+        upper_limit = found.high if found.bounds is None else found.high + (found.bounds[1] - found.estimate)
+        uncovered = max(0, self.sample.whole - self.covered)
+        return min(1.0, (upper_limit * self.covered + uncovered) / (self.covered + uncovered))
 
 
-def properties() -> dict[str, Callable[[Outcome], bool]]:
+def build_outcome_predicates() -> dict[str, Callable[[Outcome], bool]]:
     """The properties that can be estimated, by name, as functions of an outcome."""
-    decided = {ACCEPTED: Decision.ACCEPT, CORRECTED: Decision.REVISE, REJECTED: Decision.REJECT}
+    decisions = {ACCEPTED: Decision.ACCEPT, CORRECTED: Decision.REVISE, REJECTED: Decision.REJECT}
     return {
-        **{name: _is(decision) for name, decision in decided.items()},
-        KEY_ERROR: lambda each: each.key_error,
-        **{kind.value: _has(kind) for kind in ErrorKind},
+        **{name: _has_decision(decision) for name, decision in decisions.items()},
+        KEY_ERROR: lambda outcome: outcome.key_error,
+        **{kind.value: _has_error(kind) for kind in ErrorKind},
     }
 
 
-def _is(decision: Decision) -> Callable[[Outcome], bool]:
-    return lambda each: each.decision is decision
+def _has_decision(decision: Decision) -> Callable[[Outcome], bool]:
+    return lambda outcome: outcome.decision is decision
 
 
-def _has(kind: ErrorKind) -> Callable[[Outcome], bool]:
-    return lambda each: kind in each.errors
+def _has_error(kind: ErrorKind) -> Callable[[Outcome], bool]:
+    return lambda outcome: kind in outcome.errors
 
 
-def _notes(sample: Sample, every: _Rates, full: int) -> Iterable[str]:
-    open_ = sum(each.decision is None for each in sample.outcomes)
-    if open_:
+def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iterable[str]:
+    unresolved = sum(outcome.decision is None for outcome in sample.outcomes)
+    if unresolved:
         yield (
-            f"Disputed and not settled: {open_:,} judged. They count as neither accepted, corrected nor "
+            f"Disputed and not settled: {unresolved:,} judged. They count as neither accepted, corrected nor "
             "rejected, and with every error that any reviewer found."
         )
-    if full < len(sample.outcomes):
+    if full_count < len(sample.outcomes):
         yield (
-            f"Judged for the key only: {len(sample.outcomes) - full:,}. They count for key errors and "
+            f"Judged for the key only: {len(sample.outcomes) - full_count:,}. They count for key errors and "
             "nothing else."
         )
-    left: dict[str, int] = defaultdict(int)
+    uncovered: dict[str, int] = defaultdict(int)
     for key, size in sample.sizes.items():
-        if not every.judged[key]:
-            left[sample.names[key]] += size
-    if any(left.values()):
-        said = ", ".join(f"{name} ({size:,})" for name, size in left.items() if size)
-        yield f"Nothing was judged yet of {said}: the figures are of the rest."
-    later = sample.whole - sum(sample.sizes.values())
-    if later > 0:
-        yield f"Came in after the last draw: {later:,}. The figures say nothing of them."
+        if not rates.judged[key]:
+            uncovered[sample.names[key]] += size
+    if any(uncovered.values()):
+        strata_text = ", ".join(f"{name} ({size:,})" for name, size in uncovered.items() if size)
+        yield f"Nothing was judged yet of {strata_text}: the figures are of the rest."
+    added_later = sample.whole - sum(sample.sizes.values())
+    if added_later > 0:
+        yield f"Came in after the last draw: {added_later:,}. The figures say nothing of them."
     skipped = sum(sample.skipped.values())
     if skipped:
         share = skipped / (skipped + len(sample.outcomes))
         yield (
-            f"Skipped and judged by nobody: {skipped:,} ({percent(share)} of those looked at). The bounds "
+            f"Skipped and judged by nobody: {skipped:,} ({format_percent(share)} of those looked at). The bounds "
             "take none, or all, of them."
         )

@@ -6,9 +6,9 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from domain.table_cells import harmless
+from domain.table_cells import escape_formula
 from review.estimates import Estimate, Estimates
-from review.progress import interval, percent
+from review.progress import format_interval, format_percent
 
 COLUMNS = (
     "group", "value", "name", "count", "reviewed", "skipped", "covered", "whole", "estimate", "se", "low",
@@ -20,49 +20,49 @@ METHOD = (
 )
 
 
-def sentences(found: Estimates) -> tuple[str, ...]:
+def format_data_card(estimates: Estimates) -> tuple[str, ...]:
     """Sentences in Markdown for the data card of a release."""
-    if not found.reviewed or found.key_errors.rate.estimate is None:
+    if not estimates.reviewed or estimates.key_errors.rate.estimate is None:
         return ()
-    told = [each for each in (*found.outcomes, found.key_errors, *found.errors) if each.count]
+    shown_rates = [rate for rate in (*estimates.outcomes, estimates.key_errors, *estimates.errors) if rate.count]
     return (
         (
-            f"{found.reviewed:,} questions, drawn at random and judged, stand for {found.covered:,} of the "
-            f"dataset's {found.whole:,}. {METHOD}"
+            f"{estimates.reviewed:,} questions, drawn at random and judged, stand for {estimates.covered:,} of the "
+            f"dataset's {estimates.whole:,}. {METHOD}"
         ),
         "",
         "| of the whole dataset | % | 95 % interval | judged |",
         "|---|---:|---:|---:|",
         *(
-            f"| {each.name} | {_bare(each)} | {interval(each.rate.low, each.rate.high)} | "
-            f"{each.count:,} of {each.rate.reviewed:,} |"
-            for each in told
+            f"| {rate.name} | {_format_bare_percent(rate)} | {format_interval(rate.rate.low, rate.rate.high)} | "
+            f"{rate.count:,} of {rate.rate.reviewed:,} |"
+            for rate in shown_rates
         ),
         "",
-        *(f"- {note}" for note in found.notes),
+        *(f"- {note}" for note in estimates.notes),
     )
 
 
-def csv_lines(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Iterator[str]:
+def format_csv_rows(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Iterator[str]:
     """The rows of a CSV file with all estimates; shares are 0 to 1, a value that is not defined is empty.
 
     Args:
         parts: (group, value, estimates) of each part of the dataset.
     """
-    yield _line(COLUMNS)
-    for group, value, rates in parts:
-        for each in rates:
-            rate = each.rate
+    yield _format_csv_row(COLUMNS)
+    for group, value, estimates in parts:
+        for estimate in estimates:
+            rate = estimate.rate
             shares = (
-                rate.estimate, rate.se, rate.low, rate.high, *(rate.bounds or (None, None)), each.worst,
+                rate.estimate, rate.se, rate.low, rate.high, *(rate.bounds or (None, None)), estimate.worst,
                 rate.unweighted,
             )  # fmt: skip
-            yield _line(
+            yield _format_csv_row(
                 (
-                    harmless(group),
-                    harmless(value),
-                    each.name,
-                    *(each.count, rate.reviewed, each.skipped, each.covered, each.whole),
+                    escape_formula(group),
+                    escape_formula(value),
+                    estimate.name,
+                    *(estimate.count, rate.reviewed, estimate.skipped, estimate.covered, estimate.whole),
                     *("" if share is None else f"{share:.6f}" for share in shares),
                     f"{rate.design_effect:.3f}",
                     rate.note,
@@ -70,11 +70,11 @@ def csv_lines(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Iterator[
             )
 
 
-def _bare(each: Estimate) -> str:
-    return percent(each.rate.estimate).removesuffix(" %")
+def _format_bare_percent(estimate: Estimate) -> str:
+    return format_percent(estimate.rate.estimate).removesuffix(" %")
 
 
-def _line(values: Sequence[object]) -> str:
+def _format_csv_row(values: Sequence[object]) -> str:
     out = io.StringIO()
     csv.writer(out).writerow(values)
     return out.getvalue()

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
-from domain.draw_hash import draw_hash
-from domain.hidden import NAMED_BY, PlantedFault
+from domain.draw_hash import compute_draw_hash
+from domain.hidden import DETECTING_ERRORS, PlantedFault
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
 from domain.vocabulary import AnswerFormat
 
-_SIDE = re.compile(r"\b(left|right)\b", re.IGNORECASE)
-_BOTH = re.compile(r"\b(both|bilateral(ly)?|either|symmetrical(ly)?)\b", re.IGNORECASE)
-_PRIOR = re.compile(
+_SIDE_PATTERN = re.compile(r"\b(left|right)\b", re.IGNORECASE)
+_BOTH_SIDES_PATTERN = re.compile(r"\b(both|bilateral(ly)?|either|symmetrical(ly)?)\b", re.IGNORECASE)
+_PRIOR_PATTERN = re.compile(
     r"\b(prior|previous(ly)?|compar\w*|interval|earlier|unchanged|new(ly)?|increased|decreased)\b", re.I
 )
 #: Synonyms for parts of a correct option.
-_SAID_OTHERWISE = (
+_SYNONYMS = (
     ("pleural effusion", "fluid in the pleural space"),
     ("effusion", "fluid in the pleural space"),
     ("pneumothorax", "air in the pleural space"),
@@ -31,7 +31,7 @@ _SAID_OTHERWISE = (
     ("emphysema", "destruction of air spaces with hyperinflation"),
 )
 #: Absent findings: the text of the option, and words that would show that the finding is present.
-_ABSENT = (
+_ABSENT_FINDINGS = (
     ("a small pneumothorax at the left apex", ("pneumothora",)),
     ("free air below the right hemidiaphragm", ("free air", "pneumoperitoneum")),
     ("a fracture of the sixth right rib", ("fracture",)),
@@ -40,7 +40,7 @@ _ABSENT = (
     ("a hernia behind the heart", ("hernia",)),
 )
 #: A fault counts as found if the reviewer corrected one of these fields.
-_TOUCHES: dict[PlantedFault, tuple[str, ...]] = {
+_AFFECTED_FIELDS: dict[PlantedFault, tuple[str, ...]] = {
     PlantedFault.KEY_SWAPPED: ("answer",),
     PlantedFault.SECOND_RIGHT: ("options", "also_right"),
     PlantedFault.PRIOR_WORDS: ("stem", "explanation"),
@@ -49,7 +49,7 @@ _TOUCHES: dict[PlantedFault, tuple[str, ...]] = {
 }
 
 
-class FaultSeen(StrEnum):
+class FaultDetection(StrEnum):
     """Whether a reviewer found a planted fault."""
 
     FOUND = "found"
@@ -57,58 +57,58 @@ class FaultSeen(StrEnum):
     MISSED = "missed"
 
 
-def spoil(question: Question, fault: PlantedFault, *, elsewhere: str, seed: int) -> Question | None:
+def plant_fault(question: Question, fault: PlantedFault, *, other_texts: str, seed: int) -> Question | None:
     """Plant a fault in a question.
 
     Args:
         question: a correct question.
         fault: the kind of fault.
-        elsewhere: other texts about the exam, such as its report; a finding named there is not absent.
+        other_texts: other texts about the exam, such as its report; a finding named there is not absent.
         seed: of the choice among several possibilities.
 
     Returns:
         The question with the fault; None if the question does not allow it.
     """
-    number = draw_hash(f"{seed}:{fault}:{question.id}") % 2**32
-    changed = _WAYS[fault](question, number, elsewhere.lower())
+    draw_number = compute_draw_hash(f"{seed}:{fault}:{question.id}") % 2**32
+    changed = _PLANTERS[fault](question, draw_number, other_texts.lower())
     return None if changed == question else changed
 
 
-def seen(fault: PlantedFault, verdict: Verdict) -> FaultSeen:
+def classify_detection(fault: PlantedFault, verdict: Verdict) -> FaultDetection:
     """Whether a verdict shows that the fault was found: it names the kind of error or corrects the field."""
-    corrected = any(getattr(verdict.opinion.correction, name) is not None for name in _TOUCHES[fault])
-    if verdict.opinion.errors & NAMED_BY[fault] or corrected:
-        return FaultSeen.FOUND
+    corrected = any(getattr(verdict.opinion.correction, name) is not None for name in _AFFECTED_FIELDS[fault])
+    if verdict.opinion.errors & DETECTING_ERRORS[fault] or corrected:
+        return FaultDetection.FOUND
     if verdict.decision is Decision.ACCEPT and not verdict.opinion.errors:
-        return FaultSeen.MISSED
-    return FaultSeen.OTHERWISE
+        return FaultDetection.MISSED
+    return FaultDetection.OTHERWISE
 
 
 # ---------------------------------------------------------------------------------------------- kind by kind
-def _key_swapped(question: Question, number: int, _elsewhere: str) -> Question | None:
+def _swap_key(question: Question, number: int, _other_texts: str) -> Question | None:
     if question.format is AnswerFormat.CLOSED:
         return replace(question, answer="no" if question.answer == "yes" else "yes")
     if question.format is not AnswerFormat.SINGLE or question.also_right:
         return None
-    wrong = [place for place in range(len(question.options)) if (place,) != question.answer]
+    wrong = [index for index in range(len(question.options)) if (index,) != question.answer]
     return replace(question, answer=(wrong[number % len(wrong)],))
 
 
-def _second_right(question: Question, number: int, _elsewhere: str) -> Question | None:
+def _add_second_right_option(question: Question, number: int, _other_texts: str) -> Question | None:
     if question.format is not AnswerFormat.SINGLE or question.also_right or isinstance(question.answer, str):
         return None
-    right = question.answer[0]
-    again = _said_otherwise(question.options[right])
-    if again is None or again.lower() in {each.lower() for each in question.options}:
+    right_index = question.answer[0]
+    synonym = _replace_with_synonym(question.options[right_index])
+    if synonym is None or synonym.lower() in {option.lower() for option in question.options}:
         return None
-    wrong = [place for place in range(len(question.options)) if place != right]
+    wrong = [index for index in range(len(question.options)) if index != right_index]
     options = list(question.options)
-    options[wrong[number % len(wrong)]] = again
+    options[wrong[number % len(wrong)]] = synonym
     return replace(question, options=tuple(options))
 
 
-def _prior_words(question: Question, _number: int, _elsewhere: str) -> Question | None:
-    if _PRIOR.search(f"{question.stem} {question.explanation}"):
+def _add_prior_comparison(question: Question, _draw_number: int, _other_texts: str) -> Question | None:
+    if _PRIOR_PATTERN.search(f"{question.stem} {question.explanation}"):
         return None
     stem = f"Compared with the previous radiograph, {question.stem[0].lower()}{question.stem[1:]}"
     explanation = question.explanation.strip()
@@ -117,69 +117,69 @@ def _prior_words(question: Question, _number: int, _elsewhere: str) -> Question 
     return replace(question, stem=stem, explanation=explanation)
 
 
-def _wrong_side(question: Question, _number: int, _elsewhere: str) -> Question | None:
+def _swap_sides(question: Question, _draw_number: int, _other_texts: str) -> Question | None:
     """Exchange left and right in all texts that support the key."""
     key = question.answer if isinstance(question.answer, str) else ""
     if not isinstance(question.answer, str):
-        key = " ".join(question.options[place] for place in question.answer)
-    told = f"{question.stem} {question.explanation} {key}"
-    sides = {each.lower() for each in _SIDE.findall(told)}
-    if len(sides) != 1 or _BOTH.search(told) or question.format is AnswerFormat.MULTIPLE:
+        key = " ".join(question.options[index] for index in question.answer)
+    text = f"{question.stem} {question.explanation} {key}"
+    sides = {side.lower() for side in _SIDE_PATTERN.findall(text)}
+    if len(sides) != 1 or _BOTH_SIDES_PATTERN.search(text) or question.format is AnswerFormat.MULTIPLE:
         return None
     values: dict[str, object] = {
-        "stem": _turned(question.stem),
-        "explanation": _turned(question.explanation),
+        "stem": _swap_left_right(question.stem),
+        "explanation": _swap_left_right(question.explanation),
     }
     if question.format is AnswerFormat.OPEN:
-        values["answer"] = _turned(key)
-    elif question.format is AnswerFormat.SINGLE and _SIDE.search(key) and isinstance(question.answer, tuple):
-        turned = _turned(key)
-        if turned in question.options:
-            values["answer"] = (question.options.index(turned),)
+        values["answer"] = _swap_left_right(key)
+    elif question.format is AnswerFormat.SINGLE and _SIDE_PATTERN.search(key) and isinstance(question.answer, tuple):
+        swapped_key = _swap_left_right(key)
+        if swapped_key in question.options:
+            values["answer"] = (question.options.index(swapped_key),)
         else:
             options = list(question.options)
-            options[question.answer[0]] = turned
+            options[question.answer[0]] = swapped_key
             values["options"] = tuple(options)
         values["also_right"] = ()
     return replace(question, **values)  # type: ignore[arg-type]  # fields of a question by their names
 
 
-def _not_there(question: Question, number: int, elsewhere: str) -> Question | None:
-    if not elsewhere.strip():
+def _add_absent_finding(question: Question, number: int, other_texts: str) -> Question | None:
+    if not other_texts.strip():
         return None  # without a report it is unknown which findings are absent
-    known = f"{elsewhere} {question.stem} {question.explanation} {' '.join(question.options)}".lower()
-    absent = [text for text, words in _ABSENT if not any(word in known for word in words)]
+    known_text = f"{other_texts} {question.stem} {question.explanation} {' '.join(question.options)}".lower()
+    absent = [text for text, signs in _ABSENT_FINDINGS if not any(sign in known_text for sign in signs)]
     if not absent:
         return None
-    told = f"There is also {absent[number % len(absent)]}."
-    return replace(question, explanation=f"{question.explanation.strip()} {told}".strip())
+    sentence = f"There is also {absent[number % len(absent)]}."
+    return replace(question, explanation=f"{question.explanation.strip()} {sentence}".strip())
 
 
-_WAYS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] = {
-    PlantedFault.KEY_SWAPPED: _key_swapped,
-    PlantedFault.SECOND_RIGHT: _second_right,
-    PlantedFault.PRIOR_WORDS: _prior_words,
-    PlantedFault.WRONG_SIDE: _wrong_side,
-    PlantedFault.NOT_THERE: _not_there,
+_PLANTERS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] = {
+    PlantedFault.KEY_SWAPPED: _swap_key,
+    PlantedFault.SECOND_RIGHT: _add_second_right_option,
+    PlantedFault.PRIOR_WORDS: _add_prior_comparison,
+    PlantedFault.WRONG_SIDE: _swap_sides,
+    PlantedFault.NOT_THERE: _add_absent_finding,
 }
 
 
-def _said_otherwise(text: str) -> str | None:
+def _replace_with_synonym(text: str) -> str | None:
     """The text with a synonym; None without a known one."""
     side = re.fullmatch(r"(left|right)(?:-sided)? (.+)", text.strip(), re.IGNORECASE)
     if side:
         return f"{side[2][0].upper()}{side[2][1:]} on the {side[1].lower()}"
-    for words, otherwise in _SAID_OTHERWISE:
-        if words in text.lower():
-            return f"{otherwise[0].upper()}{otherwise[1:]}"
+    for term, synonym in _SYNONYMS:
+        if term in text.lower():
+            return f"{synonym[0].upper()}{synonym[1:]}"
     return None
 
 
-def _turned(text: str) -> str:
-    other = {"left": "right", "right": "left"}
+def _swap_left_right(text: str) -> str:
+    opposite = {"left": "right", "right": "left"}
 
-    def turn(found: re.Match[str]) -> str:
-        word = other[found[0].lower()]
-        return word.capitalize() if found[0][0].isupper() else word
+    def swap_match(found: re.Match[str]) -> str:
+        swapped = opposite[found[0].lower()]
+        return swapped.capitalize() if found[0][0].isupper() else swapped
 
-    return _SIDE.sub(turn, text)
+    return _SIDE_PATTERN.sub(swap_match, text)

@@ -6,83 +6,83 @@ from collections.abc import Sequence
 from functools import cache
 
 from domain.boxes import LabelledBox
-from domain.corrections import corrected
+from domain.corrections import apply_correction
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
-from measures.boxes import Overlap, match
+from measures.boxes import Overlap, match_boxes
 
 
-def left_by(question: Question, verdict: Verdict) -> Question | None:
+def apply_verdict(question: Question, verdict: Verdict) -> Question | None:
     """The question as corrected by a verdict; None if it rejects, the same object if it accepts."""
     if verdict.decision is Decision.REJECT:
         return None
     if verdict.decision is Decision.ACCEPT:
         return question
-    return corrected(question, verdict.opinion.correction)
+    return apply_correction(question, verdict.opinion.correction)
 
 
-def same_key(one: Question, other: Question) -> bool:
+def has_same_key(first: Question, second: Question) -> bool:
     """Whether two versions have the same correct answers, compared as text."""
-    return one is other or key_of(one) == key_of(other)
+    return first is second or normalize_key(first) == normalize_key(second)
 
 
-def key_of(question: Question) -> frozenset[object]:
+def normalize_key(question: Question) -> frozenset[object]:
     """All correct answers as text: each is the set of its options, or the text of the answer."""
     answers = (question.answer, *question.also_right)
     return frozenset(
         answer.strip().casefold() if isinstance(answer, str)
-        else frozenset(question.options[at].strip().casefold() for at in answer)
+        else frozenset(question.options[index].strip().casefold() for index in answer)
         for answer in answers
     )  # fmt: skip
 
 
-def choices_of(question: Question) -> int:
+def count_choices(question: Question) -> int:
     """The number of possible answers to a question; 0 for free text and for several options together."""
     return 0 if question.format.takes_several else len(question.format.words or question.options)
 
 
-def overlap_of_boxes(
-    one: Sequence[LabelledBox], other: Sequence[LabelledBox], *, by_label: bool = True
+def compute_box_overlap(
+    first_boxes: Sequence[LabelledBox], second_boxes: Sequence[LabelledBox], *, by_label: bool = True
 ) -> Overlap:
     """Match the boxes of two versions one to one.
 
     Args:
-        one: boxes of one version.
-        other: boxes of the other version.
+        first_boxes: boxes of one version.
+        second_boxes: boxes of the other version.
         by_label: whether only boxes of the same label match; always only boxes on the same radiograph.
     """
-    if one == other:  # mostly, because boxes are rarely moved
-        return _each_on_itself(len(one))
-    ours, theirs = _by_kind(one, by_label=by_label), _by_kind(other, by_label=by_label)
+    if first_boxes == second_boxes:  # mostly, because boxes are rarely moved
+        return _build_perfect_overlap(len(first_boxes))
+    first_by_kind, second_by_kind = _group_by_kind(first_boxes, by_label=by_label), _group_by_kind(second_boxes, by_label=by_label)
     pairs: list[tuple[int, int, float]] = []
-    for kind in sorted({*ours, *theirs}):
-        mine, others = ours.get(kind, []), theirs.get(kind, [])
-        found = match([one[at].box.as_tuple() for at in mine], [other[at].box.as_tuple() for at in others])
-        pairs += [(mine[first], others[second], overlap) for first, second, overlap in found.pairs]
-    total = sum(overlap for _, _, overlap in pairs)
-    most = max(len(one), len(other))
+    for kind in sorted({*first_by_kind, *second_by_kind}):
+        first_indices, second_indices = first_by_kind.get(kind, []), second_by_kind.get(kind, [])
+        matches = match_boxes([first_boxes[index].box.as_tuple() for index in first_indices], [second_boxes[at].box.as_tuple() for at in second_indices])
+        pairs += [(first_indices[first], second_indices[second], overlap) for first, second, overlap in matches.pairs]
+    total_overlap = sum(overlap for _, _, overlap in pairs)
+    larger_count = max(len(first_boxes), len(second_boxes))
     return Overlap(
-        truths=len(one),
-        predictions=len(other),
+        truths=len(first_boxes),
+        predictions=len(second_boxes),
         pairs=tuple(sorted(pairs)),
-        score=total / most if most else None,
-        per_truth=total / len(one) if one else None,
-        per_match=total / len(pairs) if pairs else None,
+        score=total_overlap / larger_count if larger_count else None,
+        per_truth=total_overlap / len(first_boxes) if first_boxes else None,
+        per_match=total_overlap / len(pairs) if pairs else None,
     )
 
 
 @cache
-def _each_on_itself(n: int) -> Overlap:
-    whole = 1.0 if n else None
+def _build_perfect_overlap(n: int) -> Overlap:
+    full_score = 1.0 if n else None
     return Overlap(
-        truths=n, predictions=n, pairs=tuple((at, at, 1.0) for at in range(n)),
-        score=whole, per_truth=whole, per_match=whole,
+        truths=n, predictions=n, pairs=tuple((index, index, 1.0) for index in range(n)),
+        score=full_score, per_truth=full_score, per_match=full_score,
     )  # fmt: skip
 
 
-def _by_kind(boxes: Sequence[LabelledBox], *, by_label: bool) -> dict[tuple[str, str], list[int]]:
-    places: dict[tuple[str, str], list[int]] = {}
-    for at, each in enumerate(boxes):
-        label = each.label.strip().casefold() if by_label else ""
-        places.setdefault((each.radiograph, label), []).append(at)
-    return places
+def _group_by_kind(boxes: Sequence[LabelledBox], *, by_label: bool) -> dict[tuple[str, str], list[int]]:
+    indices_by_kind: dict[tuple[str, str], list[int]] = {}
+    for index, labelled_box in enumerate(boxes):
+        label = labelled_box.label.strip().casefold() if by_label else ""
+        indices_by_kind.setdefault((labelled_box.radiograph, label), []).append(index)
+    return indices_by_kind

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from domain.batches import AssignmentState
-from domain.draw_hash import draw_hash
+from domain.draw_hash import compute_draw_hash
 from domain.hidden import HiddenPlan, QueuedQuestion
 
 
-class Slots:
+class QueueGaps:
     """The gaps between open questions of a reviewer's queue; each is used once.
 
     Nothing is hidden after the last question, because an additional question at the end would be recognised.
@@ -22,17 +22,17 @@ class Slots:
         self._on_exam: dict[int, list[int]] = defaultdict(list)
         self._free: set[int] = set()
         self._apart: list[int] = []  # gaps between two exams, sorted: a queue may have 100,000
-        self._exams = {each.exam_number for each in queue}
-        open_ = [at for at, each in enumerate(queue) if each.state is AssignmentState.OPEN]
-        for at in range(open_[0], open_[-1]) if open_ else ():
-            if between(queue, at) == queue[at].position:
+        self._exams = {question.exam_number for question in queue}
+        open_indices = [index for index, question in enumerate(queue) if question.state is AssignmentState.OPEN]
+        for index in range(open_indices[0], open_indices[-1]) if open_indices else ():
+            if compute_position_between(queue, index) == queue[index].position:
                 continue
-            here, behind = queue[at].exam_number, queue[at + 1].exam_number
-            self._free.add(at)
-            for exam in {here, behind}:
-                self._on_exam[exam].append(at)
-            if here != behind:
-                self._apart.append(at)
+            this_exam, next_exam = queue[index].exam_number, queue[index + 1].exam_number
+            self._free.add(index)
+            for exam in {this_exam, next_exam}:
+                self._on_exam[exam].append(index)
+            if this_exam != next_exam:
+                self._apart.append(index)
 
     def take(self, *, exam_number: int, behind: int, pick: int) -> int | None:
         """Take a gap.
@@ -45,55 +45,55 @@ class Slots:
         Returns:
             The index in the queue after which the question is placed; None without a free gap.
         """
-        beside = [at for at in self._on_exam.get(exam_number, ()) if at in self._free and at >= behind]
+        same_exam_gaps = [gap for gap in self._on_exam.get(exam_number, ()) if gap in self._free and gap >= behind]
         if behind == 0 and exam_number in self._exams:
-            chosen = beside[pick % len(beside)] if beside else None
+            gap = same_exam_gaps[pick % len(same_exam_gaps)] if same_exam_gaps else None
         else:
-            chosen = self._apart_from(beside, behind, pick)
-        if chosen is not None:
-            self._free.discard(chosen)
-            place = bisect_left(self._apart, chosen)
-            if place < len(self._apart) and self._apart[place] == chosen:
-                del self._apart[place]
-        return chosen
+            gap = self._apart_from(same_exam_gaps, behind, pick)
+        if gap is not None:
+            self._free.discard(gap)
+            index = bisect_left(self._apart, gap)
+            if index < len(self._apart) and self._apart[index] == gap:
+                del self._apart[index]
+        return gap
 
     def _apart_from(self, beside: Sequence[int], behind: int, pick: int) -> int | None:
         """Find a gap between two other exams, at ``behind`` or later, without searching all gaps."""
         first = bisect_left(self._apart, behind)
-        places = [bisect_left(self._apart, at) for at in beside]
-        barred = [at for at, gap in zip(places, beside, strict=True) if self._apart[at : at + 1] == [gap]]
-        count = len(self._apart) - first - len(barred)
+        indices = [bisect_left(self._apart, other_gap) for other_gap in beside]
+        excluded = [index for index, gap in zip(indices, beside, strict=True) if self._apart[index : index + 1] == [gap]]
+        count = len(self._apart) - first - len(excluded)
         if count <= 0:
             return None
-        place = first + pick % count
-        for each in barred:
-            place += each <= place
-        return self._apart[place]
+        chosen = first + pick % count
+        for index in excluded:
+            chosen += index <= chosen
+        return self._apart[chosen]
 
 
-def between(queue: Sequence[QueuedQuestion], at: int) -> int:
+def compute_position_between(queue: Sequence[QueuedQuestion], index: int) -> int:
     """A position between that of the question at an index and the next; its own if there is no space."""
-    return (queue[at].position + queue[at + 1].position) // 2
+    return (queue[index].position + queue[index + 1].position) // 2
 
 
-def wanted_repeats(plan: HiddenPlan, *, own: int, there: int) -> int:
+def count_missing_repeats(plan: HiddenPlan, *, own_count: int, existing: int) -> int:
     """The number of repeats to add.
 
     Args:
         plan: the plan.
-        own: number of the reviewer's own questions.
-        there: number of repeats that they have already.
+        own_count: number of the reviewer's own questions.
+        existing: number of repeats that they have already.
     """
-    return max(0, round(plan.repeats * own) - there)
+    return max(0, round(plan.repeats * own_count) - existing)
 
 
-def repeats_in_queue(
+def choose_repeats_in_queue(
     queue: Sequence[QueuedQuestion],
     plan: HiddenPlan,
     *,
     person_id: int,
     repeated: frozenset[int],
-    slots: Slots,
+    gaps: QueueGaps,
     count: int,
 ) -> list[tuple[QueuedQuestion, int]]:
     """Choose questions to repeat, and their places in the queue.
@@ -103,26 +103,26 @@ def repeats_in_queue(
         plan: the plan.
         person_id: of the reviewer.
         repeated: numbers of questions that are repeated already.
-        slots: the free gaps of the queue.
+        gaps: the free gaps of the queue.
         count: number of repeats.
 
     Returns:
         (question, index in the queue after which it is repeated); fewer than ``count`` without enough gaps.
     """
-    found: list[tuple[QueuedQuestion, int]] = []
-    for at, each in _by_hash(list(enumerate(queue)), f"{plan.seed}:repeat:{person_id}"):
-        if len(found) == count:
+    chosen: list[tuple[QueuedQuestion, int]] = []
+    for index, question in _sort_by_hash(list(enumerate(queue)), f"{plan.seed}:repeat:{person_id}"):
+        if len(chosen) == count:
             break
-        if each.hidden or each.number in repeated or each.state is AssignmentState.SKIPPED:
+        if question.hidden or question.number in repeated or question.state is AssignmentState.SKIPPED:
             continue
-        pick = draw_hash(f"{plan.seed}:place:{person_id}:{each.key}") % 2**32
-        place = slots.take(exam_number=each.exam_number, behind=at + plan.distance, pick=pick)
-        if place is not None:
-            found.append((each, place))
-    return found
+        random_number = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.key}") % 2**32
+        gap = gaps.take(exam_number=question.exam_number, behind=index + plan.distance, pick=random_number)
+        if gap is not None:
+            chosen.append((question, gap))
+    return chosen
 
 
-def repeats_of_judged(
+def choose_repeats_of_judged(
     judged: Sequence[QueuedQuestion],
     plan: HiddenPlan,
     *,
@@ -142,14 +142,14 @@ def repeats_of_judged(
     Returns:
         (question, number of verdicts after which it is repeated).
     """
-    found = []
-    order = _by_hash(list(enumerate(judged)), f"{plan.seed}:repeat:{person_id}")
-    chosen = [(at, each) for at, each in order if not each.hidden and each.number not in repeated][:count]
-    for at, each in chosen:
-        spread = draw_hash(f"{plan.seed}:place:{person_id}:{each.key}") % plan.distance
-        found.append((each, max(at + 1 + plan.distance, len(judged) + 1) + spread))
-    return found
+    repeats = []
+    order = _sort_by_hash(list(enumerate(judged)), f"{plan.seed}:repeat:{person_id}")
+    chosen = [(index, question) for index, question in order if not question.hidden and question.number not in repeated][:count]
+    for index, question in chosen:
+        spread = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.key}") % plan.distance
+        repeats.append((question, max(index + 1 + plan.distance, len(judged) + 1) + spread))
+    return repeats
 
 
-def _by_hash(places: list[tuple[int, QueuedQuestion]], mixed: str) -> list[tuple[int, QueuedQuestion]]:
-    return sorted(places, key=lambda each: (draw_hash(f"{mixed}:{each[1].key}"), each[1].key))
+def _sort_by_hash(indexed_questions: list[tuple[int, QueuedQuestion]], salt: str) -> list[tuple[int, QueuedQuestion]]:
+    return sorted(indexed_questions, key=lambda pair: (compute_draw_hash(f"{salt}:{pair[1].key}"), pair[1].key))

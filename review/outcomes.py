@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.adjudications import Settled
+from domain.adjudications import AdjudicationSummary
 from domain.verdicts import Decision, ErrorKind
 from records.columns import DECISIONS, LatestVerdicts
-from review.estimates import KEY_KINDS, Outcome
+from review.estimates import KEY_ERROR_KINDS, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -20,7 +20,7 @@ class Judgements:
     """Latest verdicts and adjudications of batches; ``key_only``: batches that request the key only."""
 
     standing: LatestVerdicts
-    settled: tuple[Settled, ...]
+    settled: tuple[AdjudicationSummary, ...]
     key_only: frozenset[int]
 
 
@@ -35,7 +35,7 @@ class _LatestJudgement:
     key_error: bool
 
 
-def outcomes_of(
+def resolve_outcomes(
     judgements: Judgements, batches: Collection[int], cell_of: Mapping[int, Hashable]
 ) -> list[Outcome]:
     """Resolve the outcome of each question that was judged in some batches and has a cell.
@@ -48,26 +48,26 @@ def outcomes_of(
     Returns:
         One outcome per question, by question number.
     """
-    standing = judgements.standing
-    kept = standing.latest_of_people(np.isin(standing.batches, list(batches)))
-    settled = {each.question_number: each for each in judgements.settled if each.batch_id in batches}
-    questions = standing.questions[kept]
-    exams = standing.exams[kept]
-    begins = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
-    words = _words(judgements, kept)
-    found = []
-    for start, end in pairwise([*begins, len(kept)]):
+    latest = judgements.standing
+    rows = latest.latest_of_people(np.isin(latest.batches, list(batches)))
+    adjudication_by_question = {adjudication.question_number: adjudication for adjudication in judgements.settled if adjudication.batch_id in batches}
+    questions = latest.questions[rows]
+    exams = latest.exams[rows]
+    starts = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
+    latest_judgements = _build_judgements(judgements, rows)
+    outcomes = []
+    for start, end in pairwise([*starts, len(rows)]):
         number, exam = int(questions[start]), int(exams[start])
         if number not in cell_of:
             continue
-        theirs = words[start:end]
-        full = [each for each in theirs if each.full]
-        standing_word = settled.get(number)
-        decision, errors, key_error = _resolve_outcome(full or theirs, standing_word)
-        if standing_word is None and 0 < len(full) < len(theirs):
+        judgements_of_question = latest_judgements[start:end]
+        full_judgements = [judgement for judgement in judgements_of_question if judgement.full]
+        adjudication = adjudication_by_question.get(number)
+        decision, errors, key_error = _resolve_outcome(full_judgements or judgements_of_question, adjudication)
+        if adjudication is None and 0 < len(full_judgements) < len(judgements_of_question):
             # verdicts on the key alone count only for the key
-            key_error = any(each.key_error for each in theirs)
-        found.append(
+            key_error = any(judgement.key_error for judgement in judgements_of_question)
+        outcomes.append(
             Outcome(
                 question_number=number,
                 exam_number=exam,
@@ -75,54 +75,54 @@ def outcomes_of(
                 decision=decision,
                 errors=errors,
                 key_error=key_error,
-                key_only=not full,
+                key_only=not full_judgements,
             )
         )
-    return found
+    return outcomes
 
 
-def _words(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudgement]:
+def _build_judgements(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudgement]:
     """The verdicts of these rows; equal verdicts share one object."""
-    standing = judgements.standing
-    full = ~np.isin(standing.batches[rows], list(judgements.key_only))
-    known: dict[tuple[int, bool, int, int, bool], _LatestJudgement] = {}
-    words = []
+    latest = judgements.standing
+    is_full_column = ~np.isin(latest.batches[rows], list(judgements.key_only))
+    cache: dict[tuple[int, bool, int, int, bool], _LatestJudgement] = {}
+    latest_judgements = []
     for columns in zip(
-        standing.people[rows].tolist(),
-        full.tolist(),
-        standing.decisions[rows].tolist(),
-        standing.errors[rows].tolist(),
-        standing.changes_key[rows].tolist(),
+        latest.people[rows].tolist(),
+        is_full_column.tolist(),
+        latest.decisions[rows].tolist(),
+        latest.errors[rows].tolist(),
+        latest.changes_key[rows].tolist(),
         strict=True,
     ):
-        word = known.get(columns)
-        if word is None:
-            person, is_full, decision, place, key_changed = columns
-            errors = standing.error_sets[place]
-            key_error = key_changed or not KEY_KINDS.isdisjoint(errors)
-            word = known[columns] = _LatestJudgement(person, is_full, DECISIONS[decision], errors, key_error)
-        words.append(word)
-    return words
+        judgement = cache.get(columns)
+        if judgement is None:
+            person, is_full, decision, error_index, key_changed = columns
+            errors = latest.error_sets[error_index]
+            key_error = key_changed or not KEY_ERROR_KINDS.isdisjoint(errors)
+            judgement = cache[columns] = _LatestJudgement(person, is_full, DECISIONS[decision], errors, key_error)
+        latest_judgements.append(judgement)
+    return latest_judgements
 
 
 def _resolve_outcome(
-    said: Sequence[_LatestJudgement], settled: Settled | None
+    latest_judgements: Sequence[_LatestJudgement], adjudication: AdjudicationSummary | None
 ) -> tuple[Decision | None, frozenset[ErrorKind], bool]:
     """Decision, kinds of error, and whether the key is wrong.
 
     They are from the adjudication if there is one, otherwise from the reviewers. The decision is None if the
     reviewers disagree.
     """
-    if settled is None and len(said) == 1:
-        return said[0].decision, said[0].errors, said[0].key_error
-    if settled is None:
-        decisions = {each.decision for each in said}
-        errors = frozenset[ErrorKind]().union(*(each.errors for each in said))
+    if adjudication is None and len(latest_judgements) == 1:
+        return latest_judgements[0].decision, latest_judgements[0].errors, latest_judgements[0].key_error
+    if adjudication is None:
+        decisions = {judgement.decision for judgement in latest_judgements}
+        errors = frozenset[ErrorKind]().union(*(judgement.errors for judgement in latest_judgements))
         decision = decisions.pop() if len(decisions) == 1 else None
-        return decision, errors, any(each.key_error for each in said)
-    if settled.decision is Decision.ACCEPT:
-        return settled.decision, frozenset(), False
-    followed = [each for each in said if each.person_id in settled.follows] or list(said)
-    errors = frozenset[ErrorKind]().union(*(each.errors for each in followed))
-    rejected_for_key = settled.decision is Decision.REJECT and any(each.key_error for each in followed)
-    return settled.decision, errors, settled.key_changed or rejected_for_key
+        return decision, errors, any(judgement.key_error for judgement in latest_judgements)
+    if adjudication.decision is Decision.ACCEPT:
+        return adjudication.decision, frozenset(), False
+    adopted = [judgement for judgement in latest_judgements if judgement.person_id in adjudication.follows] or list(latest_judgements)
+    errors = frozenset[ErrorKind]().union(*(judgement.errors for judgement in adopted))
+    rejected_for_key = adjudication.decision is Decision.REJECT and any(judgement.key_error for judgement in adopted)
+    return adjudication.decision, errors, adjudication.key_changed or rejected_for_key

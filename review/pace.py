@@ -6,45 +6,45 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-#: The number of latest first verdicts that the pace is computed from; with fewer than ``ENOUGH`` there is
+#: The number of latest first verdicts that the pace is computed from; with fewer than ``MIN_VERDICTS`` there is
 #: none.
-WINDOW, ENOUGH = 50, 5
+WINDOW, MIN_VERDICTS = 50, 5
 
-RULE = (
+PACE_RULE = (
     f"Finish at this pace: what is left, at the rate of the last {WINDOW} questions judged, counted up to "
     "now with nights and pauses in between. A batch is finished when the slowest of its reviewers is. "
     "Weekends, holidays and people who start later are not foreseen. "
-    f"Fewer than {ENOUGH} verdicts give no pace."
+    f"Fewer than {MIN_VERDICTS} verdicts give no pace."
 )
-_FARTHEST = timedelta(days=3650)
+_MAX_WAIT = timedelta(days=3650)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finish:
+class ExpectedFinish:
     """The expected end; ``at`` is None if it can't be computed, and ``note`` gives the reason."""
 
     at: datetime | None
     note: str = ""
 
 
-def finish(given_at: Sequence[datetime], *, left: int, now: datetime) -> Finish:
+def estimate_finish(verdict_times: Sequence[datetime], *, left: int, now: datetime) -> ExpectedFinish:
     """Compute when ``left`` more questions will be judged at the current pace.
 
     Args:
-        given_at: times of the first verdicts, in any order.
+        verdict_times: times of the first verdicts, in any order.
         left: number of open judgements, 0 or more.
         now: the end of the time that the pace is computed over, so a pause slows it down.
     """
     if left == 0:
-        return Finish(at=None, note="nothing left")
-    latest = sorted(given_at)[-WINDOW:]
-    if len(latest) < ENOUGH:
-        return Finish(at=None, note="not enough verdicts yet")
+        return ExpectedFinish(at=None, note="nothing left")
+    latest = sorted(verdict_times)[-WINDOW:]
+    if len(latest) < MIN_VERDICTS:
+        return ExpectedFinish(at=None, note="not enough verdicts yet")
     # The window starts at its first verdict, so only the others count as judged in it.
-    spent = now - latest[0]
-    if spent <= timedelta(0):
-        return Finish(at=None, note="not enough verdicts yet")
-    wait = spent / (len(latest) - 1) * left
-    if wait > _FARTHEST:
-        return Finish(at=None, note="more than ten years at this pace")
-    return Finish(at=now + wait)
+    elapsed = now - latest[0]
+    if elapsed <= timedelta(0):
+        return ExpectedFinish(at=None, note="not enough verdicts yet")
+    remaining = elapsed / (len(latest) - 1) * left
+    if remaining > _MAX_WAIT:
+        return ExpectedFinish(at=None, note="more than ten years at this pace")
+    return ExpectedFinish(at=now + remaining)

@@ -8,12 +8,12 @@ from domain.batches import Batch
 from domain.vocabulary import Difficulty
 from measures.agreement import Kappa
 from measures.proportions import Proportion
-from review.pace import Finish
+from review.pace import ExpectedFinish
 from review.rated import FlagLine, RatingLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ProgressLine:
     """One row of a breakdown, in judgements: a question assigned to two people counts twice.
 
     ``questions`` of the batch belong to it, ``unassigned`` of them to nobody. ``seconds_median`` is the
@@ -29,7 +29,7 @@ class Line:
     left: int
     seconds_median: float | None
     timed: int
-    finish: Finish
+    finish: ExpectedFinish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +70,10 @@ class Progress:
     """The progress of a batch; ``reviewed`` and ``skipped`` count questions, each once."""
 
     batch: Batch
-    whole: Line
-    tiers: tuple[Line, ...]
-    tasks: tuple[Line, ...]
-    reviewers: tuple[Line, ...]
+    whole: ProgressLine
+    tiers: tuple[ProgressLine, ...]
+    tasks: tuple[ProgressLine, ...]
+    reviewers: tuple[ProgressLine, ...]
     reviewed: int
     skipped: Proportion
     decisions: tuple[Rate, ...]
@@ -88,22 +88,22 @@ class Progress:
         """The summary "Of 120 reviewed: …" as in a paper, the most frequent kind of error first."""
         if not self.reviewed:
             return ("Of 0 reviewed: no share is defined yet.",)
-        found = sorted((rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count)
-        if not found:
+        frequent_errors = sorted((rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count)
+        if not frequent_errors:
             return (f"Of {self.reviewed:,} reviewed: no error was found.",)
-        return (f"Of {self.reviewed:,} reviewed:", *(f"{_with_share(rate)}" for rate in found))
+        return (f"Of {self.reviewed:,} reviewed:", *(f"{_format_rate(rate)}" for rate in frequent_errors))
 
 
-def percent(share: float | None) -> str:
+def format_percent(share: float | None) -> str:
     """0.1083 as "10.8 %"; None as "not defined"."""
     return "not defined" if share is None else f"{100 * share:.1f} %"
 
 
-def interval(low: float | None, high: float | None) -> str:
+def format_interval(low: float | None, high: float | None) -> str:
     """0.064, 0.177 as "6.4–17.7"; None as "not defined"."""
     return "not defined" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
 
 
-def _with_share(rate: Rate) -> str:
+def _format_rate(rate: Rate) -> str:
     share = rate.share
-    return f"{share.count:,} {rate.name} ({percent(share.estimate)}, {interval(share.low, share.high)})"
+    return f"{share.count:,} {rate.name} ({format_percent(share.estimate)}, {format_interval(share.low, share.high)})"

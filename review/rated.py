@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.ratings import RATINGS, VALUES
+from domain.ratings import RATINGS, RATING_VALUES
 from domain.verdicts import FLAGS
 from measures.means import Mean, mean_by_cluster
 from measures.proportions import Proportion, wilson_by_cluster
@@ -36,7 +36,7 @@ class FlagLine:
     not_judged: int
 
 
-def rating_lines(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[RatingLine, ...]:
+def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[RatingLine, ...]:
     """One line per rating.
 
     Args:
@@ -45,16 +45,16 @@ def rating_lines(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[R
     """
     return tuple(
         RatingLine(
-            name=scale.name,
-            counts=tuple(int((given == value).sum()) for value in VALUES),
-            not_judged=int((given == 0).sum()),
-            mean=mean_by_cluster(given[given > 0], exams[given > 0], least=VALUES[0], most=VALUES[-1]),
+            name=rating.name,
+            counts=tuple(int((values == value).sum()) for value in RATING_VALUES),
+            not_judged=int((values == 0).sum()),
+            mean=mean_by_cluster(values[values > 0], exams[values > 0], minimum=RATING_VALUES[0], maximum=RATING_VALUES[-1]),
         )
-        for scale, given in zip(RATINGS, ratings.T, strict=True)
+        for rating, values in zip(RATINGS, ratings.T, strict=True)
     )
 
 
-def flag_lines(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagLine, ...]:
+def summarize_flags(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagLine, ...]:
     """One line per yes-or-no field.
 
     Args:
@@ -64,16 +64,16 @@ def flag_lines(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagL
     return tuple(
         FlagLine(
             name=flag.name,
-            yes=wilson_by_cluster(given[given >= 0] == 1, exams[given >= 0]),
-            not_judged=int((given < 0).sum()),
+            yes=wilson_by_cluster(values[values >= 0] == 1, exams[values >= 0]),
+            not_judged=int((values < 0).sum()),
         )
-        for flag, given in zip(FLAGS, flags.T, strict=True)
+        for flag, values in zip(FLAGS, flags.T, strict=True)
     )
 
 
-def mean_text(mean: Mean) -> str:
+def format_mean(mean: Mean) -> str:
     """The mean as "4.5 (4.2–4.8), n 25", or the reason why it is not defined."""
     if mean.estimate is None:
         return "not defined: nobody rated it"
-    reach = f" ({mean.low:.1f}–{mean.high:.1f})" if mean.low is not None and mean.high is not None else ""
-    return f"{mean.estimate:.1f}{reach}, n {mean.n:,}" + (f"; {mean.note}" if mean.note else "")
+    interval_text = f" ({mean.low:.1f}–{mean.high:.1f})" if mean.low is not None and mean.high is not None else ""
+    return f"{mean.estimate:.1f}{interval_text}, n {mean.n:,}" + (f"; {mean.note}" if mean.note else "")

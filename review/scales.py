@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.ratings import RATINGS, VALUES
+from domain.ratings import RATINGS, RATING_VALUES
 from domain.verdicts import FLAGS, Decision, ErrorKind, Verdict
 from domain.vocabulary import Difficulty
 
@@ -30,26 +30,26 @@ class Scale:
     code: Callable[[Any], int] = int
 
 
-def codes_of(verdicts: Sequence[Verdict]) -> dict[str, NDArray[np.int64]]:
+def encode_verdicts(verdicts: Sequence[Verdict]) -> dict[str, NDArray[np.int64]]:
     """The categories of all verdicts on each scale, by the scale's name, shape (verdicts,)."""
-    said = {field: list(map(attrgetter(field), verdicts)) for field in {each.field for each in SCALES}}
+    values_by_field = {field: list(map(attrgetter(field), verdicts)) for field in {rating_scale.field for rating_scale in SCALES}}
     codes = {}
     for scale in SCALES:
-        values = said[scale.field]
-        known = {each: scale.code(each) for each in set(values)}
-        codes[scale.name] = np.array(list(map(known.__getitem__, values)), dtype=np.int64)
+        values = values_by_field[scale.field]
+        code_by_value = {value: scale.code(value) for value in set(values)}
+        codes[scale.name] = np.array(list(map(code_by_value.__getitem__, values)), dtype=np.int64)
     return codes
 
 
-def _number(value: int | bool | None) -> int:
+def _encode_flag(value: int | bool | None) -> int:
     return -1 if value is None else int(value)
 
 
-def _rating(value: int | None) -> int:
+def _encode_rating(value: int | None) -> int:
     return -1 if value is None else value - 1
 
 
-def _error(kind: ErrorKind) -> Callable[[frozenset[ErrorKind]], int]:
+def _error_encoder(kind: ErrorKind) -> Callable[[frozenset[ErrorKind]], int]:
     return lambda errors: int(kind in errors)
 
 
@@ -59,21 +59,21 @@ SCALES: tuple[Scale, ...] = (
     ),
     *(
         Scale(
-            name=each.name, group="rating", k=len(VALUES), field=f"opinion.ratings.{each.id}", code=_rating,
+            name=rating.name, group="rating", k=len(RATING_VALUES), field=f"opinion.ratings.{rating.id}", code=_encode_rating,
             weighted=True,
         )
-        for each in RATINGS
+        for rating in RATINGS
     ),
     Scale(
         name="expert tier", group="rating", k=len(Difficulty), field="opinion.difficulty",
         code=lambda tier: -1 if tier is None else list(Difficulty).index(tier), weighted=True,
     ),
     *(
-        Scale(name=each.name, group="flag", k=2, field=f"opinion.{each.id}", code=_number)
-        for each in FLAGS
+        Scale(name=flag.name, group="flag", k=2, field=f"opinion.{flag.id}", code=_encode_flag)
+        for flag in FLAGS
     ),
     *(
-        Scale(name=each.value, group="error", k=2, field="opinion.errors", code=_error(each))
-        for each in ErrorKind
+        Scale(name=kind.value, group="error", k=2, field="opinion.errors", code=_error_encoder(kind))
+        for kind in ErrorKind
     ),
 )  # fmt: skip

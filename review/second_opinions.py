@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from domain.errors import Refused
-from domain.second_opinions import SecondOpinions, SecondWay
+from domain.second_opinions import SecondOpinions, SecondOpinionScope
 
 
-def extended_rule(
+def extend_rule(
     before: SecondOpinions | None, *, where_found: bool, share: float | None, seed: int | None
 ) -> SecondOpinions:
     """The rule for second opinions after a further call.
@@ -28,37 +28,37 @@ def extended_rule(
             if where_found
             else "Name the share of the questions that get a second reviewer, such as 0.2."
         )
-    way = SecondWay.WHERE_FOUND if where_found else SecondWay.SHARE
+    way = SecondOpinionScope.WHERE_FOUND if where_found else SecondOpinionScope.SHARE
     if before is None:
         return SecondOpinions(way=way, share=share or 0.0, seed=seed or 0)
-    sought = SecondOpinions(
+    rule = SecondOpinions(
         way=way,
         share=before.share if share is None else share,
         seed=before.seed if seed is None else seed,
     )
-    if sought.seed != before.seed:
+    if rule.seed != before.seed:
         raise Refused(
             f"The random share of this batch was drawn with seed {before.seed}. Another seed would mix two "
             f"draws; leave the seed out, or say {before.seed}."
         )
-    if sought.share < before.share:
+    if rule.share < before.share:
         raise Refused(
             f"The random share of this batch is {before.share:g} already; it can grow, not shrink to "
-            f"{sought.share:g}."
+            f"{rule.share:g}."
         )
-    if before.way is SecondWay.WHERE_FOUND and sought.way is not SecondWay.WHERE_FOUND:
+    if before.way is SecondOpinionScope.WHERE_FOUND and rule.way is not SecondOpinionScope.WHERE_FOUND:
         raise Refused(
             "Second opinions of this batch are sought where something was found too. That can't be taken "
             "back: it is why only the random share counts for agreement."
         )
-    return sought
+    return rule
 
 
-def describe_rule(sought: SecondOpinions | None) -> str:
+def describe_rule(rule: SecondOpinions | None) -> str:
     """The rule for second opinions, for the page on agreement."""
-    if sought is None:
+    if rule is None:
         return "Further reviewers were not sought by what the first found: all shared questions count."
-    share = f"a random share of {100 * sought.share:g} % of the batch (seed {sought.seed})"
-    if sought.way is SecondWay.SHARE:
+    share = f"a random share of {100 * rule.share:g} % of the batch (seed {rule.seed})"
+    if rule.way is SecondOpinionScope.SHARE:
         return f"Second opinions were sought of {share}, drawn whatever was found."
     return f"Second opinions were sought of {share}, and where the first found something."

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from domain.questions import Question
 from domain.verdicts import Verdict
-from review.forms import left_by, same_key
-from review.scales import codes_of
+from review.forms import apply_verdict, has_same_key
+from review.scales import encode_verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class SharedQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReadQuestions:
+class SharedQuestionMatrix:
     """The shared questions with all their verdicts in one sequence.
 
     ``at``, shape (questions, people): the index of each person's verdict on each question, -1 without one.
@@ -41,25 +41,25 @@ class ReadQuestions:
     forms: Sequence[Question | None]
 
     @classmethod
-    def of(cls, shared: Sequence[SharedQuestion]) -> ReadQuestions:
+    def of(cls, shared: Sequence[SharedQuestion]) -> SharedQuestionMatrix:
         """Convert shared questions."""
-        verdicts = [each for one in shared for each in one.verdicts]
-        people = sorted({each.person_id for each in verdicts})
-        column = {person: place for place, person in enumerate(people)}
-        at = np.full((len(shared), len(people)), -1, dtype=np.int64)
-        rows = np.repeat(np.arange(len(shared)), [len(one.verdicts) for one in shared])
-        at[rows, [column[each.person_id] for each in verdicts]] = np.arange(len(verdicts))
-        forms = [left_by(one.question, each) for one in shared for each in one.verdicts]
-        changed = [
-            -1 if form is None else int(not same_key(form, shared[row].question))
-            for row, form in zip(rows.tolist(), forms, strict=True)
+        verdicts = [verdict for question in shared for verdict in question.verdicts]
+        people = sorted({verdict.person_id for verdict in verdicts})
+        column = {person: index for index, person in enumerate(people)}
+        verdict_index = np.full((len(shared), len(people)), -1, dtype=np.int64)
+        rows = np.repeat(np.arange(len(shared)), [len(question.verdicts) for question in shared])
+        verdict_index[rows, [column[verdict.person_id] for verdict in verdicts]] = np.arange(len(verdicts))
+        corrected_questions = [apply_verdict(question.question, verdict) for question in shared for verdict in question.verdicts]
+        key_changed = [
+            -1 if version is None else int(not has_same_key(version, shared[row].question))
+            for row, version in zip(rows.tolist(), corrected_questions, strict=True)
         ]
         return cls(
             shared=shared,
-            exams=np.array([one.exam_number for one in shared], dtype=np.int64),
+            exams=np.array([question.exam_number for question in shared], dtype=np.int64),
             people=tuple(people),
-            at=at,
-            codes=codes_of(verdicts),
-            key_changed=np.array(changed, dtype=np.int64),
-            forms=forms,
+            at=verdict_index,
+            codes=encode_verdicts(verdicts),
+            key_changed=np.array(key_changed, dtype=np.int64),
+            forms=corrected_questions,
         )

@@ -13,7 +13,7 @@ from domain.verdicts import OwnAnswer, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ReviewerProgress:
     """A reviewer's progress in a batch, in questions; withdrawn ones do not count.
 
     ``position`` is that of the current question, from 1; None without one.
@@ -27,7 +27,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ViewingTimes:
     """Times on a question so far, in seconds: in all, looking (image drawn, page visible), and away."""
 
     seconds: float = 0.0
@@ -61,22 +61,22 @@ class ReviewSheet:
     report_open: bool
     report: str | None
     fixed_alignment: int | None
-    look: Look
-    place: Place
+    look: ViewingTimes
+    place: ReviewerProgress
     previous: int | None
     next: int | None
     upcoming_images: tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchForReviewer:
+class BatchListItem:
     """A batch in a reviewer's list.
 
     ``seconds_median`` is the median time of looking until the first verdict; None without one.
     """
 
     batch: Batch
-    place: Place
+    place: ReviewerProgress
     seconds_median: float | None
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-_HALF = 20  # bits of each half; numbers of 40 bits are exact in JavaScript and suffice for any dataset
-_MASK = (1 << _HALF) - 1
+_HALF_BITS = 20  # bits of each half; numbers of 40 bits are exact in JavaScript and suffice for any dataset
+_MASK = (1 << _HALF_BITS) - 1
 _ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Veil:
+class IdMask:
     """A batch's permutation of 1 to 2**40; with ``secret`` None numbers stay as they are."""
 
     secret: int | None
@@ -24,21 +24,21 @@ class Veil:
         """The masked number of a question."""
         if self.secret is None:
             return number
-        left, right = (number - 1) >> _HALF, (number - 1) & _MASK
-        for at in range(_ROUNDS):
-            left, right = right, left ^ self._mixed(right, at)
-        return ((left << _HALF) | right) + 1
+        left, right = (number - 1) >> _HALF_BITS, (number - 1) & _MASK
+        for round_number in range(_ROUNDS):
+            left, right = right, left ^ self._mixed(right, round_number)
+        return ((left << _HALF_BITS) | right) + 1
 
     def meant(self, shown: int) -> int:
         """The question number of a masked number; 0, which no question has, for an invalid one."""
         if self.secret is None:
             return shown
-        if not 1 <= shown <= 1 << (2 * _HALF):
+        if not 1 <= shown <= 1 << (2 * _HALF_BITS):
             return 0
-        left, right = (shown - 1) >> _HALF, (shown - 1) & _MASK
-        for at in reversed(range(_ROUNDS)):
-            left, right = right ^ self._mixed(left, at), left
-        return ((left << _HALF) | right) + 1
+        left, right = (shown - 1) >> _HALF_BITS, (shown - 1) & _MASK
+        for round_number in reversed(range(_ROUNDS)):
+            left, right = right ^ self._mixed(left, round_number), left
+        return ((left << _HALF_BITS) | right) + 1
 
     def _mixed(self, half: int, at: int) -> int:
         key = (self.secret or 0).to_bytes(8, "big")

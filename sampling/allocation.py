@@ -19,27 +19,27 @@ Tier = Difficulty | None
 TIERS_BY_PREFERENCE: tuple[Tier, ...] = (Difficulty.HARD, Difficulty.MEDIUM, Difficulty.EASY, None)
 
 #: The order in which strata are shown and stored.
-TIERS_AS_SHOWN: tuple[Tier, ...] = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD, None)
+TIERS_IN_DISPLAY_ORDER: tuple[Tier, ...] = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD, None)
 
 #: A cell of the frame: its tier and the values of the further strata ("" where a question has none).
 Cell = tuple[Tier, tuple[str, ...]]
 
 
-def wanted(plan: SamplingPlan, *, size: int, already: int = 0) -> int:
+def compute_target_count(plan: SamplingPlan, *, size: int, already_drawn: int = 0) -> int:
     """The number of questions of a draw, if the tiers have enough.
 
     Args:
         plan: with ``per_1000`` the number is size x per_1000 / 1000, a half rounded up; with ``n`` it is n
-            minus ``already``, at most ``size``.
+            minus ``already_drawn``, at most ``size``.
         size: questions of the frame.
-        already: questions that earlier draws of the plan took.
+        already_drawn: questions that earlier draws of the plan took.
     """
     if plan.n is not None:
-        return min(max(0, plan.n - already), size)
+        return min(max(0, plan.n - already_drawn), size)
     return (2 * size * (plan.per_1000 or 0) + 1000) // 2000
 
 
-def over_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) -> dict[Tier, int]:
+def allocate_to_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) -> dict[Tier, int]:
     """Divide ``n`` questions among the tiers, as evenly as shares and sizes allow.
 
     Each question goes to the tier that is not exhausted and has the lowest (taken + 1/2) / share (Webster's
@@ -57,37 +57,37 @@ def over_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) -> dict
     """
     order = [tier for tier in TIERS_BY_PREFERENCE if sizes.get(tier, 0) and plan.share(tier) > 0]
     shares = {tier: Fraction(plan.share(tier)) for tier in order}
-    taken = _safe_start(n, sizes={tier: sizes[tier] for tier in order}, shares=shares)
-    missing = min(n, sum(sizes[tier] for tier in order)) - sum(taken.values())
+    counts = _compute_lower_bounds(n, sizes={tier: sizes[tier] for tier in order}, shares=shares)
+    missing = min(n, sum(sizes[tier] for tier in order)) - sum(counts.values())
     for _ in range(missing):
-        open_ones = (tier for tier in order if taken[tier] < sizes[tier])
-        taken[min(open_ones, key=lambda tier: (2 * taken[tier] + 1) / shares[tier])] += 1
-    return {tier: taken.get(tier, 0) for tier in sizes}
+        available = (tier for tier in order if counts[tier] < sizes[tier])
+        counts[min(available, key=lambda tier: (2 * counts[tier] + 1) / shares[tier])] += 1
+    return {tier: counts.get(tier, 0) for tier in sizes}
 
 
-def _safe_start(n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Fraction]) -> dict[Tier, int]:
+def _compute_lower_bounds(n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Fraction]) -> dict[Tier, int]:
     """A lower bound for each tier, so that only a few questions must be allocated one by one.
 
     At the level at which min(size, level x share) adds up to ``n``, Webster's rule gives each of k tiers at
     least that number minus (k + 1) / 2, because its own level is lower by at most k / 2 questions per tier.
     """
-    unfilled, left = dict(shares), Fraction(n)
-    exact: dict[Tier, Fraction] = {}
+    unfilled, remaining = dict(shares), Fraction(n)
+    exact_counts: dict[Tier, Fraction] = {}
     while unfilled:
-        level = left / sum(unfilled.values())
-        full = [tier for tier in unfilled if sizes[tier] <= level * unfilled[tier]]
-        if not full:
-            exact |= {tier: level * share for tier, share in unfilled.items()}
+        level = remaining / sum(unfilled.values())
+        exhausted = [tier for tier in unfilled if sizes[tier] <= level * unfilled[tier]]
+        if not exhausted:
+            exact_counts |= {tier: level * share for tier, share in unfilled.items()}
             break
-        for tier in full:
-            exact[tier] = Fraction(sizes[tier])
-            left -= sizes[tier]
+        for tier in exhausted:
+            exact_counts[tier] = Fraction(sizes[tier])
+            remaining -= sizes[tier]
             del unfilled[tier]
     slack = Fraction(len(shares) + 1, 2)
-    return {tier: max(0, int(value - slack)) for tier, value in exact.items()}
+    return {tier: max(0, int(value - slack)) for tier, value in exact_counts.items()}
 
 
-def over_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
+def allocate_to_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
     """Divide ``n`` questions among the cells of one tier in proportion to their sizes, by largest remainder.
 
     Of equal remainders the larger cell gets the question, then the earlier one.
@@ -102,22 +102,22 @@ def over_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
     total = sum(sizes)
     if not total:
         return [0] * len(sizes)
-    taken = [n * size // total for size in sizes]
+    counts = [n * size // total for size in sizes]
     by_remainder = sorted(
         range(len(sizes)), key=lambda cell: (-(n * sizes[cell] % total), -sizes[cell], cell)
     )
-    for cell in by_remainder[: n - sum(taken)]:
-        taken[cell] += 1
-    return taken
+    for cell in by_remainder[: n - sum(counts)]:
+        counts[cell] += 1
+    return counts
 
 
-def allocate(counts: Mapping[Cell, int], *, plan: SamplingPlan, already: int = 0) -> tuple[Stratum, ...]:
+def allocate(counts: Mapping[Cell, int], *, plan: SamplingPlan, already_drawn: int = 0) -> tuple[Stratum, ...]:
     """Compute how many questions a draw takes from each stratum of a frame.
 
     Args:
         counts: questions in each cell of the frame.
         plan: the sampling plan.
-        already: questions that earlier draws of the same plan took; they count towards a fixed number.
+        already_drawn: questions that earlier draws of the same plan took; they count towards a fixed number.
 
     Returns:
         Strata in the order easy, medium, hard, no tier, and by their further values within a tier.
@@ -125,13 +125,13 @@ def allocate(counts: Mapping[Cell, int], *, plan: SamplingPlan, already: int = 0
     cells: dict[Tier, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
     for (tier, further), size in sorted(counts.items(), key=lambda item: item[0][1]):
         cells[tier].append((further, size))
-    sizes = {tier: sum(size for _, size in cells[tier]) for tier in TIERS_AS_SHOWN if tier in cells}
-    n = wanted(plan, size=sum(sizes.values()), already=already)
-    of_tier = over_tiers(n, sizes=sizes, plan=plan)
+    sizes = {tier: sum(size for _, size in cells[tier]) for tier in TIERS_IN_DISPLAY_ORDER if tier in cells}
+    n = compute_target_count(plan, size=sum(sizes.values()), already_drawn=already_drawn)
+    tier_counts = allocate_to_tiers(n, sizes=sizes, plan=plan)
     return tuple(
         Stratum(tier=tier, further=further, size=size, drawn=drawn)
         for tier in sizes
         for (further, size), drawn in zip(
-            cells[tier], over_cells(of_tier[tier], sizes=[size for _, size in cells[tier]]), strict=True
+            cells[tier], allocate_to_cells(tier_counts[tier], sizes=[size for _, size in cells[tier]]), strict=True
         )
     )

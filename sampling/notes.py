@@ -6,93 +6,93 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from domain.batches import SamplingPlan, Stratum
-from sampling.allocation import TIERS_AS_SHOWN, Tier, over_tiers, wanted
+from sampling.allocation import TIERS_IN_DISPLAY_ORDER, Tier, allocate_to_tiers, compute_target_count
 
 
-def notes_on(strata: Sequence[Stratum], *, plan: SamplingPlan, already: int = 0) -> tuple[str, ...]:
+def write_draw_notes(strata: Sequence[Stratum], *, plan: SamplingPlan, already_drawn: int = 0) -> tuple[str, ...]:
     """Sentences about differences between a plan and its draw, the most important first.
 
     Args:
         strata: of :func:`sampling.allocation.allocate`.
         plan: the sampling plan.
-        already: questions that earlier draws of the plan took.
+        already_drawn: questions that earlier draws of the plan took.
     """
     sizes: dict[Tier, int] = defaultdict(int)
     drawn: dict[Tier, int] = defaultdict(int)
     for stratum in strata:
         sizes[stratum.tier] += stratum.size
         drawn[stratum.tier] += stratum.drawn
-    tiers = [tier for tier in TIERS_AS_SHOWN if tier in sizes]
-    n = wanted(plan, size=sum(sizes.values()), already=already)
+    tiers = [tier for tier in TIERS_IN_DISPLAY_ORDER if tier in sizes]
+    n = compute_target_count(plan, size=sum(sizes.values()), already_drawn=already_drawn)
     return (
-        *_fewer_in_all(n, sum(drawn.values()), sum(sizes.values()), plan=plan, already=already),
-        *_short_tiers(n, tiers, sizes=sizes, drawn=drawn, plan=plan),
-        *_tiers_not_drawn(tiers, sizes=sizes, plan=plan),
-        *_untiered(tiers, sizes=sizes, drawn=drawn),
-        *_empty_strata(strata),
+        *_describe_too_few(n, sum(drawn.values()), sum(sizes.values()), plan=plan, already_drawn=already_drawn),
+        *_describe_short_tiers(n, tiers, sizes=sizes, drawn=drawn, plan=plan),
+        *_describe_undrawn_tiers(tiers, sizes=sizes, plan=plan),
+        *_describe_untiered(tiers, sizes=sizes, drawn=drawn),
+        *_describe_empty_strata(strata),
     )
 
 
-def _fewer_in_all(n: int, drawn: int, size: int, *, plan: SamplingPlan, already: int) -> list[str]:
-    if plan.n is not None and plan.n - already > size:
-        return [f"{_many(plan.n - already)} are asked for, but there are only {size:,} to draw from."]
+def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, already_drawn: int) -> list[str]:
+    if plan.n is not None and plan.n - already_drawn > size:
+        return [f"{_format_question_count(plan.n - already_drawn)} are asked for, but there are only {size:,} to draw from."]
     if drawn < n:
-        return [f"{_many(n)} are asked for, but the tiers with a share have only {drawn:,}."]
+        return [f"{_format_question_count(n)} are asked for, but the tiers with a share have only {drawn:,}."]
     return []
 
 
-def _short_tiers(
+def _describe_short_tiers(
     n: int, tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int], plan: SamplingPlan
 ) -> list[str]:
     """A tier is short if it has fewer questions than its share of n."""
-    full_share = over_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
+    full_share = allocate_to_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
     short = [tier for tier in tiers if sizes[tier] < full_share[tier]]
-    found = [_short(tier, size=sizes[tier], share=full_share[tier]) for tier in short]
-    takers = [tier for tier in tiers if drawn[tier] > full_share[tier]]
-    if short and takers:
-        more = ", ".join(
-            f"{drawn[tier] - full_share[tier]:,} more from {_named(tier).lower()}" for tier in takers
+    notes = [_describe_short_tier(tier, size=sizes[tier], share=full_share[tier]) for tier in short]
+    compensating = [tier for tier in tiers if drawn[tier] > full_share[tier]]
+    if short and compensating:
+        additions = ", ".join(
+            f"{drawn[tier] - full_share[tier]:,} more from {_format_tier(tier).lower()}" for tier in compensating
         )
-        found.append(f"What is missing is taken evenly from the others: {more}.")
-    return found
+        notes.append(f"What is missing is taken evenly from the others: {additions}.")
+    return notes
 
 
-def _short(tier: Tier, *, size: int, share: int) -> str:
+def _describe_short_tier(tier: Tier, *, size: int, share: int) -> str:
     if tier is None:
-        return f"There are only {_many(size)} without a tier, and their share is {share:,}: all are drawn."
-    return f"Tier {tier} has only {_many(size)}, and its share is {share:,}: all are drawn."
+        return f"There are only {_format_question_count(size)} without a tier, and their share is {share:,}: all are drawn."
+    return f"Tier {tier} has only {_format_question_count(size)}, and its share is {share:,}: all are drawn."
 
 
-def _tiers_not_drawn(tiers: Sequence[Tier], *, sizes: dict[Tier, int], plan: SamplingPlan) -> list[str]:
+def _describe_undrawn_tiers(tiers: Sequence[Tier], *, sizes: dict[Tier, int], plan: SamplingPlan) -> list[str]:
     return [
-        f"{_named(tier)}: {_many(sizes[tier])}, and a share of 0, so none can be drawn."
+        f"{_format_tier(tier)}: {_format_question_count(sizes[tier])}, and a share of 0, so none can be drawn."
         for tier in tiers
         if plan.share(tier) == 0
     ]
 
 
-def _untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int]) -> list[str]:
+def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int]) -> list[str]:
     if tiers == [None]:
         return ["No question has a tier of difficulty, so all are drawn as one tier."]
     if None not in tiers or drawn[None] == sizes[None]:
         return []
     return [
-        f"{_many(sizes[None])} without a tier are a tier of their own: {drawn[None]:,} of them are drawn."
+        f"{_format_question_count(sizes[None])} without a tier are a tier of their own: {drawn[None]:,} of them are drawn."
     ]
 
 
-def _empty_strata(strata: Sequence[Stratum]) -> list[str]:
-    empty = [each for each in strata if each.size and not each.drawn and each.further]
+def _describe_empty_strata(strata: Sequence[Stratum]) -> list[str]:
+    empty = [stratum for stratum in strata if stratum.size and not stratum.drawn and stratum.further]
     if not empty:
         return []
-    hidden = sum(each.size for each in empty)
-    which = "1 stratum is" if len(empty) == 1 else f"{len(empty):,} strata are"
-    return [f"{which} too small for one question: {_many(hidden)} stand for nothing in this draw."]
+    unrepresented = sum(stratum.size for stratum in empty)
+    subject = "1 stratum is" if len(empty) == 1 else f"{len(empty):,} strata are"
+    return [f"{subject} too small for one question: {_format_question_count(unrepresented)} stand for nothing in this draw."]
 
 
-def _named(tier: Tier) -> str:
+def _format_tier(tier: Tier) -> str:
     return f"Tier {tier}" if tier else "The questions without a tier"
 
 
-def _many(n: int) -> str:
+def _format_question_count(n: int) -> str:
     return "1 question" if n == 1 else f"{n:,} questions"

@@ -13,17 +13,17 @@ from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan, Strat
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from sampling.allocation import allocate
-from sampling.draw import draw, in_order
-from sampling.notes import notes_on
+from sampling.draw import draw_questions, sort_by_hash
+from sampling.notes import write_draw_notes
 from storage.browsing import applying
 from storage.sampling import batches, draws, frames
 
 #: The longest name of a batch, in characters.
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
+class DrawPreview:
     """The questions that a draw would take: ``n`` of a frame of ``size``, by stratum.
 
     ``already`` questions are in the batch from earlier draws of the same plan. ``notes`` are sentences for
@@ -38,7 +38,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class DrawResult:
     """The result of a draw: ``added`` questions are new in the batch, 0 if there was nothing to draw."""
 
     batch: Batch
@@ -48,7 +48,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reach:
+class _DrawFrame:
     """The frame of a draw (question numbers above ``after`` up to ``through``), and earlier draws."""
 
     dataset_id: int
@@ -59,15 +59,15 @@ class _Reach:
     already: int
 
 
-def drawable(db: Session, *, by: Person) -> dict[str, int]:
+def list_drawable_datasets(db: Session, *, by: Person) -> dict[str, int]:
     """The number of questions of each dataset, by name."""
     require(by, Action.DRAW_BATCH)
-    return frames.dataset_sizes(db)
+    return frames.load_dataset_sizes(db)
 
 
-def preview(
+def preview_draw(
     db: Session, *, by: Person, dataset: str, plan: SamplingPlan, batch_name: str | None = None
-) -> Preview:
+) -> DrawPreview:
     """Compute what :func:`draw_batch` would draw; writes nothing.
 
     Args:
@@ -82,7 +82,7 @@ def preview(
         Refused: the batch is of another dataset or plan, was made from a search, or is closed.
     """
     require(by, Action.DRAW_BATCH)
-    return _preview(db, _reach(db, dataset=dataset, plan=plan, batch_name=batch_name), plan)
+    return _compute_preview(db, _load_draw_frame(db, dataset=dataset, plan=plan, batch_name=batch_name), plan)
 
 
 def draw_batch(
@@ -94,7 +94,7 @@ def draw_batch(
     batch_name: str,
     settings: BatchSettings | None = None,
     now: datetime,
-) -> Drawn:
+) -> DrawResult:
     """Draw a new batch, or add questions that were imported since the last draw to a batch.
 
     Locks an existing batch. Questions in the batch stay. If the plan takes no new question, the batch does
@@ -116,17 +116,17 @@ def draw_batch(
             draw would take nothing.
     """
     require(by, Action.DRAW_BATCH)
-    name = _checked_name(batch_name)
-    reach = _reach(db, dataset=dataset, plan=plan, batch_name=name, lock=True)
-    seen = _preview(db, reach, plan)
-    if not seen.n:
-        if reach.batch is None:
-            raise Refused(_why_nothing(dataset, seen))
-        return Drawn(batch=reach.batch, added=0, strata=seen.strata, notes=(_nothing_new(seen), *seen.notes))
-    batch = reach.batch or batches.add_batch(
+    name = _check_name(batch_name)
+    draw_frame = _load_draw_frame(db, dataset=dataset, plan=plan, batch_name=name, lock=True)
+    draw_preview = _compute_preview(db, draw_frame, plan)
+    if not draw_preview.n:
+        if draw_frame.batch is None:
+            raise Refused(_describe_empty_draw(dataset, draw_preview))
+        return DrawResult(batch=draw_frame.batch, added=0, strata=draw_preview.strata, notes=(_describe_no_addition(draw_preview), *draw_preview.notes))
+    batch = draw_frame.batch or batches.add_batch(
         db,
         name=name,
-        dataset_id=reach.dataset_id,
+        dataset_id=draw_frame.dataset_id,
         plan=plan,
         settings=settings or BatchSettings(),
         by=by.id or None,
@@ -136,29 +136,29 @@ def draw_batch(
         db,
         batch_id=batch.id,
         draw=draws.Draw(
-            number=reach.draws + 1,
-            frame_after=reach.after,
-            frame_through=reach.through,
-            frame_size=seen.size,
+            number=draw_frame.draws + 1,
+            frame_after=draw_frame.after,
+            frame_through=draw_frame.through,
+            frame_size=draw_preview.size,
             drawn_at=now,
-            strata=seen.strata,
+            strata=draw_preview.strata,
         ),
-        questions=_drawn_questions(
-            db, reach, plan=plan, strata=seen.strata, first=draws.last_position(db, batch_id=batch.id) + 1
+        questions=_select_questions(
+            db, draw_frame, plan=plan, strata=draw_preview.strata, first_position=draws.load_last_position(db, batch_id=batch.id) + 1
         ),
         by=by.id or None,
     )
     new = {
         "name": name,
-        "dataset": reach.dataset_id,
+        "dataset": draw_frame.dataset_id,
         "plan": batches.plan_to_plain(plan),
-        "draw": reach.draws + 1,
-        "frame_after": reach.after,
-        "frame_through": reach.through,
-        "questions": seen.n,
+        "draw": draw_frame.draws + 1,
+        "frame_after": draw_frame.after,
+        "frame_through": draw_frame.through,
+        "questions": draw_preview.n,
     }
     record(db, by=by, what="draw batch", subject=f"batch {batch.id}", new=new, now=now)
-    return Drawn(batch=batch, added=seen.n, strata=seen.strata, notes=seen.notes)
+    return DrawResult(batch=batch, added=draw_preview.n, strata=draw_preview.strata, notes=draw_preview.notes)
 
 
 def list_batches(db: Session, *, by: Person, dataset: str | None = None) -> list[tuple[Batch, int]]:
@@ -168,46 +168,46 @@ def list_batches(db: Session, *, by: Person, dataset: str | None = None) -> list
         NotFound: there is no such dataset.
     """
     require(by, Action.DRAW_BATCH)
-    number = None if dataset is None else frames.dataset_number(db, name=dataset)
-    sizes = batches.batch_sizes(db)
-    return [(each, sizes.get(each.id, 0)) for each in batches.list_batches(db, dataset_id=number)]
+    dataset_id = None if dataset is None else frames.load_dataset_number(db, name=dataset)
+    sizes = batches.load_batch_sizes(db)
+    return [(batch, sizes.get(batch.id, 0)) for batch in batches.list_batches(db, dataset_id=dataset_id)]
 
 
-def list_questions(db: Session, *, by: Person, batch: str) -> Iterator[batches.BatchQuestion]:
+def list_batch_questions(db: Session, *, by: Person, batch: str) -> Iterator[batches.BatchQuestion]:
     """The questions of a batch with stratum, inclusion probability (0 to 1) and state, by position.
 
     Raises:
         NotFound: there is no such batch.
     """
     require(by, Action.DRAW_BATCH)
-    return batches.batch_questions(db, batch_id=batches.load_batch(db, name=batch).id)
+    return batches.iterate_batch_questions(db, batch_id=batches.load_batch(db, name=batch).id)
 
 
-def _reach(
+def _load_draw_frame(
     db: Session, *, dataset: str, plan: SamplingPlan, batch_name: str | None, lock: bool = False
-) -> _Reach:
-    dataset_id = frames.dataset_number(db, name=dataset)
+) -> _DrawFrame:
+    dataset_id = frames.load_dataset_number(db, name=dataset)
     batch = batches.find_batch(db, name=batch_name, lock=lock) if batch_name else None
-    earlier: tuple[draws.Draw, ...] = ()
+    earlier_draws: tuple[draws.Draw, ...] = ()
     if batch is not None:
-        if batch.id in applying.chosen_batches(db):
+        if batch.id in applying.load_batches_from_search(db):
             raise Refused(
                 f"The questions of the batch {batch.name!r} were found by a search: nothing is drawn into "
                 "it. Choose another name."
             )
-        _check_same(batch, dataset=dataset, dataset_id=dataset_id, plan=plan)
-        earlier = draws.draws_of(db, batch_id=batch.id)
-    return _Reach(
+        _check_same_plan(batch, dataset=dataset, dataset_id=dataset_id, plan=plan)
+        earlier_draws = draws.list_draws(db, batch_id=batch.id)
+    return _DrawFrame(
         dataset_id=dataset_id,
         batch=batch,
-        after=earlier[-1].frame_through if earlier else 0,
-        through=frames.last_question_number(db, dataset_id=dataset_id),
-        draws=len(earlier),
-        already=sum(stratum.drawn for each in earlier for stratum in each.strata),
+        after=earlier_draws[-1].frame_through if earlier_draws else 0,
+        through=frames.load_last_question_number(db, dataset_id=dataset_id),
+        draws=len(earlier_draws),
+        already=sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata),
     )
 
 
-def _check_same(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPlan) -> None:
+def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPlan) -> None:
     if batch.dataset_id != dataset_id:
         raise Refused(
             f"The batch {batch.name!r} is of another dataset than {dataset!r}. Choose another name."
@@ -221,61 +221,61 @@ def _check_same(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPl
         raise Refused(f"The batch {batch.name!r} is closed. Open it again, or choose another name.")
 
 
-def _preview(db: Session, reach: _Reach, plan: SamplingPlan) -> Preview:
+def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> DrawPreview:
     counts = frames.count_frame(
-        db, dataset_id=reach.dataset_id, after=reach.after, through=reach.through, further=plan.strata
+        db, dataset_id=draw_frame.dataset_id, after=draw_frame.after, through=draw_frame.through, stratify_by=plan.strata
     )
-    strata = allocate(counts, plan=plan, already=reach.already)
-    notes = notes_on(strata, plan=plan, already=reach.already)
-    rejected = applying.count_rejected(db, dataset_id=reach.dataset_id)
+    strata = allocate(counts, plan=plan, already_drawn=draw_frame.already)
+    notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already)
+    rejected = applying.count_rejected(db, dataset_id=draw_frame.dataset_id)
     if rejected:
         notes = (
             *notes,
             f"{rejected:,} questions of the dataset are rejected by rule; none of them is drawn.",
         )
-    return Preview(
+    return DrawPreview(
         strata=strata,
         notes=notes,
-        size=sum(each.size for each in strata),
-        n=sum(each.drawn for each in strata),
-        already=reach.already,
+        size=sum(stratum.size for stratum in strata),
+        n=sum(stratum.drawn for stratum in strata),
+        already=draw_frame.already,
     )
 
 
-def _drawn_questions(
-    db: Session, reach: _Reach, *, plan: SamplingPlan, strata: tuple[Stratum, ...], first: int
+def _select_questions(
+    db: Session, draw_frame: _DrawFrame, *, plan: SamplingPlan, strata: tuple[Stratum, ...], first_position: int
 ) -> Iterator[draws.DrawnQuestion]:
-    """The drawn questions, with positions from ``first`` on.
+    """The drawn questions, with positions from ``first_position`` on.
 
     Exams are ordered by the lowest hash of their drawn questions, the questions of an exam by their own hash.
     The order therefore depends on the seed, and neither tiers nor the order of the file form blocks.
     """
-    frame = frames.read_frame(
-        db, dataset_id=reach.dataset_id, after=reach.after, through=reach.through, further=plan.strata
+    frame = frames.load_frame(
+        db, dataset_id=draw_frame.dataset_id, after=draw_frame.after, through=draw_frame.through, stratify_by=plan.strata
     )
-    by_cell = {(each.tier, each.further): each for each in strata}
+    by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
 
     def key_of(index: int) -> str:
-        return frames.question_key(db, question_id=int(frame.numbers[index]))
+        return frames.load_question_key(db, question_id=int(frame.numbers[index]))
 
-    indices = draw(
+    indices = draw_questions(
         frame.hashes,
         frame.strata,
-        take=[by_cell[cell].drawn for cell in frame.cells],
+        counts_to_draw=[by_cell[cell].drawn for cell in frame.cells],
         sizes=frame.sizes,
         seed=plan.seed,
         key_of=key_of,
     )
-    indices = in_order(indices, frame.hashes, seed=plan.seed, key_of=key_of)
+    indices = sort_by_hash(indices, frame.hashes, seed=plan.seed, key_of=key_of)
     numbers = frame.numbers[indices].tolist()
     cells = [frame.cells[stratum] for stratum in frame.strata[indices].tolist()]
-    exams = frames.exam_numbers(db, question_ids=numbers)
-    rank: dict[int, int] = {}
+    exams = frames.map_questions_to_exams(db, question_ids=numbers)
+    exam_rank: dict[int, int] = {}
     for number in numbers:
-        rank.setdefault(exams[number], len(rank))
+        exam_rank.setdefault(exams[number], len(exam_rank))
     # Sorting is stable: within an exam the questions stay in the order of their hashes.
-    together = sorted(zip(numbers, cells, strict=True), key=lambda each: rank[exams[each[0]]])
-    for position, (number, cell) in enumerate(together, start=first):
+    grouped = sorted(zip(numbers, cells, strict=True), key=lambda item: exam_rank[exams[item[0]]])
+    for position, (number, cell) in enumerate(grouped, start=first_position):
         stratum = by_cell[cell]
         yield draws.DrawnQuestion(
             number=number,
@@ -288,32 +288,32 @@ def _drawn_questions(
 def describe(plan: SamplingPlan) -> str:
     """One line about a plan for the user: "100 of every 1,000, seed 7, strata task"."""
     amount = f"{plan.n:,} in all" if plan.n is not None else f"{plan.per_1000} of every 1,000"
-    named = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
-    shares = "".join(f", {name} with share {share:g}" for name, share in named.items())
+    other_shares = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
+    shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
     strata = f", strata {' and '.join(plan.strata)}" if plan.strata else ""
     return f"{amount}, seed {plan.seed}{shares}{strata}"
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     stripped = name.strip()
-    if not stripped or len(stripped) > LONGEST_NAME or not stripped.isprintable():
-        raise InvalidValue("batch", f"a batch needs a name of 1 to {LONGEST_NAME} printable characters")
+    if not stripped or len(stripped) > MAX_NAME_LENGTH or not stripped.isprintable():
+        raise InvalidValue("batch", f"a batch needs a name of 1 to {MAX_NAME_LENGTH} printable characters")
     return stripped
 
 
-def _why_nothing(dataset: str, seen: Preview) -> str:
-    if not seen.size:
+def _describe_empty_draw(dataset: str, draw_preview: DrawPreview) -> str:
+    if not draw_preview.size:
         return f"The dataset {dataset!r} has no questions yet. Import some first."
     return (
-        f"This plan takes none of the {seen.size:,} questions of {dataset!r}. Ask for more of every 1,000, "
+        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more of every 1,000, "
         "or for so many in all."
     )
 
 
-def _nothing_new(seen: Preview) -> str:
-    if not seen.size:
+def _describe_no_addition(draw_preview: DrawPreview) -> str:
+    if not draw_preview.size:
         return "No questions have come in since the last draw; the batch is as it was."
     return (
-        f"The plan takes none of the {seen.size:,} questions that came since the last draw; the batch is as "
+        f"The plan takes none of the {draw_preview.size:,} questions that came since the last draw; the batch is as "
         "it was, and they stay for the next draw."
     )

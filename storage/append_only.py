@@ -61,10 +61,10 @@ def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]])
     """
     for table, columns in keys.items():
         if _is_sqlite(connection):
-            same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
-            there = f'EXISTS (SELECT 1 FROM "{table}" WHERE {same})'  # noqa: S608 - our own names
+            same_key = " AND ".join(f"{column} = NEW.{column}" for column in columns)
+            row_exists = f'EXISTS (SELECT 1 FROM "{table}" WHERE {same_key})'  # noqa: S608 - our own names
             connection.exec_driver_sql(
-                f'CREATE TRIGGER {table}_no_replace BEFORE INSERT ON "{table}" WHEN {there} '
+                f'CREATE TRIGGER {table}_no_replace BEFORE INSERT ON "{table}" WHEN {row_exists} '
                 f"BEGIN SELECT RAISE(ABORT, '{table} is append-only: that row is there already'); END"
             )
         else:
@@ -76,14 +76,14 @@ def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]])
 
 def allow_ways_round(connection: Connection, tables: Sequence[str]) -> None:
     """Undo :func:`refuse_ways_round`."""
-    what = "replace" if _is_sqlite(connection) else "truncate"
+    event = "replace" if _is_sqlite(connection) else "truncate"
     for table in tables:
-        _drop_trigger(connection, table, f"{table}_no_{what}")
+        _drop_trigger(connection, table, f"{table}_no_{event}")
 
 
 def _drop_trigger(connection: Connection, table: str, name: str) -> None:
-    on = "" if _is_sqlite(connection) else f' ON "{table}"'
-    connection.exec_driver_sql(f"DROP TRIGGER {name}{on}")
+    on_table = "" if _is_sqlite(connection) else f' ON "{table}"'
+    connection.exec_driver_sql(f"DROP TRIGGER {name}{on_table}")
 
 
 def _is_sqlite(connection: Connection) -> bool:

@@ -27,7 +27,7 @@ _NETWORK = {
     "keepalives_interval": 3,
     "keepalives_count": 3,
 }
-_TURN = "overread turn"  # key in a connection's info while it holds this process's write lock
+_HOLDS_WRITE_LOCK = "overread turn"  # key in a connection's info while it holds this process's write lock
 
 
 def make_engine(url: str) -> Engine:
@@ -59,7 +59,7 @@ def make_engine(url: str) -> Engine:
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
     )
     event.listen(engine, "connect", _prepare_sqlite)
-    _take_turns(engine)
+    _serialize_writers(engine)
     return engine
 
 
@@ -74,25 +74,25 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     cursor.close()
 
 
-def _take_turns(engine: Engine) -> None:
+def _serialize_writers(engine: Engine) -> None:
     """Queue this process's writers for SQLite's single write lock; each starts when the last one ends.
 
     SQLite itself retries after pauses of up to 100 ms, in no order: among forty writers some wait for seconds
     while others overtake them. Between processes SQLite's own retries still apply.
     """
-    turn = threading.Lock()
+    write_lock = threading.Lock()
 
     def begin(connection: Connection) -> None:
         options = connection.get_execution_options()
         if options.get("overread_read_only", False):
             connection.exec_driver_sql("BEGIN DEFERRED")
             return
-        held = connection.info
-        patience = options.get("overread_patience_ms", BUSY_TIMEOUT_MS) / 1000
-        until = time.monotonic() + patience
-        held[_TURN] = held.get(_TURN, False) or turn.acquire(timeout=patience)
-        left = max(0, round(1000 * (until - time.monotonic())))
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {left}")
+        info = connection.info
+        timeout = options.get("overread_patience_ms", BUSY_TIMEOUT_MS) / 1000
+        deadline = time.monotonic() + timeout
+        info[_HOLDS_WRITE_LOCK] = info.get(_HOLDS_WRITE_LOCK, False) or write_lock.acquire(timeout=timeout)
+        remaining_ms = max(0, round(1000 * (deadline - time.monotonic())))
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {remaining_ms}")
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         except BaseException:  # of any kind: a lock that is not released blocks all writers
@@ -102,19 +102,19 @@ def _take_turns(engine: Engine) -> None:
             connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
     def end(_dbapi_connection: object, record: Connection | ConnectionPoolEntry) -> None:
-        if record.info.pop(_TURN, False):
-            turn.release()
+        if record.info.pop(_HOLDS_WRITE_LOCK, False):
+            write_lock.release()
 
     event.listen(engine, "begin", begin)
     event.listen(engine, "checkin", end)
 
 
 @lru_cache(maxsize=4)
-def engine_for(url: str) -> Engine:
+def get_engine(url: str) -> Engine:
     """Return this process's only engine for that URL."""
     return make_engine(url)
 
 
 def current_engine() -> Engine:
     """Return the engine of the workspace that the environment configures."""
-    return engine_for(current_workspace().database_url)
+    return get_engine(current_workspace().database_url)

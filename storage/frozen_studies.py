@@ -6,8 +6,8 @@ from sqlalchemy import Connection
 
 _SLOT, _STUDY = "study_slot", "reader_study"
 #: The frozen columns: all except the state, since a study may be opened and closed.
-_KEPT = ("name", "dataset_id", "source_kind", "source_name", "design", "simulated")
-_SAYS = "the reader study is frozen: its first reading is in"
+_FROZEN_COLUMNS = ("name", "dataset_id", "source_kind", "source_name", "design", "simulated")
+_MESSAGE = "the reader study is frozen: its first reading is in"
 
 
 def freeze_when_read(connection: Connection) -> None:
@@ -16,22 +16,22 @@ def freeze_when_read(connection: Connection) -> None:
         for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):
             connection.exec_driver_sql(
                 f"CREATE TRIGGER {_SLOT}_frozen_{verb.lower()} BEFORE {verb} ON {_SLOT} "
-                f"WHEN {_is_read(f'{row}.study_id')} BEGIN SELECT RAISE(ABORT, '{_SAYS}'); END"
+                f"WHEN {_is_read(f'{row}.study_id')} BEGIN SELECT RAISE(ABORT, '{_MESSAGE}'); END"
             )
         connection.exec_driver_sql(
-            f"CREATE TRIGGER {_STUDY}_frozen BEFORE UPDATE OF {', '.join(_KEPT)} ON {_STUDY} "
-            f"WHEN {_is_read('OLD.id')} BEGIN SELECT RAISE(ABORT, '{_SAYS}'); END"
+            f"CREATE TRIGGER {_STUDY}_frozen BEFORE UPDATE OF {', '.join(_FROZEN_COLUMNS)} ON {_STUDY} "
+            f"WHEN {_is_read('OLD.id')} BEGIN SELECT RAISE(ABORT, '{_MESSAGE}'); END"
         )
         return
-    which = {
+    set_study_id = {
         "slot": "IF TG_OP = 'INSERT' THEN which := NEW.study_id; ELSE which := OLD.study_id; END IF;",
         "study": "which := OLD.id;",
     }
-    for name, found in which.items():
+    for name, assignment in set_study_id.items():
         connection.exec_driver_sql(
             f"CREATE FUNCTION refuse_{name}_when_read() RETURNS trigger LANGUAGE plpgsql AS $$ "
-            f"DECLARE which integer; BEGIN {found} "
-            f"IF {_is_read('which')} THEN RAISE EXCEPTION '{_SAYS}'; END IF; "
+            f"DECLARE which integer; BEGIN {assignment} "
+            f"IF {_is_read('which')} THEN RAISE EXCEPTION '{_MESSAGE}'; END IF; "
             "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$"
         )
     connection.exec_driver_sql(
@@ -39,7 +39,7 @@ def freeze_when_read(connection: Connection) -> None:
         "FOR EACH ROW EXECUTE FUNCTION refuse_slot_when_read()"
     )
     connection.exec_driver_sql(
-        f"CREATE TRIGGER {_STUDY}_frozen BEFORE UPDATE OF {', '.join(_KEPT)} ON {_STUDY} "
+        f"CREATE TRIGGER {_STUDY}_frozen BEFORE UPDATE OF {', '.join(_FROZEN_COLUMNS)} ON {_STUDY} "
         "FOR EACH ROW EXECUTE FUNCTION refuse_study_when_read()"
     )
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import OperationalError
 
 from domain.errors import NotNow, Refused
-from domain.file_errors import file_trouble
+from domain.file_errors import describe_file_error
 from storage.engine import current_engine
 from storage.schema_check import check_schema
 from storage.workspace import current_workspace
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def alembic_config(on: Engine | Connection) -> Config:
+def alembic_config(target: Engine | Connection) -> Config:
     """Return Alembic's configuration for this package's migrations on that engine or open transaction."""
     from alembic.config import Config  # noqa: PLC0415 - see above
 
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
-    config.attributes["engine" if isinstance(on, Engine) else "connection"] = on
+    config.attributes["engine" if isinstance(target, Engine) else "connection"] = target
     return config
 
 
@@ -79,7 +79,7 @@ def prepare_workspace() -> None:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NotNow(
-            f"The workspace folder {home} could not be created. {file_trouble(error)} See that OVERREAD_HOME "
+            f"The workspace folder {home} could not be created. {describe_file_error(error)} See that OVERREAD_HOME "
             "is right, and that its parent folder can be written."
         ) from error
     try:
@@ -88,29 +88,29 @@ def prepare_workspace() -> None:
             upgrade(engine)
         check_schema(engine)
     except OperationalError as error:
-        why = str(error.orig).splitlines()[0]
+        reason = str(error.orig).splitlines()[0]
         raise NotNow(
-            f"The database could not be opened or prepared: {why}. See that it runs, that "
+            f"The database could not be opened or prepared: {reason}. See that it runs, that "
             "OVERREAD_DATABASE_URL and OVERREAD_HOME are right, and that the workspace can be written."
         ) from error
 
 
-def revision_of(on: Engine | Connection) -> str | None:
+def read_revision(target: Engine | Connection) -> str | None:
     """Return the revision of the database's tables; None if there are none yet."""
-    if isinstance(on, Engine):
-        with on.execution_options(overread_read_only=True).connect() as connection:
-            return revision_of(connection)
-    if not inspect(on).has_table("alembic_version"):
+    if isinstance(target, Engine):
+        with target.execution_options(overread_read_only=True).connect() as connection:
+            return read_revision(connection)
+    if not inspect(target).has_table("alembic_version"):
         return None
-    revision: str | None = on.scalar(text("SELECT version_num FROM alembic_version"))
+    revision: str | None = target.scalar(text("SELECT version_num FROM alembic_version"))
     return revision
 
 
 def is_current(engine: Engine) -> bool:
     """Return whether the database is at the newest revision of this version."""
-    return revision_of(engine) == revisions()[-1]
+    return read_revision(engine) == list_revisions()[-1]
 
 
-def revisions() -> list[str]:
+def list_revisions() -> list[str]:
     """Return all revisions that this version knows, the oldest first."""
     return sorted(path.name.partition("_")[0] for path in _MIGRATIONS.glob("versions/[0-9]*.py"))

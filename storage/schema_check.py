@@ -25,7 +25,7 @@ from domain.errors import Refused
 _SEARCH_INDEX = "question_words"
 _ALEMBIC = "alembic_version"
 #: The maximum number of differences in a message.
-_NAMED = 5
+_MAX_LISTED = 5
 
 
 class ObjectKind(StrEnum):
@@ -83,16 +83,16 @@ class SchemaDifference:
         return self.object.kind not in _HOLDS_ROWS or self.object.table.startswith(_SEARCH_INDEX)
 
     def __str__(self) -> str:
-        name, on = _label(self.object)
+        name, location = _describe_object(self.object)
         match self.kind:
             case DifferenceKind.MISSING:
-                return f"{name} is missing{on}"
+                return f"{name} is missing{location}"
             case DifferenceKind.UNEXPECTED:
-                return f"{name}{on} is not expected"
+                return f"{name}{location} is not expected"
             case DifferenceKind.ALTERED if self.object.kind in (ObjectKind.COLUMN, ObjectKind.INDEX):
-                return f"{name}{on} is {self.actual}, expected {self.expected}"
+                return f"{name}{location} is {self.actual}, expected {self.expected}"
             case _:
-                return f"{name}{on} has another definition than expected"
+                return f"{name}{location} has another definition than expected"
 
 
 def check_schema(engine: Engine) -> None:
@@ -102,30 +102,30 @@ def check_schema(engine: Engine) -> None:
         Refused: there are differences; the text names them and says what to do.
     """
     with engine.execution_options(overread_read_only=True).connect() as connection:
-        differences = schema_differences(connection)
+        differences = find_schema_differences(connection)
     if differences:
         raise Refused(describe_differences(differences))
 
 
-def schema_differences(connection: Connection) -> list[SchemaDifference]:
+def find_schema_differences(connection: Connection) -> list[SchemaDifference]:
     """Return the differences from the expected schema by table, without writing anything.
 
     The database must be at the newest revision. Tables, plain indexes and functions that are not Overread's
     are ignored.
     """
-    return compare_schemas(expected=expected_schema(connection.dialect.name), actual=read_schema(connection))
+    return compare_schemas(expected=load_expected_schema(connection.dialect.name), actual=read_schema(connection))
 
 
 def describe_differences(differences: Iterable[SchemaDifference]) -> str:
     """Return a message with the differences and what to do about them."""
-    listed = list(differences)
-    named = "; ".join(str(difference) for difference in listed[:_NAMED])
-    if len(listed) > _NAMED:
-        named += f"; and {len(listed) - _NAMED} more, which `cli.py health` lists"
-    return f"The database is not as this version of Overread expects: {named}. {way_out(listed)}"
+    all_differences = list(differences)
+    summary = "; ".join(str(difference) for difference in all_differences[:_MAX_LISTED])
+    if len(all_differences) > _MAX_LISTED:
+        summary += f"; and {len(all_differences) - _MAX_LISTED} more, which `cli.py health` lists"
+    return f"The database is not as this version of Overread expects: {summary}. {describe_remedy(all_differences)}"
 
 
-def way_out(differences: Iterable[SchemaDifference]) -> str:
+def describe_remedy(differences: Iterable[SchemaDifference]) -> str:
     """Return what to do about the differences."""
     if all(difference.rows_are_whole for difference in differences):
         return (
@@ -145,31 +145,31 @@ def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifferenc
     absent = {item.table for item in expected if item.kind is ObjectKind.TABLE and item not in actual}
     differences = []
     for item in sorted({*expected, *actual}):
-        wanted, found = expected.get(item), actual.get(item)
-        if wanted == found or (item.table in absent and item.kind is not ObjectKind.TABLE):
+        expected_definition, actual_definition = expected.get(item), actual.get(item)
+        if expected_definition == actual_definition or (item.table in absent and item.kind is not ObjectKind.TABLE):
             continue
-        if wanted is None:
-            if _is_foreign(item, found or "", tables):
+        if expected_definition is None:
+            if _is_foreign(item, actual_definition or "", tables):
                 continue
             kind = DifferenceKind.UNEXPECTED
         else:
-            kind = DifferenceKind.MISSING if found is None else DifferenceKind.ALTERED
-        differences.append(SchemaDifference(kind=kind, object=item, expected=wanted, actual=found))
+            kind = DifferenceKind.MISSING if actual_definition is None else DifferenceKind.ALTERED
+        differences.append(SchemaDifference(kind=kind, object=item, expected=expected_definition, actual=actual_definition))
     return differences
 
 
 @cache
-def expected_schema(dialect: str) -> Schema:
+def load_expected_schema(dialect: str) -> Schema:
     """Return the schema after the newest migration, on "sqlite" or "postgresql"."""
-    return schema_from_json(json.loads(expected_file(dialect).read_text(encoding="utf-8"))["schema"])
+    return schema_from_json(json.loads(expected_schema_path(dialect).read_text(encoding="utf-8"))["schema"])
 
 
-def expected_tables(dialect: str) -> frozenset[str]:
+def list_expected_tables(dialect: str) -> frozenset[str]:
     """Return the names of Overread's tables, as opposed to others in the same database."""
-    return frozenset(item.table for item in expected_schema(dialect) if item.table)
+    return frozenset(item.table for item in load_expected_schema(dialect) if item.table)
 
 
-def expected_file(dialect: str) -> Path:
+def expected_schema_path(dialect: str) -> Path:
     """Return the path of the committed file for that kind of database."""
     return Path(__file__).parent / "migrations" / "expected" / f"{dialect}.json"
 
@@ -181,8 +181,8 @@ def read_schema(connection: Connection) -> Schema:
     own = {name for name in inspector.get_table_names() if name != _ALEMBIC}
     search_index = {name for name in own if sqlite and name.startswith(_SEARCH_INDEX)}
     schema = {SchemaObject(name, ObjectKind.TABLE, ""): "" for name in own}
-    schema |= _columns_and_constraints(inspector, own - search_index)
-    schema |= _sqlite_texts(connection) if sqlite else _postgresql_texts(connection)
+    schema |= _read_columns_and_constraints(inspector, own - search_index)
+    schema |= _read_sqlite_definitions(connection) if sqlite else _read_postgresql_definitions(connection)
     return schema
 
 
@@ -199,17 +199,17 @@ def schema_from_json(tables: dict[str, Any]) -> Schema:
     return {
         SchemaObject(table, ObjectKind(kind), name): definition
         for table, kinds in tables.items()
-        for kind, named in kinds.items()
-        for name, definition in named.items()
+        for kind, definitions in kinds.items()
+        for name, definition in definitions.items()
     }
 
 
-def schema_digest(schema: Schema) -> str:
+def compute_schema_digest(schema: Schema) -> str:
     """Return the SHA-256 of the schema. It is equal if :func:`compare_schemas` finds no difference."""
     return hashlib.sha256(json.dumps(schema_to_json(schema), sort_keys=True).encode()).hexdigest()
 
 
-def _label(item: SchemaObject) -> tuple[str, str]:
+def _describe_object(item: SchemaObject) -> tuple[str, str]:
     """Return the object's name and its location."""
     match item.kind:
         case ObjectKind.TABLE:
@@ -228,55 +228,55 @@ def _is_foreign(item: SchemaObject, definition: str, tables: set[str]) -> bool:
     return item.table not in tables or plain_index or item.kind is ObjectKind.FUNCTION
 
 
-def _columns_and_constraints(inspector: Inspector, tables: set[str]) -> dict[SchemaObject, str]:
+def _read_columns_and_constraints(inspector: Inspector, tables: set[str]) -> dict[SchemaObject, str]:
     dialect = inspector.dialect
     schema: dict[SchemaObject, str] = {}
 
     def add(table: str, kind: ObjectKind, name: str, definition: str = "") -> None:
         schema[SchemaObject(table, kind, name)] = definition
 
-    for table, column in _each(inspector.get_multi_columns(), tables):
+    for table, column in _iterate_items(inspector.get_multi_columns(), tables):
         parts = [column["type"].compile(dialect), "NULL" if column["nullable"] else "NOT NULL"]
         if column["default"] is not None:
             parts.append(f"DEFAULT {column['default']}")
         add(table, ObjectKind.COLUMN, column["name"], " ".join(parts))
     for (_, table), key in inspector.get_multi_pk_constraint().items():
         if table in tables and key["constrained_columns"]:
-            add(table, ObjectKind.PRIMARY_KEY, _listed(key["constrained_columns"]))
-    for table, key in _each(inspector.get_multi_foreign_keys(), tables):
-        target = f"{key['referred_table']} {_listed(key['referred_columns'])}"
+            add(table, ObjectKind.PRIMARY_KEY, _format_columns(key["constrained_columns"]))
+    for table, key in _iterate_items(inspector.get_multi_foreign_keys(), tables):
+        target = f"{key['referred_table']} {_format_columns(key['referred_columns'])}"
         options = " ".join(f"{name} {value}" for name, value in sorted(key["options"].items()) if value)
-        add(table, ObjectKind.FOREIGN_KEY, f"{_listed(key['constrained_columns'])} to {target}", options)
-    for table, unique in _each(inspector.get_multi_unique_constraints(), tables):
-        add(table, ObjectKind.UNIQUE, _listed(unique["column_names"]))
-    for table, check in _each(inspector.get_multi_check_constraints(), tables):
+        add(table, ObjectKind.FOREIGN_KEY, f"{_format_columns(key['constrained_columns'])} to {target}", options)
+    for table, unique in _iterate_items(inspector.get_multi_unique_constraints(), tables):
+        add(table, ObjectKind.UNIQUE, _format_columns(unique["column_names"]))
+    for table, check in _iterate_items(inspector.get_multi_check_constraints(), tables):
         add(table, ObjectKind.CHECK, check["name"] or check["sqltext"], check["sqltext"])
-    for table, index in _each(inspector.get_multi_indexes(), tables):
+    for table, index in _iterate_items(inspector.get_multi_indexes(), tables):
         if "duplicates_constraint" not in index:
             add(table, ObjectKind.INDEX, index["name"], _index_definition(index))
     return schema
 
 
-def _each(by_table: Mapping[Any, Any], tables: set[str]) -> Iterable[tuple[str, Any]]:
+def _iterate_items(by_table: Mapping[Any, Any], tables: set[str]) -> Iterable[tuple[str, Any]]:
     return ((table, item) for (_, table), items in by_table.items() if table in tables for item in items)
 
 
-def _listed(columns: Iterable[str | None]) -> str:
+def _format_columns(columns: Iterable[str | None]) -> str:
     return f"({', '.join(map(str, columns))})"
 
 
 def _index_definition(index: Mapping[str, Any]) -> str:
     options = index.get("dialect_options", {})
-    further = [
+    extra_options = [
         f"{name} {value}"
         for name, value in sorted(options.items())
         if isinstance(value, ClauseElement) or value
     ]
-    columns = _listed(index.get("expressions") or index["column_names"])
-    return " ".join(["unique" if index["unique"] else "plain", columns, *further])
+    columns = _format_columns(index.get("expressions") or index["column_names"])
+    return " ".join(["unique" if index["unique"] else "plain", columns, *extra_options])
 
 
-def _sqlite_texts(connection: Connection) -> dict[SchemaObject, str]:
+def _read_sqlite_definitions(connection: Connection) -> dict[SchemaObject, str]:
     """Return triggers and the search index with the statements that created them."""
     rows = connection.exec_driver_sql(
         "SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type = 'trigger' OR name = ?",
@@ -288,7 +288,7 @@ def _sqlite_texts(connection: Connection) -> dict[SchemaObject, str]:
     }
 
 
-def _postgresql_texts(connection: Connection) -> dict[SchemaObject, str]:
+def _read_postgresql_definitions(connection: Connection) -> dict[SchemaObject, str]:
     """Return triggers, including whether they are disabled, and the functions that triggers call."""
     schema = {}
     for table, name, definition, enabled in connection.exec_driver_sql(

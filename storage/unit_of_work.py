@@ -16,7 +16,7 @@ from storage.engine import current_engine
 
 _LOG = logging.getLogger(__name__)
 #: The errors of a database that is temporarily unavailable, including an exhausted connection pool.
-_AWAY = (OperationalError, InterfaceError, PoolTimeout)
+_UNAVAILABLE_ERRORS = (OperationalError, InterfaceError, PoolTimeout)
 _LOCKED = (
     "Not saved: something else has been writing to the database for too long, a large import perhaps. "
     "Try again in a moment."
@@ -26,55 +26,55 @@ _FULL = (
     "then try again."
 )
 #: Messages to the user by text in the database's error. In every case the transaction was rolled back.
-_NOT_NOW = (
+_MESSAGES = (
     ("database is locked", _LOCKED),
     ("lock timeout", _LOCKED),
     ("disk is full", _FULL),
     ("No space left on device", _FULL),
 )
-_OTHERWISE = (
+_NOT_SAVED = (
     "Not saved: the database could not be reached or written. Try again, and if it stays so, tell whoever "
     "runs this server; its log says why."
 )
-_UNREAD = (
+_NOT_READ = (
     "The database could not be read. Try again, and if it stays so, tell whoever runs this server; its log "
     "says why."
 )
 
 
 @contextmanager
-def unit_of_work(engine: Engine | None = None, *, patience_ms: int | None = None) -> Iterator[Session]:
+def unit_of_work(engine: Engine | None = None, *, lock_timeout_ms: int | None = None) -> Iterator[Session]:
     """Open a session that is committed when the block ends and rolled back on an error.
 
-    ``patience_ms`` is how long it waits for other writers; None means the engine's default.
+    ``lock_timeout_ms`` is how long it waits for other writers; None means the engine's default.
 
     Raises:
         AlreadyThere: a constraint of the database was violated, and no service handled it before.
         NotNow: the database was locked for too long, is full or cannot be reached; nothing was written.
     """
     bind = engine or current_engine()
-    if patience_ms is not None:
-        bind = bind.execution_options(overread_patience_ms=patience_ms)
+    if lock_timeout_ms is not None:
+        bind = bind.execution_options(overread_patience_ms=lock_timeout_ms)
     with Session(bind, expire_on_commit=False) as session:
         try:
-            if patience_ms is not None and bind.dialect.name != "sqlite":
-                session.execute(text(f"SET LOCAL lock_timeout = {int(patience_ms)}"))
+            if lock_timeout_ms is not None and bind.dialect.name != "sqlite":
+                session.execute(text(f"SET LOCAL lock_timeout = {int(lock_timeout_ms)}"))
             yield session
             session.commit()
         except IntegrityError as error:
             session.rollback()
             raise AlreadyThere(f"The database refused a double or a loose reference: {error.orig}") from error
-        except _AWAY as error:
+        except _UNAVAILABLE_ERRORS as error:
             session.rollback()
             _LOG.warning("the database did not do it: %s", _cause(error))
-            raise NotNow(_not_now(error)) from error
+            raise NotNow(_message_for(error)) from error
         except BaseException:  # rolled back on any error, including an interrupted script
             session.rollback()
             raise
 
 
 @contextmanager
-def reading(engine: Engine | None = None) -> Iterator[Session]:
+def read_only_session(engine: Engine | None = None) -> Iterator[Session]:
     """Open a read-only session that sees one snapshot of the database and blocks no writer.
 
     Raises:
@@ -84,14 +84,14 @@ def reading(engine: Engine | None = None) -> Iterator[Session]:
     with Session(read_only, expire_on_commit=False) as session:
         try:
             yield session
-        except _AWAY as error:
+        except _UNAVAILABLE_ERRORS as error:
             _LOG.warning("the database could not be read: %s", _cause(error))
-            raise NotNow(_UNREAD) from error
+            raise NotNow(_NOT_READ) from error
 
 
-def _not_now(error: SQLAlchemyError) -> str:
-    said = _cause(error)
-    return next((text for words, text in _NOT_NOW if words in said), _OTHERWISE)
+def _message_for(error: SQLAlchemyError) -> str:
+    cause = _cause(error)
+    return next((text for fragment, text in _MESSAGES if fragment in cause), _NOT_SAVED)
 
 
 def _cause(error: SQLAlchemyError) -> str:

@@ -13,7 +13,7 @@ _DEFAULT_CACHE_GIB = 2.0
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.)[A-Za-z0-9!_.*'()-]+)*/?")
 #: What a backup includes from ``home`` besides database and images. The rest is temporary (uploads) or can be
 #: computed again (cache).
-KEPT = ("releases", "refusals", "demo", "demo.json")
+BACKED_UP = ("releases", "refusals", "demo", "demo.json")
 _DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
 
 
@@ -76,13 +76,13 @@ def cache_limit() -> int:
     Raises:
         InvalidValue: the value is not a number above 0.
     """
-    said = os.environ.get("OVERREAD_CACHE_GIB", "").strip()
+    value = os.environ.get("OVERREAD_CACHE_GIB", "").strip()
     try:
-        gib = float(said) if said else _DEFAULT_CACHE_GIB
+        gib = float(value) if value else _DEFAULT_CACHE_GIB
     except ValueError:
         gib = 0.0
     if not 0 < gib < float("inf"):
-        raise InvalidValue("OVERREAD_CACHE_GIB", f"{said!r} is not a number of GiB above 0")
+        raise InvalidValue("OVERREAD_CACHE_GIB", f"{value!r} is not a number of GiB above 0")
     return int(gib * (1 << 30))
 
 

@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from hypothesis import settings
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 
-from storage.engine import current_engine, engine_for, make_engine
+from storage.engine import current_engine, get_engine, make_engine
 from storage.schema import upgrade
 from storage.workspace import driver_url
 
@@ -156,7 +156,7 @@ def workspace_engine(
     engine = current_engine()
     yield engine
     engine.dispose()
-    engine_for.cache_clear()
+    get_engine.cache_clear()
 
 
 def _with_database(server: str, name: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from web.requests import LARGEST_NUMBER
+from web.requests import MAX_ID
 
 
-def number_in(value: object) -> int | None:
+def parse_id(value: object) -> int | None:
     """Return the id of a batch, study or question; None if the value cannot be an id."""
     try:
         number = int(value) if isinstance(value, str | int) else 0
     except ValueError:
         return None
-    return number if 0 < number <= LARGEST_NUMBER else None
+    return number if 0 < number <= MAX_ID else None

@@ -14,22 +14,22 @@ from ui.ground import is_light
 
 #: Streamlit's grey of axis labels has a contrast under 4.5 : 1 on its light page; n and intervals stand
 #: there.
-_ON_LIGHT = "#4a5157"
-_MARK = "#4f93a6"  # the theme's colour, between its dark and its light shade
-_AROUND = 70  # pixels next to the rows: Streamlit includes them in the height
+_TEXT_ON_LIGHT = "#4a5157"
+_MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
+_MARGIN = 70  # pixels next to the rows: Streamlit includes them in the height
 
 
-def chart(made: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
+def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
     """Draw a chart with text that is legible in the present theme."""
-    words: dict[str, Any] = {"labelColor": _ON_LIGHT, "titleColor": _ON_LIGHT} if is_light() else {}
+    text_colours: dict[str, Any] = {"labelColor": _TEXT_ON_LIGHT, "titleColor": _TEXT_ON_LIGHT} if is_light() else {}
     # Streamlit's theme moves the first and the last label away from the values they name.
-    made = made.configure_axis(labelFlush=False, **words)
-    if words:
-        made = made.configure_legend(**words).configure_header(**words)
-    st.altair_chart(made, width="stretch")
+    altair_chart = altair_chart.configure_axis(labelFlush=False, **text_colours)
+    if text_colours:
+        altair_chart = altair_chart.configure_legend(**text_colours).configure_header(**text_colours)
+    st.altair_chart(altair_chart, width="stretch")
 
 
-def share_intervals(shares: Sequence[tuple[str, Proportion]], *, title: str) -> alt.LayerChart:
+def build_share_chart(shares: Sequence[tuple[str, Proportion]], *, title: str) -> alt.LayerChart:
     """Draw one point per named share with its 95 % interval, in percent; undefined shares are omitted."""
     rows = [
         {
@@ -52,9 +52,9 @@ def share_intervals(shares: Sequence[tuple[str, Proportion]], *, title: str) -> 
             *(alt.Tooltip(f"{name}:Q", format=".1f") for name in ("percent", "low", "high")),
         ],
     )
-    spread = base.mark_rule(color=_MARK, strokeWidth=2).encode(
+    spread = base.mark_rule(color=_MARK_COLOUR, strokeWidth=2).encode(
         x=alt.X("low:Q", title=title, axis=alt.Axis(tickCount=10)), x2="high:Q"
     )
-    point = base.mark_point(color=_MARK, filled=True, size=70).encode(x="percent:Q")
-    drawn: alt.LayerChart = (spread + point).properties(height=24 * max(1, len(rows)) + _AROUND)
-    return drawn
+    point = base.mark_point(color=_MARK_COLOUR, filled=True, size=70).encode(x="percent:Q")
+    interval_chart: alt.LayerChart = (spread + point).properties(height=24 * max(1, len(rows)) + _MARGIN)
+    return interval_chart

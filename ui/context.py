@@ -7,23 +7,23 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from accounts.service.audit import last_deed
+from accounts.service.audit import last_write_at
 from domain.people import Action, Person
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace, current_workspace
-from web.sign_in.cookies import sign_in_token
-from web.sign_in.presence import person_present
+from web.sign_in.cookies import find_sign_in_token
+from web.sign_in.presence import find_present_person
 
 __all__ = [
     "Workspace",
     "clock",
-    "clock_time",
+    "format_clock_time",
     "current_person",
     "current_workspace",
-    "person_or_nobody",
-    "reading",
+    "find_current_person",
+    "read_only_session",
     "require_page",
-    "saved_since",
+    "find_last_write_since",
     "unit_of_work",
 ]
 
@@ -33,42 +33,42 @@ def clock() -> datetime:
     return datetime.now(UTC)
 
 
-def clock_time(moment: datetime) -> str:
+def format_clock_time(moment: datetime) -> str:
     """Format a time in the browser's time zone, as 14:03:12; with "UTC" if the zone is unknown."""
-    named = st.context.timezone
+    zone_name = st.context.timezone
     try:
-        zone = ZoneInfo(named) if isinstance(named, str) else None
+        zone = ZoneInfo(zone_name) if isinstance(zone_name, str) else None
     except (ZoneInfoNotFoundError, ValueError):  # the browser sends the name, so it can be anything
         zone = None
     return f"{moment.astimezone(zone):%H:%M:%S}" if zone else f"{moment.astimezone(UTC):%H:%M:%S} UTC"
 
 
-def saved_since(begun: datetime) -> datetime | None:
-    """Return when the person's latest action since ``begun`` was recorded, as read back from the database.
+def find_last_write_since(start: datetime) -> datetime | None:
+    """Return when the person's latest action since ``start`` was recorded, as read back from the database.
 
     Raises:
         NotNow: the database is temporarily unable to answer.
     """
-    person = person_or_nobody()
+    person = find_current_person()
     if person is None:
         return None
-    with reading() as db:
-        return last_deed(db, by=person, since=begun)
+    with read_only_session() as db:
+        return last_write_at(db, by=person, since=start)
 
 
-def token() -> str | None:
+def read_sign_in_token() -> str | None:
     """Return the sign-in token from the cookie that the browser sent when the page connected."""
-    return sign_in_token(st.context.cookies)
+    return find_sign_in_token(st.context.cookies)
 
 
-def person_or_nobody() -> Person | None:
+def find_current_person() -> Person | None:
     """Return the person at the browser, read from the database; None without a valid sign-in."""
-    return person_present(token())
+    return find_present_person(read_sign_in_token())
 
 
 def current_person() -> Person:
     """Return the person at the browser; stop the page if nobody is signed in."""
-    person = person_or_nobody()
+    person = find_current_person()
     if person is None:
         st.info("You are signed out. Reload the page to sign in.")
         st.stop()

@@ -11,8 +11,8 @@ import sys
 
 #: The number of new modules from which freezing pays. Collecting fewer takes less than one or two
 #: milliseconds.
-_WORTH_IT = 50
-_seen = 0
+_MIN_NEW_MODULES = 50
+_frozen_count = 0
 
 
 def freeze_modules() -> None:
@@ -21,7 +21,7 @@ def freeze_modules() -> None:
     Pages import pandas, Altair and SciPy when they first need them, so this is called in each run.
     """
     global _seen  # noqa: PLW0603 - the process has one collector
-    if len(sys.modules) >= _seen + _WORTH_IT:
-        _seen = len(sys.modules)
+    if len(sys.modules) >= _frozen_count + _MIN_NEW_MODULES:
+        _frozen_count = len(sys.modules)
         gc.collect()
         gc.freeze()

@@ -12,11 +12,11 @@ def is_light() -> bool:
     return bool(st.context.theme.type == "light")
 
 
-def grey() -> str:
+def secondary_text_colour() -> str:
     """Return the colour of secondary text; contrast 4.7 : 1 on the light page, 5.7 : 1 on the dark one."""
     return _GREY_ON_LIGHT if is_light() else _GREY_ON_DARK
 
 
-def ground() -> str:
+def background_colour() -> str:
     """Return the page's background colour, for a fixed part under which something else is scrolled."""
     return str(st.get_option(f"theme.{'light' if is_light() else 'dark'}.backgroundColor"))

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 
-def beside(
+def responsive_columns(
     *shares: float, name: str, gap: Literal["small", "medium", "large"] = "large"
 ) -> list[DeltaGenerator]:
     """Return columns with these shares of the width.
@@ -24,8 +24,8 @@ def beside(
     return st.container(key=f"overread-beside-{name}").columns(shares, gap=gap)
 
 
-def figures(*shown: tuple[str, str, str]) -> None:
+def show_metrics(*metrics: tuple[str, str, str]) -> None:
     """Draw numbers in a row, each as (label, value, help). Each is as wide as its text, and the row wraps."""
     with st.container(horizontal=True, gap="large"):
-        for label, value, told in shown:
-            st.metric(label, value, help=told, width="content")
+        for label, value, help_text in metrics:
+            st.metric(label, value, help=help_text, width="content")

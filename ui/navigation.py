@@ -179,16 +179,16 @@ PAGES = (
 )
 
 
-def pages_for(person: Person) -> list[Page]:
+def list_permitted_pages(person: Person) -> list[Page]:
     """Return the pages that the person's roles permit, in the order of the navigation."""
     return [page for page in PAGES if page.action is None or person.may(page.action)]
 
 
-def pages_by_stage(person: Person) -> dict[Stage, list[Page]]:
+def group_pages_by_stage(person: Person) -> dict[Stage, list[Page]]:
     """Return those pages under the headings of the navigation; a short navigation has no headings."""
-    pages = pages_for(person)
+    pages = list_permitted_pages(person)
     if len(pages) <= _PAGES_WITHOUT_HEADINGS:
         return {Stage.NONE: pages}
     return {
-        stage: of_stage for stage in Stage if (of_stage := [page for page in pages if page.stage is stage])
+        stage: stage_pages for stage in Stage if (stage_pages := [page for page in pages if page.stage is stage])
     }

@@ -19,7 +19,7 @@ class NextStep:
     label: str
 
 
-def next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]) -> NextStep:
+def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]) -> NextStep:
     """Return the first step that is missing for a release: import, draw, assign, wait, release.
 
     Args:
@@ -40,20 +40,20 @@ def next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]) -> 
             page="pages/sampling.py",
             label="Draw a batch",
         )
-    opened = [each for each in batches if each.batch.state is BatchState.OPEN]
-    unassigned = next((each for each in opened if each.asked < each.questions), None)
-    if unassigned is not None:
-        number = unassigned.questions - unassigned.asked
+    open_batches = [overview for overview in batches if overview.batch.state is BatchState.OPEN]
+    unassigned_batch = next((overview for overview in open_batches if overview.asked < overview.questions), None)
+    if unassigned_batch is not None:
+        number = unassigned_batch.questions - unassigned_batch.asked
         return NextStep(
-            stands=f"In batch {unassigned.batch.name}, {_questions(number)} not with a reviewer yet.",
+            stands=f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} not with a reviewer yet.",
             what="Assign them to one or more reviewers.",
             page="pages/assign.py",
             label="Assign questions",
         )
-    left = sum(each.left for each in opened)
-    if left:
+    questions_left = sum(overview.left for overview in open_batches)
+    if questions_left:
         return NextStep(
-            stands=f"The reviewers have {left:,} questions left.",
+            stands=f"The reviewers have {questions_left:,} questions left.",
             what="See how far they are, and when they will be done at this pace.",
             page="pages/progress.py",
             label="See progress",
@@ -66,5 +66,5 @@ def next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]) -> 
     )
 
 
-def _questions(number: int) -> str:
+def _format_questions(number: int) -> str:
     return "1 question is" if number == 1 else f"{number:,} questions are"

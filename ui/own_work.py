@@ -6,31 +6,31 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ui.parts import go_to, plain
+from ui.parts import go_to, escape_markdown
 
 
-def work_box(
+def show_work_box(
     name: str,
     *,
     done: int,
     total: int,
-    said: Sequence[str],
-    to_do: bool,
+    details: Sequence[str],
+    has_work: bool,
     is_begun: bool,
     is_closed: bool,
     key: str,
     page: str,
     **query: object,
 ) -> None:
-    """Draw the name, a bar of ``done`` of ``total``, the lines ``said``; link to ``page`` if work is left."""
+    """Draw the name, a bar of ``done`` of ``total``, the lines ``details``; link to ``page`` if work is left."""
     with st.container(border=True):
-        words, button = st.columns([4, 1], vertical_alignment="center")
-        with words:
-            st.markdown(f"**{plain(name)}**")
+        text_column, button_column = st.columns([4, 1], vertical_alignment="center")
+        with text_column:
+            st.markdown(f"**{escape_markdown(name)}**")
             st.progress(done / total if total else 0.0)
-            st.caption(plain(" · ".join(said)))
-        with button:
-            if to_do:
+            st.caption(escape_markdown(" · ".join(details)))
+        with button_column:
+            if has_work:
                 label = "Continue" if is_begun else "Start"
                 if st.button(label, key=key, type="primary", width="stretch"):
                     go_to(page, **query)

@@ -11,12 +11,12 @@ from typing import NoReturn, ParamSpec
 import streamlit as st
 
 from domain.errors import DomainError, NotNow
-from domain.file_errors import file_trouble
+from domain.file_errors import describe_file_error
 from ui import state
-from ui.context import clock, clock_time, saved_since
+from ui.context import clock, format_clock_time, find_last_write_since
 from ui.navigation import ROOT
-from web.errors import apology, new_error_number
-from web.logs import where
+from web.errors import describe_unexpected_error, generate_error_number
+from web.logs import describe_error_location
 
 _LOG = logging.getLogger(__name__)
 #: The maximum time between the clicks of a double click; a repeated action within it is not carried out.
@@ -34,7 +34,7 @@ def act(
     """Carry out a write as a widget's callback: ``on_click=act, args=(save, draft)``.
 
     The action commits before it returns and takes all its values as arguments, so nothing is lost if
-    Streamlit aborts the run. The sentence that it returns is shown at ``place`` (see :func:`notices`), with
+    Streamlit aborts the run. The sentence that it returns is shown at ``place`` (see :func:`show_notice`), with
     the time read back from the database. The text of a DomainError is shown there too. If the person could
     not prevent the failure (database away, disk full), the page offers to repeat the same action. The notice
     stays until the next action. The same action within the time of a double click is ignored.
@@ -43,59 +43,59 @@ def act(
     click of a slow double click would trigger the opposite and undo the first; with ``switch`` it is
     ignored.
     """
-    name = switch or f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
-    last = state.last_action()
-    if last is not None and last[0] == name and clock() - last[1] < _DOUBLE_CLICK:
+    action_id = switch or f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
+    last_action = state.get_last_action()
+    if last_action is not None and last_action[0] == action_id and clock() - last_action[1] < _DOUBLE_CLICK:
         return
-    begun = clock()
-    again = partial(act, action, *args, place=place, switch=switch, **kwargs)
-    refused = partial(state.Notice, place=place, refused=True)
+    started_at = clock()
+    retry = partial(act, action, *args, place=place, switch=switch, **kwargs)
+    refusal = partial(state.Notice, place=place, refused=True)
     try:
-        said = action(*args, **kwargs)
+        message = action(*args, **kwargs)
     except NotNow as error:
-        state.set_notice(refused(text=not_saved(str(error)), again=again))
+        state.set_notice(refusal(text=format_not_saved(str(error)), again=retry))
     except DomainError as error:
-        state.set_notice(refused(text=str(error)))
+        state.set_notice(refusal(text=str(error)))
     except OSError as error:
         _LOG.exception("a file could not be read or written")
-        state.set_notice(refused(text=file_trouble(error), again=again))
+        state.set_notice(refusal(text=describe_file_error(error), again=retry))
     except Exception as error:  # noqa: BLE001 - a click must have an answer, also if the fault is ours
-        number = new_error_number()
-        _LOG.error(where(error), extra={"error": number})
-        state.set_notice(refused(text=not_saved(apology(number)), again=again))
+        number = generate_error_number()
+        _LOG.error(describe_error_location(error), extra={"error": number})
+        state.set_notice(refusal(text=format_not_saved(describe_unexpected_error(number)), again=retry))
     else:
-        state.set_last_action(name, clock())
-        state.set_notice(_done(said, place=place, begun=begun))
+        state.set_last_action(action_id, clock())
+        state.set_notice(_success_notice(message, place=place, started_at=started_at))
 
 
-def not_saved(text: str) -> str:
+def format_not_saved(text: str) -> str:
     """Return the text of a failure with "Not saved" in front, the wording of every failed action."""
     return text if text.startswith("Not saved") else f"Not saved. {text}"
 
 
-def _done(said: str | None, *, place: str, begun: datetime) -> state.Notice | None:
+def _success_notice(message: str | None, *, place: str, started_at: datetime) -> state.Notice | None:
     """Return the notice for a completed action; it is "saved" only if the database returns it."""
     try:
-        saved_at = saved_since(begun)
+        saved_at = find_last_write_since(started_at)
     except NotNow:
         text = "It was written, but could not be read back just now. Look at it again before you repeat it."
         return state.Notice(place=place, text=text, refused=True)
-    return state.Notice(place=place, text=said, refused=False, saved_at=saved_at) if said else None
+    return state.Notice(place=place, text=message, refused=False, saved_at=saved_at) if message else None
 
 
-def notices(place: str = "page") -> None:
+def show_notice(place: str = "page") -> None:
     """Show the outcome of the last action where it was clicked; if it was not saved, offer to repeat it."""
-    found = state.notice()
-    if found is None or found.place != place:
+    notice = state.get_notice()
+    if notice is None or notice.place != place:
         return
-    if not found.refused:
-        st.success(plain(found.text))
-        if found.saved_at is not None:
-            st.caption(f"Saved at {clock_time(found.saved_at)}")
+    if not notice.refused:
+        st.success(escape_markdown(notice.text))
+        if notice.saved_at is not None:
+            st.caption(f"Saved at {format_clock_time(notice.saved_at)}")
         return
-    st.error(plain(found.text))
-    if found.again is not None:
-        st.button("Try again", key=f"again-{place}", on_click=found.again, icon=":material/refresh:")
+    st.error(escape_markdown(notice.text))
+    if notice.again is not None:
+        st.button("Try again", key=f"again-{place}", on_click=notice.again, icon=":material/refresh:")
 
 
 def screen(draw: Callable[P, None]) -> Callable[P, None]:
@@ -107,36 +107,36 @@ def screen(draw: Callable[P, None]) -> Callable[P, None]:
 
     @st.fragment
     @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> None:
+    def draw_with_retry(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             draw(*args, **kwargs)
         except NotNow as error:
-            away(error)
+            show_unavailable(error)
 
-    return drawn
+    return draw_with_retry
 
 
-def away(error: NotNow) -> NoReturn:
+def show_unavailable(error: NotNow) -> NoReturn:
     """Draw the page while the database does not answer: the error, and a button to try again."""
-    left = state.notice()
-    if left is not None and left.refused:
-        st.error(plain(left.text))
+    last_notice = state.get_notice()
+    if last_notice is not None and last_notice.refused:
+        st.error(escape_markdown(last_notice.text))
     else:
-        st.error(plain(str(error)))
-    retry = left.again if left is not None and left.refused else None
+        st.error(escape_markdown(str(error)))
+    retry = last_notice.again if last_notice is not None and last_notice.refused else None
     st.button("Try again", key="again-away", on_click=retry, icon=":material/refresh:")
     st.stop()
 
 
-def empty_state(title: str, what_next: str, page: str | None = None, label: str | None = None) -> None:
+def show_empty_state(title: str, next_step: str, page: str | None = None, label: str | None = None) -> None:
     """Draw the state of a page without data: what would be here, and how to get it.
 
     ``page`` is the file of the next page, such as ``"pages/sampling.py"``; ``label`` is the text of its
     link.
     """
     with st.container(border=True):
-        st.markdown(f"**{plain(title)}**")
-        st.markdown(plain(what_next))
+        st.markdown(f"**{escape_markdown(title)}**")
+        st.markdown(escape_markdown(next_step))
         if page is not None:
             st.page_link(ROOT / page, label=label or "Go there", icon=":material/arrow_forward:")
 
@@ -146,21 +146,21 @@ def go_to(page: str, **query: object) -> None:
     st.switch_page(ROOT / page, query_params={name: str(value) for name, value in query.items()})
 
 
-def stat(
+def show_statistic(
     label: str, value: str, *, n: int | None = None, interval: tuple[float, float] | None = None
 ) -> None:
     """Draw one number with what it is based on: the count ``n``, and the 95 % interval as shares of 1."""
     st.metric(label, value)
-    below = []
+    basis = []
     if n is not None:
-        below.append(f"n = {n:,}")
+        basis.append(f"n = {n:,}")
     if interval is not None:
-        below.append(f"95 % interval {interval[0]:.0%} to {interval[1]:.0%}")
-    if below:
-        st.caption(" · ".join(below))
+        basis.append(f"95 % interval {interval[0]:.0%} to {interval[1]:.0%}")
+    if basis:
+        st.caption(" · ".join(basis))
 
 
-def human_time(moment: datetime | None, *, now: datetime) -> str:
+def format_relative_time(moment: datetime | None, *, now: datetime) -> str:
     """Format a time relative to now: "3 minutes ago", "in 2 days"; "never" for None."""
     if moment is None:
         return "never"
@@ -173,12 +173,12 @@ def human_time(moment: datetime | None, *, now: datetime) -> str:
     return "just now"
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape Markdown, so that Streamlit shows the text unchanged.
 
     Markdown from imported files could load a remote image and thereby disclose who looked at what.
     """
-    return "".join(f"\\{sign}" if sign in _MARKUP else sign for sign in text)
+    return "".join(f"\\{char}" if char in _MARKDOWN_CHARS else char for char in text)
 
 
-_MARKUP = frozenset("\\`*_{}[]<>#+-!|~$:&^=")
+_MARKDOWN_CHARS = frozenset("\\`*_{}[]<>#+-!|~$:&^=")

@@ -6,7 +6,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
-def send_to(address: str) -> None:
+def redirect_to(address: str) -> None:
     """Redirect from Streamlit's page to ``address``, a path of this app.
 
     Without a browser nothing happens.

@@ -6,24 +6,24 @@ import logging
 
 import streamlit as st
 
-from web.errors import apology, new_error_number
-from web.logs import where
+from web.errors import describe_unexpected_error, generate_error_number
+from web.logs import describe_error_location
 
 _LOG = logging.getLogger("overread.errors")
 
 
-def on_script_error(error: Exception) -> bool:
+def handle_script_error(error: Exception) -> bool:
     """Handle exceptions of pages, fragments and callbacks, as Streamlit's hook.
 
     Returns:
         True: Streamlit shows nothing else.
     """
-    number = new_error_number()
-    _LOG.error(where(error), extra={"error": number, "route": f"page {_page(st.context.url)}"})
-    st.error(apology(number))
+    number = generate_error_number()
+    _LOG.error(describe_error_location(error), extra={"error": number, "route": f"page {_page_path(st.context.url)}"})
+    st.error(describe_unexpected_error(number))
     return True
 
 
-def _page(url: object) -> str:
+def _page_path(url: object) -> str:
     """Return the page's name in its address, without the query."""
     return "/" + url.split("?")[0].rstrip("/").rsplit("/", 1)[-1] if isinstance(url, str) and url else "?"

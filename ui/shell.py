@@ -11,15 +11,15 @@ from streamlit.navigation.page import StreamlitPage
 from accounts import service as accounts
 from domain.errors import NotNow
 from domain.people import Person
-from ui.connection.component import connection_strip
-from ui.context import clock, clock_time, person_or_nobody, token, unit_of_work
+from ui.connection.component import show_connection_strip
+from ui.context import clock, format_clock_time, find_current_person, read_sign_in_token, unit_of_work
 from ui.garbage import freeze_modules
-from ui.navigation import HOME, PAGES, Page, pages_by_stage
-from ui.parts import act, away, notices, plain
-from ui.redirect import send_to
-from ui.typed.component import keep_typed
+from ui.navigation import HOME, PAGES, Page, group_pages_by_stage
+from ui.parts import act, show_unavailable, show_notice, escape_markdown
+from ui.redirect import redirect_to
+from ui.typed.component import mount_unsaved_input
 from web.gate import SIGN_IN
-from web.interrupted_clicks import take_interrupted
+from web.interrupted_clicks import pop_interrupted
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -27,44 +27,44 @@ _ASSETS = Path(__file__).parent / "assets"
 def main() -> None:
     """Run once. The navigation is built anew in each run, from the present state of the database."""
     freeze_modules()
-    st.set_page_config(page_title="Overread", layout="wide", page_icon=_asset("mark.svg"))
+    st.set_page_config(page_title="Overread", layout="wide", page_icon=_read_asset("mark.svg"))
     st.html(_ASSETS / "shell.css")
     try:
-        person = person_or_nobody()
+        person = find_current_person()
     except NotNow as error:
         # The addresses are unchanged, so that an open page stays where it is.
-        st.navigation([_not_now(page, error) for page in PAGES], position="hidden").run()
+        st.navigation([_unavailable_page(page, error) for page in PAGES], position="hidden").run()
         return
     if person is None:
         # st.navigation is called for signed-out people too: without it Streamlit would run pages/*.py.
-        st.navigation([st.Page(_signed_out, title="Signed out")], position="hidden").run()
+        st.navigation([st.Page(_show_signed_out, title="Signed out")], position="hidden").run()
         return
     pages = {
         stage.value: [
-            st.Page(page.path, title=page.title, icon=page.icon, default=page is HOME) for page in of_stage
+            st.Page(page.path, title=page.title, icon=page.icon, default=page is HOME) for page in stage_pages
         ]
-        for stage, of_stage in pages_by_stage(person).items()
+        for stage, stage_pages in group_pages_by_stage(person).items()
     }
-    chosen = st.navigation(pages, position="sidebar", expanded=True)
-    st.set_page_config(page_title=f"{chosen.title} · Overread")
-    st.logo(_asset("wordmark.svg"), size="large")
+    current_page = st.navigation(pages, position="sidebar", expanded=True)
+    st.set_page_config(page_title=f"{current_page.title} · Overread")
+    st.logo(_read_asset("wordmark.svg"), size="large")
     with st.sidebar:
-        _who(person)
-    connection_strip(_interrupted())
-    keep_typed(person)
-    chosen.run()
+        _show_account(person)
+    show_connection_strip(_take_interruption_message())
+    mount_unsaved_input(person)
+    current_page.run()
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     """Return an SVG as text: it is sent inside the page, not through the media store."""
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
-def _who(person: Person) -> None:
+def _show_account(person: Person) -> None:
     with st.container(key="overread-who"):
-        st.markdown(f"**{plain(person.display_name)}**")
+        st.markdown(f"**{escape_markdown(person.display_name)}**")
         demo = " · demo" if person.demo else ""
-        st.caption(plain(", ".join(sorted(person.roles)) + demo))
+        st.caption(escape_markdown(", ".join(sorted(person.roles)) + demo))
         st.button(
             "Sign out",
             key="sign-out",
@@ -74,37 +74,37 @@ def _who(person: Person) -> None:
             icon=":material/logout:",
             type="tertiary",
         )
-        notices("sign-out")
+        show_notice("sign-out")
 
 
-def _interrupted() -> str | None:
+def _take_interruption_message() -> str | None:
     """Return the message about a click while the database was away; it is shown once."""
-    at = take_interrupted(token())
-    if at is None:
+    interrupted_at = pop_interrupted(read_sign_in_token())
+    if interrupted_at is None:
         return None
     return (
-        f"The database was away at {clock_time(at)}. What you clicked then was not saved; what you had typed "
+        f"The database was away at {format_clock_time(interrupted_at)}. What you clicked then was not saved; what you had typed "
         "is still here. Look at it, and click again."
     )
 
 
 def _sign_out() -> None:
-    found = token()
-    if found is not None:
+    token = read_sign_in_token()
+    if token is not None:
         with unit_of_work() as db:
-            accounts.sign_out(db, token=found, now=clock())
+            accounts.sign_out(db, token=token, now=clock())
     # The next run finds nobody signed in and redirects to the sign-in page. A second redirect from here would
     # make the browser cancel the first.
 
 
-def _not_now(page: Page, error: NotNow) -> StreamlitPage:
+def _unavailable_page(page: Page, error: NotNow) -> StreamlitPage:
     """Return a page that shows that the database is away, under the address of the given page."""
-    return st.Page(partial(away, error), title=page.title, url_path=page.path.stem, default=page is HOME)
+    return st.Page(partial(show_unavailable, error), title=page.title, url_path=page.path.stem, default=page is HOME)
 
 
-def _signed_out() -> None:
+def _show_signed_out() -> None:
     st.info("You are signed out.")
-    send_to(SIGN_IN)
+    redirect_to(SIGN_IN)
 
 
 main()

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 
-async def connected(request: Request) -> Response:  # noqa: ARG001 - Starlette passes it to every route
+async def check_connection(request: Request) -> Response:  # noqa: ARG001 - Starlette passes it to every route
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
 
-ROUTES = [Route("/connected", connected, methods=["GET"])]
+ROUTES = [Route("/connected", check_connection, methods=["GET"])]

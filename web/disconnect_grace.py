@@ -12,7 +12,7 @@ from time import monotonic
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Seconds after a browser's last message during which its disconnect message is held back.
-LINGER = 2.0
+GRACE_SECONDS = 2.0
 #: Close code of a server that is stopping (RFC 6455, IANA registry). It is passed on without delay.
 SERVICE_RESTART = 1012
 
@@ -20,34 +20,34 @@ SERVICE_RESTART = 1012
 class DisconnectGrace:
     """ASGI middleware for websockets. It wraps the gate, whose own closing of a connection is not delayed."""
 
-    def __init__(self, app: ASGIApp, *, seconds: float = LINGER) -> None:
+    def __init__(self, app: ASGIApp, *, seconds: float = GRACE_SECONDS) -> None:
         self._app, self._seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
-        last, gone = -self._seconds, False
+        last_message_at, is_disconnected = -self._seconds, False
 
-        async def receive_later() -> Message:
+        async def receive_delayed() -> Message:
             nonlocal last, gone
             message = await receive()
             if message["type"] == "websocket.receive":
-                last = monotonic()
+                last_message_at = monotonic()
             elif message["type"] == "websocket.disconnect":
-                gone = True
+                is_disconnected = True
                 if message.get("code") == SERVICE_RESTART:
                     return message
-                await asyncio.sleep(max(0.0, last + self._seconds - monotonic()))
+                await asyncio.sleep(max(0.0, last_message_at + self._seconds - monotonic()))
             return message
 
-        async def send_to_who_is_there(message: Message) -> None:
+        async def send_if_connected(message: Message) -> None:
             nonlocal gone
-            if gone:
+            if is_disconnected:
                 return
             try:
                 await send(message)
             except OSError:  # disconnected while sending; Streamlit would stop the script for that too
-                gone = True
+                is_disconnected = True
 
-        await self._app(scope, receive_later, send_to_who_is_there)
+        await self._app(scope, receive_delayed, send_if_connected)

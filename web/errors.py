@@ -10,21 +10,21 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from domain.errors import DomainError, NotNow
-from web.logs import where
-from web.requests import AGAIN_AFTER, status_of
-from web.sign_in.html_pages import POLICY, trouble_page
+from web.logs import describe_error_location
+from web.requests import RETRY_AFTER_SECONDS, http_status
+from web.sign_in.html_pages import POLICY, error_page
 
 _LOG = logging.getLogger("overread.errors")
-_SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without characters that are confused when read aloud
+_CODE_CHARS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without characters that are confused when read aloud
 
 
-def new_error_number() -> str:
+def generate_error_number() -> str:
     """Eight random characters, such as "K7QX-2MRA": short enough to be read out on the telephone."""
-    signs = "".join(secrets.choice(_SIGNS) for _ in range(8))
-    return f"{signs[:4]}-{signs[4:]}"
+    code = "".join(secrets.choice(_CODE_CHARS) for _ in range(8))
+    return f"{code[:4]}-{code[4:]}"
 
 
-def apology(number: str) -> str:
+def describe_unexpected_error(number: str) -> str:
     """The text that the person sees. It leaves out the exception, which may contain a patient's values."""
     return (
         f"Something went wrong here that nobody had foreseen. Error number {number}. What was saved is "
@@ -32,7 +32,7 @@ def apology(number: str) -> str:
     )
 
 
-class Errors:
+class ErrorMiddleware:
     """ASGI middleware: an exception of a route becomes a 500 with an error number, and a line in the log."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -44,37 +44,37 @@ class Errors:
             return
         started = False
 
-        async def noted(message: Message) -> None:
+        async def send_and_note_start(message: Message) -> None:
             nonlocal started
             started = started or message["type"] == "http.response.start"
             await send(message)
 
         try:
-            await self._app(scope, receive, noted)
+            await self._app(scope, receive, send_and_note_start)
         except DomainError as error:  # for example, the gate could not read the database
             if started:
                 raise
-            away = isinstance(error, NotNow)
-            answer = _answer(
-                Request(scope), str(error), kind=type(error).__name__, status=status_of(error), again=away
+            is_unavailable = isinstance(error, NotNow)
+            response = _error_response(
+                Request(scope), str(error), kind=type(error).__name__, status=http_status(error), is_retry=is_unavailable
             )
-            await answer(scope, receive, send)
+            await response(scope, receive, send)
         except Exception as error:  # any exception: the log says where it was raised
-            number = new_error_number()
+            number = generate_error_number()
             scope.setdefault("state", {})["error"] = number
-            _LOG.error(where(error), extra={"error": number})
+            _LOG.error(describe_error_location(error), extra={"error": number})
             if started:
                 raise
-            answer = _answer(Request(scope), apology(number), kind="Fault", status=500)
-            await answer(scope, receive, send)
+            response = _error_response(Request(scope), describe_unexpected_error(number), kind="Fault", status=500)
+            await response(scope, receive, send)
 
 
-def _answer(request: Request, text: str, *, kind: str, status: int, again: bool = False) -> Response:
-    """The error response: a page for a person, JSON for a script. ``again`` adds a Retry-After header."""
-    headers = {"Retry-After": str(AGAIN_AFTER)} if again else {}
+def _error_response(request: Request, text: str, *, kind: str, status: int, is_retry: bool = False) -> Response:
+    """The error response: a page for a person, JSON for a script. ``is_retry`` adds a Retry-After header."""
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if is_retry else {}
     if "text/html" not in request.headers.get("accept", "") or request.method != "GET":
         return JSONResponse({"error": text, "kind": kind}, status, headers)
-    headers |= {"Refresh": headers["Retry-After"]} if again else {}
-    what_next = f"It is asked for again every {AGAIN_AFTER} seconds." if again else "Go back, or reload it."
-    page = trouble_page(text=text, what_next=what_next)
+    headers |= {"Refresh": headers["Retry-After"]} if is_retry else {}
+    next_step = f"It is asked for again every {RETRY_AFTER_SECONDS} seconds." if is_retry else "Go back, or reload it."
+    page = error_page(text=text, next_step=next_step)
     return HTMLResponse(page, status, headers | {"Content-Security-Policy": POLICY})

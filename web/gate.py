@@ -34,8 +34,8 @@ from domain.errors import NotNow
 from domain.people import Person
 from web.interrupted_clicks import note_interrupted
 from web.routes import OPEN_PATHS, find_route
-from web.sign_in.cookies import sign_in_token, without_plain
-from web.sign_in.presence import idle_limit, person_present
+from web.sign_in.cookies import find_sign_in_token, drop_unprefixed_cookies
+from web.sign_in.presence import idle_limit, find_present_person
 from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirmed
 from web.thread_limits import SAVES
 
@@ -45,25 +45,25 @@ OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callb
 #: Open to everybody. Streamlit's two routes return "ok" and a few settings that are the same for everybody. A
 #: page whose sign-in has ended requests them before it opens the websocket, which sends it to the sign-in
 #: page.
-OPEN = frozenset({"/_stcore/health", "/_stcore/host-config"} | OPEN_PATHS - OPEN_FOR_PROVIDER)
+OPEN_WITHOUT_SIGN_IN = frozenset({"/_stcore/health", "/_stcore/host-config"} | OPEN_PATHS - OPEN_FOR_PROVIDER)
 
 #: Ties Streamlit's session to the sign-in: Streamlit does not give a session to another sign-in. A value that
 #: the client sends in this header is dropped (.streamlit/config.toml names it in trustedUserHeaders).
 SIGN_IN_HEADER = "x-overread-sign-in"
-_POLICY_VIOLATION, _TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013  # RFC 6455, 7.4.1; 1013 by IANA's registry
+_POLICY_VIOLATION, _MESSAGE_TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013  # RFC 6455, 7.4.1; 1013 by IANA's registry
 #: Largest websocket message in bytes: clicks and typed text. Files come by the upload route.
-LARGEST_FRAME = 4 << 20
+MAX_FRAME_BYTES = 4 << 20
 #: Seconds that a click waits for an unavailable database, and seconds between two attempts.
-_PATIENCE, _BETWEEN_LOOKS = 3.0, 0.5
+_RETRY_SECONDS, _RETRY_INTERVAL = 3.0, 0.5
 
 #: Streamlit's routes under these prefixes are closed, except for those that its page needs.
-CLOSED = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
-NEEDED = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
-UPLOADS = "/_stcore/upload_file/"
+CLOSED_PATHS = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
+NEEDED_PATHS = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
+UPLOAD_PATH = "/_stcore/upload_file/"
 #: People who may do one of these may upload files.
-UPLOADING = (Action.IMPORT_QUESTIONS, Action.RUN_STUDY)
+UPLOAD_ACTIONS = (Action.IMPORT_QUESTIONS, Action.RUN_STUDY)
 #: Files that are the same for everybody: the installed parts of Streamlit's page and of the forms.
-SAME_FOR_ALL = (
+PUBLIC_PATHS = (
     "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/", "/frontend/",
 )  # fmt: skip
 
@@ -73,11 +73,11 @@ class Gate:
 
     def __init__(self, app: ASGIApp, *, provider: bool = False) -> None:
         self._app = app
-        self._open = OPEN | OPEN_FOR_PROVIDER if provider else OPEN
+        self._open = OPEN_WITHOUT_SIGN_IN | OPEN_FOR_PROVIDER if provider else OPEN_WITHOUT_SIGN_IN
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"}:
-            without_plain(scope)
+            drop_unprefixed_cookies(scope)
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -91,40 +91,40 @@ class Gate:
         if path in self._open:
             await self._app(scope, receive, send)
             return
-        token = sign_in_token(request.cookies)
+        token = find_sign_in_token(request.cookies)
         try:
-            person = await _person(token)
+            person = await _load_person(token)
         except NotNow:
-            if not _is_open_meanwhile(scope, token):
+            if not _is_served_during_outage(scope, token):
                 raise
             await self._app(scope, receive, send)
             return
         if person is None:
-            await _refusal(request)(scope, receive, send)
+            await _sign_in_response(request)(scope, receive, send)
             return
         scope.setdefault("state", {}).update(person=person.id, signed_in=person)
-        if _is_closed(path, person):
+        if _is_closed_path(path, person):
             await JSONResponse({"error": "There is no such page.", "kind": "NotFound"}, 404)(
                 scope, receive, send
             )
             return
-        missing = _action_missing(scope, person)
-        if missing is not None:
-            text = f"{person.display_name} may not {missing}. Ask an admin for the role that does."
+        missing_action = _find_missing_action(scope, person)
+        if missing_action is not None:
+            text = f"{person.display_name} may not {missing_action}. Ask an admin for the role that does."
             await JSONResponse({"error": text, "kind": "NotAllowed"}, 403)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        token = sign_in_token(HTTPConnection(scope).cookies)
+        token = find_sign_in_token(HTTPConnection(scope).cookies)
         try:
-            person = await _person_after_all(token)
+            person = await _load_person_with_retries(token)
         except NotNow:  # the page tries again by itself
             await receive()  # websocket.connect
-            await _closed(send, _TRY_AGAIN_LATER)
+            await _close_connection(send, _TRY_AGAIN_LATER)
             return
         if person is None or token is None:
-            await _turn_away(scope, receive, send, had_one=token is not None)
+            await _reject_websocket(scope, receive, send, had_token=token is not None)
             return
         scope.setdefault("state", {})["person"] = person.id
         headers = MutableHeaders(scope=scope)
@@ -135,22 +135,22 @@ class Gate:
             message = await receive()
             if message["type"] != "websocket.receive":
                 return message
-            if len(message.get("bytes") or message.get("text") or b"") > LARGEST_FRAME:
-                return await _closed(send, _TOO_BIG)
+            if len(message.get("bytes") or message.get("text") or b"") > MAX_FRAME_BYTES:
+                return await _close_connection(send, _MESSAGE_TOO_BIG)
             try:
-                live = await _person_after_all(token)
+                person_now = await _load_person_with_retries(token)
             except NotNow:  # no click is carried out unchecked; the page reconnects by itself
                 note_interrupted(token, now=datetime.now(UTC))
-                return await _closed(send, _TRY_AGAIN_LATER)
-            if live is None:
-                await send({"type": "websocket.send", "bytes": to_sign_in()})
-                return await _closed(send, _POLICY_VIOLATION)
+                return await _close_connection(send, _TRY_AGAIN_LATER)
+            if person_now is None:
+                await send({"type": "websocket.send", "bytes": redirect_message()})
+                return await _close_connection(send, _POLICY_VIOLATION)
             return message
 
         await self._app(scope, receive_checked, send)
 
 
-def to_sign_in() -> bytes:
+def redirect_message() -> bytes:
     """The message that makes Streamlit's page go to another address: here, the sign-in page."""
     message = ForwardMsg()
     message.auth_redirect.url = SIGN_IN
@@ -158,31 +158,31 @@ def to_sign_in() -> bytes:
     return content
 
 
-def _is_closed(path: str, person: Person) -> bool:
+def _is_closed_path(path: str, person: Person) -> bool:
     """Whether the path is a Streamlit route that this person's page does not need."""
-    if path.startswith(UPLOADS):
-        return not any(person.may(action) for action in UPLOADING)
-    return path.startswith(CLOSED) and not path.startswith(NEEDED)
+    if path.startswith(UPLOAD_PATH):
+        return not any(person.may(action) for action in UPLOAD_ACTIONS)
+    return path.startswith(CLOSED_PATHS) and not path.startswith(NEEDED_PATHS)
 
 
-def _action_missing(scope: Scope, person: Person) -> Action | None:
+def _find_missing_action(scope: Scope, person: Person) -> Action | None:
     """The action that the app's route requires, if this person may not do it; otherwise None."""
     match = find_route(scope)
     action = match[0].action if match is not None else None
     return action if action is not None and not person.may(action) else None
 
 
-def _is_open_meanwhile(scope: Scope, token: str | None) -> bool:
+def _is_served_during_outage(scope: Scope, token: str | None) -> bool:
     """Whether a request is served although the database cannot confirm its sign-in."""
-    if scope["method"] not in {"GET", "HEAD"} or not scope["path"].startswith(SAME_FOR_ALL):
+    if scope["method"] not in {"GET", "HEAD"} or not scope["path"].startswith(PUBLIC_PATHS):
         return False
     return was_confirmed(token, within=idle_limit(), now=datetime.now(UTC))
 
 
-async def _person(token: str | None) -> Person | None:
+async def _load_person(token: str | None) -> Person | None:
     if not token:
         return None
-    person = await SAVES.run(person_present, token)
+    person = await SAVES.run(find_present_person, token)
     if person is None:
         note_ended(token)
     else:
@@ -190,25 +190,25 @@ async def _person(token: str | None) -> Person | None:
     return person
 
 
-async def _person_after_all(token: str | None) -> Person | None:
-    """As :func:`_person`, with retries for some seconds while the database is unavailable."""
-    until = monotonic() + _PATIENCE
+async def _load_person_with_retries(token: str | None) -> Person | None:
+    """As :func:`_load_person`, with retries for some seconds while the database is unavailable."""
+    deadline = monotonic() + _RETRY_SECONDS
     while True:
         try:
-            return await _person(token)
+            return await _load_person(token)
         except NotNow:
-            if monotonic() >= until:
+            if monotonic() >= deadline:
                 raise
-        await asyncio.sleep(_BETWEEN_LOOKS)
+        await asyncio.sleep(_RETRY_INTERVAL)
 
 
-async def _closed(send: Send, code: int) -> Message:
+async def _close_connection(send: Send, code: int) -> Message:
     """Close the connection; return the message that reports this to Streamlit."""
     await send({"type": "websocket.close", "code": code})
     return {"type": "websocket.disconnect", "code": code}
 
 
-def _refusal(request: Request) -> Response:
+def _sign_in_response(request: Request) -> Response:
     """A redirect to the sign-in page if a person opens a page; otherwise 401 without content."""
     wants_page = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
     if request.method == "GET" and wants_page and "text/html" in request.headers.get("accept", ""):
@@ -216,11 +216,11 @@ def _refusal(request: Request) -> Response:
     return JSONResponse({"error": "Sign in first.", "kind": "NotSignedIn"}, status_code=401)
 
 
-async def _turn_away(scope: Scope, receive: Receive, send: Send, *, had_one: bool) -> None:
+async def _reject_websocket(scope: Scope, receive: Receive, send: Send, *, had_token: bool) -> None:
     """Refuse the handshake; a page whose sign-in has ended is sent to the sign-in page."""
     await receive()  # websocket.connect
-    if had_one:
-        first = next(iter(scope.get("subprotocols") or []), None)
-        await send({"type": "websocket.accept", "subprotocol": first})
-        await send({"type": "websocket.send", "bytes": to_sign_in()})
+    if had_token:
+        subprotocol = next(iter(scope.get("subprotocols") or []), None)
+        await send({"type": "websocket.accept", "subprotocol": subprotocol})
+        await send({"type": "websocket.send", "bytes": redirect_message()})
     await send({"type": "websocket.close", "code": _POLICY_VIOLATION})

@@ -12,12 +12,12 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util
 
-from web.sign_in.cookies import behind_tls
+from web.sign_in.cookies import is_behind_tls
 
-_YEAR = 365 * 24 * 60 * 60
+_YEAR_SECONDS = 365 * 24 * 60 * 60
 
 
-def inline_script_hashes() -> str:
+def hash_inline_scripts() -> str:
     """The hashes of the inline scripts in the installed Streamlit's page, as a policy lists them."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -31,7 +31,7 @@ def inline_script_hashes() -> str:
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        f"script-src 'self' blob: {inline_script_hashes()}",
+        f"script-src 'self' blob: {hash_inline_scripts()}",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self' data:",
@@ -44,7 +44,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-_ALWAYS = {
+_SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -53,7 +53,7 @@ _ALWAYS = {
 }
 
 
-class Headers:
+class SecurityHeaders:
     """ASGI middleware that adds these headers; a header that a route sets itself is kept."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -63,16 +63,16 @@ class Headers:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        tls = behind_tls(HTTPConnection(scope))
+        is_tls = is_behind_tls(HTTPConnection(scope))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("Content-Security-Policy", POLICY)
-                for name, value in _ALWAYS.items():
+                for name, value in _SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
-                if tls:
-                    headers.setdefault("Strict-Transport-Security", f"max-age={_YEAR}")
+                if is_tls:
+                    headers.setdefault("Strict-Transport-Security", f"max-age={_YEAR_SECONDS}")
                 if headers.get("content-type", "").startswith("text/html"):
                     headers["Cache-Control"] = "no-store"
             await send(message)

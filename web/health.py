@@ -22,19 +22,19 @@ from starlette.routing import Route
 from domain.errors import DomainError
 from domain.people import Action, Person
 from domain.version import VERSION
-from storage.health import CHECKS, HealthCheck, check
+from storage.health import CHECKS, HealthCheck, run_health_check
 from storage.workspace import Workspace, current_workspace
-from web.requests import json_answer
-from web.sign_in.cookies import sign_in_token
-from web.sign_in.presence import person_present
+from web.requests import json_response
+from web.sign_in.cookies import find_sign_in_token
+from web.sign_in.presence import find_present_person
 from web.single_flight import SingleFlight
 from web.thread_limits import READINESS, SAVES
 
 _LOG = logging.getLogger(__name__)
-_DEADLINE, _GOOD_FOR = 3.0, 5.0  # seconds
+_TIMEOUT, _CACHE_SECONDS = 3.0, 5.0  # seconds
 
 
-class _LastLook:
+class _HealthCache:
     """The latest results of the checks. The checks run in parallel; each runs at most once at a time."""
 
     def __init__(self) -> None:
@@ -54,55 +54,55 @@ class _LastLook:
     async def _look(self) -> list[HealthCheck]:
         workspace = current_workspace()
         self._found = await asyncio.gather(*(self._checked(workspace, name) for name in CHECKS))
-        self._until = time.monotonic() + _GOOD_FOR
-        for bad in self._found:
-            if not bad.good:
-                _LOG.warning("not ready: %s: %s", bad.name, bad.said)
+        self._until = time.monotonic() + _CACHE_SECONDS
+        for result in self._found:
+            if not result.good:
+                _LOG.warning("not ready: %s: %s", result.name, result.said)
         return self._found
 
     async def _checked(self, workspace: Workspace, name: str) -> HealthCheck:
         """Run one check. If it exceeds the deadline, its thread goes on and the next run waits for it."""
-        running = self._checks.run(name, partial(READINESS.run, check, workspace, name))
+        running = self._checks.run(name, partial(READINESS.run, run_health_check, workspace, name))
         try:
-            return await asyncio.wait_for(running, _DEADLINE)
+            return await asyncio.wait_for(running, _TIMEOUT)
         except TimeoutError:
-            return HealthCheck(name=name, good=False, said=f"no answer within {_DEADLINE:.0f} seconds")
+            return HealthCheck(name=name, good=False, said=f"no answer within {_TIMEOUT:.0f} seconds")
 
 
-LAST_LOOK = _LastLook()
-_PEOPLE = SingleFlight[Person | None]()
+HEALTH_CACHE = _HealthCache()
+_PERSON_LOOKUPS = SingleFlight[Person | None]()
 
 
-async def alive(request: Request) -> Response:  # noqa: ARG001 - Starlette passes it to every route
+async def report_alive(request: Request) -> Response:  # noqa: ARG001 - Starlette passes it to every route
     """200 "ok" if the process responds at all."""
     return PlainTextResponse("ok")
 
 
-async def ready(request: Request) -> Response:
+async def report_readiness(request: Request) -> Response:
     """200 "ready" or 503 "not ready"; an admin also gets the result of each check."""
-    found, may_know = await asyncio.gather(LAST_LOOK.found(), _may_know(request))
-    good = all(check.good for check in found)
-    status = 200 if good else 503
-    if may_know:
-        return json_answer(
-            {"version": VERSION, "ready": good, "checks": list(map(asdict, found))}, status=status
+    results, may_see_checks = await asyncio.gather(HEALTH_CACHE.found(), _may_see_checks(request))
+    is_ready = all(check.good for check in results)
+    status = 200 if is_ready else 503
+    if may_see_checks:
+        return json_response(
+            {"version": VERSION, "ready": is_ready, "checks": list(map(asdict, results))}, status=status
         )
-    return PlainTextResponse("ready" if good else "not ready", status)
+    return PlainTextResponse("ready" if is_ready else "not ready", status)
 
 
-async def _may_know(request: Request) -> bool:
-    token = sign_in_token(request.cookies)
+async def _may_see_checks(request: Request) -> bool:
+    token = find_sign_in_token(request.cookies)
     if token is None:
         return False
-    asked = _PEOPLE.run(token, partial(SAVES.run, person_present, token))
+    lookup = _PERSON_LOOKUPS.run(token, partial(SAVES.run, find_present_person, token))
     try:
-        person = await asyncio.wait_for(asked, _DEADLINE)
+        person = await asyncio.wait_for(lookup, _TIMEOUT)
     except (TimeoutError, DomainError):  # the database is unavailable: no sign-in can be looked up
         return False
     return person is not None and person.may(Action.MANAGE_PEOPLE)
 
 
 ROUTES = [
-    Route("/health", alive, methods=["GET"]),
-    Route("/health/ready", ready, methods=["GET"]),
+    Route("/health", report_alive, methods=["GET"]),
+    Route("/health/ready", report_readiness, methods=["GET"]),
 ]

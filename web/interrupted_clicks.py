@@ -11,26 +11,26 @@ import threading
 from collections import OrderedDict
 from datetime import datetime
 
-_KEPT_AT_MOST = 10_000
-_when: OrderedDict[str, datetime] = OrderedDict()
+_MAX_KEPT = 10_000
+_interrupted_at: OrderedDict[str, datetime] = OrderedDict()
 _lock = threading.Lock()
 
 
 def note_interrupted(token: str, *, now: datetime) -> None:
     """Record that a click of the browser with that token was not carried out."""
     with _lock:
-        _when[_key(token)] = now
-        while len(_when) > _KEPT_AT_MOST:
-            _when.popitem(last=False)
+        _interrupted_at[_hash_token(token)] = now
+        while len(_interrupted_at) > _MAX_KEPT:
+            _interrupted_at.popitem(last=False)
 
 
-def take_interrupted(token: str | None) -> datetime | None:
+def pop_interrupted(token: str | None) -> datetime | None:
     """Return the time of the latest lost click and forget it; the caller shows it. None if there is none."""
-    if token is None or not _when:
+    if token is None or not _interrupted_at:
         return None
     with _lock:
-        return _when.pop(_key(token), None)
+        return _interrupted_at.pop(_hash_token(token), None)
 
 
-def _key(token: str) -> str:
+def _hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()

@@ -13,33 +13,33 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
-from web.sign_in.html_pages import POLICY, trouble_page
+from web.sign_in.html_pages import POLICY, error_page
 
 KIB, MIB = 1 << 10, 1 << 20
 #: Largest body in bytes, by the beginning of the path: forms outside Streamlit, and all others.
-_FORMS, _OTHERS = 16 * KIB, 2 * MIB
+_MAX_FORM_BYTES, _MAX_OTHER_BYTES = 16 * KIB, 2 * MIB
 _FORM_PATHS = ("/sign-in", "/first-admin")
-_UPLOADS = "/_stcore/upload_file/"
+_UPLOAD_PATH = "/_stcore/upload_file/"
 #: Seconds that a body may always take, and the minimum rate in bytes per second after that.
-PATIENCE, SLOWEST = 20.0, 16 * KIB
+GRACE_SECONDS, MIN_BYTES_PER_SECOND = 20.0, 16 * KIB
 #: Bytes and seconds of a refused body that are read and discarded before the connection is closed.
-_DISCARDED, _DISCARD_SECONDS = 2 * MIB, 2.0
+_MAX_DISCARDED_BYTES, _DISCARD_SECONDS = 2 * MIB, 2.0
 
 
-def largest_body(path: str) -> int:
+def max_body_bytes(path: str) -> int:
     """Largest permitted body of a request to that path, in bytes."""
     if path in _FORM_PATHS:
-        return _FORMS
-    if path.startswith(_UPLOADS):
+        return _MAX_FORM_BYTES
+    if path.startswith(_UPLOAD_PATH):
         return int(config.get_option("server.maxUploadSize") + 1) * MIB  # plus the form's own bytes
-    return _OTHERS
+    return _MAX_OTHER_BYTES
 
 
-class Limits:
+class RequestLimits:
     """ASGI middleware: 413 for a body that is too large, as soon as that is known; 408 for one too slow."""
 
     def __init__(
-        self, app: ASGIApp, *, patience: float = PATIENCE, clock: Callable[[], float] = monotonic
+        self, app: ASGIApp, *, patience: float = GRACE_SECONDS, clock: Callable[[], float] = monotonic
     ) -> None:
         self._app = app
         self._patience = patience
@@ -49,17 +49,17 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most = largest_body(scope["path"])
-        said = Request(scope).headers.get("content-length", "0")
-        if not said.isdecimal() or int(said) > most:
+        max_bytes = max_body_bytes(scope["path"])
+        declared_length = Request(scope).headers.get("content-length", "0")
+        if not declared_length.isdecimal() or int(declared_length) > max_bytes:
             await _discard(receive, seconds=min(self._patience, _DISCARD_SECONDS))
-            await _refused(Request(scope), _too_large(most))(scope, receive, send)
+            await _too_large_response(Request(scope), _describe_limit(max_bytes))(scope, receive, send)
             return
-        body = _Body(receive, most=most, patience=self._patience, clock=self._clock)
+        body = _TimedBody(receive, most=max_bytes, patience=self._patience, clock=self._clock)
         await self._app(scope, body.receive, send)
 
 
-class _Body:
+class _TimedBody:
     """A request's body, counted and timed as it arrives."""
 
     def __init__(self, receive: Receive, *, most: int, patience: float, clock: Callable[[], float]) -> None:
@@ -76,16 +76,16 @@ class _Body:
             return await self._receive()  # after the body, only the disconnect message follows
         if self._began is None:
             self._began = self._clock()
-        left = self._began + self._patience + self._length / SLOWEST - self._clock()
+        seconds_left = self._began + self._patience + self._length / MIN_BYTES_PER_SECOND - self._clock()
         try:
-            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
+            message = await asyncio.wait_for(self._receive(), max(seconds_left, 0.001))
         except TimeoutError as error:
             raise HTTPException(408, "The request came too slowly.", {"Connection": "close"}) from error
         self._length += len(message.get("body", b""))
         if self._length > self._most:
             if message.get("more_body", False):
                 await _discard(self._receive, seconds=min(self._patience, _DISCARD_SECONDS))
-            raise HTTPException(413, _too_large(self._most), {"Connection": "close"})
+            raise HTTPException(413, _describe_limit(self._most), {"Connection": "close"})
         self._whole = not message.get("more_body", False)
         return message
 
@@ -99,21 +99,21 @@ async def _discard(receive: Receive, *, seconds: float) -> None:
     length = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while length <= _DISCARDED:
+            while length <= _MAX_DISCARDED_BYTES:
                 message = await receive()
                 length += len(message.get("body", b""))
                 if not message.get("more_body", False):
                     return
 
 
-def _too_large(most: int) -> str:
-    return f"The request is larger than {most // MIB} MiB." if most >= MIB else "That is no form of this app."
+def _describe_limit(max_bytes: int) -> str:
+    return f"The request is larger than {max_bytes // MIB} MiB." if max_bytes >= MIB else "That is no form of this app."
 
 
-def _refused(request: Request, text: str) -> Response:
+def _too_large_response(request: Request, text: str) -> Response:
     """413: an HTML page for a form that the browser submits, JSON for the app's own forms and for scripts."""
     headers = {"Connection": "close"}
     if "text/html" in request.headers.get("accept", ""):
-        page = trouble_page(text=text, what_next="Go back and try it again with less.")
+        page = error_page(text=text, next_step="Go back and try it again with less.")
         return HTMLResponse(page, 413, headers | {"Content-Security-Policy": POLICY})
     return JSONResponse({"error": text, "kind": "TooLarge"}, 413, headers)

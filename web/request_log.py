@@ -12,8 +12,8 @@ from web.routes import find_route
 
 _LOG = logging.getLogger("overread.requests")
 #: Streamlit's own files: the same for everybody, and dozens of them whenever a page is opened.
-_NOT_WRITTEN = ("/static/", "/_stcore/bidi-components/", "/frontend/")
-_STREAMLIT = (
+_UNLOGGED_PATHS = ("/static/", "/_stcore/bidi-components/", "/frontend/")
+_STREAMLIT_PATHS = (
     "/_stcore/stream",
     "/_stcore/upload_file",
     "/_stcore/health",
@@ -23,7 +23,7 @@ _STREAMLIT = (
 )
 
 
-class RequestsLog:
+class RequestLog:
     """ASGI middleware. The URL itself is not logged: it may name an exam or contain a code.
 
     ``pages`` are the names of the pages, as they appear in the URL.
@@ -34,13 +34,13 @@ class RequestsLog:
         self._pages = frozenset({"/", *(f"/{page}" for page in pages)})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in {"http", "websocket"} or scope["path"].startswith(_NOT_WRITTEN):
+        if scope["type"] not in {"http", "websocket"} or scope["path"].startswith(_UNLOGGED_PATHS):
             await self._app(scope, receive, send)
             return
-        began, status = perf_counter(), 0
+        started, status = perf_counter(), 0
         state = scope.setdefault("state", {})
 
-        async def noted(message: Message) -> None:
+        async def send_and_note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -51,7 +51,7 @@ class RequestsLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, noted)
+            await self._app(scope, receive, send_and_note_status)
         finally:
             _LOG.log(
                 logging.WARNING if status >= 500 else logging.INFO,
@@ -60,14 +60,14 @@ class RequestsLog:
                     "error": state.get("error"),
                     "person": state.get("person"),
                     "method": scope.get("method", "WEBSOCKET"),
-                    "route": route_of(scope, pages=self._pages),
+                    "route": describe_route(scope, pages=self._pages),
                     "status": status,
-                    "ms": round((perf_counter() - began) * 1000),
+                    "ms": round((perf_counter() - started) * 1000),
                 },
             )
 
 
-def route_of(scope: Scope, *, pages: Container[str]) -> str:
+def describe_route(scope: Scope, *, pages: Container[str]) -> str:
     """The route as declared, with parameter names in place of the values in the URL."""
     path: str = scope["path"]
     match = find_route(scope) if scope["type"] == "http" else None
@@ -75,4 +75,4 @@ def route_of(scope: Scope, *, pages: Container[str]) -> str:
         return match[1].path
     if path in pages:
         return path
-    return next((known for known in _STREAMLIT if path.startswith(known)), "another")
+    return next((prefix for prefix in _STREAMLIT_PATHS if path.startswith(prefix)), "another")

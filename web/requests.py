@@ -22,11 +22,11 @@ from domain.errors import (
     StaleRevision,
 )
 from domain.people import Person
-from web.sign_in.cookies import sign_in_token
-from web.sign_in.presence import person_present
+from web.sign_in.cookies import find_sign_in_token
+from web.sign_in.presence import find_present_person
 from web.thread_limits import SAVES
 
-_STATUS: dict[type[DomainError], int] = {
+_STATUS_BY_ERROR: dict[type[DomainError], int] = {
     NotSignedIn: 401,
     NotAllowed: 403,
     NotFound: 404,
@@ -35,10 +35,10 @@ _STATUS: dict[type[DomainError], int] = {
     NotNow: 503,
 }
 #: Retry-After in seconds for what is temporarily impossible: a database that restarts is rarely back sooner.
-AGAIN_AFTER = 5
-_LARGEST_BODY = 2 * 1024 * 1024
+RETRY_AFTER_SECONDS = 5
+_MAX_BODY_BYTES = 2 * 1024 * 1024
 #: Largest number of an exam, question, batch or release: the databases hold 64 bits.
-LARGEST_NUMBER = 2**63 - 1
+MAX_ID = 2**63 - 1
 
 #: U+0000 as JSON writes it. PostgreSQL cannot store it in a text, and imports refuse it.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -50,7 +50,7 @@ class UnreadableRequest(DomainError):
     """The body of a request is not what the route accepts."""
 
 
-async def person_of(request: Request) -> Person:
+async def require_person(request: Request) -> Person:
     """The person who sends the request, looked up in the database.
 
     Raises:
@@ -59,13 +59,13 @@ async def person_of(request: Request) -> Person:
     # The gate has just looked up the person for this request.
     person: Person | None = request.scope.get("state", {}).get("signed_in")
     if person is None:
-        person = await SAVES.run(person_present, sign_in_token(request.cookies))
+        person = await SAVES.run(find_present_person, find_sign_in_token(request.cookies))
     if person is None:
         raise NotSignedIn("You are not signed in any more. Sign in again; nothing was saved by this click.")
     return person
 
 
-def same_origin(request: Request) -> None:
+def require_same_origin(request: Request) -> None:
     """Accept writes only from the app's own pages.
 
     A page of another site cannot set the header ``X-Overread`` without a CORS preflight, which the app does
@@ -75,12 +75,12 @@ def same_origin(request: Request) -> None:
         NotAllowed: the header is missing, or the request comes from another site.
     """
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    ours = request.headers.get("x-overread") == "1" and from_our_page(request)
-    if not ours or (origin is None and site is None):
+    is_own_page = request.headers.get("x-overread") == "1" and is_from_own_page(request)
+    if not is_own_page or (origin is None and site is None):
         raise NotAllowed("This request does not come from a page of this app.")
 
 
-def same_person(request: Request, person: Person) -> None:
+def require_same_person(request: Request, person: Person) -> None:
     """Let a page save only for the person for whom it was opened.
 
     Another person may have signed in with another tab of the same browser. The cookie is then theirs, while
@@ -96,7 +96,7 @@ def same_person(request: Request, person: Person) -> None:
         )
 
 
-def from_our_page(request: Request) -> bool:
+def is_from_own_page(request: Request) -> bool:
     """Whether the browser states that a page of this host sent the request; True if it states nothing."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in {"same-origin", "none"}:
@@ -105,7 +105,7 @@ def from_our_page(request: Request) -> bool:
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
 
-async def json_body(request: Request) -> object:
+async def read_json_body(request: Request) -> object:
     """The request's body as plain JSON: objects, lists, text, numbers, booleans, None.
 
     Raises:
@@ -115,7 +115,7 @@ async def json_body(request: Request) -> object:
     try:
         async for chunk in request.stream():
             content += chunk
-            if len(content) > _LARGEST_BODY:
+            if len(content) > _MAX_BODY_BYTES:
                 raise UnreadableRequest("The request is larger than 2 MiB.")
     except ClientDisconnect as error:  # the page was closed while it sent its draft
         raise UnreadableRequest("The browser left before all of the request had come.") from error
@@ -127,17 +127,17 @@ async def json_body(request: Request) -> object:
         raise UnreadableRequest(f"The request is not JSON: {error}") from error
 
 
-def json_answer(body: object, *, status: int = 200) -> Response:
+def json_response(body: object, *, status: int = 200) -> Response:
     """A JSON response that is not cached."""
-    content = msgspec.json.encode(body, enc_hook=_plain)
+    content = msgspec.json.encode(body, enc_hook=_encode_value)
     return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
-def status_of(error: DomainError) -> int:
+def http_status(error: DomainError) -> int:
     """The HTTP status for the error; 422 for a request that is understood and refused."""
     if isinstance(error, UnreadableRequest):
         return 400
-    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
+    return next((status for kind, status in _STATUS_BY_ERROR.items() if isinstance(error, kind)), 422)
 
 
 def json_errors(endpoint: Endpoint) -> Endpoint:
@@ -147,22 +147,22 @@ def json_errors(endpoint: Endpoint) -> Endpoint:
     """
 
     @functools.wraps(endpoint)
-    async def answering(request: Request) -> Response:
+    async def respond(request: Request) -> Response:
         try:
-            if any(isinstance(each, int) and each > LARGEST_NUMBER for each in request.path_params.values()):
+            if any(isinstance(value, int) and value > MAX_ID for value in request.path_params.values()):
                 raise NotFound("There is nothing of that number.")
             return await endpoint(request)
         except DomainError as error:
             body = {"error": str(error), "kind": type(error).__name__}
-            answer = json_answer(body, status=status_of(error))
+            response = json_response(body, status=http_status(error))
             if isinstance(error, NotNow):
-                answer.headers["Retry-After"] = str(AGAIN_AFTER)
-            return answer
+                response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+            return response
 
-    return answering
+    return respond
 
 
-def _plain(value: object) -> object:
+def _encode_value(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, frozenset | set):

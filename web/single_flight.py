@@ -20,7 +20,7 @@ class SingleFlight(Generic[T]):
         task = self._running.get(key)
         if task is None:
             task = self._running[key] = asyncio.ensure_future(work())
-            task.add_done_callback(lambda done: self._finish(key, done))
+            task.add_done_callback(lambda finished: self._finish(key, finished))
         return await asyncio.shield(task)
 
     def _finish(self, key: Hashable, task: asyncio.Task[T]) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from starlette.formparsers import MultiPartParser
 
 #: More than the largest upload that .streamlit/config.toml permits.
-_NEVER_ON_DISK = 1 << 30
+_MAX_SPOOL_BYTES = 1 << 30
 
 
 def keep_uploads_in_memory() -> None:
     """Set this for the whole process; Streamlit's own limit on the size of an upload still applies."""
-    MultiPartParser.spool_max_size = _NEVER_ON_DISK
+    MultiPartParser.spool_max_size = _MAX_SPOOL_BYTES

@@ -18,14 +18,14 @@ from domain.errors import Refused
 from storage.accounts import people, sign_ins, wrong_passwords
 
 #: Wrong passwords in a row before the first wait: for a name at one address, and for a name anywhere.
-FREE, FREE_ANYWHERE = 5, 20
+FREE_ATTEMPTS, FREE_ATTEMPTS_ANYWHERE = 5, 20
 #: The longest wait; a longer one would allow anybody to lock somebody else out by guessing.
-LONGEST = timedelta(minutes=1)
+MAX_WAIT = timedelta(minutes=1)
 #: Counts older than this are deleted.
-FORGOTTEN_AFTER = timedelta(hours=1)
+COUNT_LIFETIME = timedelta(hours=1)
 
 
-class TooManyWrong(Refused):
+class TooManyAttempts(Refused):
     """Too many wrong passwords; the text says how long to wait."""
 
 
@@ -50,42 +50,42 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
         TooManyWrong: the wait after the last wrong password is not over; the attempt was not counted.
     """
     name = name.strip().lower()[:64]
-    wrong_passwords.forget_before(db, moment=now - FORGOTTEN_AFTER)
-    limits = _limits(db, name=name, address=address, token=token)
+    wrong_passwords.delete_counts_before(db, moment=now - COUNT_LIFETIME)
+    limits = _find_limits(db, name=name, address=address, token=token)
     counts = {}
-    for counted_for, free in limits.items():
-        count, last = wrong_passwords.lock_count(db, counted_for=counted_for, now=now)
-        wait = last + _wait(count, free) - now
+    for counter_key, free_attempts in limits.items():
+        count, last_at = wrong_passwords.lock_count(db, counted_for=counter_key, now=now)
+        wait = last_at + _compute_wait(count, free_attempts) - now
         if wait > timedelta(0):
             seconds = int(wait.total_seconds()) + 1
-            raise TooManyWrong(f"Too many wrong passwords for this name. Try again in {seconds} seconds.")
-        counts[counted_for] = count + 1
-    for counted_for, count in counts.items():
-        wrong_passwords.set_count(db, counted_for=counted_for, count=count, now=now)
+            raise TooManyAttempts(f"Too many wrong passwords for this name. Try again in {seconds} seconds.")
+        counts[counter_key] = count + 1
+    for counter_key, count in counts.items():
+        wrong_passwords.set_count(db, counted_for=counter_key, count=count, now=now)
     return Attempt(counted_for=tuple(counts))
 
 
-def attempt_was_right(db: Session, *, attempt: Attempt) -> None:
+def clear_attempt(db: Session, *, attempt: Attempt) -> None:
     """Delete the counts of an attempt, because its password was right."""
-    wrong_passwords.forget(db, counted_for=list(attempt.counted_for))
+    wrong_passwords.delete_counts(db, counted_for=list(attempt.counted_for))
 
 
-def _limits(db: Session, *, name: str, address: str, token: str | None) -> dict[str, int]:
+def _find_limits(db: Session, *, name: str, address: str, token: str | None) -> dict[str, int]:
     """The counts that the attempt adds to, with the number of wrong ones before the first wait."""
-    if token and _was_signed_in_here(db, name=name, token=token):
-        return {_hashed("browser", name, token): FREE}
-    return {_hashed("address", name, address): FREE, _hashed("anywhere", name): FREE_ANYWHERE}
+    if token and _has_signed_in_here(db, name=name, token=token):
+        return {_hash_parts("browser", name, token): FREE_ATTEMPTS}
+    return {_hash_parts("address", name, address): FREE_ATTEMPTS, _hash_parts("anywhere", name): FREE_ATTEMPTS_ANYWHERE}
 
 
-def _was_signed_in_here(db: Session, *, name: str, token: str) -> bool:
-    earlier = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
+def _has_signed_in_here(db: Session, *, name: str, token: str) -> bool:
+    earlier_sign_in = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
     person = people.find_person(db, name=name)
-    return earlier is not None and person is not None and earlier.person_id == person.id
+    return earlier_sign_in is not None and person is not None and earlier_sign_in.person_id == person.id
 
 
-def _wait(count: int, free: int) -> timedelta:
-    return min(LONGEST, timedelta(seconds=2 ** min(count - free + 1, 10))) if count >= free else timedelta(0)
+def _compute_wait(count: int, free_attempts: int) -> timedelta:
+    return min(MAX_WAIT, timedelta(seconds=2 ** min(count - free_attempts + 1, 10))) if count >= free_attempts else timedelta(0)
 
 
-def _hashed(*parts: str) -> str:
+def _hash_parts(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

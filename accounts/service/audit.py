@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from domain.audit import canonical
 from domain.people import Person
-from storage.audit.trail import Unchained, add_entry, last_entry_of
+from storage.audit.trail import PendingEntry, add_entry, find_last_entry_time
 
 
 def record(  # allow writes-without-record: this function writes the record
@@ -40,7 +40,7 @@ def record(  # allow writes-without-record: this function writes the record
     """
     add_entry(
         db,
-        Unchained(
+        PendingEntry(
             at=now,
             person_id=by.id or None,
             person_name=by.name,
@@ -53,9 +53,9 @@ def record(  # allow writes-without-record: this function writes the record
     )
 
 
-def last_deed(db: Session, *, by: Person, since: datetime) -> datetime | None:
+def last_write_at(db: Session, *, by: Person, since: datetime) -> datetime | None:
     """The time of the person's newest entry; None if it is before ``since``.
 
     Use it to determine whether a write was saved although its response was lost.
     """
-    return last_entry_of(db, person_name=by.name, since=since)
+    return find_last_entry_time(db, person_name=by.name, since=since)

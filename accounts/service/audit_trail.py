@@ -16,16 +16,16 @@ from domain.people import Action, Person, require
 from storage.audit import entries as audit_reading
 from storage.audit import judgements
 from storage.audit.entries import AuditFilter
-from storage.audit.trail import BEGINS, last_number_and_hash
-from storage.review.assignments import batches_of
-from storage.review.shared_queues import pools_of
+from storage.audit.trail import BEGIN_TRAIL, load_last_number_and_hash
+from storage.review.assignments import list_batches_of_person
+from storage.review.shared_queues import list_pools_of_person
 
-__all__ = ["AuditCheck", "AuditFilter", "ShownEntry", "audit_choices", "audit_entries", "export_audit",
+__all__ = ["AuditCheck", "AuditFilter", "VisibleEntry", "list_audit_choices", "list_audit_entries", "export_audit",
            "verify_audit"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownEntry:
+class VisibleEntry:
     """An entry as one person may see it; if ``withheld``, old, new and why were removed."""
 
     entry: AuditEntry
@@ -48,29 +48,29 @@ class AuditCheck:
     fault: str | None = None
 
 
-def audit_entries(
-    db: Session, *, by: Person, wanted: AuditFilter, below: int | None = None, limit: int = 50
-) -> tuple[ShownEntry, ...]:
+def list_audit_entries(
+    db: Session, *, by: Person, entry_filter: AuditFilter, below: int | None = None, limit: int = 50
+) -> tuple[VisibleEntry, ...]:
     """The newest entries, at most ``limit``, with numbers less than ``below``; newest first.
 
     A person who also judges does not see the content of other people's entries about their own batches.
     """
     require(by, Action.SEE_AUDIT)
-    found = audit_reading.newest_entries(db, wanted=wanted, below=below, limit=limit)
-    return tuple(_shown(found, by, _blinded(db, by)))
+    entries = audit_reading.list_newest_entries(db, criteria=entry_filter, before_number=below, limit=limit)
+    return tuple(_redact_entries(entries, by, _list_blinded_prefixes(db, by)))
 
 
-def audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The values to filter by: sign-in names and actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
-    return audit_reading.values_of(db, column="person_name"), audit_reading.values_of(db, column="what")
+    return audit_reading.list_values(db, column="person_name"), audit_reading.list_values(db, column="what")
 
 
-def export_audit(db: Session, *, by: Person, wanted: AuditFilter) -> tuple[str, Iterator[ShownEntry]]:
-    """The head of the whole trail, and the entries in order, withheld as in :func:`audit_entries`."""
+def export_audit(db: Session, *, by: Person, entry_filter: AuditFilter) -> tuple[str, Iterator[VisibleEntry]]:
+    """The head of the whole trail, and the entries in order, withheld as in :func:`list_audit_entries`."""
     require(by, Action.SEE_AUDIT)
-    entries = audit_reading.entries_in_order(db, wanted=wanted)
-    return last_number_and_hash(db)[1], _shown(entries, by, _blinded(db, by))
+    entries = audit_reading.iterate_entries(db, criteria=entry_filter)
+    return load_last_number_and_hash(db)[1], _redact_entries(entries, by, _list_blinded_prefixes(db, by))
 
 
 def verify_audit(
@@ -93,31 +93,31 @@ def verify_audit(
     """
     require(by, Action.SEE_AUDIT)
     total = audit_reading.count_entries(db)
-    expected, previous, met_head, begun = 1, NO_ENTRY, head in (None, NO_ENTRY), None
-    recorded: dict[int, int] = {}
-    for entry in audit_reading.entries_in_order(db):
-        fault = _fault(entry, expected=expected, previous=previous)
+    expected, previous, head_found, trail_began_at = 1, NO_ENTRY, head in (None, NO_ENTRY), None
+    recorded_judgements: dict[int, int] = {}
+    for entry in audit_reading.iterate_entries(db):
+        fault = _find_fault(entry, expected=expected, previous=previous)
         if fault:
             return AuditCheck(entries=total, judgements=0, head=previous, number=entry.number, fault=fault)
-        if entry.what == BEGINS:
-            begun = entry.at
-        if entry.what in judgements.JUDGING:
-            recorded[_digest(entry.what, entry.person_id, entry.subject, entry.new)] = entry.number
-        met_head = met_head or entry.hash == head
+        if entry.what == BEGIN_TRAIL:
+            trail_began_at = entry.at
+        if entry.what in judgements.JUDGEMENT_ACTIONS:
+            recorded_judgements[_digest(entry.what, entry.person_id, entry.subject, entry.new)] = entry.number
+        head_found = head_found or entry.hash == head
         expected, previous = expected + 1, entry.hash
         if expected % 1000 == 0:
             progress(expected, total)
-    checked = AuditCheck(entries=total, judgements=0, head=previous)
-    if not met_head:
+    result = AuditCheck(entries=total, judgements=0, head=previous)
+    if not head_found:
         return replace(
-            checked,
+            result,
             fault="No entry has the head that was noted. Entries were taken away at the end, or the whole "
             "trail was written anew.",
         )
-    return _hold_against(db, checked, recorded, begun)
+    return _compare_judgements(db, result, recorded_judgements, trail_began_at)
 
 
-def _fault(entry: AuditEntry, *, expected: int, previous: str) -> str | None:
+def _find_fault(entry: AuditEntry, *, expected: int, previous: str) -> str | None:
     if entry.number != expected:
         missing = (
             f"entry {expected} is" if entry.number == expected + 1 else f"entries from {expected} on are"
@@ -130,34 +130,34 @@ def _fault(entry: AuditEntry, *, expected: int, previous: str) -> str | None:
     return None
 
 
-def _hold_against(
-    db: Session, checked: AuditCheck, recorded: dict[int, int], begun: datetime | None
+def _compare_judgements(
+    db: Session, result: AuditCheck, recorded_judgements: dict[int, int], trail_began_at: datetime | None
 ) -> AuditCheck:
     """Check that every judgement equals its audit entry, and that every recorded judgement still exists."""
-    count, stranger = 0, None
-    with closing(judgements.saved_judgements(db)) as all_saved:
-        for saved in all_saved:
+    count, mismatch = 0, None
+    with closing(judgements.iterate_saved_judgements(db)) as saved_rows:
+        for judgement in saved_rows:
             count += 1
-            digest = _digest(saved.what, saved.person_id, saved.subject, canonical(saved.new))
-            if recorded.pop(digest, None) is None and (begun is None or saved.at > begun):
-                stranger = saved
+            digest = _digest(judgement.what, judgement.person_id, judgement.subject, canonical(judgement.new))
+            if recorded_judgements.pop(digest, None) is None and (trail_began_at is None or judgement.at > trail_began_at):
+                mismatch = judgement
                 break
-    if stranger is not None:
+    if mismatch is not None:
         return replace(
-            checked,
+            result,
             judgements=count,
-            fault=f"A saved judgement is not as the trail has it: {stranger.what}, {stranger.subject}, by "
-            f"person number {stranger.person_id}. Its row was altered, or added without an entry.",
+            fault=f"A saved judgement is not as the trail has it: {mismatch.what}, {mismatch.subject}, by "
+            f"person number {mismatch.person_id}. Its row was altered, or added without an entry.",
         )
-    if recorded:
-        number = min(recorded.values())
+    if recorded_judgements:
+        number = min(recorded_judgements.values())
         return replace(
-            checked,
+            result,
             judgements=count,
             number=number,
             fault="the judgement that it records is not saved any more, or says something else",
         )
-    return replace(checked, judgements=count)
+    return replace(result, judgements=count)
 
 
 def _without_nulls(new: str | None) -> str | None:
@@ -172,18 +172,18 @@ def _digest(what: str, person_id: int | None, subject: str, new: str | None) -> 
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def _blinded(db: Session, by: Person) -> tuple[str, ...]:
+def _list_blinded_prefixes(db: Session, by: Person) -> tuple[str, ...]:
     """Prefixes of the subjects whose details are withheld: questions that this person judges."""
     if not by.id or not by.may(Action.JUDGE):
         return ()
-    mine = {*batches_of(db, person_id=by.id), *pools_of(db, person_id=by.id)}
-    return audit_reading.batch_prefixes(sorted(mine))
+    batch_ids = {*list_batches_of_person(db, person_id=by.id), *list_pools_of_person(db, person_id=by.id)}
+    return audit_reading.question_subject_prefixes(sorted(batch_ids))
 
 
-def _shown(
-    entries: Iterator[AuditEntry] | tuple[AuditEntry, ...], by: Person, blinded: tuple[str, ...]
-) -> Iterator[ShownEntry]:
+def _redact_entries(
+    entries: Iterator[AuditEntry] | tuple[AuditEntry, ...], by: Person, blinded_prefixes: tuple[str, ...]
+) -> Iterator[VisibleEntry]:
     for entry in entries:
-        withheld = entry.person_id != by.id and entry.subject.startswith(blinded) if blinded else False
-        bare = replace(entry, old=None, new=None, why="") if withheld else entry
-        yield ShownEntry(entry=bare, withheld=withheld)
+        withheld = entry.person_id != by.id and entry.subject.startswith(blinded_prefixes) if blinded_prefixes else False
+        visible = replace(entry, old=None, new=None, why="") if withheld else entry
+        yield VisibleEntry(entry=visible, withheld=withheld)

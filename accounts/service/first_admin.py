@@ -7,17 +7,17 @@ from datetime import datetime, timedelta
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from accounts.service.people import add_person, command_line_person, people_with
+from accounts.service.people import add_person, command_line_person, list_people_with_role
 from accounts.tokens import token_sha256
 from domain.errors import NotSignedIn, Refused
 from domain.people import Action, Person, Role, require
 from storage.accounts import first_admin_codes
 
 #: How long a code is valid.
-CODE_HOLDS = timedelta(hours=1)
+CODE_LIFETIME = timedelta(hours=1)
 
 
-def make_first_admin_code(db: Session, *, by: Person, code: str, now: datetime) -> datetime:
+def create_first_admin_code(db: Session, *, by: Person, code: str, now: datetime) -> datetime:
     """Store the hash of a code that is valid for an hour; an earlier code becomes invalid.
 
     Returns:
@@ -27,11 +27,11 @@ def make_first_admin_code(db: Session, *, by: Person, code: str, now: datetime) 
         Refused: there is an admin already.
     """
     require(by, Action.MANAGE_PEOPLE)
-    _refuse_a_second(db)
-    until = now + CODE_HOLDS
-    first_admin_codes.replace_code(db, code_sha256=token_sha256(_as_made(code)), expires_at=until, now=now)
-    record(db, by=by, what="make first admin's code", subject="people", new=until, now=now)
-    return until
+    _refuse_second_admin(db)
+    expires_at = now + CODE_LIFETIME
+    first_admin_codes.replace_code(db, code_sha256=token_sha256(_normalise_code(code)), expires_at=expires_at, now=now)
+    record(db, by=by, what="make first admin's code", subject="people", new=expires_at, now=now)
+    return expires_at
 
 
 def become_first_admin(
@@ -45,8 +45,8 @@ def become_first_admin(
         InvalidValue: name or password is not allowed; the code stays valid after the rollback.
         AlreadyThere: the name is taken; likewise.
     """
-    _refuse_a_second(db)
-    if not first_admin_codes.use_code(db, code_sha256=token_sha256(_as_made(code)), now=now):
+    _refuse_second_admin(db)
+    if not first_admin_codes.use_code(db, code_sha256=token_sha256(_normalise_code(code)), now=now):
         raise NotSignedIn(
             "This code does not hold: mistyped, used, or older than an hour. Make another with "
             "`python cli.py user first-admin`."
@@ -64,16 +64,16 @@ def become_first_admin(
     return person
 
 
-def any_admin(db: Session) -> bool:
+def has_admin(db: Session) -> bool:
     """Whether there is an enabled account with the role admin."""
-    return bool(people_with(db, role=Role.ADMIN))
+    return bool(list_people_with_role(db, role=Role.ADMIN))
 
 
-def _refuse_a_second(db: Session) -> None:
-    if any_admin(db):
+def _refuse_second_admin(db: Session) -> None:
+    if has_admin(db):
         raise Refused("There is an admin already, who can add further ones on the page People.")
 
 
-def _as_made(code: str) -> str:
+def _normalise_code(code: str) -> str:
     """The code without spaces and dashes, in capitals."""
-    return "".join(sign for sign in code.upper() if sign.isalnum())
+    return "".join(character for character in code.upper() if character.isalnum())

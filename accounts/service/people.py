@@ -10,7 +10,7 @@ from sqlmodel import Session
 from accounts.passwords import DEMO_PASSWORD, check_password_rules, hash_password
 from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, Refused, StaleRevision
-from domain.people import Action, Person, Role, check_name, require
+from domain.people import Action, Person, Role, normalise_sign_in_name, require
 from storage.accounts import people, sign_ins
 
 
@@ -19,7 +19,7 @@ def command_line_person() -> Person:
     return Person(id=0, name="command-line", display_name="Command line", roles=frozenset(Role))
 
 
-def any_people(db: Session) -> bool:
+def has_people(db: Session) -> bool:
     """Whether there is any account; otherwise the sign-in page explains how to create the first one."""
     return people.count_people(db) > 0
 
@@ -52,24 +52,24 @@ def add_person(
         AlreadyThere: the name is taken.
     """
     require(by, Action.MANAGE_PEOPLE)
-    name = check_name(name)
-    chosen = _check_roles(roles)
+    name = normalise_sign_in_name(name)
+    new_roles = _check_roles(roles)
     if demo:
         password = DEMO_PASSWORD
     if password is not None:
         check_password_rules(password, name=name)
-    added = people.insert_person(
+    person = people.insert_person(
         db,
         name=name,
         display_name=_check_display_name(display_name) or name,
-        roles=chosen,
+        roles=new_roles,
         password_hash=hash_password(password) if password is not None else None,
         demo=demo,
         now=now,
     )
-    new = {"name": name, "display_name": added.display_name, "roles": chosen, "demo": demo}
-    record(db, by=by, what="add person", subject=_subject(added), new=new, now=now)
-    return added
+    new = {"name": name, "display_name": person.display_name, "roles": new_roles, "demo": demo}
+    record(db, by=by, what="add person", subject=_audit_subject(person), new=new, now=now)
+    return person
 
 
 def change_roles(
@@ -98,22 +98,22 @@ def change_roles(
         Refused: the person is the last admin.
     """
     require(by, Action.MANAGE_PEOPLE)
-    person = person_named(db, name=name)
+    person = load_person_by_name(db, name=name)
     people.lock_person_and_admins(db, person_id=person.id)
     person = people.load_person(db, person_id=person.id)
-    chosen = _check_roles(roles)
-    if chosen == person.roles:
+    new_roles = _check_roles(roles)
+    if new_roles == person.roles:
         return person
     if instead_of is not None and frozenset(instead_of) != person.roles:
         raise StaleRevision(
             f"Not saved: the roles of {person.display_name} were changed since this page showed them. They "
-            f"are {_listed(person.roles)} now; this page showed {_listed(instead_of)} and would save "
-            f"{_listed(chosen)}. Look at them again, then save."
+            f"are {_join_roles(person.roles)} now; this page showed {_join_roles(instead_of)} and would save "
+            f"{_join_roles(new_roles)}. Look at them again, then save."
         )
-    if Role.ADMIN not in chosen:
-        _keep_an_admin(db, person, "take the role admin from")
-    people.replace_roles(db, person_id=person.id, roles=chosen)
-    record(db, by=by, what="change roles", subject=_subject(person), old=person.roles, new=chosen, now=now)
+    if Role.ADMIN not in new_roles:
+        _refuse_removing_last_admin(db, person, "take the role admin from")
+    people.replace_roles(db, person_id=person.id, roles=new_roles)
+    record(db, by=by, what="change roles", subject=_audit_subject(person), old=person.roles, new=new_roles, now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -127,12 +127,12 @@ def set_password(db: Session, *, by: Person, name: str, password: str, now: date
         InvalidValue: the password is not allowed.
     """
     require(by, Action.MANAGE_PEOPLE)
-    person = person_named(db, name=name)
+    person = load_person_by_name(db, name=name)
     check_password_rules(password, name=person.name)
     people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
-    people.end_demo(db, person_id=person.id)
-    sign_ins.revoke_all_of(db, person_id=person.id, now=now)
-    record(db, by=by, what="set password", subject=_subject(person), now=now)
+    people.clear_demo_flag(db, person_id=person.id)
+    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
+    record(db, by=by, what="set password", subject=_audit_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -146,15 +146,15 @@ def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Pers
         Refused: the person is the last admin.
     """
     require(by, Action.MANAGE_PEOPLE)
-    person = person_named(db, name=name)
+    person = load_person_by_name(db, name=name)
     people.lock_person_and_admins(db, person_id=person.id)
     person = people.load_person(db, person_id=person.id)
     if person.disabled_at is not None:
         return person
-    _keep_an_admin(db, person, "disable")
+    _refuse_removing_last_admin(db, person, "disable")
     people.set_disabled_at(db, person_id=person.id, disabled_at=now)
-    sign_ins.revoke_all_of(db, person_id=person.id, now=now)
-    record(db, by=by, what="disable person", subject=_subject(person), now=now)
+    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
+    record(db, by=by, what="disable person", subject=_audit_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -165,11 +165,11 @@ def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Perso
         NotFound: there is no such person.
     """
     require(by, Action.MANAGE_PEOPLE)
-    person = person_named(db, name=name)
+    person = load_person_by_name(db, name=name)
     if person.disabled_at is None:
         return person
     people.set_disabled_at(db, person_id=person.id, disabled_at=None)
-    record(db, by=by, what="enable person", subject=_subject(person), now=now)
+    record(db, by=by, what="enable person", subject=_audit_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -179,7 +179,7 @@ def list_people(db: Session, *, by: Person) -> list[Person]:
     return people.list_people(db)
 
 
-def person_named(db: Session, *, name: str) -> Person:
+def load_person_by_name(db: Session, *, name: str) -> Person:
     """The person with a sign-in name, in any case. Checks no permission.
 
     Raises:
@@ -191,43 +191,43 @@ def person_named(db: Session, *, name: str) -> Person:
     return person
 
 
-def people_with(db: Session, *, role: Role) -> list[Person]:
+def list_people_with_role(db: Session, *, role: Role) -> list[Person]:
     """All people with a role whose account is not disabled, sorted by name. Checks no permission."""
     return [
         person for person in people.list_people(db) if role in person.roles and person.disabled_at is None
     ]
 
 
-def demo_people(db: Session) -> list[Person]:
+def list_demo_people(db: Session) -> list[Person]:
     """The demo accounts, which the sign-in page lists; none in a workspace that is no demo."""
     return [person for person in people.list_people(db) if person.demo and person.disabled_at is None]
 
 
-def _subject(person: Person) -> str:
+def _audit_subject(person: Person) -> str:
     return f"person {person.id} {person.name}"
 
 
 def _check_roles(roles: Iterable[Role]) -> frozenset[Role]:
-    chosen = frozenset(Role(role) for role in roles)
-    if not chosen:
+    checked_roles = frozenset(Role(role) for role in roles)
+    if not checked_roles:
         raise InvalidValue("roles", f"choose at least one of {', '.join(Role)}")
-    return chosen
+    return checked_roles
 
 
-def _listed(roles: Iterable[Role]) -> str:
+def _join_roles(roles: Iterable[Role]) -> str:
     return ", ".join(sorted(roles)) or "none"
 
 
 def _check_display_name(display_name: str | None) -> str:
-    shown = " ".join((display_name or "").split())
-    if len(shown) > 100 or not shown.isprintable():
+    cleaned = " ".join((display_name or "").split())
+    if len(cleaned) > 100 or not cleaned.isprintable():
         raise InvalidValue("display name", "at most 100 characters, without control characters")
-    return shown
+    return cleaned
 
 
-def _keep_an_admin(db: Session, person: Person, what: str) -> None:
-    others = [other for other in people_with(db, role=Role.ADMIN) if other.id != person.id]
-    if Role.ADMIN in person.roles and person.disabled_at is None and not others:
+def _refuse_removing_last_admin(db: Session, person: Person, action_text: str) -> None:
+    other_admins = [admin for admin in list_people_with_role(db, role=Role.ADMIN) if admin.id != person.id]
+    if Role.ADMIN in person.roles and person.disabled_at is None and not other_admins:
         raise Refused(
-            f"Can't {what} {person.display_name}: nobody else is an admin. Add another admin first."
+            f"Can't {action_text} {person.display_name}: nobody else is an admin. Add another admin first."
         )

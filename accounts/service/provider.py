@@ -13,10 +13,10 @@ from domain.errors import NotSignedIn
 from domain.people import Person
 from storage.accounts import people
 
-_DISABLED = "This account is disabled. Ask an admin to enable it again."
+_ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it again."
 
 
-def person_of_claims(
+def find_person_by_claims(
     db: Session, *, claims: Mapping[str, object], role_claim: RoleClaim | None = None, now: datetime
 ) -> Person:
     """Find the account for the claims of an ID token: by subject, else by a verified e-mail as sign-in name.
@@ -34,35 +34,35 @@ def person_of_claims(
         NotSignedIn: there is no subject or no account for these claims, the account is disabled, or the
             claims give no role.
     """
-    said = Claims.of(claims)
-    person = _known(db, said, now)
+    trusted_claims = Claims.of(claims)
+    person = _find_account(db, trusted_claims, now)
     if person.disabled_at is not None:
-        raise NotSignedIn(_DISABLED)
-    return person if role_claim is None else _with_roles(db, person, role_claim, claims, now)
+        raise NotSignedIn(_ACCOUNT_DISABLED)
+    return person if role_claim is None else _update_roles(db, person, role_claim, claims, now)
 
 
-def _known(db: Session, said: Claims, now: datetime) -> Person:
-    person = people.find_person_by_subject(db, subject=said.subject)
+def _find_account(db: Session, claims: Claims, now: datetime) -> Person:
+    person = people.find_person_by_subject(db, subject=claims.subject)
     if person is not None:
         return person
-    person = next(filter(None, (people.find_person(db, name=name) for name in said.names)), None)
-    if person is None or people.oidc_subject_of(db, person_id=person.id) is not None:
+    person = next(filter(None, (people.find_person(db, name=name) for name in claims.names)), None)
+    if person is None or people.load_oidc_subject(db, person_id=person.id) is not None:
         raise NotSignedIn(
-            f"{said.shown} has no account here. Ask an admin to add one with that e-mail address as name."
+            f"{claims.shown} has no account here. Ask an admin to add one with that e-mail address as name."
         )
-    people.set_oidc_subject(db, person_id=person.id, subject=said.subject)
+    people.set_oidc_subject(db, person_id=person.id, subject=claims.subject)
     record(
         db,
         by=person,
         what="tie to provider",
         subject=f"person {person.id} {person.name}",
-        new=said.subject,
+        new=claims.subject,
         now=now,
     )
     return person
 
 
-def _with_roles(
+def _update_roles(
     db: Session, person: Person, role_claim: RoleClaim, claims: Mapping[str, object], now: datetime
 ) -> Person:
     roles = role_claim.roles_in(claims)

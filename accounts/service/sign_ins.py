@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
-from accounts.passwords import check_password_rules, hash_password, matches
+from accounts.passwords import check_password_rules, hash_password, verify_password
 from accounts.service.audit import record
-from accounts.service.people import person_named
-from accounts.service.presence import IDLE_LIMIT, LONGEST, holds
+from accounts.service.people import load_person_by_name
+from accounts.service.presence import IDLE_LIMIT, MAX_DURATION, is_valid
 from accounts.tokens import token_sha256
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from storage.accounts import people, sign_ins
 
-_MARK_LENGTH = 16
+_PREFIX_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,65 +31,65 @@ class OwnSignIn:
     here: bool
 
 
-def own_sign_ins(
+def list_own_sign_ins(
     db: Session,
     *,
     person: Person,
     token: str | None,
     now: datetime,
-    idle: timedelta = IDLE_LIMIT,
-    longest: timedelta = LONGEST,
+    idle_limit: timedelta = IDLE_LIMIT,
+    max_duration: timedelta = MAX_DURATION,
 ) -> list[OwnSignIn]:
     """The person's own valid sign-ins, the one used last first; ``token`` is that of this browser."""
-    here = token_sha256(token) if token else ""
+    this_browser_hash = token_sha256(token) if token else ""
     return [
         OwnSignIn(
-            mark=each.token_sha256[:_MARK_LENGTH],
-            browser=each.browser,
-            way=each.way,
-            signed_in_at=each.signed_in_at,
-            last_seen_at=each.last_seen_at,
-            here=each.token_sha256 == here,
+            mark=sign_in.token_sha256[:_PREFIX_LENGTH],
+            browser=sign_in.browser,
+            way=sign_in.way,
+            signed_in_at=sign_in.signed_in_at,
+            last_seen_at=sign_in.last_seen_at,
+            here=sign_in.token_sha256 == this_browser_hash,
         )
-        for each in sign_ins.sign_ins_not_revoked(db, person_id=person.id)
-        if holds(each, now=now, idle=idle, longest=longest)
+        for sign_in in sign_ins.list_unrevoked_sign_ins(db, person_id=person.id)
+        if is_valid(sign_in, now=now, idle_limit=idle_limit, max_duration=max_duration)
     ]
 
 
-def end_own_sign_in(db: Session, *, person: Person, mark: str, now: datetime) -> None:
+def end_own_sign_in(db: Session, *, person: Person, token_prefix: str, now: datetime) -> None:
     """End one of the person's own sign-ins.
 
     Raises:
         NotFound: the person has no such sign-in, or it has ended.
     """
-    for each in sign_ins.sign_ins_not_revoked(db, person_id=person.id):
-        if each.token_sha256[:_MARK_LENGTH] == mark:
-            sign_ins.revoke(db, token_sha256=each.token_sha256, now=now)
+    for sign_in in sign_ins.list_unrevoked_sign_ins(db, person_id=person.id):
+        if sign_in.token_sha256[:_PREFIX_LENGTH] == token_prefix:
+            sign_ins.revoke_sign_in(db, token_sha256=sign_in.token_sha256, now=now)
             record(
                 db, by=person, what="sign out elsewhere", subject=f"person {person.id} {person.name}",
-                old=each.browser, now=now,
+                old=sign_in.browser, now=now,
             )  # fmt: skip
             return
     raise NotFound("That sign-in has ended already.")
 
 
-def sign_out_everywhere(db: Session, *, person: Person, but: str | None, now: datetime) -> int:
-    """End all of the person's own sign-ins except that of the token ``but``.
+def sign_out_everywhere(db: Session, *, person: Person, except_token: str | None, now: datetime) -> int:
+    """End all of the person's own sign-ins except that of the token ``except_token``.
 
     Returns:
         The number of sign-ins ended.
     """
-    spared = token_sha256(but) if but else None
-    ended = sign_ins.revoke_all_of(db, person_id=person.id, now=now, but=spared)
+    excepted_hash = token_sha256(except_token) if except_token else None
+    ended_count = sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
     record(
         db,
         by=person,
         what="sign out everywhere",
         subject=f"person {person.id} {person.name}",
-        new=ended,
+        new=ended_count,
         now=now,
     )
-    return ended
+    return ended_count
 
 
 def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int:
@@ -102,16 +102,16 @@ def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int
         NotFound: there is no such person.
     """
     require(by, Action.MANAGE_PEOPLE)
-    person = person_named(db, name=name)
-    ended = sign_ins.revoke_all_of(db, person_id=person.id, now=now)
+    person = load_person_by_name(db, name=name)
+    ended_count = sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
     record(
-        db, by=by, what="sign out everywhere", subject=f"person {person.id} {person.name}", new=ended, now=now
+        db, by=by, what="sign out everywhere", subject=f"person {person.id} {person.name}", new=ended_count, now=now
     )
-    return ended
+    return ended_count
 
 
 def change_own_password(
-    db: Session, *, person: Person, token: str | None, current: str, password: str, now: datetime
+    db: Session, *, person: Person, token: str | None, current_password: str, new_password: str, now: datetime
 ) -> None:
     """Change one's own password; all sign-ins except that of ``token`` end.
 
@@ -121,15 +121,15 @@ def change_own_password(
     """
     if person.demo:
         raise Refused("Demo people keep the password that the sign-in page shows.")
-    kept = people.password_hash_of(db, person_id=person.id)
-    if kept is None:
+    stored_hash = people.load_password_hash(db, person_id=person.id)
+    if stored_hash is None:
         raise Refused("You sign in by a provider; your password is kept there.")
-    check_password_rules(password, name=person.name)
-    if not matches(current, kept):
+    check_password_rules(new_password, name=person.name)
+    if not verify_password(current_password, stored_hash):
         raise Refused("The current password is not right. Nothing was changed.")
-    people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
-    spared = token_sha256(token) if token else None
-    sign_ins.revoke_all_of(db, person_id=person.id, now=now, but=spared)
+    people.set_password_hash(db, person_id=person.id, password_hash=hash_password(new_password))
+    excepted_hash = token_sha256(token) if token else None
+    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
     record(
         db, by=person, what="set password", subject=f"person {person.id} {person.name}", why="own", now=now
     )
@@ -137,4 +137,4 @@ def change_own_password(
 
 def has_password(db: Session, *, person: Person) -> bool:
     """Whether the person has a password."""
-    return people.password_hash_of(db, person_id=person.id) is not None
+    return people.load_password_hash(db, person_id=person.id) is not None

@@ -10,37 +10,37 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from browsing.applying import MOST, Step, check_narrow, checked_reason, search_to_plain
+from browsing.applying import MAX_QUESTIONS, BulkAction, check_search_scope, check_reason, search_to_json
 from browsing.search import Search
-from browsing.service.finding import asked
+from browsing.service.finding import build_query_arguments
 from domain.batches import BatchSettings, BatchState
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.people import Action, Person, require
 from storage.browsing import applying
-from storage.browsing import search as words
+from storage.browsing import search as search_storage
 from storage.browsing.applying import AppliedRule
-from storage.browsing.found_questions import FoundQuestion, found_questions
-from storage.browsing.search import index_state
+from storage.browsing.found_questions import SearchResult, load_search_results
+from storage.browsing.search import load_index_state
 from storage.sampling.batches import find_batch, load_batch, save_state
-from storage.sampling.frames import dataset_number
+from storage.sampling.frames import load_dataset_number
 
-_EXAMPLES = 20
+_MAX_EXAMPLES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyPreview:
+class BulkPreview:
     """The questions that a step would apply to: their count, numbers, and the first few as examples.
 
     ``left_out`` counts the questions that the search finds but the step leaves out, by reason.
     """
 
     count: int
-    examples: tuple[FoundQuestion, ...]
+    examples: tuple[SearchResult, ...]
     left_out: Mapping[str, int]
     numbers: tuple[int, ...]
 
 
-def preview_apply(db: Session, *, by: Person, search: Search) -> ApplyPreview:
+def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPreview:
     """Compute which questions a step would apply to; writes nothing.
 
     Raises:
@@ -48,23 +48,23 @@ def preview_apply(db: Session, *, by: Person, search: Search) -> ApplyPreview:
         Refused: the search index is not up to date, so the search would not find all.
     """
     require(by, Action.DRAW_BATCH)
-    state = index_state(db)
+    state = load_index_state(db)
     if state.behind:
         raise Refused(
             f"{state.newest - state.through:,} questions are not in the search index yet. Put them in first."
         )
-    numbers = words.matching(db, **asked(db, search), most=MOST + 1)
-    left_out = applying.left_out_of(db, numbers=numbers)
-    taken = tuple(number for number in numbers if number not in left_out)
-    return ApplyPreview(
-        count=len(taken),
-        examples=tuple(found_questions(db, numbers=taken[:_EXAMPLES])),
-        left_out=Counter(left_out.values()),
-        numbers=taken,
+    numbers = search_storage.find_matching_questions(db, **build_query_arguments(db, search), limit=MAX_QUESTIONS + 1)
+    excluded = applying.load_exclusion_reasons(db, numbers=numbers)
+    affected = tuple(number for number in numbers if number not in excluded)
+    return BulkPreview(
+        count=len(affected),
+        examples=tuple(load_search_results(db, numbers=affected[:_MAX_EXAMPLES])),
+        left_out=Counter(excluded.values()),
+        numbers=affected,
     )
 
 
-def reject_like(
+def reject_matching(
     db: Session, *, by: Person, search: Search, reason: str, expected: int, now: datetime
 ) -> AppliedRule:
     """Reject all questions that a search finds and that were not drawn, judged or rejected yet.
@@ -86,10 +86,10 @@ def reject_like(
             search index is not up to date.
     """
     require(by, Action.DRAW_BATCH)
-    return _applied(db, by=by, step=Step.REJECT, search=search, reason=reason, expected=expected, now=now)
+    return _apply(db, by=by, action=BulkAction.REJECT, search=search, reason=reason, expected=expected, now=now)
 
 
-def queue_like(
+def queue_matching(
     db: Session, *, by: Person, search: Search, reason: str, batch_name: str, expected: int, now: datetime
 ) -> AppliedRule:
     """Put all questions that a search finds and that were not drawn, judged or rejected yet into a new batch.
@@ -107,9 +107,9 @@ def queue_like(
 
     Raises:
         AlreadyThere: there is a batch of that name.
-        NotFound: as :func:`reject_like`.
+        NotFound: as :func:`reject_matching`.
         InvalidValue: no reason, or a name that is not allowed.
-        Refused: as :func:`reject_like`.
+        Refused: as :func:`reject_matching`.
     """
     require(by, Action.DRAW_BATCH)
     name = batch_name.strip()
@@ -117,12 +117,12 @@ def queue_like(
         raise InvalidValue("batch", "a batch needs a name of 1 to 80 printable characters")
     if find_batch(db, name=name) is not None:
         raise AlreadyThere(f"There is a batch {name!r} already. Choose another name.")
-    return _applied(
-        db, by=by, step=Step.QUEUE, search=search, reason=reason, expected=expected, now=now, batch_name=name
+    return _apply(
+        db, by=by, action=BulkAction.QUEUE, search=search, reason=reason, expected=expected, now=now, batch_name=name
     )
 
 
-def take_rule_back(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
+def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
     """Undo a rule: its questions can be drawn again, and its batch is closed. Verdicts stay.
 
     Raises:
@@ -131,74 +131,74 @@ def take_rule_back(db: Session, *, by: Person, rule: int, reason: str, now: date
         Refused: it was undone already.
     """
     require(by, Action.DRAW_BATCH)
-    found = applying.rule_of(db, number=rule)
-    if found.back_at is not None:
-        raise Refused(f"Rule {rule} was taken back on {found.back_at:%Y-%m-%d %H:%M} UTC already.")
-    why = checked_reason(reason)
-    applying.take_back(db, rule=rule, reason=why, by=by.id or None, now=now)
-    if found.batch is not None:
-        batch = load_batch(db, name=found.batch, lock=True)
+    applied_rule = applying.load_rule(db, number=rule)
+    if applied_rule.back_at is not None:
+        raise Refused(f"Rule {rule} was taken back on {applied_rule.back_at:%Y-%m-%d %H:%M} UTC already.")
+    checked = check_reason(reason)
+    applying.revert_rule(db, rule=rule, reason=checked, by=by.id or None, now=now)
+    if applied_rule.batch is not None:
+        batch = load_batch(db, name=applied_rule.batch, lock=True)
         if batch.state is BatchState.OPEN:
             save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=by.id or None, now=now)
     record(
         db, by=by, what="take rule back", subject=f"rule {rule}",
-        old={"what": found.what, "questions": found.questions, "batch": found.batch}, why=why, now=now,
+        old={"what": applied_rule.what, "questions": applied_rule.questions, "batch": applied_rule.batch}, why=checked, now=now,
     )  # fmt: skip
-    return applying.rule_of(db, number=rule)
+    return applying.load_rule(db, number=rule)
 
 
-def applied_rules(db: Session, *, by: Person, dataset: str | None = None) -> list[AppliedRule]:
+def list_applied_rules(db: Session, *, by: Person, dataset: str | None = None) -> list[AppliedRule]:
     """All rules, or those of one dataset, the newest first.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.DRAW_BATCH)
-    number = None if dataset is None else dataset_number(db, name=dataset)
+    number = None if dataset is None else load_dataset_number(db, name=dataset)
     return applying.list_rules(db, dataset_id=number)
 
 
-def _applied(
+def _apply(
     db: Session,
     *,
     by: Person,
-    step: Step,
+    action: BulkAction,
     search: Search,
     reason: str,
     expected: int,
     now: datetime,
     batch_name: str | None = None,
 ) -> AppliedRule:
-    why = checked_reason(reason)
-    seen = preview_apply(db, by=by, search=search)
-    check_narrow(search, seen.count, step)
-    if seen.count != expected:
+    checked = check_reason(reason)
+    matches = preview_bulk_action(db, by=by, search=search)
+    check_search_scope(search, matches.count, action)
+    if matches.count != expected:
         raise Refused(
-            f"The preview had {expected:,} questions, now there are {seen.count:,}: somebody drew, judged or "
+            f"The preview had {expected:,} questions, now there are {matches.count:,}: somebody drew, judged or "
             "imported meanwhile. Look at it again."
         )
-    dataset_id = dataset_number(db, name=search.dataset)
+    dataset_id = load_dataset_number(db, name=search.dataset)
     batch = None
     if batch_name is not None:
         batch = applying.add_queued_batch(
-            db, name=batch_name, dataset_id=dataset_id, settings=BatchSettings(), questions=seen.numbers,
+            db, name=batch_name, dataset_id=dataset_id, settings=BatchSettings(), questions=matches.numbers,
             by=by.id or None, now=now,
         )  # fmt: skip
-    plain = search_to_plain(search)
-    rule = applying.add_rule(
+    search_json = search_to_json(search)
+    rule_number = applying.add_rule(
         db,
         dataset_id=dataset_id,
-        what=step.value,
-        search=plain,
-        reason=why,
-        questions=seen.numbers,
+        action=action.value,
+        search=search_json,
+        reason=checked,
+        questions=matches.numbers,
         batch_id=batch.id if batch else None,
         by=by.id or None,
         now=now,
     )
     record(
-        db, by=by, what=f"{step.value} by rule", subject=f"rule {rule}",
-        new={"search": plain, "questions": seen.count, "batch": batch.id if batch else None}, why=why,
+        db, by=by, what=f"{action.value} by rule", subject=f"rule {rule_number}",
+        new={"search": search_json, "questions": matches.count, "batch": batch.id if batch else None}, why=checked,
         now=now,
     )  # fmt: skip
-    return applying.rule_of(db, number=rule)
+    return applying.load_rule(db, number=rule_number)

@@ -7,50 +7,50 @@ from typing import Any
 
 from sqlmodel import Session
 
-from browsing.search import Search, Standing
+from browsing.search import Search, QuestionStatus
 from domain.people import Action, Person, require
-from storage.browsing import search as words
-from storage.browsing.found_questions import FoundQuestion, found_questions, values_of
+from storage.browsing import search as search_storage
+from storage.browsing.found_questions import SearchResult, load_search_results, count_values
 from storage.sampling.batches import list_batches, load_batch
-from storage.sampling.frames import dataset_names, dataset_number
+from storage.sampling.frames import list_dataset_names, load_dataset_number
 
 #: Counting stops at this number. Counting twice as many of 1.6 million questions took 185 ms
 #: (benchmarks/browse.py).
-COUNTED = 5_000
+MAX_COUNTED = 5_000
 
 # The latest revision of each person's verdict in each batch.
-_VERDICT = (
+_LATEST_VERDICT_SQL = (
     "SELECT question_id FROM verdict said WHERE decision = :decision AND NOT EXISTS ("
     "SELECT 1 FROM verdict since WHERE since.batch_id = said.batch_id "
     "AND since.question_id = said.question_id AND since.person_id = said.person_id "
     "AND since.revision > said.revision)"
 )
-_STANDING = {
-    Standing.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",
-    Standing.DRAWN: "number IN (SELECT question_id FROM batch_question) "
+_STATUS_CONDITIONS = {
+    QuestionStatus.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",
+    QuestionStatus.DRAWN: "number IN (SELECT question_id FROM batch_question) "
     "AND NOT EXISTS (SELECT 1 FROM verdict v WHERE v.question_id = number)",
 }
-_WITHIN = {
-    Standing.ACCEPTED: _VERDICT,
-    Standing.REVISED: _VERDICT,
-    Standing.REJECTED: _VERDICT,
-    Standing.SKIPPED: "SELECT question_id FROM assignment WHERE state = 'skipped'",
-    Standing.RELEASED: "SELECT question_id FROM release_item",
+_STATUS_SUBQUERIES = {
+    QuestionStatus.ACCEPTED: _LATEST_VERDICT_SQL,
+    QuestionStatus.REVISED: _LATEST_VERDICT_SQL,
+    QuestionStatus.REJECTED: _LATEST_VERDICT_SQL,
+    QuestionStatus.SKIPPED: "SELECT question_id FROM assignment WHERE state = 'skipped'",
+    QuestionStatus.RELEASED: "SELECT question_id FROM release_item",
 }
-_DECISIONS = {Standing.ACCEPTED: "accept", Standing.REVISED: "revise", Standing.REJECTED: "reject"}
+_DECISIONS = {QuestionStatus.ACCEPTED: "accept", QuestionStatus.REVISED: "revise", QuestionStatus.REJECTED: "reject"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchPage:
     """A page of results; ``before`` and ``after``: whether there are more on either side."""
 
-    questions: tuple[FoundQuestion, ...]
+    questions: tuple[SearchResult, ...]
     before: bool
     after: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class FilterChoices:
     """The values that a search can filter by, with their numbers of questions, the most frequent first."""
 
     categories: tuple[tuple[str, int], ...]
@@ -59,41 +59,41 @@ class Choices:
     prompt_versions: tuple[tuple[str, int], ...]
 
 
-def browsable(db: Session, *, by: Person) -> list[str]:
+def list_browsable_datasets(db: Session, *, by: Person) -> list[str]:
     """The names of all datasets, sorted."""
     require(by, Action.BROWSE)
-    return dataset_names(db)
+    return list_dataset_names(db)
 
 
-def choices(db: Session, *, by: Person, dataset: str) -> Choices:
+def load_filter_choices(db: Session, *, by: Person, dataset: str) -> FilterChoices:
     """The values to filter by. It reads every question of the dataset, so callers should cache the result.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    dataset_id = dataset_number(db, name=dataset)
+    dataset_id = load_dataset_number(db, name=dataset)
     columns = ("category", "content_type", "generator", "prompt_version")
-    found = [tuple(values_of(db, dataset_id=dataset_id, column=column)) for column in columns]
-    return Choices(
-        categories=found[0],
-        content_types=found[1],
-        generators=found[2],
-        prompt_versions=found[3],
+    values_by_column = [tuple(count_values(db, dataset_id=dataset_id, column=column)) for column in columns]
+    return FilterChoices(
+        categories=values_by_column[0],
+        content_types=values_by_column[1],
+        generators=values_by_column[2],
+        prompt_versions=values_by_column[3],
     )
 
 
-def batches_of(db: Session, *, by: Person, dataset: str) -> list[str]:
+def list_batch_names(db: Session, *, by: Person, dataset: str) -> list[str]:
     """The names of the dataset's batches.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    return [each.name for each in list_batches(db, dataset_id=dataset_number(db, name=dataset))]
+    return [batch.name for batch in list_batches(db, dataset_id=load_dataset_number(db, name=dataset))]
 
 
-def find(
+def search_questions(
     db: Session,
     *,
     by: Person,
@@ -101,7 +101,7 @@ def find(
     after: int = 0,
     before: int | None = None,
     most: int = 50,
-) -> Found:
+) -> SearchPage:
     """Find a page of questions, in the order of their numbers.
 
     Args:
@@ -116,31 +116,31 @@ def find(
         NotFound: there is no such dataset or batch.
     """
     require(by, Action.BROWSE)
-    numbers = words.matching(db, **asked(db, search), after=after, before=before, most=most + 1)
-    more = len(numbers) > most
+    numbers = search_storage.find_matching_questions(db, **build_query_arguments(db, search), after=after, before=before, limit=most + 1)
+    has_more = len(numbers) > most
     if before is None:
         numbers = numbers[:most]
-        return Found(questions=_shown(db, numbers), before=after > 0, after=more)
+        return SearchPage(questions=_load_found(db, numbers), before=after > 0, after=has_more)
     numbers = numbers[-most:]
-    return Found(questions=_shown(db, numbers), before=more, after=True)
+    return SearchPage(questions=_load_found(db, numbers), before=has_more, after=True)
 
 
-def count_found(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:
-    """The number of questions that a search finds, at most :data:`COUNTED`, and whether it is exact.
+def count_matches(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:
+    """The number of questions that a search finds, at most :data:`MAX_COUNTED`, and whether it is exact.
 
     Raises:
         NotFound: there is no such dataset or batch.
     """
     require(by, Action.BROWSE)
-    count = len(words.matching(db, **asked(db, search), most=COUNTED + 1))
-    return min(count, COUNTED), count <= COUNTED
+    count = len(search_storage.find_matching_questions(db, **build_query_arguments(db, search), limit=MAX_COUNTED + 1))
+    return min(count, MAX_COUNTED), count <= MAX_COUNTED
 
 
-def _shown(db: Session, numbers: list[int]) -> tuple[FoundQuestion, ...]:
-    return tuple(found_questions(db, numbers=numbers))
+def _load_found(db: Session, numbers: list[int]) -> tuple[SearchResult, ...]:
+    return tuple(load_search_results(db, numbers=numbers))
 
 
-def asked(db: Session, search: Search) -> dict[str, Any]:
+def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
     """The arguments of :func:`storage.browsing.words.matching` for a search.
 
     Raises:
@@ -150,14 +150,14 @@ def asked(db: Session, search: Search) -> dict[str, Any]:
     for column in ("format", "task", "difficulty", "category", "content_type", "generator", "prompt_version"):
         value = getattr(search, column)
         if value is not None:
-            facets.append(words.facet(column, str(value)))
+            facets.append(search_storage.encode_facet(column, str(value)))
     if search.with_boxes:
-        facets.append(words.WITH_BOXES)
+        facets.append(search_storage.WITH_BOXES)
     conditions: list[str] = []
     values: dict[str, object] = {}
     if search.standing is not None:
-        if search.standing in _STANDING:
-            conditions.append(_STANDING[search.standing])
+        if search.standing in _STATUS_CONDITIONS:
+            conditions.append(_STATUS_CONDITIONS[search.standing])
         if search.standing in _DECISIONS:
             values["decision"] = _DECISIONS[search.standing]
     if search.batch is not None:
@@ -169,8 +169,8 @@ def asked(db: Session, search: Search) -> dict[str, Any]:
     return {
         "said": search.words,
         "facets": facets,
-        "dataset_id": dataset_number(db, name=search.dataset),
+        "dataset_id": load_dataset_number(db, name=search.dataset),
         "also": " AND ".join(conditions),
-        "within": "" if search.standing is None else _WITHIN.get(search.standing, ""),
+        "within": "" if search.standing is None else _STATUS_SUBQUERIES.get(search.standing, ""),
         "values": values,
     }

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from sqlmodel import Session
 
-from storage.browsing.search import IndexState, index_more, index_state
+from storage.browsing.search import IndexState, index_next_questions, load_index_state
 
 #: Questions that are indexed in one transaction, which takes a third of a second.
-AT_ONCE = 10_000
+BLOCK_SIZE = 10_000
 
 
-def search_index(db: Session) -> IndexState:
+def load_search_index_state(db: Session) -> IndexState:
     """The state of the search index. Checks no permission, because it shows no question."""
-    return index_state(db)
+    return load_index_state(db)
 
 
-def index_questions(db: Session, *, most: int = AT_ONCE) -> bool:
+def index_questions(db: Session, *, limit: int = BLOCK_SIZE) -> bool:
     """Index the next questions; not recorded in the audit trail, because it changes no data.
 
     Args:
         db: a session that writes.
-        most: questions to index in this call.
+        limit: questions to index in this call.
 
     Returns:
         Whether there are more.
     """
-    state = index_state(db)
+    state = load_index_state(db)
     if not state.behind:
         return False
-    return index_more(db, after=state.through, most=most) < state.newest
+    return index_next_questions(db, after=state.through, limit=limit) < state.newest

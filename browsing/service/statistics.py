@@ -8,25 +8,25 @@ from sqlmodel import Session
 
 from browsing.dataset_statistics import (
     DatasetStatistics,
-    format_lines,
-    lengths_of,
-    questions_by_boxes,
-    questions_by_value,
+    count_formats,
+    compute_lengths,
+    count_questions_by_boxes,
+    count_questions_by_value,
 )
 from browsing.words import TextCounts
 from domain.people import Action, Person, require
 from domain.vocabulary import Task
 from storage.browsing import statistics
-from storage.sampling.frames import dataset_number
+from storage.sampling.frames import load_dataset_number
 
-_OBSERVATIONS = 200
+_MAX_OBSERVATIONS = 200
 #: The columns that are counted, in the order of display.
-COUNTED = statistics.COLUMNS
-_TASKS = tuple(each.value for each in Task)
+COUNTED_COLUMNS = statistics.COLUMNS
+_TASKS = tuple(task.value for task in Task)
 
 
-def dataset_statistics(
-    db: Session, *, by: Person, dataset: str, progress: Callable[[int], None] = lambda _: None
+def compute_dataset_statistics(
+    db: Session, *, by: Person, dataset: str, report_progress: Callable[[int], None] = lambda _: None
 ) -> DatasetStatistics:
     """Compute the statistics of a dataset. It reads every question, so callers should cache the result.
 
@@ -34,39 +34,39 @@ def dataset_statistics(
         db: a session that reads.
         by: who asks.
         dataset: its name.
-        progress: called with the number of questions read.
+        report_progress: called with the number of questions read.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    number = dataset_number(db, name=dataset)
-    questions, exams = statistics.count_questions(db, dataset_id=number)
-    stems, explanations, read = TextCounts(), TextCounts(), 0
-    for block in statistics.texts_of(db, dataset_id=number):
+    dataset_id = load_dataset_number(db, name=dataset)
+    questions, exams = statistics.count_questions(db, dataset_id=dataset_id)
+    stems, explanations, texts_read = TextCounts(), TextCounts(), 0
+    for block in statistics.iterate_texts(db, dataset_id=dataset_id):
         stems.add(stem for stem, _ in block)
         explanations.add(explanation for _, explanation in block)
-        read += len(block)
-        progress(read)
-    kinds = statistics.count_kinds(db, dataset_id=number)
+        texts_read += len(block)
+        report_progress(texts_read)
+    kinds = statistics.count_kinds(db, dataset_id=dataset_id)
     return DatasetStatistics(
         dataset=dataset,
         questions=questions,
         exams=exams,
         counts={
-            column: questions_by_value(kinds, place, _TASKS if column == "task" else ())
-            for place, column in enumerate(COUNTED)
+            column: count_questions_by_value(kinds, index, _TASKS if column == "task" else ())
+            for index, column in enumerate(COUNTED_COLUMNS)
         },
-        formats=format_lines(kinds, COUNTED.index("format")),
-        boxes=questions_by_boxes(kinds),
-        observations=tuple(statistics.observations(db, dataset_id=number, most=_OBSERVATIONS)),
-        splits=statistics.by_split(db, dataset_id=number, column="task"),
-        stems=lengths_of(stems),
-        explanations=lengths_of(explanations),
+        formats=count_formats(kinds, COUNTED_COLUMNS.index("format")),
+        boxes=count_questions_by_boxes(kinds),
+        observations=tuple(statistics.count_observations(db, dataset_id=dataset_id, limit=_MAX_OBSERVATIONS)),
+        splits=statistics.count_by_split(db, dataset_id=dataset_id, column="task"),
+        stems=compute_lengths(stems),
+        explanations=compute_lengths(explanations),
     )
 
 
-def statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int]:
+def load_statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int]:
     """The numbers of the newest question and release; the statistics change only if one of them does.
 
     Returns:
@@ -76,8 +76,8 @@ def statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, i
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    number = dataset_number(db, name=dataset)
+    dataset_id = load_dataset_number(db, name=dataset)
     return (
-        statistics.newest_question(db, dataset_id=number),
-        statistics.newest_release(db, dataset_id=number),
+        statistics.load_newest_question(db, dataset_id=dataset_id),
+        statistics.load_newest_release(db, dataset_id=dataset_id),
     )

@@ -11,11 +11,11 @@ from domain.exams import Exam
 from domain.history import QuestionEvent
 from domain.people import Action, Person, require
 from domain.questions import Question
-from storage.browsing.found_questions import number_of
-from storage.browsing.question_events import events_of
-from storage.intake.exams import exam_number, load_exam, load_report
+from storage.browsing.found_questions import find_question_number
+from storage.browsing.question_events import load_events
+from storage.intake.exams import load_exam_number, load_exam, load_report
 from storage.intake.questions import load_question
-from storage.sampling.frames import dataset_number
+from storage.sampling.frames import load_dataset_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,26 +31,26 @@ class History:
 
 
 #: The order of events with the same time.
-_ORDER = (
+_EVENT_ORDER = (
     "imported", "rule", "drawn", "assigned", "own answer", "skipped", "verdict", "adjudication", "released",
     "rule taken back",
 )  # fmt: skip
 
 
-def question_number(db: Session, *, by: Person, dataset: str, question: str) -> int:
+def load_question_number(db: Session, *, by: Person, dataset: str, question_id: str) -> int:
     """The number of the question with an id.
 
     Raises:
         NotFound: there is no such dataset or question.
     """
     require(by, Action.BROWSE)
-    found = number_of(db, dataset_id=dataset_number(db, name=dataset), key=question)
-    if found is None:
-        raise NotFound(f"The dataset {dataset!r} has no question {question!r}.")
-    return found
+    number = find_question_number(db, dataset_id=load_dataset_number(db, name=dataset), key=question_id)
+    if number is None:
+        raise NotFound(f"The dataset {dataset!r} has no question {question_id!r}.")
+    return number
 
 
-def history(db: Session, *, by: Person, question_number: int) -> History:
+def load_history(db: Session, *, by: Person, question_number: int) -> History:
     """A question with all its events.
 
     Raises:
@@ -58,13 +58,13 @@ def history(db: Session, *, by: Person, question_number: int) -> History:
     """
     require(by, Action.BROWSE)
     question = load_question(db, question_id=question_number)
-    exam = exam_number(db, question_id=question_number)
-    events = events_of(db, question_number=question_number)
+    exam_id = load_exam_number(db, question_id=question_number)
+    events = load_events(db, question_number=question_number)
     return History(
         number=question_number,
         question=question,
-        exam_number=exam,
-        exam=load_exam(db, exam_id=exam),
-        report=load_report(db, exam_id=exam),
-        events=tuple(sorted(events, key=lambda each: (each.when, _ORDER.index(each.what)))),
+        exam_number=exam_id,
+        exam=load_exam(db, exam_id=exam_id),
+        report=load_report(db, exam_id=exam_id),
+        events=tuple(sorted(events, key=lambda event: (event.when, _EVENT_ORDER.index(event.what)))),
     )

@@ -4,8 +4,8 @@ import numpy as np
 
 from demo.phantom.chords import Ellipsoid, ellipsoid
 from demo.phantom.frame import Points
-from demo.phantom.habitus import Habitus, stream
-from demo.phantom.tubes import Tubes, join, sample_curve
+from demo.phantom.habitus import Habitus, part_rng
+from demo.phantom.tubes import Tubes, join_curves, sample_curve
 
 AIRWAY_CLASSES = (3.0, 4.5, 6.5, 9.0)
 
@@ -24,12 +24,12 @@ def draw_airways(habitus: Habitus) -> Tubes:
     y = habitus.carina
     windpipe = trachea_line(habitus)
     end = windpipe[-1]
-    wide = 8.6 if habitus.sex == "M" else 7.4
+    trachea_radius = 8.6 if habitus.sex == "M" else 7.4
     right = np.array([end - [0, 6, 0], end + np.array([-9, 9, -1]), [-24, y + 27, -18], [-33, y + 44, -20]])
     left = np.array([end - [0, 6, 0], end + np.array([10, 8, -1]), [27, y + 24, -20], [42, y + 36, -24]])
-    return join(
+    return join_curves(
         [
-            sample_curve(windpipe, wide, step=0.6),
+            sample_curve(windpipe, trachea_radius, step=0.6),
             sample_curve(right, np.array([6.2, 6.2, 5.2, 3.6]), step=0.6, weight=0.85),
             sample_curve(left, np.array([5.8, 5.6, 4.8, 3.4]), step=0.6, weight=0.8),
         ]
@@ -38,14 +38,14 @@ def draw_airways(habitus: Habitus) -> Tubes:
 
 def draw_bubbles(habitus: Habitus) -> list[Ellipsoid]:
     """Gas in stomach and colon below the diaphragm."""
-    random = stream(habitus.seed, 7)
+    random = part_rng(habitus.seed, 7)
     top = habitus.left_dome_y
     x = 0.42 * habitus.half_width
-    big = float(random.uniform(0.75, 1.25))
+    scale = float(random.uniform(0.75, 1.25))
     bubbles = [
         ellipsoid(
-            (x + random.normal(0, 6), top + 13 + 15 * big, 5 + random.normal(0, 6)),
-            (27 * big, 13 * big, 20 * big),
+            (x + random.normal(0, 6), top + 13 + 15 * scale, 5 + random.normal(0, 6)),
+            (27 * scale, 13 * scale, 20 * scale),
             tilt=float(random.normal(0.1, 0.15)),
         )
     ]

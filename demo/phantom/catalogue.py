@@ -60,7 +60,7 @@ DEVICES = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class AllowedPlacement:
     """The sides and zones that a kind of finding allows; the first of each is the default."""
 
     sides: tuple[Side, ...]
@@ -69,16 +69,16 @@ class Place:
 
 _BOTH = (Side.RIGHT, Side.LEFT)
 
-CATALOGUE: dict[FindingKind, Place] = {
-    FindingKind.NODULE: Place(sides=_BOTH, zones=LUNG_ZONES),
-    FindingKind.EFFUSION: Place(sides=_BOTH, zones=(Zone.LOWER,)),
-    FindingKind.CARDIOMEGALY: Place(sides=(Side.MIDLINE,), zones=(Zone.HEART,)),
-    FindingKind.PNEUMOTHORAX: Place(sides=_BOTH, zones=(Zone.UPPER,)),
-    FindingKind.CONSOLIDATION: Place(sides=_BOTH, zones=(Zone.LOWER, Zone.MID, Zone.UPPER)),
-    FindingKind.ENDOTRACHEAL_TUBE: Place(sides=(Side.MIDLINE,), zones=(Zone.TRACHEA,)),
-    FindingKind.CENTRAL_VENOUS_CATHETER: Place(sides=(Side.RIGHT,), zones=(Zone.SVC,)),
-    FindingKind.NASOGASTRIC_TUBE: Place(sides=(Side.MIDLINE,), zones=(Zone.MEDIASTINUM,)),
-    FindingKind.PACEMAKER: Place(sides=(Side.LEFT,), zones=(Zone.UPPER,)),
+CATALOGUE: dict[FindingKind, AllowedPlacement] = {
+    FindingKind.NODULE: AllowedPlacement(sides=_BOTH, zones=LUNG_ZONES),
+    FindingKind.EFFUSION: AllowedPlacement(sides=_BOTH, zones=(Zone.LOWER,)),
+    FindingKind.CARDIOMEGALY: AllowedPlacement(sides=(Side.MIDLINE,), zones=(Zone.HEART,)),
+    FindingKind.PNEUMOTHORAX: AllowedPlacement(sides=_BOTH, zones=(Zone.UPPER,)),
+    FindingKind.CONSOLIDATION: AllowedPlacement(sides=_BOTH, zones=(Zone.LOWER, Zone.MID, Zone.UPPER)),
+    FindingKind.ENDOTRACHEAL_TUBE: AllowedPlacement(sides=(Side.MIDLINE,), zones=(Zone.TRACHEA,)),
+    FindingKind.CENTRAL_VENOUS_CATHETER: AllowedPlacement(sides=(Side.RIGHT,), zones=(Zone.SVC,)),
+    FindingKind.NASOGASTRIC_TUBE: AllowedPlacement(sides=(Side.MIDLINE,), zones=(Zone.MEDIASTINUM,)),
+    FindingKind.PACEMAKER: AllowedPlacement(sides=(Side.LEFT,), zones=(Zone.UPPER,)),
 }
 
 
@@ -109,11 +109,11 @@ class FindingSpec:
     conspicuity: float = 0.7
 
     def __post_init__(self) -> None:
-        place = CATALOGUE[self.kind]
-        if self.side is not None and self.side not in place.sides:
-            raise ValueError(f"{self.kind} cannot be on side {self.side}; allowed: {', '.join(place.sides)}")
-        if self.zone is not None and self.zone not in place.zones:
-            raise ValueError(f"{self.kind} cannot be in {self.zone}; allowed: {', '.join(place.zones)}")
+        placement = CATALOGUE[self.kind]
+        if self.side is not None and self.side not in placement.sides:
+            raise ValueError(f"{self.kind} cannot be on side {self.side}; allowed: {', '.join(placement.sides)}")
+        if self.zone is not None and self.zone not in placement.zones:
+            raise ValueError(f"{self.kind} cannot be in {self.zone}; allowed: {', '.join(placement.zones)}")
         if not 0.0 <= self.conspicuity <= 1.0:
             raise ValueError(f"conspicuity must lie in 0..1, not {self.conspicuity}")
         if self.size_mm is not None and not self.size_mm > 0:

@@ -61,11 +61,11 @@ def ellipsoid(
     centre: tuple[float, float, float], semi: tuple[float, float, float], tilt: float = 0.0
 ) -> Ellipsoid:
     """Semi-axes along X, Y, Z, rotated by ``tilt`` radians in the X-Y plane (X towards Y)."""
-    turn = np.array([[np.cos(tilt), -np.sin(tilt), 0], [np.sin(tilt), np.cos(tilt), 0], [0, 0, 1]])
-    return Ellipsoid(centre=np.array(centre, dtype=float), axes=turn @ np.diag(semi))
+    rotation = np.array([[np.cos(tilt), -np.sin(tilt), 0], [np.sin(tilt), np.cos(tilt), 0], [0, 0, 1]])
+    return Ellipsoid(centre=np.array(centre, dtype=float), axes=rotation @ np.diag(semi))
 
 
-def rounded(values: Field, softness: float) -> Field:
+def soft_clip(values: Field, softness: float) -> Field:
     """A smooth positive part: 0 for negative values, rounded within ``softness`` of 0."""
     return (
         (0.5 * (values + np.sqrt(values * values + softness * softness)) - softness / 2)
@@ -74,33 +74,33 @@ def rounded(values: Field, softness: float) -> Field:
     )
 
 
-def fractal(
-    random: np.random.Generator, shape: tuple[int, int], *, coarsest: int, octaves: int, fall: float
+def fractal_noise(
+    random: np.random.Generator, shape: tuple[int, int], *, coarsest: int, octaves: int, persistence: float
 ) -> Field:
     """Smooth noise of mean 0 and standard deviation 1; ``coarsest`` is the largest grain in pixels.
 
-    Each octave has grains of half the size and ``fall`` times the strength of the one before.
+    Each octave has grains of half the size and ``persistence`` times the strength of the one before.
     """
     total: Field = np.zeros(shape, np.float32)
     grain, strength = float(coarsest), 1.0
     for _ in range(octaves):
         small = random.standard_normal((int(shape[0] / grain) + 4, int(shape[1] / grain) + 4))
         rows, columns = (
-            _cubic(length, count, grain) for length, count in zip(shape, small.shape, strict=True)
+            _cubic_splines(length, count, grain) for length, count in zip(shape, small.shape, strict=True)
         )
         total += (np.float32(strength) * rows) @ (small.astype(np.float32) @ columns.T)
-        grain, strength = max(grain / 2, 1.0), strength * fall
+        grain, strength = max(grain / 2, 1.0), strength * persistence
     deviation = float(total.std())
     standard: Field = (total - total.mean()) / max(deviation, 1e-6)
     return standard.astype(np.float32)
 
 
 @lru_cache(maxsize=32)
-def _cubic(length: int, count: int, grain: float) -> Field:
+def _cubic_splines(length: int, count: int, grain: float) -> Field:
     """Values of uniform cubic B-splines, ``grain`` pixels apart, at each pixel; shape (length, count)."""
-    at = np.arange(length) / grain + 1
-    low = np.floor(at).astype(np.int64)
-    t = at - low
+    position = np.arange(length) / grain + 1
+    low = np.floor(position).astype(np.int64)
+    t = position - low
     weights = (
         (1 - t) ** 3 / 6,
         (3 * t**3 - 6 * t**2 + 4) / 6,
@@ -113,7 +113,7 @@ def _cubic(length: int, count: int, grain: float) -> Field:
     return splines
 
 
-def smooth(field: Field, sigma: float) -> Field:
+def gaussian_blur(field: Field, sigma: float) -> Field:
     """Gaussian blur, ``sigma`` in pixels of the field; wide blurs are computed on a smaller copy."""
     factor = max(1, int(sigma / 4))
     if factor == 1:

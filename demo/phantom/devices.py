@@ -10,13 +10,13 @@ from demo.phantom.frame import Field, Frame, Points
 from demo.phantom.habitus import Habitus
 from demo.phantom.heart import Heart
 from demo.phantom.thorax import Cage
-from demo.phantom.tubes import Tubes, join, sample_curve
+from demo.phantom.tubes import Tubes, join_curves, sample_curve
 
 DEVICE_CLASSES = (0.7, 1.2, 2.2, 4.6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generator:
+class PulseGenerator:
     """The case of a pacemaker: a flat rounded box, centre (3,) and half sizes (3,) in mm."""
 
     centre: Points
@@ -42,7 +42,7 @@ class Device:
 
     tubes: tuple[Tubes, ...]
     course: Points
-    case: Generator | None = None
+    case: PulseGenerator | None = None
     margin: float = 2.0
 
     def extent(self, frame: Frame) -> tuple[float, float, float, float]:
@@ -68,22 +68,22 @@ def draw_device(spec: FindingSpec, cage: Cage, heart: Heart, random: np.random.G
     """
     strength = 0.45 + 0.75 * spec.conspicuity
     if spec.kind is FindingKind.PACEMAKER:
-        return _pacemaker(cage, heart, random, strength)
-    makers = {
-        FindingKind.ENDOTRACHEAL_TUBE: _endotracheal,
-        FindingKind.CENTRAL_VENOUS_CATHETER: _catheter,
-        FindingKind.NASOGASTRIC_TUBE: _nasogastric,
+        return _draw_pacemaker(cage, heart, random, strength)
+    draw_functions = {
+        FindingKind.ENDOTRACHEAL_TUBE: _draw_endotracheal_tube,
+        FindingKind.CENTRAL_VENOUS_CATHETER: _draw_catheter,
+        FindingKind.NASOGASTRIC_TUBE: _draw_nasogastric_tube,
     }
-    if spec.kind not in makers:
+    if spec.kind not in draw_functions:
         raise ValueError(f"{spec.kind} is no line, tube or case")
-    return makers[spec.kind](cage.habitus, random, strength)
+    return draw_functions[spec.kind](cage.habitus, random, strength)
 
 
-def _line(knots: Points, radius: float, per_mm: float, *, cortex: float = 0.0, core: float = 1.0) -> Tubes:
-    return join([sample_curve(knots, radius, step=0.3, weight=per_mm)], cortex=cortex, core=core)
+def _draw_line(knots: Points, radius: float, per_mm: float, *, cortex: float = 0.0, core: float = 1.0) -> Tubes:
+    return join_curves([sample_curve(knots, radius, step=0.3, weight=per_mm)], cortex=cortex, core=core)
 
 
-def _endotracheal(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
+def _draw_endotracheal_tube(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
     """Through the trachea to about 45 mm above the carina."""
     tip = habitus.carina - float(random.uniform(36, 55))
     line, _, _ = sample_curve(trachea_line(habitus), 1.0, step=1.0)
@@ -93,15 +93,15 @@ def _endotracheal(habitus: Habitus, random: np.random.Generator, strength: float
     stripe = knots + np.array([2.8, 0, 0])
     return Device(
         tubes=(
-            _line(knots, 4.6, 0.020 * strength, cortex=1.2, core=0.05),
-            _line(stripe, 0.8, 0.30 * strength),
+            _draw_line(knots, 4.6, 0.020 * strength, cortex=1.2, core=0.05),
+            _draw_line(stripe, 0.8, 0.30 * strength),
         ),
         course=course,
         margin=6.5,
     )
 
 
-def _catheter(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
+def _draw_catheter(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
     """From the right internal jugular vein to the junction of superior vena cava and right atrium."""
     y = habitus.carina
     drift = float(random.normal(0, 2))
@@ -113,10 +113,10 @@ def _catheter(habitus: Habitus, random: np.random.Generator, strength: float) ->
         ]
     )  # fmt: skip
     points, _, _ = sample_curve(knots, 1.2, step=1.0)
-    return Device(tubes=(_line(knots, 1.25, 0.18 * strength),), course=points)
+    return Device(tubes=(_draw_line(knots, 1.25, 0.18 * strength),), course=points)
 
 
-def _nasogastric(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
+def _draw_nasogastric_tube(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
     """Behind the trachea, through the oesophagus and the hiatus into the stomach."""
     top = habitus.left_dome_y
     y = habitus.carina
@@ -130,24 +130,24 @@ def _nasogastric(habitus: Habitus, random: np.random.Generator, strength: float)
     points, _, _ = sample_curve(knots, 2.2, step=1.0)
     return Device(
         tubes=(
-            _line(knots, 2.2, 0.045 * strength, cortex=0.7, core=0.15),
-            _line(knots + np.array([0.8, 0, 0]), 0.7, 0.30 * strength),
+            _draw_line(knots, 2.2, 0.045 * strength, cortex=0.7, core=0.15),
+            _draw_line(knots + np.array([0.8, 0, 0]), 0.7, 0.30 * strength),
         ),
         course=points,
     )
 
 
-def _pacemaker(cage: Cage, heart: Heart, random: np.random.Generator, strength: float) -> Device:
+def _draw_pacemaker(cage: Cage, heart: Heart, random: np.random.Generator, strength: float) -> Device:
     """A case below the left clavicle; leads through the subclavian vein to right atrium and ventricle."""
     habitus = cage.habitus
     y, level = habitus.carina, habitus.apex + 0.30 * habitus.lung
     front = float(cage.front(level)) + 22
-    case = Generator(
+    case = PulseGenerator(
         centre=np.array([0.71 * habitus.half_width + float(random.normal(0, 3)), level, front - 8]),
         half=np.array([24.0, 21.0, 4.0]),
     )
     base = max(part.extent(np.array([0.0, 1.0, 0.0]))[1] for part in heart.parts)
-    out = case.centre + np.array([-14.0, -19.0, 0.0])
+    exit_point = case.centre + np.array([-14.0, -19.0, 0.0])
     vein = np.array(
         [[52, level - 34, 28], [26, level - 30, 22], [2, habitus.apex + 52, 20], [-20, y - 14, 18]]
     )
@@ -157,15 +157,15 @@ def _pacemaker(cage: Cage, heart: Heart, random: np.random.Generator, strength: 
     )
     atrium = np.concatenate(
         [
-            out[None] + np.array([3, -2, 0]),
+            exit_point[None] + np.array([3, -2, 0]),
             vein + np.array([1.5, 3, 2]),
             [[-24, y + 36, 18], [-22, y + 60, 30], [-12, y + 52, 40]],
         ]
     )
-    parts = [_line(ventricle, 1.0, 0.30 * strength), _line(atrium, 1.0, 0.28 * strength)]
+    parts = [_draw_line(ventricle, 1.0, 0.30 * strength), _draw_line(atrium, 1.0, 0.28 * strength)]
     for lead in (ventricle, atrium):
         tip = lead[-1]
-        parts.append(_line(np.array([tip - (tip - lead[-2]) * 0.12, tip]), 1.4, 0.9 * strength))
+        parts.append(_draw_line(np.array([tip - (tip - lead[-2]) * 0.12, tip]), 1.4, 0.9 * strength))
     course = np.concatenate([sample_curve(k, 1.0, step=1.0)[0] for k in (ventricle, atrium)])
     corners = case.centre + case.half * np.array(
         [[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]

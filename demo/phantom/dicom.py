@@ -20,7 +20,7 @@ from pydicom.uid import (
 )
 
 from demo.phantom.exam import PhantomExam, PhantomImage
-from demo.phantom.exposure import BITS, TOP
+from demo.phantom.exposure import BITS, MAX_VALUE
 from demo.phantom.frame import View
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "phantom.overread")
@@ -72,27 +72,27 @@ def write_dicom(
     paths = []
     for number, image in enumerate(exam.images, start=1):
         path = folder / f"phantom-{exam.seed:04d}-{image.view.lower()}.dcm"
-        dataset = _dataset(exam, image, number=number, inverse=inverse, transfer_syntax=transfer_syntax)
+        dataset = _build_dataset(exam, image, number=number, inverse=inverse, transfer_syntax=transfer_syntax)
         dataset.save_as(path, enforce_file_format=True)
         paths.append(path)
     return paths
 
 
-def uid(*parts: object) -> UID:
+def make_uid(*parts: object) -> UID:
     """A UID that depends only on ``parts``: a name-based UUID under the root 2.25 (PS3.5 B.2)."""
     return UID(f"2.25.{uuid.uuid5(_NAMESPACE, '/'.join(map(str, parts))).int}")
 
 
-def _dataset(
+def _build_dataset(
     exam: PhantomExam, image: PhantomImage, *, number: int, inverse: bool, transfer_syntax: TransferSyntax
 ) -> FileDataset:
     content = hashlib.sha256(image.pixels.tobytes()).hexdigest()
-    instance = uid("image", exam.seed, exam.sex, exam.age, image.view, content)
+    instance = make_uid("image", exam.seed, exam.sex, exam.age, image.view, content)
     meta = FileMetaDataset()
     meta.MediaStorageSOPClassUID = DigitalXRayImageStorageForPresentation
     meta.MediaStorageSOPInstanceUID = instance
     meta.TransferSyntaxUID = ExplicitVRLittleEndian
-    meta.ImplementationClassUID = uid("writer", 1)
+    meta.ImplementationClassUID = make_uid("writer", 1)
     meta.ImplementationVersionName = "OVERREAD_PHANTOM"
     dataset = FileDataset("", {}, file_meta=meta, preamble=b"\0" * 128)
     dataset.SpecificCharacterSet = "ISO_IR 192"
@@ -109,15 +109,15 @@ def _dataset(
 
 def _describe_patient(dataset: Dataset, exam: PhantomExam) -> None:
     """Patient, study and series. The dates are fictitious and derived from the seed."""
-    given = "ADA" if exam.sex == "F" else "OTTO"
-    dataset.PatientName = f"PHANTOM^{_NAMES[exam.seed % len(_NAMES)]} {given}"
+    given_name = "ADA" if exam.sex == "F" else "OTTO"
+    dataset.PatientName = f"PHANTOM^{_NAMES[exam.seed % len(_NAMES)]} {given_name}"
     dataset.PatientID = f"PHANTOM-{exam.seed:04d}"
     dataset.PatientBirthDate = ""
     dataset.PatientSex = exam.sex
     dataset.PatientAge = f"{exam.age:03d}Y"
     dataset.PatientIdentityRemoved = "YES"
     dataset.DeidentificationMethod = "Synthetic image, no patient"
-    dataset.StudyInstanceUID = uid("study", exam.seed, exam.sex, exam.age)
+    dataset.StudyInstanceUID = make_uid("study", exam.seed, exam.sex, exam.age)
     dataset.StudyID = str(exam.seed)
     dataset.StudyDate = f"2020{1 + exam.seed % 12:02d}{1 + exam.seed % 28:02d}"
     dataset.StudyTime = f"{8 + exam.seed % 9:02d}{exam.seed * 7 % 60:02d}00"
@@ -131,7 +131,7 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
     frontal = image.view is View.PA
     dataset.Modality = "DX"
     dataset.PresentationIntentType = "FOR PRESENTATION"
-    dataset.SeriesInstanceUID = uid("series", exam.seed, exam.sex, exam.age, image.view)
+    dataset.SeriesInstanceUID = make_uid("series", exam.seed, exam.sex, exam.age, image.view)
     dataset.SeriesNumber = number
     dataset.SeriesDescription = "Chest PA" if frontal else "Chest lateral"
     dataset.InstanceNumber = 1
@@ -144,15 +144,15 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
     dataset.ImageType = ["DERIVED", "PRIMARY", ""]
     dataset.AcquisitionNumber = number
     dataset.BodyPartExamined = "CHEST"
-    dataset.AnatomicRegionSequence = Sequence([_code("51185008", "SCT", "Chest")])
+    dataset.AnatomicRegionSequence = Sequence([_code_item("51185008", "SCT", "Chest")])
     dataset.ImageLaterality = "U"
     dataset.ViewPosition = str(image.view)
     view = ("272479007", "postero-anterior") if frontal else ("399173006", "left lateral")
-    dataset.ViewCodeSequence = Sequence([_code(view[0], "SCT", view[1])])
+    dataset.ViewCodeSequence = Sequence([_code_item(view[0], "SCT", view[1])])
     dataset.ViewCodeSequence[0].ViewModifierCodeSequence = Sequence([])
     # row direction: patient's left, or back; column direction: feet
     dataset.PatientOrientation = ["L", "F"] if frontal else ["P", "F"]
-    dataset.PatientOrientationCodeSequence = Sequence([_code("10904000", "SCT", "Orthostatic body position")])
+    dataset.PatientOrientationCodeSequence = Sequence([_code_item("10904000", "SCT", "Orthostatic body position")])
     dataset.PositionerType = "NONE"
     dataset.KVP = "125"
     dataset.DistanceSourceToDetector = "1800"
@@ -163,7 +163,7 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
 
 def _describe_pixels(dataset: Dataset, image: PhantomImage, inverse: bool) -> None:
     """DX image module: 12 bits stored in 16, identity rescale, several windows (PS3.3 C.8.11.3)."""
-    pixels = (TOP - image.pixels if inverse else image.pixels).astype(np.uint16)
+    pixels = (MAX_VALUE - image.pixels if inverse else image.pixels).astype(np.uint16)
     dataset.SamplesPerPixel = 1
     dataset.PhotometricInterpretation = "MONOCHROME1" if inverse else "MONOCHROME2"
     dataset.Rows, dataset.Columns = pixels.shape
@@ -175,14 +175,14 @@ def _describe_pixels(dataset: Dataset, image: PhantomImage, inverse: bool) -> No
     dataset.PresentationLUTShape = "INVERSE" if inverse else "IDENTITY"
     dataset.LossyImageCompression = "00"
     dataset.BurnedInAnnotation = "YES"  # the side marker; it does not identify a patient
-    dataset.WindowCenter = [str(TOP - centre if inverse else centre) for _, centre, _ in _WINDOWS]
+    dataset.WindowCenter = [str(MAX_VALUE - centre if inverse else centre) for _, centre, _ in _WINDOWS]
     dataset.WindowWidth = [str(width) for _, _, width in _WINDOWS]
     dataset.WindowCenterWidthExplanation = [name for name, _, _ in _WINDOWS]
     dataset.PixelData = pixels.astype("<u2").tobytes()
     dataset["PixelData"].VR = "OW"
 
 
-def _code(value: str, scheme: str, meaning: str) -> Dataset:
+def _code_item(value: str, scheme: str, meaning: str) -> Dataset:
     item = Dataset()
     item.CodeValue, item.CodingSchemeDesignator, item.CodeMeaning = value, scheme, meaning
     return item

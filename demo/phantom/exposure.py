@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demo.phantom.chords import smooth
+from demo.phantom.chords import gaussian_blur
 from demo.phantom.frame import Field
 
 SOFT = 0.0195  # per mm
@@ -16,7 +16,7 @@ LUNG = 0.0050
 BONE = 0.0330  # cortical bone in excess of the soft tissue that it displaces
 METAL = 0.45
 BITS = 12
-TOP = (1 << BITS) - 1
+MAX_VALUE = (1 << BITS) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +44,19 @@ def expose(attenuation: Field, spacing: float, technique: Technique, random: np.
     """Noisy line integral that the detector would report (0 air, about 3.5 abdomen), same shape."""
     primary = np.exp(-np.clip(attenuation, 0, 9))
     # air outside the body would dominate the scatter; a real detector has collimation and a grid
-    scattered = technique.scatter * smooth(np.minimum(primary, 0.22), 28 / spacing) + np.float32(0.0022)
+    scattered = technique.scatter * gaussian_blur(np.minimum(primary, 0.22), 28 / spacing) + np.float32(0.0022)
     signal = primary + scattered
     quanta = np.float32(9000 * technique.dose * (spacing / 0.34) ** 2)  # for a signal of 1; Poisson noise
     noise = random.standard_normal(signal.shape, dtype=np.float32)
     noise *= np.sqrt(signal / quanta)
     # the scintillator spreads light over about a pixel
-    spread = smooth(signal + noise, 0.17 / spacing)
-    return -np.log(np.clip(spread, 1e-4, None)).astype(np.float32)
+    detected = gaussian_blur(signal + noise, 0.17 / spacing)
+    return -np.log(np.clip(detected, 1e-4, None)).astype(np.float32)
 
 
-def present(line: Field, spacing: float, technique: Technique) -> Field:
+def apply_presentation(line: Field, spacing: float, technique: Technique) -> Field:
     """Presentation values 0..4095 (float): broad densities compressed, detail kept, both ends rolled off."""
-    broad = smooth(np.clip(line, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing)
+    broad = gaussian_blur(np.clip(line, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing)
     value = (0.8 * (broad - technique.middle) + technique.detail * (line - broad)) * technique.latitude
     curve = 1 / (1 + np.exp(-2.0 * value / technique.span))
-    return (curve * TOP).astype(np.float32)
+    return (curve * MAX_VALUE).astype(np.float32)

@@ -3,15 +3,15 @@
 import numpy as np
 
 from demo.phantom.frame import Points
-from demo.phantom.habitus import Habitus, stream
-from demo.phantom.tubes import Tubes, join, sample_curve
+from demo.phantom.habitus import Habitus, part_rng
+from demo.phantom.tubes import Tubes, join_curves, sample_curve
 
 GIRDLE_CLASSES = (1.6, 3.0, 5.0, 7.0, 10.5, 23.0)
 
 
 def draw_clavicles(habitus: Habitus) -> Tubes:
     """Both clavicles: S-shaped, thick at the sternal end, level or rising towards the shoulder."""
-    random = stream(habitus.seed, 4)
+    random = part_rng(habitus.seed, 4)
     parts = []
     level = habitus.apex + 0.155 * habitus.lung
     wide = habitus.half_width / 135
@@ -30,53 +30,53 @@ def draw_clavicles(habitus: Habitus) -> Tubes:
         knots[:, 0] *= side
         radius = np.array([8.2, 6.6, 5.6, 5.6, 6.2, 6.2])
         parts.append(sample_curve(knots, radius, step=0.5, weight=1.3))
-    return join(parts, cortex=1.4, core=0.42)
+    return join_curves(parts, cortex=1.4, core=0.42)
 
 
 def draw_scapulae(habitus: Habitus) -> tuple[Tubes, Tubes]:
     """Thin edges (borders and spine) and thick bone (coracoid, glenoid, acromion, humerus)."""
-    random = stream(habitus.seed, 5)
-    thin, stout = [], []
+    random = part_rng(habitus.seed, 5)
+    thin, thick = [], []
     wide = habitus.half_width / 135
     for side in (-1.0, 1.0):
-        out = float(random.normal(0, 3))
+        offset = float(random.normal(0, 3))
         top = habitus.apex + 0.12 * habitus.lung + float(random.normal(0, 4))
         low = top + 0.47 * habitus.lung
-        joint = np.array([150 * wide + out, top + 22, -15.0])
-        tip = np.array([132 * wide + out, low, -72.0])
-        inner = np.array([112 * wide + out, top + 22, -68.0])
+        joint = np.array([150 * wide + offset, top + 22, -15.0])
+        tip = np.array([132 * wide + offset, low, -72.0])
+        inner = np.array([112 * wide + offset, top + 22, -68.0])
         shoulder = np.array([180 * wide, top - 3, -8])
         mirror = np.array([side, 1.0, 1.0])
 
-        lateral = np.array([joint + _by(-3, 8, -4), (joint + tip) / 2 + _by(-5, 4, -4), tip])
-        medial = np.array([tip, (tip + inner) / 2 + _by(-7, 8, 0), inner, inner + _by(10, -14, 12)])
-        spine = np.array([inner + _by(3, 6, -4), inner + _by(22, -6, -10), joint + _by(0, -30, -15)])
+        lateral = np.array([joint + _offset(-3, 8, -4), (joint + tip) / 2 + _offset(-5, 4, -4), tip])
+        medial = np.array([tip, (tip + inner) / 2 + _offset(-7, 8, 0), inner, inner + _offset(10, -14, 12)])
+        spine = np.array([inner + _offset(3, 6, -4), inner + _offset(22, -6, -10), joint + _offset(0, -30, -15)])
         thin.append(sample_curve(lateral * mirror, np.array([3.4, 3.0, 2.4]), step=0.5, weight=1.5))
         thin.append(sample_curve(medial * mirror, 1.7, step=0.5, weight=1.1))
         thin.append(sample_curve(spine * mirror, 2.6, step=0.5, weight=0.9))
 
-        coracoid = np.array([joint + _by(-20, -14, 10), joint + _by(-14, -17, 22), joint + _by(-7, -9, 30)])
-        rim = np.array([joint + _by(-1, -14, 0), joint + _by(2, 0, 0), joint + _by(-3, 15, 0)])
-        acromion = np.array([joint + _by(-10, -32, -15), joint + _by(14, -31, -5), shoulder])
+        coracoid = np.array([joint + _offset(-20, -14, 10), joint + _offset(-14, -17, 22), joint + _offset(-7, -9, 30)])
+        rim = np.array([joint + _offset(-1, -14, 0), joint + _offset(2, 0, 0), joint + _offset(-3, 15, 0)])
+        acromion = np.array([joint + _offset(-10, -32, -15), joint + _offset(14, -31, -5), shoulder])
         # a short, thick tube for the head of the humerus, which projects as a ball
-        head = np.array([joint + _by(25, -3, 2), joint + _by(27, 2, 2)])
-        shaft = np.array([joint + _by(34, 12, 2), joint + _by(42, 70, 2), joint + _by(50, 330, 6)])
-        stout.append(sample_curve(coracoid * mirror, 5.0, step=0.5, weight=0.9))
-        stout.append(sample_curve(rim * mirror, 5.0, step=0.5, weight=0.95))
-        stout.append(sample_curve(acromion * mirror, 6.0, step=0.5, weight=0.95))
-        stout.append(sample_curve(head * mirror, 23.0, step=0.5, weight=4.2))
-        stout.append(sample_curve(shaft * mirror, 10.5, step=0.5, weight=0.8))
-    return join(thin), join(stout, cortex=1.3, core=0.26)
+        head = np.array([joint + _offset(25, -3, 2), joint + _offset(27, 2, 2)])
+        shaft = np.array([joint + _offset(34, 12, 2), joint + _offset(42, 70, 2), joint + _offset(50, 330, 6)])
+        thick.append(sample_curve(coracoid * mirror, 5.0, step=0.5, weight=0.9))
+        thick.append(sample_curve(rim * mirror, 5.0, step=0.5, weight=0.95))
+        thick.append(sample_curve(acromion * mirror, 6.0, step=0.5, weight=0.95))
+        thick.append(sample_curve(head * mirror, 23.0, step=0.5, weight=4.2))
+        thick.append(sample_curve(shaft * mirror, 10.5, step=0.5, weight=0.8))
+    return join_curves(thin), join_curves(thick, cortex=1.3, core=0.26)
 
 
-def _by(x: float, y: float, z: float) -> Points:
+def _offset(x: float, y: float, z: float) -> Points:
     """A step in patient mm, for a left-sided bone."""
     return np.array([x, y, z], dtype=float)
 
 
 def draw_raised_arms(habitus: Habitus) -> Tubes:
     """The parts of the girdle in the lateral view with the arms raised: humeri and edges of the scapulae."""
-    random = stream(habitus.seed, 9)
+    random = part_rng(habitus.seed, 9)
     top, deep = habitus.apex, habitus.depth
     parts = []
     for side in (-1.0, 1.0):
@@ -97,4 +97,4 @@ def draw_raised_arms(habitus: Habitus) -> Tubes:
         parts.append(
             sample_curve(blade + np.array([0, 0, 5 * side]), np.array([4.0, 3.0, 2.4]), step=0.6, weight=0.5)
         )
-    return join(parts, cortex=1.5, core=0.35)
+    return join_curves(parts, cortex=1.5, core=0.35)

@@ -7,7 +7,7 @@ import numpy as np
 THORACIC_VERTEBRAE = 12
 
 
-def stream(seed: int, part: int) -> np.random.Generator:
+def part_rng(seed: int, part: int) -> np.random.Generator:
     """The random source of one part of one phantom.
 
     Each part has its own source, so that an added finding does not change the rest of the image.
@@ -75,7 +75,7 @@ class Habitus:
 
 def draw_habitus(seed: int, *, sex: str, age: int, ctr: float | None = None) -> Habitus:
     """A plausible build for a sex ("M" or "F") and an age in years; ``ctr`` overrides the heart's width."""
-    random = stream(seed, 1)
+    random = part_rng(seed, 1)
     male = sex == "M"
     stout = float(np.clip(random.normal(0, 1), -1.8, 1.9))
     tall = float(np.clip(random.normal(0, 1), -1.6, 1.6))

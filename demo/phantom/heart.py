@@ -8,7 +8,7 @@ from demo.phantom.chords import Ellipsoid, ellipsoid
 from demo.phantom.frame import Field, Frame, View
 from demo.phantom.habitus import Habitus
 from demo.phantom.thorax import Cage
-from demo.phantom.tubes import Tubes, join, sample_curve
+from demo.phantom.tubes import Tubes, join_curves, sample_curve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +20,8 @@ class Heart:
     def chord(self, frame: Frame, u: Field, v: Field) -> Field:
         """Path length through the heart, mm."""
         first, *others = (part.chord(frame, u, v) for part in self.parts)
-        for other in others:
-            np.maximum(first, other, out=first)
+        for chord in others:
+            np.maximum(first, chord, out=first)
         return first
 
     def extent(self, frame: Frame) -> tuple[float, float, float, float]:
@@ -47,21 +47,21 @@ def draw_heart(habitus: Habitus) -> Heart:
         ((4, -12, -22), (34, 30, 24), 0.0),  # left atrium, behind
         ((-4, -48, 8), (27, 42, 24), 0.0),  # root of the great vessels
     )
-    rough = [ellipsoid(centre, semi, tilt) for centre, semi, tilt in shapes]
-    wide = max(p.extent(np.array([1.0, 0, 0]))[1] for p in rough) - min(
-        p.extent(np.array([1.0, 0, 0]))[0] for p in rough
+    unscaled = [ellipsoid(centre, semi, tilt) for centre, semi, tilt in shapes]
+    unscaled_width = max(p.extent(np.array([1.0, 0, 0]))[1] for p in unscaled) - min(
+        p.extent(np.array([1.0, 0, 0]))[0] for p in unscaled
     )
     target = habitus.ctr * 2 * habitus.half_width
-    stretch = target / wide
+    stretch = target / unscaled_width
     tall = (stretch * habitus.half_width / 135) ** 0.5 if habitus.ctr < 0.5 else stretch**0.6
     scale = np.diag([stretch, tall, stretch**0.5])
-    move = np.array([0.0, base, 12.0 * habitus.depth])
+    translation = np.array([0.0, base, 12.0 * habitus.depth])
     return Heart(
-        parts=tuple(Ellipsoid(centre=scale @ part.centre + move, axes=scale @ part.axes) for part in rough)
+        parts=tuple(Ellipsoid(centre=scale @ part.centre + translation, axes=scale @ part.axes) for part in unscaled)
     )
 
 
-def aorta(habitus: Habitus, cage: Cage) -> Tubes:
+def draw_aorta(habitus: Habitus, cage: Cage) -> Tubes:
     """Ascending aorta, arch (the aortic knob) and descending aorta, as a solid tube."""
     y = habitus.carina
     far = habitus.right_dome_y + 60
@@ -79,7 +79,7 @@ def aorta(habitus: Habitus, cage: Cage) -> Tubes:
             [9, far, float(cage.spine(far)) + 26],
         ]
     )
-    return join([sample_curve(knots, habitus.aorta, step=0.8, weight=1.15)])
+    return join_curves([sample_curve(knots, habitus.aorta, step=0.8, weight=1.15)])
 
 
 def mediastinum_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from demo.phantom.catalogue import FindingSpec, Side, Zone
-from demo.phantom.chords import Ellipsoid, ellipsoid, fractal
+from demo.phantom.chords import Ellipsoid, ellipsoid, fractal_noise
 from demo.phantom.frame import Field, Frame, Points
 from demo.phantom.habitus import Habitus
 from demo.phantom.heart import Heart
 from demo.phantom.thorax import Cage, Dome
 from demo.phantom.tubes import Tubes
-from demo.phantom.vessels import draw_branches, grow, hilum, scatter
+from demo.phantom.vessels import draw_branches, grow_tree, hilum_point, sample_lung_points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class Consolidation:
         du = (u - np.float32(self.centre @ frame.across)) / np.float32(half)
         dv = (v - np.float32(self.centre[1])) / np.float32(self.semi[1])
         shape = np.broadcast_shapes(u.shape, v.shape)
-        ragged = fractal(random, shape, coarsest=max(4, int(26 / pitch)), octaves=4, fall=0.62)
+        ragged = fractal_noise(random, shape, coarsest=max(4, int(26 / pitch)), octaves=4, persistence=0.62)
         distance = 1.0 - np.hypot(du, dv) + 0.17 * ragged
-        patchy = fractal(random, shape, coarsest=max(3, int(9 / pitch)), octaves=3, fall=0.7)
+        patchy = fractal_noise(random, shape, coarsest=max(3, int(9 / pitch)), octaves=3, persistence=0.7)
         core = np.clip((distance + 0.12) / 0.62, 0, 1)
         core = core * core * (3 - 2 * core)
         density: Field = core * np.clip(0.86 + 0.16 * patchy, 0.3, 1.1)
@@ -80,15 +80,15 @@ def place_in_zone(
     low, high = zone_heights(habitus, dome.side)[zone]
     edge = min(margin, (high - low) / 3)
     best = np.array([dome.side.sign * 0.6 * habitus.half_width, (low + high) / 2, -10.0])
-    points = scatter(cage, dome, heart, random, 600, keep_off=0.88)
+    points = sample_lung_points(cage, dome, heart, random, 600, wall_limit=0.88)
     x, y = np.abs(points[:, 0]), points[:, 1]
-    inner = 30 + margin + np.where(y > habitus.carina + 40, 14 if dome.side is Side.RIGHT else 44, 0)
-    outer = cage.half_width(y) - margin - 7
+    inner_limit = 30 + margin + np.where(y > habitus.carina + 40, 14 if dome.side is Side.RIGHT else 44, 0)
+    outer_limit = cage.half_width(y) - margin - 7
     if zone is Zone.UPPER:
         low += 14  # clavicle and first rib overlie the apex
-    ok = (y > low + edge) & (y < high - edge) & (x > inner) & (x < outer)
-    ok &= y < dome.top + dome.a * (points[:, 0] - dome.x0) ** 2 - margin
-    chosen = points[ok]
+    is_valid = (y > low + edge) & (y < high - edge) & (x > inner_limit) & (x < outer_limit)
+    is_valid &= y < dome.top + dome.a * (points[:, 0] - dome.x0) ** 2 - margin
+    chosen = points[is_valid]
     return chosen[0] if len(chosen) else best
 
 
@@ -101,14 +101,14 @@ def draw_nodule(
         if spec.size_mm is not None
         else (11 + 13 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
     )
-    where = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 2 + 3)
+    centre = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 2 + 3)
     radius = size / 2
-    shapes = [ellipsoid(tuple(where), (radius * 0.92, radius * 0.90, radius * 0.92))]
+    shapes = [ellipsoid(tuple(centre), (radius * 0.92, radius * 0.90, radius * 0.92))]
     for _ in range(3):
-        way = random.normal(size=3)
-        way *= 0.36 * radius / np.linalg.norm(way)
+        direction = random.normal(size=3)
+        direction *= 0.36 * radius / np.linalg.norm(direction)
         bump = radius * 0.64
-        shapes.append(ellipsoid(tuple(where + way), (bump, bump, bump)))
+        shapes.append(ellipsoid(tuple(centre + direction), (bump, bump, bump)))
     return Nodule(body=tuple(shapes), strength=1.1 + 0.8 * spec.conspicuity), size
 
 
@@ -121,14 +121,14 @@ def draw_consolidation(
         if spec.size_mm is not None
         else (48 + 26 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
     )
-    where = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 3.2)
+    centre = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 3.2)
     semi = np.array([0.54, 0.46, 0.50]) * size
-    root = hilum(cage.habitus, dome.side)
-    inside = where + random.normal(0, 0.34, (26, 3)) * semi
-    tree = grow(root, np.concatenate([np.linspace(root, where, 5)[1:], inside]), thrift=0.5)
+    root = hilum_point(cage.habitus, dome.side)
+    inside = centre + random.normal(0, 0.34, (26, 3)) * semi
+    tree = grow_tree(root, np.concatenate([np.linspace(root, centre, 5)[1:], inside]), path_weight=0.5)
     branches = draw_branches(tree)
     radii = np.clip(0.9 * branches.radii, 0.8, 1.7)
     bronchi = Tubes(points=branches.points, weights=branches.weights, radii=radii)
     return Consolidation(
-        centre=where, semi=semi, strength=0.52 + 0.48 * spec.conspicuity, bronchi=bronchi
+        centre=centre, semi=semi, strength=0.52 + 0.48 * spec.conspicuity, bronchi=bronchi
     ), size

@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 from demo.phantom.frame import Field, Frame, View
 
 
-def marker_line(frame: Frame, random: np.random.Generator) -> Field:
+def render_marker(frame: Frame, random: np.random.Generator) -> Field:
     """Line integral of a lead letter L, at the left shoulder (frontal) or in front of the neck (lateral)."""
     width, height, thick = 9.0, 14.0, 3.0
     x = frame.width - 24 - random.uniform(0, 8) if frame.view is View.PA else 16 + random.uniform(0, 10)
@@ -15,12 +15,12 @@ def marker_line(frame: Frame, random: np.random.Generator) -> Field:
     letter = Image.new("L", (frame.columns, frame.rows))
     tile = Image.new("L", (int(24 * scale), int(24 * scale)))
     draw = ImageDraw.Draw(tile)
-    at = (4 * scale, 4 * scale)
+    corner = (4 * scale, 4 * scale)
     draw.rounded_rectangle(
-        (at[0], at[1], at[0] + thick * scale, at[1] + height * scale), radius=0.6 * scale, fill=255
+        (corner[0], corner[1], corner[0] + thick * scale, corner[1] + height * scale), radius=0.6 * scale, fill=255
     )
     draw.rounded_rectangle(
-        (at[0], at[1] + (height - thick) * scale, at[0] + width * scale, at[1] + height * scale),
+        (corner[0], corner[1] + (height - thick) * scale, corner[0] + width * scale, corner[1] + height * scale),
         radius=0.6 * scale,
         fill=255,
     )

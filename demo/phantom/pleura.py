@@ -11,8 +11,8 @@ VISCERAL_PLEURA_MM = 0.9
 
 def effusion_height(spec: FindingSpec, random: np.random.Generator) -> float:
     """Height of the fluid above the costophrenic angle, mm: 30 blunts the angle, 100 is moderate."""
-    drawn = float(random.uniform(0.9, 1.1))
-    return spec.size_mm if spec.size_mm is not None else (34 + 62 * spec.conspicuity) * drawn
+    variation = float(random.uniform(0.9, 1.1))
+    return spec.size_mm if spec.size_mm is not None else (34 + 62 * spec.conspicuity) * variation
 
 
 def effusion_shell(dome: Dome, height: float) -> Shell:
@@ -26,8 +26,8 @@ def effusion_shell(dome: Dome, height: float) -> Shell:
 
 def pneumothorax_gap(spec: FindingSpec, random: np.random.Generator) -> float:
     """Width of the air at the apex, mm."""
-    drawn = float(random.uniform(0.9, 1.1))
-    return spec.size_mm if spec.size_mm is not None else (16 + 18 * spec.conspicuity) * drawn
+    variation = float(random.uniform(0.9, 1.1))
+    return spec.size_mm if spec.size_mm is not None else (16 + 18 * spec.conspicuity) * variation
 
 
 def pneumothorax_shell(habitus: Habitus, gap: float) -> Shell:

@@ -5,15 +5,15 @@ from numpy.typing import NDArray
 
 from demo.phantom.airways import AIRWAY_CLASSES, draw_airways, draw_bubbles
 from demo.phantom.catalogue import Side
-from demo.phantom.chords import fractal, rounded
+from demo.phantom.chords import fractal_noise, soft_clip
 from demo.phantom.devices import DEVICE_CLASSES
-from demo.phantom.exposure import BONE, LUNG, SOFT, TOP, Technique, expose, present
+from demo.phantom.exposure import BONE, LUNG, SOFT, MAX_VALUE, Technique, expose, apply_presentation
 from demo.phantom.frame import Field, Frame, View
 from demo.phantom.girdle import GIRDLE_CLASSES, draw_clavicles, draw_raised_arms, draw_scapulae
-from demo.phantom.habitus import stream
-from demo.phantom.lungs import LungPaths, between_lungs, lung_paths
-from demo.phantom.marker import marker_line
-from demo.phantom.ribs import RIB_CLASSES, costal_cartilage, draw_sternum
+from demo.phantom.habitus import part_rng
+from demo.phantom.lungs import LungPaths, mediastinum_path, compute_lung_paths
+from demo.phantom.marker import render_marker
+from demo.phantom.ribs import RIB_CLASSES, draw_costal_cartilage, draw_sternum
 from demo.phantom.scene import SIDES, Scene
 from demo.phantom.soft_tissue import body_chord
 from demo.phantom.spine import vertebral_path
@@ -23,22 +23,22 @@ from demo.phantom.vessels import TRUNK_CLASSES, VESSEL_CLASSES, split_by_radius
 COARSE_MM, FINE_MM = 0.68, 0.30  # pitch of the working grids: anatomy; lines and tubes
 
 
-def project(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
+def project_scene(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
     """Presentation values of one radiograph, shape (rows, columns), 0..4095, high is bright."""
-    random = stream(scene.habitus.seed, 20 if frame.view is View.PA else 21)
+    random = part_rng(scene.habitus.seed, 20 if frame.view is View.PA else 21)
     coarse, fine = frame.step(COARSE_MM), frame.step(FINE_MM)
-    middle = between_lungs(scene, frame, coarse)
-    paths = lung_paths(scene, frame, coarse, middle)
-    broad, aerated = _soft_parts(scene, frame, coarse, paths, random)
-    broad += _bones(scene, frame, coarse)
-    broad += _vessels(scene, frame, coarse) * aerated
-    line = frame.enlarge(broad, coarse) + _devices(scene, frame, fine)
+    mediastinum = mediastinum_path(scene, frame, coarse)
+    paths = compute_lung_paths(scene, frame, coarse, mediastinum)
+    anatomy, aerated = _soft_tissue_attenuation(scene, frame, coarse, paths, random)
+    anatomy += _bone_attenuation(scene, frame, coarse)
+    anatomy += _vessel_attenuation(scene, frame, coarse) * aerated
+    line = frame.enlarge(anatomy, coarse) + _device_attenuation(scene, frame, fine)
     technique = _technique(scene, frame)
-    seen = expose(line, frame.spacing, technique, random)
+    detected = expose(line, frame.spacing, technique, random)
     # added after the scatter, because the lead letter lies on the detector
-    seen = np.maximum(seen, marker_line(frame, stream(scene.habitus.seed, 22)))
-    values = present(seen, frame.spacing, technique)
-    return np.clip(np.rint(values), 0, TOP).astype(np.uint16)
+    detected = np.maximum(detected, render_marker(frame, part_rng(scene.habitus.seed, 22)))
+    values = apply_presentation(detected, frame.spacing, technique)
+    return np.clip(np.rint(values), 0, MAX_VALUE).astype(np.uint16)
 
 
 def _technique(scene: Scene, frame: Frame) -> Technique:
@@ -49,7 +49,7 @@ def _technique(scene: Scene, frame: Frame) -> Technique:
     return Technique(dose=2 * habitus.exposure, latitude=habitus.latitude, middle=3.2, span=1.45)
 
 
-def _soft_parts(
+def _soft_tissue_attenuation(
     scene: Scene, frame: Frame, step: int, paths: LungPaths, random: np.random.Generator
 ) -> tuple[Field, Field]:
     """Attenuation of soft tissue, lung and air on the coarse grid, and the aerated share of the cavity."""
@@ -62,7 +62,7 @@ def _soft_parts(
     aerated = lung / np.maximum(paths.cavity, 1.0)
     bronchi = np.zeros_like(lung)
     for number, lesion in enumerate(scene.consolidations):
-        mask = lesion.mask(frame, u, v, pitch, stream(habitus.seed, 80 + number))
+        mask = lesion.mask(frame, u, v, pitch, part_rng(habitus.seed, 80 + number))
         filled = np.minimum(lesion.strength * mask * lesion.depth(frame), 0.93 * lung)
         lung = lung - filled
         aerated = aerated * (1 - mask * min(lesion.strength * 1.2, 1.0))
@@ -70,22 +70,22 @@ def _soft_parts(
         bronchi += 0.9 * np.minimum(air, 4.0) * np.clip(mask * 1.4 - 0.3, 0, 1) * lesion.strength
     gas = project_tubes([draw_airways(habitus)], frame, step, classes=AIRWAY_CLASSES)
     for bubble in draw_bubbles(habitus):
-        gas += rounded(bubble.chord(frame, u, v) * 0.8 - 2, 3)
+        gas += soft_clip(bubble.chord(frame, u, v) * 0.8 - 2, 3)
     soft = np.clip(body - lung - paths.free - np.clip(gas + bronchi, 0, body), 0, None)
     for nodule in scene.nodules:
         chord = nodule.body[0].chord(frame, u, v)
         for part in nodule.body[1:]:
             chord = np.maximum(chord, part.chord(frame, u, v))
         soft = soft + nodule.strength * chord * (1 - LUNG / SOFT)
-    grain = fractal(random, lung.shape, coarsest=int(50 / pitch), octaves=5, fall=0.72)
-    mottle = fractal(random, lung.shape, coarsest=max(2, int(9 / pitch)), octaves=4, fall=0.85)
+    grain = fractal_noise(random, lung.shape, coarsest=int(50 / pitch), octaves=5, persistence=0.72)
+    mottle = fractal_noise(random, lung.shape, coarsest=max(2, int(9 / pitch)), octaves=4, persistence=0.85)
     total = SOFT * soft * (1 + 0.012 * grain)
     total += LUNG * lung * (1 + 0.05 * grain + 0.055 * mottle)
     total += (SOFT - LUNG) * scene.pleural_line * np.minimum(paths.pleura, 26)
     return total.astype(np.float32), aerated.astype(np.float32)
 
 
-def _bones(scene: Scene, frame: Frame, step: int) -> Field:
+def _bone_attenuation(scene: Scene, frame: Frame, step: int) -> Field:
     """Attenuation of the skeleton in excess of soft tissue."""
     habitus, cage = scene.habitus, scene.cage
     frontal = frame.view is View.PA
@@ -100,7 +100,7 @@ def _bones(scene: Scene, frame: Frame, step: int) -> Field:
         layers.append(TubeLayer(tubes=girdle, classes=GIRDLE_CLASSES, blur=0.4, scale=scale))
     else:
         layers.append(TubeLayer(tubes=[draw_raised_arms(habitus)], classes=GIRDLE_CLASSES, blur=0.6))
-    cartilage = costal_cartilage(habitus, cage)
+    cartilage = draw_costal_cartilage(habitus, cage)
     if cartilage is not None:
         layers.append(TubeLayer(tubes=[cartilage], classes=(0.9,), blur=0.7))
     path = project_layers(layers, frame, step)
@@ -108,22 +108,22 @@ def _bones(scene: Scene, frame: Frame, step: int) -> Field:
     return (BONE * path).astype(np.float32)
 
 
-def _vessels(scene: Scene, frame: Frame, step: int) -> Field:
+def _vessel_attenuation(scene: Scene, frame: Frame, step: int) -> Field:
     """Attenuation of the vessels on the working grid, as if the whole cavity were aerated."""
-    thin, stout = [], []
+    thin, thick = [], []
     for side in SIDES:
-        small, large = split_by_radius(_collapsed(scene, scene.vessels[side], side), VESSEL_CLASSES[-1])
+        small, large = split_by_radius(_retract_vessels(scene, scene.vessels[side], side), VESSEL_CLASSES[-1])
         thin.append(small)
-        stout.append(large)
+        thick.append(large)
     contrast = 1.65 * (SOFT - LUNG)
     layers = [
         TubeLayer(tubes=thin, classes=VESSEL_CLASSES, blur=0.3, scale=contrast),
-        TubeLayer(tubes=stout, classes=TRUNK_CLASSES, blur=0.4, scale=contrast),
+        TubeLayer(tubes=thick, classes=TRUNK_CLASSES, blur=0.4, scale=contrast),
     ]
     return project_layers(layers, frame, step)
 
 
-def _collapsed(scene: Scene, tubes: Tubes, side: Side) -> Tubes:
+def _retract_vessels(scene: Scene, tubes: Tubes, side: Side) -> Tubes:
     """Vessels retracted with a lung that is separated from the chest wall."""
     shell = scene.air[side]
     gap = np.interp(tubes.points[:, 1], shell.heights, shell.gaps)
@@ -138,7 +138,7 @@ def _collapsed(scene: Scene, tubes: Tubes, side: Side) -> Tubes:
     return Tubes(points=points, weights=tubes.weights, radii=tubes.radii)
 
 
-def _devices(scene: Scene, frame: Frame, fine: int) -> Field:
+def _device_attenuation(scene: Scene, frame: Frame, fine: int) -> Field:
     """Attenuation of lines, tubes and cases on the stored matrix."""
     total = np.zeros((frame.rows, frame.columns), np.float32)
     tubes = [part for device in scene.devices for part in device.tubes]

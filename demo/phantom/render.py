@@ -6,10 +6,10 @@ from demo.phantom.catalogue import FindingSpec
 from demo.phantom.exam import PhantomExam, PhantomFinding, PhantomImage
 from demo.phantom.frame import FIELD_WIDTH_MM, Frame, View
 from demo.phantom.habitus import Habitus
-from demo.phantom.projection import project
+from demo.phantom.projection import project_scene
 from demo.phantom.regions import find_regions, thorax_edges
 from demo.phantom.scene import build_scene
-from demo.phantom.visibility import finding_boxes
+from demo.phantom.visibility import find_finding_boxes
 
 ROWS, COLUMNS = 1250, 1024
 
@@ -46,14 +46,14 @@ def render_exam(
     if rows < 64 or columns < 64 or not 0.9 <= rows / columns <= 1.6:
         raise ValueError(f"no chest radiograph has {rows} rows and {columns} columns")
     scene = build_scene(seed, findings=findings, sex=sex, age=age)
-    frames = {view: frame_of(scene.habitus, view, rows=rows, columns=columns) for view in View}
+    frames = {view: create_frame(scene.habitus, view, rows=rows, columns=columns) for view in View}
     images = tuple(
-        PhantomImage(view=view, pixels=project(scene, frames[view]), spacing=frames[view].spacing)
+        PhantomImage(view=view, pixels=project_scene(scene, frames[view]), spacing=frames[view].spacing)
         for view in views
     )
-    found = tuple(
+    phantom_findings = tuple(
         PhantomFinding(
-            spec=part.spec, region=part.region, size_mm=part.size_mm, boxes=finding_boxes(scene, part, frames)
+            spec=part.spec, region=part.region, size_mm=part.size_mm, boxes=find_finding_boxes(scene, part, frames)
         )
         for part in scene.findings
     )
@@ -62,14 +62,14 @@ def render_exam(
         sex=sex,
         age=age,
         images=images,
-        findings=found,
+        findings=phantom_findings,
         regions=find_regions(scene, frames),
         ctr=scene.habitus.ctr,
         thorax=thorax_edges(scene.habitus, frames[View.PA]),
     )
 
 
-def frame_of(habitus: Habitus, view: View, *, rows: int, columns: int) -> Frame:
+def create_frame(habitus: Habitus, view: View, *, rows: int, columns: int) -> Frame:
     """The detector matrix of one view; only the frontal view has the patient's rotation."""
     frontal = view is View.PA
     return Frame(

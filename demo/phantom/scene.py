@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from demo.phantom.catalogue import FindingKind, FindingSpec, Side, region_name
 from demo.phantom.devices import Device, draw_device
 from demo.phantom.frame import Frame
-from demo.phantom.habitus import Habitus, draw_habitus, stream
+from demo.phantom.habitus import Habitus, draw_habitus, part_rng
 from demo.phantom.heart import Heart, draw_heart
 from demo.phantom.lesions import Consolidation, Nodule, draw_consolidation, draw_nodule
 from demo.phantom.pleura import (
@@ -26,7 +26,7 @@ SIDES = (Side.RIGHT, Side.LEFT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedFinding:
     """A finding in the scene; ``part`` is its object if it has one (nodule, opacity, device)."""
 
     spec: FindingSpec
@@ -58,7 +58,7 @@ class Scene:
     consolidations: tuple[Consolidation, ...]
     devices: tuple[Device, ...]
     pleural_line: float
-    findings: tuple[Placed, ...]
+    findings: tuple[PlacedFinding, ...]
 
 
 def to_box(frame: Frame, extent: Extent) -> Box:
@@ -75,14 +75,14 @@ def to_box(frame: Frame, extent: Extent) -> Box:
 
 def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: int) -> Scene:
     """Generate the patient, then each finding from its own random source."""
-    habitus = draw_habitus(seed, sex=sex, age=age, ctr=_enlarged(seed, findings))
+    habitus = draw_habitus(seed, sex=sex, age=age, ctr=_cardiomegaly_ratio(seed, findings))
     cage, heart = Cage(habitus=habitus), draw_heart(habitus)
     domes = {side: draw_dome(habitus, side) for side in SIDES}
     fluid, air = dict.fromkeys(SIDES, NO_SHELL), dict.fromkeys(SIDES, NO_SHELL)
-    placed: list[Placed] = []
-    line = 0.0
+    placed: list[PlacedFinding] = []
+    pleural_line = 0.0
     for number, spec in enumerate(findings):
-        random = stream(seed, 50 + number)
+        random = part_rng(seed, 50 + number)
         side = spec.placed_side
         part: Nodule | Consolidation | Device | None = None
         if spec.kind is FindingKind.CARDIOMEGALY:
@@ -92,7 +92,7 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
             fluid[side] = effusion_shell(domes[side], size)
         elif spec.kind is FindingKind.PNEUMOTHORAX:
             size = pneumothorax_gap(spec, random)
-            air[side], line = pneumothorax_shell(habitus, size), 0.6 + 0.4 * spec.conspicuity
+            air[side], pleural_line = pneumothorax_shell(habitus, size), 0.6 + 0.4 * spec.conspicuity
         elif spec.kind is FindingKind.NODULE:
             part, size = draw_nodule(spec, cage, domes[side], heart, random=random)
         elif spec.kind is FindingKind.CONSOLIDATION:
@@ -100,7 +100,7 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
         else:
             part = draw_device(spec, cage, heart, random)
             size = part.length()
-        placed.append(Placed(spec=spec, size_mm=float(size), part=part))
+        placed.append(PlacedFinding(spec=spec, size_mm=float(size), part=part))
     parts = [finding.part for finding in placed]
     return Scene(
         habitus=habitus,
@@ -114,16 +114,16 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
         nodules=tuple(part for part in parts if isinstance(part, Nodule)),
         consolidations=tuple(part for part in parts if isinstance(part, Consolidation)),
         devices=tuple(part for part in parts if isinstance(part, Device)),
-        pleural_line=line,
+        pleural_line=pleural_line,
         findings=tuple(placed),
     )
 
 
-def _enlarged(seed: int, findings: Sequence[FindingSpec]) -> float | None:
+def _cardiomegaly_ratio(seed: int, findings: Sequence[FindingSpec]) -> float | None:
     """The cardiothoracic ratio for a cardiomegaly among the findings; None without one."""
     for spec in findings:
         if spec.kind is FindingKind.CARDIOMEGALY:
-            return 0.53 + 0.10 * spec.conspicuity + float(stream(seed, 40).uniform(-0.008, 0.008))
+            return 0.53 + 0.10 * spec.conspicuity + float(part_rng(seed, 40).uniform(-0.008, 0.008))
     return None
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from demo.phantom.chords import ellipsoid, superellipse_chord
 from demo.phantom.frame import Field, Frame, View
-from demo.phantom.habitus import Habitus, stream
+from demo.phantom.habitus import Habitus, part_rng
 from demo.phantom.thorax import Cage
 
 
@@ -49,7 +49,7 @@ def _frontal(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
 
 def _muscles(habitus: Habitus, u: Field, v: Field) -> Field:
     """Pectoral muscles: their lower edge runs from the axilla down to the ribs."""
-    bulk = 11.0 if habitus.sex == "M" else 5.0
+    thickness = 11.0 if habitus.sex == "M" else 5.0
     top = habitus.apex
     x = np.abs(u) / habitus.half_width
     lower = top + habitus.lung * (0.66 - 0.42 * np.clip(x - 0.25, 0, 2) ** 1.3)
@@ -57,7 +57,7 @@ def _muscles(habitus: Habitus, u: Field, v: Field) -> Field:
     upper = np.clip((v - top + 4) / 60, 0, 1)
     inner = np.clip((x - 0.12) / 0.35, 0, 1)
     outside = np.clip((1.28 - x) / 0.2, 0, 1)
-    return (bulk * edge * upper * inner * outside).astype(np.float32)
+    return (thickness * edge * upper * inner * outside).astype(np.float32)
 
 
 def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
@@ -65,7 +65,7 @@ def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> 
     total = np.zeros(np.broadcast_shapes(u.shape, v.shape), np.float32)
     if habitus.breast <= 0:
         return total
-    random = stream(habitus.seed, 8)
+    random = part_rng(habitus.seed, 8)
     radius = habitus.breast
     for side in (-1, 1):
         y = habitus.apex + habitus.lung * 0.79 + random.normal(0, 4)
@@ -95,7 +95,7 @@ def _lateral(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     width = np.minimum(across, cage.half_width(np.maximum(v, top + 20)) + fat + 10)
     trunk = superellipse_chord((z - middle) / half, width, 2.5)
     # shoulders and raised arms overlie the apices
-    along, off = (z + 6) * 0.92 + (v - top - 8) * 0.38, (v - top - 8) * 0.92 - (z + 6) * 0.38
+    along, perpendicular = (z + 6) * 0.92 + (v - top - 8) * 0.38, (v - top - 8) * 0.92 - (z + 6) * 0.38
     arm = np.sqrt(np.clip((50 + 0.4 * fat) ** 2 - along**2, 0, None))
-    arms = 2.1 * arm / (1 + np.exp(np.clip((off - 26) / 13, -30, 30)))
+    arms = 2.1 * arm / (1 + np.exp(np.clip((perpendicular - 26) / 13, -30, 30)))
     return _soft_max(trunk, (trunk * 0.7 + arms).astype(np.float32), 12)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from demo.phantom.frame import Field, Frame, View
-from demo.phantom.habitus import Habitus, stream
+from demo.phantom.habitus import Habitus, part_rng
 from demo.phantom.thorax import Cage
 
 _FIRST, _LAST = -4, 19
@@ -24,7 +24,7 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
     """Path length through bone, as mm of cortical bone, on the working grid of ``step``."""
     u, v = frame.axes(step)
     field = np.zeros(frame.shape(step), np.float32)
-    random = stream(habitus.seed, 6)
+    random = part_rng(habitus.seed, 6)
     for number in range(_FIRST, _LAST + 1):
         y = habitus.vertebra_y(number)
         pitch = habitus.vertebra_y(number + 0.5) - habitus.vertebra_y(number - 0.5)
@@ -36,7 +36,7 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
         if frame.view is View.PA:
             middle = z * frame.across[2] + wobble
             c0, c1 = np.searchsorted(u[0], [middle - 48, middle + 48])
-            paint = _front(
+            vertebra = _frontal_vertebra(
                 u[:, c0:c1] - np.float32(middle), v[r0:r1] - np.float32(y), number, pitch, float(tilt)
             )
         else:
@@ -44,12 +44,12 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
             c0, c1 = np.searchsorted(u[0], [-z - 40, -z + 85])
             dz, dy = -(u[:, c0:c1]) - np.float32(z), v[r0:r1] - np.float32(y)
             length = float(np.hypot(1, slope))
-            paint = _side((dz - slope * dy) / length, (dy + slope * dz) / length, number, pitch * length)
-        field[r0:r1, c0:c1] += paint
+            vertebra = _lateral_vertebra((dz - slope * dy) / length, (dy + slope * dz) / length, number, pitch * length)
+        field[r0:r1, c0:c1] += vertebra
     return field * np.float32(habitus.dense_bone)
 
 
-def _front(x: Field, y: Field, number: int, pitch: float, tilt: float) -> Field:
+def _frontal_vertebra(x: Field, y: Field, number: int, pitch: float, tilt: float) -> Field:
     """One vertebra in the frontal view: body with endplates, pedicles, spinous and transverse processes."""
     half = 14.5 + 0.62 * max(number, 0)
     tall = 0.41 * pitch
@@ -75,7 +75,7 @@ def _front(x: Field, y: Field, number: int, pitch: float, tilt: float) -> Field:
     return (paint + 0.8 * lamina).astype(np.float32)
 
 
-def _side(z: Field, y: Field, number: int, pitch: float) -> Field:
+def _lateral_vertebra(z: Field, y: Field, number: int, pitch: float) -> Field:
     """One vertebra from the side: body with endplates, pedicle, joints, spinous process to the back."""
     deep = 11.5 + 0.42 * max(number, 0)
     tall = 0.385 * pitch

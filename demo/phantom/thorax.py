@@ -113,15 +113,15 @@ class Shell:
 NO_SHELL = Shell(heights=np.array([0.0, 1.0]), gaps=np.array([0.0, 0.0]))
 
 
-def _less_dome(low: Field, high: Field, middle: float, reach: Field) -> Field:
+def _length_outside(low: Field, high: Field, middle: float, reach: Field) -> Field:
     """Length of [low, high] without [middle - reach, middle + reach]."""
     length = np.clip(high - low, 0, None)
     covered = np.clip(np.minimum(high, middle + reach) - np.maximum(low, middle - reach), 0, None)
-    rest: Field = np.clip(length - covered, 0, None)
-    return rest
+    uncovered: Field = np.clip(length - covered, 0, None)
+    return uncovered
 
 
-def frontal_air(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL) -> Field:
+def frontal_air_path(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL) -> Field:
     """Path length along Z through one side of the cage above its dome, heart and mediastinum included."""
     gap = shell.gap(v)
     half = np.clip(cage.half_width(v) - gap, 1, None)
@@ -129,12 +129,12 @@ def frontal_air(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SH
     middle = (cage.front(v) + cage.back(v)) / 2
     reach = superellipse_chord(u / half, depth, CAGE_POWER) / 2
     over = np.clip((v - dome.top - dome.a * (u - dome.x0) ** 2) / dome.c, 0, None)
-    air = _less_dome(middle - reach, middle + reach, dome.z0, np.sqrt(over))
-    own = u > 0 if dome.side is Side.LEFT else u < 0
-    return np.where(own, air * shell.above_floor(v), 0).astype(np.float32)
+    air = _length_outside(middle - reach, middle + reach, dome.z0, np.sqrt(over))
+    is_own_side = u > 0 if dome.side is Side.LEFT else u < 0
+    return np.where(is_own_side, air * shell.above_floor(v), 0).astype(np.float32)
 
 
-def lateral_air(
+def lateral_air_path(
     cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL, *, inner: Field | float = 4.0
 ) -> Field:
     """Path length along X through one side of the cage above its dome, from ``inner`` mm off the midline."""
@@ -146,4 +146,4 @@ def lateral_air(
     outer = superellipse_chord((z - middle) / depth, half, CAGE_POWER) / 2
     over = np.clip((v - dome.top - dome.c * (z - dome.z0) ** 2) / dome.a, 0, None)
     start = np.broadcast_to(np.float32(inner), outer.shape)
-    return _less_dome(start, outer, abs(dome.x0), np.sqrt(over)) * shell.above_floor(v)
+    return _length_outside(start, outer, abs(dome.x0), np.sqrt(over)) * shell.above_floor(v)

@@ -45,19 +45,19 @@ def sample_curve(
         [[0.0], np.cumsum(np.maximum(np.linalg.norm(np.diff(knots, axis=0), axis=1), 1e-6))]
     )
     count = max(8, int(chord[-1] * 1.05 / step))
-    at = np.linspace(0.0, chord[-1], count)
+    positions = np.linspace(0.0, chord[-1], count)
     points = (
-        CubicSpline(chord, knots, axis=0, bc_type="natural")(at)
+        CubicSpline(chord, knots, axis=0, bc_type="natural")(positions)
         if len(knots) > 2
-        else np.array([np.interp(at, chord, knots[:, axis]) for axis in range(3)]).T
+        else np.array([np.interp(positions, chord, knots[:, axis]) for axis in range(3)]).T
     )
     pieces = np.linalg.norm(np.diff(points, axis=0), axis=1)
     lengths = np.concatenate([[pieces[0] / 2], (pieces[1:] + pieces[:-1]) / 2, [pieces[-1] / 2]])
-    radii = np.interp(at, chord, np.broadcast_to(np.asarray(radius, dtype=float), (len(knots),)))
+    radii = np.interp(positions, chord, np.broadcast_to(np.asarray(radius, dtype=float), (len(knots),)))
     return points, lengths * weight, radii
 
 
-def join(
+def join_curves(
     parts: Sequence[tuple[Points, NDArray[np.float64], NDArray[np.float64]]],
     *,
     cortex: float = 0.0,
@@ -103,19 +103,19 @@ def project_layers(layers: Sequence[TubeLayer], frame: Frame, step: int) -> Fiel
     padded = (fft.next_fast_len(shape[0] + 2 * margin), fft.next_fast_len(shape[1] + 2 * margin, real=True))
     spectrum = np.zeros((padded[0], padded[1] // 2 + 1), np.complex64)
     for layer in layers:
-        for (cortex, core), tubes in _by_rim(layer.tubes).items():
+        for (cortex, core), tubes in _merge_by_rim(layer.tubes).items():
             u, v = frame.project(tubes.points)
             columns = (u - frame.origin + frame.width / 2) / pitch - 0.5 + margin
             rows = v / pitch - 0.5 + margin
-            place = np.interp(tubes.radii, layer.classes, np.arange(len(layer.classes)))
+            class_position = np.interp(tubes.radii, layer.classes, np.arange(len(layer.classes)))
             for index, radius in enumerate(layer.classes):
-                share = np.clip(1 - np.abs(place - index), 0, None)
-                used = share > 0
-                if not used.any():
+                share = np.clip(1 - np.abs(class_position - index), 0, None)
+                mask = share > 0
+                if not mask.any():
                     continue
                 # a tube between two classes keeps its area, and therefore its mean path length
-                weights = tubes.weights[used] * share[used] * (tubes.radii[used] / radius) ** 2 * layer.scale
-                density = fft.rfft2(_splat(rows[used], columns[used], weights, padded), workers=1)
+                weights = tubes.weights[mask] * share[mask] * (tubes.radii[mask] / radius) ** 2 * layer.scale
+                density = fft.rfft2(_splat(rows[mask], columns[mask], weights, padded), workers=1)
                 density *= _kernel(padded, pitch, radius=radius, blur=layer.blur, cortex=cortex, core=core)
                 spectrum += density
     field = fft.irfft2(spectrum, s=padded, workers=1)
@@ -124,16 +124,16 @@ def project_layers(layers: Sequence[TubeLayer], frame: Frame, step: int) -> Fiel
     )
 
 
-def _by_rim(sets: Sequence[Tubes]) -> dict[tuple[float, float], Tubes]:
+def _merge_by_rim(tube_sets: Sequence[Tubes]) -> dict[tuple[float, float], Tubes]:
     """Merge the tubes of the same cortex and core into one set."""
-    kinds: dict[tuple[float, float], list[Tubes]] = {}
-    for tubes in sets:
-        kinds.setdefault((tubes.cortex, tubes.core), []).append(tubes)
+    by_rim: dict[tuple[float, float], list[Tubes]] = {}
+    for tubes in tube_sets:
+        by_rim.setdefault((tubes.cortex, tubes.core), []).append(tubes)
     return {
-        (cortex, core): join(
-            [(tubes.points, tubes.weights, tubes.radii) for tubes in alike], cortex=cortex, core=core
+        (cortex, core): join_curves(
+            [(tubes.points, tubes.weights, tubes.radii) for tubes in same_rim], cortex=cortex, core=core
         )
-        for (cortex, core), alike in kinds.items()
+        for (cortex, core), same_rim in by_rim.items()
     }
 
 

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from demo.phantom.catalogue import Side
 from demo.phantom.frame import Points
-from demo.phantom.habitus import Habitus, stream
+from demo.phantom.habitus import Habitus, part_rng
 from demo.phantom.heart import Heart
 from demo.phantom.thorax import CAGE_POWER, Cage, Dome
-from demo.phantom.tubes import Tubes, join, sample_curve
+from demo.phantom.tubes import Tubes, join_curves, sample_curve
 
 VESSEL_CLASSES = (0.45, 0.8, 1.2)
 TRUNK_CLASSES = (1.2, 2.0, 3.4, 5.5, 8.5)
-_TIP = 0.50
-_MURRAY = 2.35
+_TIP_RADIUS = 0.50
+_MURRAY_EXPONENT = 2.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,18 +32,18 @@ class Tree:
     radii: NDArray[np.float64]
 
 
-def hilum(habitus: Habitus, side: Side) -> Points:
+def hilum_point(habitus: Habitus, side: Side) -> Points:
     """The point where the vessels and bronchi enter one lung; the left hilum is the higher one."""
     right = side is Side.RIGHT
     return np.array([side.sign * (27 if right else 30), habitus.carina + (25 if right else 16), -6.0])
 
 
-def scatter(
-    cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator, count: int, *, keep_off: float = 0.94
+def sample_lung_points(
+    cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator, count: int, *, wall_limit: float = 0.94
 ) -> Points:
     """``count`` points in one lung, (count, 3): above the dome, outside the heart, denser at the bases."""
     habitus = cage.habitus
-    found: list[Points] = []
+    accepted: list[Points] = []
     total = 0
     while total < count:
         n = 4 * count
@@ -55,32 +55,32 @@ def scatter(
             np.abs(z - (back + front) / 2) / ((front - back) / 2)
         ) ** CAGE_POWER
         points = np.stack([dome.side.sign * x, y, z], axis=1)
-        ok = (inside < keep_off**CAGE_POWER) & (y < dome.height(points[:, 0], z) - 3) & (x > 14)
+        is_valid = (inside < wall_limit**CAGE_POWER) & (y < dome.height(points[:, 0], z) - 3) & (x > 14)
         near = np.hypot(x / 30, (z - 0) / 30) < 1
-        ok &= ~((y < habitus.carina) & near)
+        is_valid &= ~((y < habitus.carina) & near)
         for part in heart.parts:
-            ok &= ~part.holds(points)
-        found.append(points[ok])
-        total += int(ok.sum())
-    return np.concatenate(found)[:count]
+            is_valid &= ~part.holds(points)
+        accepted.append(points[is_valid])
+        total += int(is_valid.sum())
+    return np.concatenate(accepted)[:count]
 
 
-def grow(root: Points, targets: Points, *, thrift: float = 0.62) -> Tree:
-    """Join the targets to a tree; ``thrift`` weights the path to the root against new branch length."""
+def grow_tree(root: Points, targets: Points, *, path_weight: float = 0.62) -> Tree:
+    """Join the targets to a tree; ``path_weight`` weights the path to the root against new branch length."""
     order = np.argsort(np.linalg.norm(targets - root, axis=1))
     n = len(targets) + 1
     nodes = np.empty((n, 3))
     nodes[0] = root
-    way = np.zeros(n)
+    path_length = np.zeros(n)
     parents = np.full(n, -1, dtype=np.int64)
     for index, target in enumerate(targets[order], start=1):
-        reach = np.sqrt(((nodes[:index] - target) ** 2).sum(axis=1))
-        best = int(np.argmin(reach + thrift * way[:index]))
-        nodes[index], parents[index], way[index] = target, best, way[best] + reach[best]
+        distance = np.sqrt(((nodes[:index] - target) ** 2).sum(axis=1))
+        best = int(np.argmin(distance + path_weight * path_length[:index]))
+        nodes[index], parents[index], path_length[index] = target, best, path_length[best] + distance[best]
     load = np.ones(n)
     for index in range(n - 1, 0, -1):
         load[parents[index]] += load[index]
-    return Tree(nodes=nodes, parents=parents, radii=_TIP * load ** (1 / _MURRAY))
+    return Tree(nodes=nodes, parents=parents, radii=_TIP_RADIUS * load ** (1 / _MURRAY_EXPONENT))
 
 
 def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tubes:
@@ -89,16 +89,16 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     parent = tree.parents[child]
     start, end = tree.nodes[parent], tree.nodes[child]
     # direction at a node: that of the branch that leads to it
-    came = np.zeros_like(tree.nodes)
-    came[1:] = tree.nodes[1:] - tree.nodes[tree.parents[1:]]
-    came[0] = 0
+    incoming = np.zeros_like(tree.nodes)
+    incoming[1:] = tree.nodes[1:] - tree.nodes[tree.parents[1:]]
+    incoming[0] = 0
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
-    unit = came / np.maximum(np.linalg.norm(came, axis=1, keepdims=True), 1e-6)
-    away = 0.75 * unit[parent] * length
-    land = 0.8 * (end - start)
+    unit = incoming / np.maximum(np.linalg.norm(incoming, axis=1, keepdims=True), 1e-6)
+    start_tangent = 0.75 * unit[parent] * length
+    end_tangent = 0.8 * (end - start)
     t = np.linspace(0.0, 1.0, samples)[None, :, None]
     h00, h10, h01, h11 = 2 * t**3 - 3 * t**2 + 1, t**3 - 2 * t**2 + t, -2 * t**3 + 3 * t**2, t**3 - t**2
-    curve = h00 * start[:, None] + h10 * away[:, None] + h01 * end[:, None] + h11 * land[:, None]
+    curve = h00 * start[:, None] + h10 * start_tangent[:, None] + h01 * end[:, None] + h11 * end_tangent[:, None]
     pieces = np.linalg.norm(np.diff(curve, axis=1), axis=2)
     lengths = np.concatenate(
         [pieces[:, :1] / 2, (pieces[:, 1:] + pieces[:, :-1]) / 2, pieces[:, -1:] / 2], axis=1
@@ -107,18 +107,18 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     base = np.minimum(tree.radii[parent][:, None], 1.35 * tip)
     radii = base + (tip - base) * t[..., 0]
     # all branches overlap at the root
-    off = np.linalg.norm(curve - tree.nodes[0], axis=2)
-    lengths = lengths * np.clip(off / 16, 0.25, 1)
+    root_distance = np.linalg.norm(curve - tree.nodes[0], axis=2)
+    lengths = lengths * np.clip(root_distance / 16, 0.25, 1)
     return Tubes(points=curve.reshape(-1, 3), weights=weight * lengths.reshape(-1), radii=radii.reshape(-1))
 
 
 def draw_vessels(habitus: Habitus, cage: Cage, dome: Dome, heart: Heart) -> Tubes:
     """Arteries from the hilum and veins from the left atrium of one lung."""
-    random = stream(habitus.seed, 10 if dome.side is Side.RIGHT else 11)
-    root = hilum(habitus, dome.side)
+    random = part_rng(habitus.seed, 10 if dome.side is Side.RIGHT else 11)
+    root = hilum_point(habitus, dome.side)
     atrium = root * np.array([0.75, 1.0, 1.0]) + np.array([0.0, 26.0, -4.0])
-    arteries = grow(root, scatter(cage, dome, heart, random, 560))
-    veins = grow(atrium, scatter(cage, dome, heart, random, 320), thrift=0.7)
+    arteries = grow_tree(root, sample_lung_points(cage, dome, heart, random, 560))
+    veins = grow_tree(atrium, sample_lung_points(cage, dome, heart, random, 320), path_weight=0.7)
     parts = [
         draw_branches(arteries),
         draw_branches(veins, weight=0.85),
@@ -137,14 +137,14 @@ def _main_artery(side: Side, root: Points) -> Tubes:
         knots = root + np.array([[14.0, -8, 8], [0, -2, 0], [-10, 16, -6], [-15, 40, -12], [-19, 66, -18]])
     else:
         knots = root + np.array([[-14.0, -4, 8], [2, -10, 0], [13, 2, -10], [17, 26, -16], [20, 54, -22]])
-    return join([sample_curve(knots, np.array([9.0, 8.5, 8.0, 6.0, 3.5]), step=0.6, weight=0.9)])
+    return join_curves([sample_curve(knots, np.array([9.0, 8.5, 8.0, 6.0, 3.5]), step=0.6, weight=0.9)])
 
 
 def split_by_radius(tubes: Tubes, limit: float) -> tuple[Tubes, Tubes]:
     """The tubes with radii up to ``limit`` mm, and the others; the thin ones need the finer grid."""
     thin = tubes.radii <= limit
 
-    def part(mask: NDArray[np.bool_]) -> Tubes:
+    def select(mask: NDArray[np.bool_]) -> Tubes:
         return Tubes(points=tubes.points[mask], weights=tubes.weights[mask], radii=tubes.radii[mask])
 
-    return part(thin), part(~thin)
+    return select(thin), select(~thin)

@@ -9,66 +9,66 @@ from collections.abc import Mapping
 import numpy as np
 
 from demo.phantom.catalogue import FindingKind
-from demo.phantom.chords import rounded
+from demo.phantom.chords import soft_clip
 from demo.phantom.frame import Field, Frame, View
 from demo.phantom.lesions import Consolidation
-from demo.phantom.lungs import between_lungs, side_air
-from demo.phantom.scene import Extent, Placed, Scene, heart_extent, to_box
+from demo.phantom.lungs import mediastinum_path, side_cavity_path
+from demo.phantom.scene import Extent, PlacedFinding, Scene, heart_extent, to_box
 from demo.phantom.thorax import NO_SHELL, Shell
 from domain.boxes import Box
 
 _GRID_MM = 1.4
 
 
-def finding_boxes(scene: Scene, finding: Placed, frames: Mapping[View, Frame]) -> dict[View, Box]:
+def find_finding_boxes(scene: Scene, finding: PlacedFinding, frames: Mapping[View, Frame]) -> dict[View, Box]:
     """The finding's box in each view that shows it, in pixels, clipped to the image."""
-    found = {}
+    boxes = {}
     for view, frame in frames.items():
-        extent = _extent(scene, finding, frame)
+        extent = _finding_extent(scene, finding, frame)
         if extent is not None:
-            found[view] = to_box(frame, extent)
-    return found
+            boxes[view] = to_box(frame, extent)
+    return boxes
 
 
-def _extent(scene: Scene, finding: Placed, frame: Frame) -> Extent | None:
+def _finding_extent(scene: Scene, finding: PlacedFinding, frame: Frame) -> Extent | None:
     """Projected edges in mm; None if the finding cannot be distinguished from overlying structures."""
     if finding.spec.kind is FindingKind.CARDIOMEGALY:
         return heart_extent(scene, frame)
     if finding.spec.kind is FindingKind.PNEUMOTHORAX and frame.view is View.LATERAL:
         return None  # the other lung overlies it
     if finding.part is None or isinstance(finding.part, Consolidation):
-        return _of_change(scene, finding, frame)
+        return _extent_of_change(scene, finding, frame)
     return finding.part.extent(frame)
 
 
-def _of_change(scene: Scene, finding: Placed, frame: Frame) -> Extent | None:
+def _extent_of_change(scene: Scene, finding: PlacedFinding, frame: Frame) -> Extent | None:
     """Edges of one side's fluid, free air or consolidation."""
     side, step = finding.spec.placed_side, frame.step(_GRID_MM)
     u, v = frame.axes(step)
-    middle = between_lungs(scene, frame, step)
+    mediastinum = mediastinum_path(scene, frame, step)
     if frame.view is View.LATERAL:
-        middle = middle / 2
+        mediastinum = mediastinum / 2
 
-    def aerated(shell: Shell) -> Field:
-        return rounded(side_air(scene, frame, scene.domes[side], shell, step=step) - middle, 3.0)
+    def air_path(shell: Shell) -> Field:
+        return soft_clip(side_cavity_path(scene, frame, scene.domes[side], shell, step=step) - mediastinum, 3.0)
 
-    healthy = aerated(NO_SHELL)
+    healthy = air_path(NO_SHELL)
     if finding.spec.kind is FindingKind.EFFUSION:
-        return _edges(u, v, healthy - aerated(scene.fluid[side]), least=26.0)
+        return _edges(u, v, healthy - air_path(scene.fluid[side]), minimum=26.0)
     if finding.spec.kind is FindingKind.PNEUMOTHORAX:
-        return _edges(u, v, np.where(aerated(scene.air[side]) < 6, healthy, 0), least=12.0)
+        return _edges(u, v, np.where(air_path(scene.air[side]) < 6, healthy, 0), minimum=12.0)
     lesion = finding.part
     if not isinstance(lesion, Consolidation):
         raise TypeError(f"no outline is known for {finding.spec.kind}")
     half = np.abs(frame.across) @ lesion.semi
-    reach = np.hypot((u - lesion.centre @ frame.across) / half, (v - lesion.centre[1]) / lesion.semi[1])
-    return _edges(u, v, np.where(reach < 0.97, healthy, 0), least=12.0)
+    distance = np.hypot((u - lesion.centre @ frame.across) / half, (v - lesion.centre[1]) / lesion.semi[1])
+    return _edges(u, v, np.where(distance < 0.97, healthy, 0), minimum=12.0)
 
 
-def _edges(u: Field, v: Field, field: Field, *, least: float) -> Extent | None:
-    """Outermost rows and columns with at least 4 pixels above ``least`` mm; None if there are too few."""
-    seen = field > least
-    columns, rows = np.flatnonzero(seen.sum(axis=0) >= 4), np.flatnonzero(seen.sum(axis=1) >= 4)
+def _edges(u: Field, v: Field, field: Field, *, minimum: float) -> Extent | None:
+    """Outermost rows and columns with at least 4 pixels above ``minimum`` mm; None if there are too few."""
+    is_above = field > minimum
+    columns, rows = np.flatnonzero(is_above.sum(axis=0) >= 4), np.flatnonzero(is_above.sum(axis=1) >= 4)
     if len(columns) < 3 or len(rows) < 3:
         return None
     half_u, half_v = float(u[0, 1] - u[0, 0]) / 2, float(v[1, 0] - v[0, 0]) / 2

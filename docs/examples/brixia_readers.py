@@ -18,13 +18,13 @@ def main(annotations: Path, out: Path) -> int:
         annotations.open(encoding="utf-8-sig", newline="") as source,
         out.open("w", encoding="utf-8", newline="") as file,
     ):
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(("question_id", "rater", "kind", "answer", "task", "exam", "n_options"))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("question_id", "rater", "kind", "answer", "task", "exam", "n_options"))
         for record in csv.DictReader(source):
             name = record["filename"]
-            for short, reader in _READERS.items():
-                rows.writerows(
-                    (f"{name} {zone}", reader, "reader", record[f"{short}-{zone}"], f"zone {zone}", name, 4)
+            for column_prefix, reader in _READERS.items():
+                writer.writerows(
+                    (f"{name} {zone}", reader, "reader", record[f"{column_prefix}-{zone}"], f"zone {zone}", name, 4)
                     for zone in "ABCDEF"
                 )
     return 0

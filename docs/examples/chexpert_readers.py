@@ -17,19 +17,19 @@ _HEADER = ("question_id", "rater", "kind", "answer", "task", "exam", "n_options"
 def main(folder: Path, out: Path) -> int:
     """Write the ratings; 0 done."""
     with out.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(_HEADER)
-        rows.writerows(_ratings(folder / "groundtruth.csv", "majority", "reference", helped=False))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_HEADER)
+        writer.writerows(_read_ratings(folder / "groundtruth.csv", "majority", "reference", set_reference=False))
         for path in sorted((folder / "radiologists" / "groundtruth").glob("*.csv")):
-            rows.writerows(_ratings(path, path.stem.removesuffix("_gt"), "reader", helped=True))
+            writer.writerows(_read_ratings(path, path.stem.removesuffix("_gt"), "reader", set_reference=True))
         for path in sorted((folder / "radiologists" / "benchmark_radiologists").glob("*.csv")):
-            rows.writerows(_ratings(path, path.stem, "reader", helped=False))
+            writer.writerows(_read_ratings(path, path.stem, "reader", set_reference=False))
         for path in sorted((folder / "example_models" / "decisions").rglob("*.csv")):
-            rows.writerows(_ratings(path, path.stem, "model", helped=False))
+            writer.writerows(_read_ratings(path, path.stem, "model", set_reference=False))
     return 0
 
 
-def _ratings(path: Path, rater: str, kind: str, *, helped: bool) -> Iterator[tuple[str, ...]]:
+def _read_ratings(path: Path, rater: str, kind: str, *, set_reference: bool) -> Iterator[tuple[str, ...]]:
     """One row a finding; columns are found by their names, which stand in different orders."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file):
@@ -38,7 +38,7 @@ def _ratings(path: Path, rater: str, kind: str, *, helped: bool) -> Iterator[tup
                 if finding in ("Study", "") or value not in ("0", "1", "0.0", "1.0"):
                     continue
                 yield (
-                    f"{study} {finding}", rater, kind, value[0], finding, study, "2", "yes" if helped else "",
+                    f"{study} {finding}", rater, kind, value[0], finding, study, "2", "yes" if set_reference else "",
                 )  # fmt: skip
 
 

@@ -12,29 +12,29 @@ from collections import defaultdict, deque
 from pathlib import Path
 
 
-def main(predictions: Path, questions: Path, out: Path, unjoined: Path) -> int:
+def main(predictions: Path, questions: Path, out: Path, unjoined_path: Path) -> int:
     """Write predictions, and the rows that join to no question; 0 done."""
-    waiting: dict[str, deque[str]] = defaultdict(deque)
-    for each in json.loads(questions.read_text(encoding="utf-8")):
-        waiting[_text(each["question"])].append(str(each["qid"]))
-    joined = 0
+    ids_by_text: dict[str, deque[str]] = defaultdict(deque)
+    for question in json.loads(questions.read_text(encoding="utf-8")):
+        ids_by_text[_normalize(question["question"])].append(str(question["qid"]))
+    joined_count = 0
     rows = json.loads(predictions.read_text(encoding="utf-8"))  # one array, whatever the file is called
-    with out.open("w", encoding="utf-8") as file, unjoined.open("w", encoding="utf-8", newline="") as rest:
-        left = csv.writer(rest, lineterminator="\n")
-        left.writerow(("row", "question"))
+    with out.open("w", encoding="utf-8") as file, unjoined_path.open("w", encoding="utf-8", newline="") as unjoined_file:
+        unjoined_writer = csv.writer(unjoined_file, lineterminator="\n")
+        unjoined_writer.writerow(("row", "question"))
         for row in rows:
-            key = _text(row["question"])
-            if not waiting[key]:
-                left.writerow((row["question_id"], row["question"]))
+            key = _normalize(row["question"])
+            if not ids_by_text[key]:
+                unjoined_writer.writerow((row["question_id"], row["question"]))
                 continue
-            joined += 1
-            line = {"question_id": waiting[key].popleft(), "raw": str(row["answer_pred"])}
+            joined_count += 1
+            line = {"question_id": ids_by_text[key].popleft(), "raw": str(row["answer_pred"])}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    print(f"{joined} of {len(rows)} rows joined; {len(rows) - joined} are listed in {unjoined}")
+    print(f"{joined_count} of {len(rows)} rows joined; {len(rows) - joined_count} are listed in {unjoined_path}")
     return 0
 
 
-def _text(question: str) -> str:
+def _normalize(question: str) -> str:
     return " ".join(question.lower().split())
 
 

@@ -9,9 +9,9 @@ import msgspec
 from domain.errors import InvalidValue
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
-from intake.formats.gemex_shape import GRID, Ids, boxes_of, closed_answer, exam_of, format_named, places_of
+from intake.formats.gemex_shape import GRID, IdGenerator, parse_boxes, parse_closed_answer, parse_exam, detect_format, parse_option_indices
 from intake.strictness import decode
-from intake.texts import known, lettered
+from intake.texts import none_if_unknown, split_option_letters
 from records.questions import QuestionRecord
 
 
@@ -36,29 +36,29 @@ def looks_like(record: dict[str, Any]) -> bool:
     return {"question", "answer", "q_id", "image_path"} <= record.keys()
 
 
-class GemexTest:
+class GemexTestReader:
     """Reads test files; the answer format is from the record's type or the file's name, else the answer."""
 
     def __init__(self, file_stem: str) -> None:
         """``file_stem`` is the beginning of each id."""
-        self._ids = Ids(file_stem)
-        self._of_file = format_named(file_stem)
+        self._ids = IdGenerator(file_stem)
+        self._of_file = detect_format(file_stem)
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         record = decode(raw, _decoder)
         key = self._ids.next_for(record.q_id)
-        exam = exam_of(record.image_path)
-        type_format = format_named(record.type or "")
-        answer_format = type_format or self._of_file or _format_of(record)
-        letters, options = lettered(record.choices or [])
+        exam = parse_exam(record.image_path)
+        type_format = detect_format(record.type or "")
+        answer_format = type_format or self._of_file or _infer_format(record)
+        letters, options = split_option_letters(record.choices or [])
         answer: Answer
         if answer_format.has_options:
-            answer = places_of(record.answer, letters)
+            answer = parse_option_indices(record.answer, letters)
         elif not isinstance(record.answer, str):
             raise InvalidValue("answer", f"of a question without choices must be text, not {record.answer}")
         else:
             answer = (
-                closed_answer(record.answer)
+                parse_closed_answer(record.answer)
                 if answer_format is AnswerFormat.CLOSED
                 else record.answer.strip()
             )
@@ -70,17 +70,17 @@ class GemexTest:
             stem=record.question.strip(),
             options=tuple(options),
             answer=answer,
-            explanation=known(record.reason),
-            boxes=boxes_of(locations, record.visual_regions or [], exam.radiographs[0].id),
+            explanation=none_if_unknown(record.reason),
+            boxes=parse_boxes(locations, record.visual_regions or [], exam.radiographs[0].id),
             box_grid=GRID,
             box_fit="letterbox",
-            content_type=None if type_format else known(record.type),
-            report=known(record.ori_report),
+            content_type=None if type_format else none_if_unknown(record.type),
+            report=none_if_unknown(record.ori_report),
         )
 
 
-def _format_of(record: _Record) -> AnswerFormat:
+def _infer_format(record: _Record) -> AnswerFormat:
     if record.choices:
         return AnswerFormat.SINGLE if isinstance(record.answer, str) else AnswerFormat.MULTIPLE
-    told = record.answer.strip().rstrip(".").casefold() if isinstance(record.answer, str) else ""
-    return AnswerFormat.CLOSED if told in ("yes", "no") else AnswerFormat.OPEN
+    normalised = record.answer.strip().rstrip(".").casefold() if isinstance(record.answer, str) else ""
+    return AnswerFormat.CLOSED if normalised in ("yes", "no") else AnswerFormat.OPEN

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from domain.errors import InvalidValue
 from domain.vocabulary import YES_NO, AnswerFormat
-from intake.texts import place_of
+from intake.texts import option_index
 from records.questions import ExamRecord, RadiographRecord
 from records.values import BoxRecord
 
@@ -18,7 +18,7 @@ GRID = (224, 224)
 _PATIENT, _STUDY = re.compile(r"p\d+"), re.compile(r"s\d+")
 
 
-class Ids:
+class IdGenerator:
     """Makes ids from the file's stem and the record's number.
 
     Numbers repeat within a file, so the second question with a number gets "#2", the third "#3", in the order
@@ -36,7 +36,7 @@ class Ids:
         return key if self._met[key] == 1 else f"{key}#{self._met[key]}"
 
 
-def exam_of(image_path: str) -> ExamRecord:
+def parse_exam(image_path: str) -> ExamRecord:
     """The exam of an image path such as "p10/p10000032/s50414267/02aa804e.jpg": one study, one radiograph.
 
     If several folders look like a patient's, the last one counts (the first contains many patients).
@@ -57,19 +57,19 @@ def exam_of(image_path: str) -> ExamRecord:
     )
 
 
-def closed_answer(answer: str) -> str:
+def parse_closed_answer(answer: str) -> str:
     """Convert a closed answer such as "No." to "no".
 
     Raises:
         InvalidValue: it is neither yes nor no.
     """
-    told = answer.strip().rstrip(".").casefold()
-    if told not in YES_NO:
+    normalised = answer.strip().rstrip(".").casefold()
+    if normalised not in YES_NO:
         raise InvalidValue("answer", f"of a closed question must be yes or no, not {answer!r}")
-    return told
+    return normalised
 
 
-def places_of(answer: list[str] | str, letters: list[str]) -> tuple[int, ...]:
+def parse_option_indices(answer: list[str] | str, letters: list[str]) -> tuple[int, ...]:
     """The indices of the options that an answer names, sorted.
 
     Accepts "C", ["A", "B"], "['A', 'B']", "[A, B]" and "A, B".
@@ -83,15 +83,15 @@ def places_of(answer: list[str] | str, letters: list[str]) -> tuple[int, ...]:
             if "," in answer or "[" in answer
             else [answer]
         )
-    places = sorted(place_of(each, letters) for each in answer)
-    if not places:
+    indices = sorted(option_index(letter, letters) for letter in answer)
+    if not indices:
         raise InvalidValue("answer", "names no option")
-    if len(set(places)) != len(places):
+    if len(set(indices)) != len(indices):
         raise InvalidValue("answer", f"names an option twice: {answer}")
-    return tuple(places)
+    return tuple(indices)
 
 
-def boxes_of(
+def parse_boxes(
     locations: list[list[float]], regions: list[str] | None, radiograph: str
 ) -> tuple[BoxRecord, ...]:
     """Boxes [x1, y1, x2, y2] on the grid, labelled by the regions beside them; training files name none.
@@ -103,23 +103,23 @@ def boxes_of(
     if regions is not None and len(regions) != len(locations):
         raise InvalidValue("visual_regions", f"names {len(regions)} regions for {len(locations)} locations")
     boxes = []
-    for place, location in enumerate(locations):
+    for index, location in enumerate(locations):
         if len(location) != 4:
             raise InvalidValue("visual_locations", f"{location} is not x1, y1, x2, y2")
         x_min, y_min, x_max, y_max = location
-        label = regions[place].strip() if regions else ""
+        label = regions[index].strip() if regions else ""
         boxes.append(BoxRecord(radiograph=radiograph, label=label, box=(x_min, y_min, x_max, y_max)))
     return tuple(boxes)
 
 
-def format_named(text: str) -> AnswerFormat | None:
+def detect_format(text: str) -> AnswerFormat | None:
     """The answer format that a file name, `type` or `q_type` names ("closed_ended_questions"), if any."""
-    told = text.casefold()
+    normalised = text.casefold()
     words = (
         ("closed", AnswerFormat.CLOSED),
         ("single", AnswerFormat.SINGLE),
         ("multi", AnswerFormat.MULTIPLE),
         ("open", AnswerFormat.OPEN),
     )
-    found = [answer_format for word, answer_format in words if word in told]
-    return found[0] if len(found) == 1 else None
+    matches = [answer_format for word, answer_format in words if word in normalised]
+    return matches[0] if len(matches) == 1 else None

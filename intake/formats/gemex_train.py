@@ -10,9 +10,9 @@ import msgspec
 from domain.errors import InvalidValue
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
-from intake.formats.gemex_shape import GRID, Ids, boxes_of, closed_answer, exam_of, format_named, places_of
+from intake.formats.gemex_shape import GRID, IdGenerator, parse_boxes, parse_closed_answer, parse_exam, detect_format, parse_option_indices
 from intake.strictness import decode
-from intake.texts import known
+from intake.texts import none_if_unknown
 from records.questions import QuestionRecord
 
 
@@ -44,35 +44,35 @@ def looks_like(record: dict[str, Any]) -> bool:
     return {"conversations", "q_type"} <= record.keys()
 
 
-class GemexTrain:
+class GemexTrainReader:
     """Reads training files; ids are made from the file's stem and ``row_id``, boxes have no labels."""
 
     def __init__(self, file_stem: str) -> None:
         """``file_stem`` is the beginning of each id."""
-        self._ids = Ids(file_stem)
+        self._ids = IdGenerator(file_stem)
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         record = decode(raw, _decoder)
         key = self._ids.next_for(record.row_id)
-        answer_format = format_named(record.q_type)
+        answer_format = detect_format(record.q_type)
         if answer_format is None:
             raise InvalidValue("q_type", f"{record.q_type!r} tells of no answer format")
-        asked, told = _turns(record)
-        target = _TARGET.fullmatch(told)
+        human_turn, answer_turn = _split_turns(record)
+        target = _TARGET.fullmatch(answer_turn)
         if target is None:
             raise InvalidValue(
                 "conversations", "the answer is not of the form <answer> … <reason> … <location> …"
             )
-        stem, options = _question(asked, record.type_prompt)
-        exam = exam_of(record.image)
-        letters = [chr(ord("A") + place) for place in range(len(options))]
+        stem, options = _split_question(human_turn, record.type_prompt)
+        exam = parse_exam(record.image)
+        letters = [chr(ord("A") + index) for index in range(len(options))]
         answer: Answer = target["answer"]
         if answer_format.has_options:
-            answer = places_of(
+            answer = parse_option_indices(
                 target["answer"].strip("[]'\" ") if "," not in target["answer"] else target["answer"], letters
             )
         elif answer_format is AnswerFormat.CLOSED:
-            answer = closed_answer(target["answer"])
+            answer = parse_closed_answer(target["answer"])
         return QuestionRecord(
             id=key,
             exam=exam,
@@ -80,23 +80,23 @@ class GemexTrain:
             stem=stem,
             options=tuple(options),
             answer=answer,
-            explanation=known(target["reason"]),
-            boxes=boxes_of(_boxes(target["location"]), None, exam.radiographs[0].id),
+            explanation=none_if_unknown(target["reason"]),
+            boxes=parse_boxes(_parse_locations(target["location"]), None, exam.radiographs[0].id),
             box_grid=GRID,
             box_fit="letterbox",
         )
 
 
-def _turns(record: _Record) -> tuple[str, str]:
-    who = [turn.from_ for turn in record.conversations]
-    if who != ["human", "gpt"]:
-        raise InvalidValue("conversations", f"must be one turn of human and one of gpt, not {who}")
+def _split_turns(record: _Record) -> tuple[str, str]:
+    speakers = [item.from_ for item in record.conversations]
+    if speakers != ["human", "gpt"]:
+        raise InvalidValue("conversations", f"must be one turn of human and one of gpt, not {speakers}")
     return record.conversations[0].value, record.conversations[1].value
 
 
-def _question(asked: str, type_prompt: str) -> tuple[str, list[str]]:
+def _split_question(human_turn: str, type_prompt: str) -> tuple[str, list[str]]:
     """(stem, options) of the human turn, without the image placeholder and the prompt for the type."""
-    text = asked.replace("<image>", "").strip()
+    text = human_turn.replace("<image>", "").strip()
     if type_prompt:
         text = text.removeprefix(type_prompt.strip()).strip()
     stem, marker, choices = text.partition("<choices>:")
@@ -116,8 +116,8 @@ def _question(asked: str, type_prompt: str) -> tuple[str, list[str]]:
     return stem.strip(), options
 
 
-def _boxes(location: str | None) -> list[list[float]]:
-    if not known(location):
+def _parse_locations(location: str | None) -> list[list[float]]:
+    if not none_if_unknown(location):
         return []
     try:
         return _locations.decode(location or "")

@@ -17,15 +17,15 @@ def looks_like(record: dict[str, Any]) -> bool:
     return {"stem", "format", "exam"} <= record.keys()
 
 
-class Native:
+class NativeReader:
     """Reads native records, which need no conversion."""
 
     def __init__(self, file_stem: str) -> None:
         """The file's name has no meaning here."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
-        return decode(raw, _decoder, whole=True)
+        return decode(raw, _decoder, has_all_fields=True)
 
-    def read_lines(self, raws: list[bytes]) -> list[QuestionRecord] | None:
+    def read_lines(self, raw_records: list[bytes]) -> list[QuestionRecord] | None:
         """Decode many lines at once; None if they must be read one by one with ``read``."""
-        return decode_plain_lines(raws, _decoder)
+        return decode_plain_lines(raw_records, _decoder)

@@ -10,16 +10,16 @@ import msgspec
 
 from domain.errors import InvalidValue
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from intake.formats.views import view_of
+from intake.formats.views import parse_view
 from intake.strictness import decode
-from intake.texts import as_list, known, lettered, place_of
+from intake.texts import parse_list, none_if_unknown, split_option_letters, option_index
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
 #: The tasks in the order in which they are tried: a name that contains the word belongs to that task.
 _TASKS = (Task.DIFFERENTIAL, Task.GEOMETRIC, Task.LOCATION, Task.NEGATION, Task.PRESENCE)
 _SECTIONS = ("Comparison", "Findings", "Impression")
 #: In ReXVQA's files a missing section of an exam is NaN, which is not valid JSON. It is refused elsewhere.
-_NO_SECTION = re.compile(rb'(?<!\\)("(?:Indication|Comparison|Findings|Impression)"\s*:\s*)NaN(?=\s*[,}])')
+_NAN_SECTION = re.compile(rb'(?<!\\)("(?:Indication|Comparison|Findings|Impression)"\s*:\s*)NaN(?=\s*[,}])')
 
 
 class _Record(msgspec.Struct, gc=False):
@@ -53,7 +53,7 @@ def looks_like(record: dict[str, Any]) -> bool:
     return {"question", "options", "correct_answer", "ImagePath"} <= record.keys()
 
 
-class ReXVQA:
+class RexvqaReader:
     """Reads ReXVQA's files; the outer key is the id, because study and task together are not unique."""
 
     def __init__(self, file_stem: str) -> None:
@@ -63,70 +63,70 @@ class ReXVQA:
         if not isinstance(name, str):
             raise InvalidValue("id", "is missing: ReXVQA's ids are the keys of one JSON object")
         if b"NaN" in raw:
-            raw = _NO_SECTION.sub(rb"\1null", raw)
+            raw = _NAN_SECTION.sub(rb"\1null", raw)
         record = decode(raw, _decoder)
-        letters, options = lettered([each or "" for each in as_list(record.options, "options")])
-        exam_id = known(record.StudyInstanceUid) or known(_text(record.study_id))
+        letters, options = split_option_letters([option or "" for option in parse_list(record.options, "options")])
+        exam_id = none_if_unknown(record.StudyInstanceUid) or none_if_unknown(_to_text(record.study_id))
         if exam_id is None:
             raise InvalidValue("StudyInstanceUid", "is missing, and study_id too")
-        task = _task(record.task_name)
+        task = _parse_task(record.task_name)
         return QuestionRecord(
             id=name,
             exam=ExamRecord(
                 id=exam_id,
-                radiographs=_radiographs(record),
-                patient=known(_text(record.PatientID)),
-                indication=known(record.Indication),
-                age=known(_text(record.PatientAge)),
-                sex=known(record.PatientSex),
+                radiographs=_build_radiographs(record),
+                patient=none_if_unknown(_to_text(record.PatientID)),
+                indication=none_if_unknown(record.Indication),
+                age=none_if_unknown(_to_text(record.PatientAge)),
+                sex=none_if_unknown(record.PatientSex),
             ),
             format=AnswerFormat.SINGLE,
             stem=record.question.strip(),
             options=tuple(options),
-            answer=(place_of(record.correct_answer, letters),),
-            explanation=known(record.correct_answer_explanation),
+            answer=(option_index(record.correct_answer, letters),),
+            explanation=none_if_unknown(record.correct_answer_explanation),
             task=task,
-            content_type=known(record.class_) if task else known(record.task_name),
-            category=known(record.category),
-            subcategory=known(record.subcategory),
-            difficulty=_difficulty(record.difficulty),
-            report=_report(record),
+            content_type=none_if_unknown(record.class_) if task else none_if_unknown(record.task_name),
+            category=none_if_unknown(record.category),
+            subcategory=none_if_unknown(record.subcategory),
+            difficulty=_parse_difficulty(record.difficulty),
+            report=_build_report(record),
         )
 
 
-def _radiographs(record: _Record) -> list[RadiographRecord]:
-    paths = as_list(record.ImagePath, "ImagePath")
+def _build_radiographs(record: _Record) -> list[RadiographRecord]:
+    paths = parse_list(record.ImagePath, "ImagePath")
     if not paths or any(not path for path in paths):
         raise InvalidValue("ImagePath", "is empty; a question needs its images")
-    views = as_list(record.ImageViewPosition, "ImageViewPosition")
+    views = parse_list(record.ImageViewPosition, "ImageViewPosition")
     if views and len(views) != len(paths):
         raise InvalidValue("ImageViewPosition", f"has {len(views)} entries for {len(paths)} images")
     views = views or [None] * len(paths)
     return [
-        RadiographRecord(id=PurePosixPath(path).stem, file=path, view=view_of(view).value)
+        RadiographRecord(id=PurePosixPath(path).stem, file=path, view=parse_view(view).value)
         for path, view in zip(paths, views, strict=True)
         if path
     ]
 
 
-def _task(task_name: str | None) -> Task | None:
-    told = (task_name or "").casefold()
-    return next((task for task in _TASKS if task.value in told), None)
+def _parse_task(task_name: str | None) -> Task | None:
+    name = (task_name or "").casefold()
+    return next((task for task in _TASKS if task.value in name), None)
 
 
-def _difficulty(text: str | None) -> Difficulty | None:
-    told = known(text)
-    if told is None:
+def _parse_difficulty(text: str | None) -> Difficulty | None:
+    value = none_if_unknown(text)
+    if value is None:
         return None
-    if told.casefold() not in set(Difficulty):
-        raise InvalidValue("difficulty", f"{told!r} is none of {', '.join(Difficulty)}")
-    return Difficulty(told.casefold())
+    if value.casefold() not in set(Difficulty):
+        raise InvalidValue("difficulty", f"{value!r} is none of {', '.join(Difficulty)}")
+    return Difficulty(value.casefold())
 
 
-def _report(record: _Record) -> str | None:
-    sections = ((heading, known(getattr(record, heading))) for heading in _SECTIONS)
+def _build_report(record: _Record) -> str | None:
+    sections = ((heading, none_if_unknown(getattr(record, heading))) for heading in _SECTIONS)
     return "\n\n".join(f"{heading}: {text}" for heading, text in sections if text) or None
 
 
-def _text(value: str | int | None) -> str | None:
+def _to_text(value: str | int | None) -> str | None:
     return None if value is None else str(value)

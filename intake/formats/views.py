@@ -13,7 +13,7 @@ _VIEWS = {
 _BY_NAME = {name: view for view, names in _VIEWS.items() for name in names}
 
 
-def view_of(text: str | None) -> View:
+def parse_view(text: str | None) -> View:
     """The view of a text; an unknown one (such as an oblique) is OTHER, a missing one is UNKNOWN."""
     letters = "".join(character for character in (text or "").upper() if character.isalpha())
     return _BY_NAME.get(letters, View.OTHER)

@@ -33,7 +33,7 @@ def looks_like(record: dict[str, Any]) -> bool:
     return {"qid", "image_name", "question", "answer"} <= record.keys()
 
 
-class VqaRad:
+class VqaRadReader:
     """Reads VQA-RAD's files. Each image is one exam. Spaces and case are normalised; words are kept."""
 
     def __init__(self, file_stem: str) -> None:

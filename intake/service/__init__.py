@@ -22,38 +22,38 @@ from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from domain.problems import Check
 from imaging.guarded import GuardedReader
-from intake.archives import unpack
+from intake.archives import unpack_archive
 from intake.containers import QuestionFile
 from intake.parsed_batch import ParsedBatch
-from intake.parsing_process import LARGE, batches_of
-from intake.preview import Look, image_source, look_at
-from intake.recognition import FileFormat, recognised
-from intake.refusals import RefusalList, refusal_list
-from intake.reports import ImportRefused, ImportReport, Progress
+from intake.parsing_process import LARGE_FILE_BYTES, parse_batches_in_process
+from intake.preview import FilePreview, open_image_source, preview_file
+from intake.recognition import FileFormat, recognise_file
+from intake.refusals import RefusalList, open_refusal_list
+from intake.reports import ImportRefused, ImportReport, ImportProgress
 from intake.service.batch_writer import BatchWriter
-from intake.service.door import Door, check_door, door_of, kept_of_a_header
-from intake.service.pictures import Pictures
+from intake.service.door import DeidentificationSettings, check_deidentification, load_deidentification, list_kept_attributes
+from intake.service.pictures import ImageImporter
 from intake.zipped import ZippedImages
 from privacy.service import search_with_headers
 from storage.intake import datasets
-from storage.intake.bulk import indexes_afterwards, lock_for_import
+from storage.intake.bulk import defer_indexes, lock_for_import
 from storage.workspace import Workspace
 
 #: The names of the formats; "gemex" covers both of its variants.
-FORMATS = tuple(each.value for each in FileFormat)
+FORMATS = tuple(file_format.value for file_format in FileFormat)
 
 __all__ = [
     "FORMATS",
-    "Door",
+    "DeidentificationSettings",
     "ImportRefused",
     "ImportReport",
-    "Look",
-    "Progress",
+    "FilePreview",
+    "ImportProgress",
     "ZippedImages",
-    "door_of",
+    "load_deidentification",
     "import_questions",
-    "kept_of_a_header",
-    "look_at",
+    "list_kept_attributes",
+    "preview_file",
     "unpack_images",
 ]
 
@@ -67,13 +67,13 @@ def import_questions(
     dataset: str,
     images: Path | ZippedImages | None,
     workspace: Workspace,
-    door: Door | None = None,
+    deidentification: DeidentificationSettings | None = None,
     skip_known: bool = False,
     skip_bad: bool = False,
     minimum_explanation: int | None = None,
     file_name: str | None = None,
     now: datetime,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[ImportProgress], None] = lambda _: None,
 ) -> ImportReport:
     """Import a question file: read it, check each record, and write questions, exams and images.
 
@@ -87,7 +87,7 @@ def import_questions(
         dataset: the name of a new dataset, or of an existing one to add questions to.
         images: the folder of images, or a zip in memory; None to import questions only.
         workspace: where image files and the list of refusals are stored.
-        door: of :func:`door_of`, called in an earlier transaction. With None it is read here, and on SQLite
+        deidentification: of :func:`door_of`, called in an earlier transaction. With None it is read here, and on SQLite
             all other writers then wait while the images are read.
         skip_known: leave out records that are in the dataset already with identical bytes.
         skip_bad: leave out invalid records instead of refusing the file.
@@ -103,43 +103,43 @@ def import_questions(
         ImportRefused: the file or the folder of images can't be read, a record is invalid (without
             ``skip_bad``), or there is no record; has the report. The caller must roll back.
         InvalidValue: the name of the dataset is not allowed.
-        Refused: the workspace's rule on image files was changed since ``door`` was read.
+        Refused: the workspace's rule on image files was changed since ``deidentification`` was read.
         OSError: an image could not be written, e.g. because the disk is full. The caller must roll back.
     """
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
     dataset = check_dataset_name(dataset)
-    listed_at = workspace.refusals / f"{now:%Y%m%dT%H%M%S%f}-{_plain(dataset)}.csv"
+    refusals_path = workspace.refusals / f"{now:%Y%m%dT%H%M%S%f}-{_make_slug(dataset)}.csv"
     with ExitStack() as stack:
-        refusals = stack.enter_context(refusal_list(listed_at, name))
+        refusals = stack.enter_context(open_refusal_list(refusals_path, name))
         try:
             file = QuestionFile(path)
-            container, known_format = recognised(file, file_format)
-            folder = image_source(images, path)
+            container, known_format = recognise_file(file, file_format)
+            source = open_image_source(images, path)
         except InvalidValue as error:
             refusals.add("", error.field, error.reason)
-            raise ImportRefused(_report(dataset, name, file_format, refusals, listed_at)) from error
+            raise ImportRefused(_build_report(dataset, name, file_format, refusals, refusals_path)) from error
         except OSError as error:
             refusals.add("", "file", f"can't be read: {error.strerror}")
-            raise ImportRefused(_report(dataset, name, file_format, refusals, listed_at)) from error
+            raise ImportRefused(_build_report(dataset, name, file_format, refusals, refusals_path)) from error
         parse = partial(
-            batches_of,
+            parse_batches_in_process,
             path,
             container=container,
             file_format=known_format,
             file_stem=Path(name).stem,
-            with_images=folder is not None,
+            with_images=source is not None,
         )
-        told = partial(_told, progress, path.stat().st_size)
-        pictures = None
-        if folder is not None:
-            door = door or door_of(db, by=by)
-            pictures = Pictures(workspace, folder, stack.enter_context(GuardedReader()), door=door)
-            _fetch(pictures, parse(minimum_explanation=0), told)
+        report_progress = partial(_report_progress, progress, path.stat().st_size)
+        image_importer = None
+        if source is not None:
+            deidentification = deidentification or load_deidentification(db, by=by)
+            image_importer = ImageImporter(workspace, source, stack.enter_context(GuardedReader()), door=deidentification)
+            _fetch_images(image_importer, parse(minimum_explanation=0), report_progress)
         # Locked as late as possible: on SQLite, all other writers wait from here to the end.
         lock_for_import(db)
-        check_door(db, door=door)
-        dataset_id, there = _dataset(db, name=dataset, minimum_explanation=minimum_explanation, now=now)
+        check_deidentification(db, deidentification=deidentification)
+        dataset_id, existing_count = _find_or_create_dataset(db, name=dataset, minimum_explanation=minimum_explanation, now=now)
         import_id = datasets.add_import(
             db,
             dataset_id=dataset_id,
@@ -148,34 +148,34 @@ def import_questions(
             by=by.id or None,
             now=now,
         )
-        large = path.stat().st_size >= LARGE
-        with indexes_afterwards(db, wanted=large):
+        large = path.stat().st_size >= LARGE_FILE_BYTES
+        with defer_indexes(db, enabled=large):
             writer = BatchWriter(
                 db,
                 dataset_id=dataset_id,
                 import_id=import_id,
                 container=container,
-                pictures=pictures,
+                pictures=image_importer,
                 refusals=refusals,
                 skip_known=skip_known,
-                there=there,
+                there=existing_count,
             )
             records = 0
-            minimum = datasets.minimum_explanation_of(db, dataset_id=dataset_id)
+            minimum = datasets.load_minimum_explanation(db, dataset_id=dataset_id)
             for batch in parse(minimum_explanation=minimum):
                 writer.write(batch)
                 records += batch.records
-                told(batch, records, questions=writer.questions, refused=refusals.count, pictures=pictures)
+                report_progress(batch, records, questions=writer.questions, refused=refusals.count, pictures=image_importer)
             # Runs while the indexes are created; before that, the parsing process uses the second processor.
-            digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_sha256, path)
+            digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_hash_file, path)
         if records == 0:
             refusals.add("", "file", "holds no records")
-        report = _report(
-            dataset, name, known_format.value, refusals, listed_at, writer=writer, pictures=pictures
+        report = _build_report(
+            dataset, name, known_format.value, refusals, refusals_path, writer=writer, image_importer=image_importer
         )
         if refusals.count and (not skip_bad or records == 0):
             raise ImportRefused(report)
-        search_with_headers(db, dataset_id=dataset_id, by_exam=writer.identity)
+        search_with_headers(db, dataset_id=dataset_id, values_by_exam=writer.identity)
         counts = {"questions": writer.questions, "known": writer.known, "refused": refusals.count}
         file_sha256 = digest.result()
         datasets.finish_import(db, import_id=import_id, file_sha256=file_sha256, **counts)
@@ -190,32 +190,32 @@ def import_questions(
     return report
 
 
-def _fetch(pictures: Pictures, batches: Iterator[ParsedBatch], told: Callable[..., None]) -> None:
+def _fetch_images(image_importer: ImageImporter, batches: Iterator[ParsedBatch], report_progress: Callable[..., None]) -> None:
     """Read all images that the records name, before the database is locked."""
     records = 0
     for batch in batches:
-        pictures.fetch(file for exam in batch.exams for _, file, _ in exam[6])
+        image_importer.fetch(file for exam in batch.exams for _, file, _ in exam[6])
         records += batch.records
-        told(batch, records, questions=0, refused=len(batch.refusals), pictures=pictures, fetching=True)
+        report_progress(batch, records, questions=0, refused=len(batch.refusals), pictures=image_importer, fetching=True)
 
 
-def _told(
-    progress: Callable[[Progress], None],
+def _report_progress(
+    progress: Callable[[ImportProgress], None],
     size: int,
     batch: ParsedBatch,
     records: int,
     *,
     questions: int,
     refused: int,
-    pictures: Pictures | None,
+    pictures: ImageImporter | None,
     fetching: bool = False,
 ) -> None:
     """Report the progress; with images, reading them counts as nine tenths of the work."""
-    part = min(1.0, batch.bytes_read / max(1, size))
+    fraction = min(1.0, batch.bytes_read / max(1, size))
     if pictures:
-        part = part * 0.9 if fetching else 0.9 + part * 0.1
+        fraction = fraction * 0.9 if fetching else 0.9 + fraction * 0.1
     images = pictures.fetched if pictures else 0
-    progress(Progress(records=records, questions=questions, refused=refused, images=images, part=part))
+    progress(ImportProgress(records=records, questions=questions, refused=refused, images=images, part=fraction))
 
 
 def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:
@@ -233,7 +233,7 @@ def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:
         InvalidValue: the zip file can't be used; files unpacked so far stay.
     """
     require(by, Action.IMPORT_QUESTIONS)
-    return unpack(archive, folder)
+    return unpack_archive(archive, folder)
 
 
 def check_dataset_name(name: str) -> str:
@@ -251,25 +251,25 @@ def check_dataset_name(name: str) -> str:
     return stripped
 
 
-def _dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> tuple[int, int]:
+def _find_or_create_dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> tuple[int, int]:
     """Number of a dataset, which is created if necessary, and of its questions."""
-    found = datasets.dataset_id_of(db, name=name)
-    if found is None:
+    dataset_id = datasets.find_dataset_id(db, name=name)
+    if dataset_id is None:
         return datasets.add_dataset(db, name=name, minimum_explanation=minimum_explanation, now=now), 0
     if minimum_explanation is not None:
-        datasets.set_minimum_explanation(db, dataset_id=found, characters=minimum_explanation)
-    return found, datasets.questions_of(db, dataset_id=found)
+        datasets.set_minimum_explanation(db, dataset_id=dataset_id, characters=minimum_explanation)
+    return dataset_id, datasets.count_dataset_questions(db, dataset_id=dataset_id)
 
 
-def _report(
+def _build_report(
     dataset: str,
     file_name: str,
     file_format: str,
     refusals: RefusalList,
-    listed_at: Path,
+    refusals_path: Path,
     *,
     writer: BatchWriter | None = None,
-    pictures: Pictures | None = None,
+    image_importer: ImageImporter | None = None,
 ) -> ImportReport:
     return ImportReport(
         dataset=dataset,
@@ -279,17 +279,17 @@ def _report(
         known=writer.known if writer else 0,
         refused=refusals.count,
         exams=writer.exams if writer else 0,
-        images=pictures.new if pictures else 0,
+        images=image_importer.new if image_importer else 0,
         refusals=tuple(refusals.shown),
-        refusals_file=listed_at if refusals.count else None,
+        refusals_file=refusals_path if refusals.count else None,
         problems={check: writer.problems.get(check, 0) for check in Check} if writer else {},
     )
 
 
-def _plain(name: str) -> str:
+def _make_slug(name: str) -> str:
     return "".join(character if character.isascii() and character.isalnum() else "-" for character in name)
 
 
-def _sha256(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -8,35 +8,35 @@ from typing import Any
 from sqlmodel import Session
 
 from domain.boxes import Box, BoxFit, BoxGrid
-from domain.draw_hash import draw_hashes
+from domain.draw_hash import compute_draw_hashes
 from domain.errors import InvalidValue
 from imaging.identity import IdentityValue
-from intake.collector import collector_paused
-from intake.containers import Container, record_name
-from intake.exams import FACTS, ExamState, Picture, together
-from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, Boxes, ExamFacts, ParsedBatch
+from intake.collector import pause_garbage_collector
+from intake.containers import Container, format_record_name
+from intake.exams import FACT_NAMES, ExamState, RadiographState, merge_exam
+from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, UnmappedBoxes, ExamFacts, ParsedBatch
 from intake.refusals import RefusalList
-from intake.rules import placed
+from intake.rules import map_to_image
 from intake.seen import SeenHashes
-from intake.service.pictures import Pictures, view_told
+from intake.service.pictures import ImageImporter, resolve_view
 from records.values import BoxRecord, to_json
 from storage.intake.bulk import (
-    FEW,
-    add_facts,
+    REBUILD_INDEXES_BELOW,
+    add_exam_facts,
     has_exams,
     insert_rows,
-    known_draw_hashes,
-    known_exams,
-    known_questions,
-    next_numbers,
+    load_draw_hashes,
+    load_known_exams,
+    load_record_hashes,
+    load_next_numbers,
 )
 
-_QUESTION = ("id", "dataset_id", "exam_id", "import_id", "draw_hash", *COLUMNS)
-_EXAM = ("id", "dataset_id", "key", *FACTS)
-_RADIOGRAPH = ("exam_id", "key", "position", "file", "view", "image_sha256")
-_PROBLEM = ("question_id", "check_name", "field", "dataset_id", "reason")
+_QUESTION_COLUMNS = ("id", "dataset_id", "exam_id", "import_id", "draw_hash", *COLUMNS)
+_EXAM_COLUMNS = ("id", "dataset_id", "key", *FACT_NAMES)
+_RADIOGRAPH_COLUMNS = ("exam_id", "key", "position", "file", "view", "image_sha256")
+_PROBLEM_COLUMNS = ("question_id", "check_name", "field", "dataset_id", "reason")
 # Exams kept in memory; others are looked up again.
-_REMEMBERED = 8_192
+_MAX_CACHED_EXAMS = 8_192
 
 
 class BatchWriter:
@@ -53,7 +53,7 @@ class BatchWriter:
         dataset_id: int,
         import_id: int,
         container: Container,
-        pictures: Pictures | None,
+        pictures: ImageImporter | None,
         refusals: RefusalList,
         skip_known: bool,
         there: int,
@@ -63,11 +63,11 @@ class BatchWriter:
         self._container, self._pictures, self._refusals = container, pictures, refusals
         self._skip_known = skip_known
         self._exams: dict[str, ExamState] = {}
-        self._next_exam, self._next_question = next_numbers(db)
+        self._next_exam, self._next_question = load_next_numbers(db)
         # The hashes of few ids are kept in memory; with many, each batch queries the index.
-        self._asks_index = there >= FEW
+        self._asks_index = there >= REBUILD_INDEXES_BELOW
         self._seen = SeenHashes(
-            [] if self._asks_index or not there else known_draw_hashes(db, dataset_id=dataset_id)
+            [] if self._asks_index or not there else load_draw_hashes(db, dataset_id=dataset_id)
         )
         # If the dataset had no exams, only exams of this file can be in the database.
         self._exams_met = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
@@ -78,74 +78,74 @@ class BatchWriter:
 
     def write(self, batch: ParsedBatch) -> None:
         """Write the valid questions of a batch; others are added to the refusals."""
-        with collector_paused():
+        with pause_garbage_collector():
             self._write_batch(batch)
 
     def _write_batch(self, batch: ParsedBatch) -> None:
         for record, field, reason in batch.refusals:
             self._refusals.add(record, field, reason)
-        hashes = draw_hashes([question[KEY] for question in batch.questions])
-        places = self._new_ones(batch, hashes)
-        self._look_up([batch.exams[place][0] for place in {batch.exam_of[i] for i in places}])
+        hashes = compute_draw_hashes([question[KEY] for question in batch.questions])
+        new_indices = self._new_ones(batch, hashes)
+        self._look_up([batch.exams[exam_index][0] for exam_index in {batch.exam_of[i] for i in new_indices}])
         if self._pictures:
-            needed = {batch.exam_of[i] for i in places}
-            files = (file for place in sorted(needed) for _, file, _ in batch.exams[place][6])
+            needed = {batch.exam_of[i] for i in new_indices}
+            files = (file for exam_index in sorted(needed) for _, file, _ in batch.exams[exam_index][6])
             self._pictures.write(self._db, files)
-        writing = BatchRows(self, batch, hashes)
-        rows = writing.rows(places)
-        self._write(writing, rows)
+        batch_rows = BatchRows(self, batch, hashes)
+        rows = batch_rows.rows(new_indices)
+        self._write(batch_rows, rows)
 
     def _new_ones(self, batch: ParsedBatch, hashes: Sequence[int]) -> list[int]:
         """Indices of the questions whose ids are new."""
         questions = batch.questions
-        met = self._seen.met_before(hashes)
-        asked = range(len(questions)) if self._asks_index else met
+        seen = self._seen.met_before(hashes)
+        to_look_up = range(len(questions)) if self._asks_index else seen
         known = (
-            known_questions(self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in asked])
-            if asked
+            load_record_hashes(self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in to_look_up])
+            if to_look_up
             else {}
         )
-        if not met and not known:
+        if not seen and not known:
             return list(range(len(questions)))
-        doubtful = set(met)
-        kept: list[int] = []
+        possibly_known = set(seen)
+        new_indices: list[int] = []
         for i, question in enumerate(questions):
             key, record_hash = question[KEY], question[RECORD_HASH]
-            earlier = known.get(key)
-            if earlier is None:
-                kept.append(i)
-                if i in doubtful:
+            earlier_hash = known.get(key)
+            if earlier_hash is None:
+                new_indices.append(i)
+                if i in possibly_known:
                     known[key] = record_hash
-            elif earlier == record_hash and self._skip_known:
+            elif earlier_hash == record_hash and self._skip_known:
                 self.known += 1
             else:
-                same = (
+                comparison = (
                     "the same record; --skip-known leaves it out"
-                    if earlier == record_hash
+                    if earlier_hash == record_hash
                     else "another record"
                 )
                 self.refuse(
                     batch.names[i],
                     "id",
-                    f"{key!r} is in the dataset or earlier in the file already, with {same}",
+                    f"{key!r} is in the dataset or earlier in the file already, with {comparison}",
                 )
-        return kept
+        return new_indices
 
     def _look_up(self, keys: list[str]) -> None:
-        if len(self._exams) > _REMEMBERED:
+        if len(self._exams) > _MAX_CACHED_EXAMS:
             self._exams.clear()
         unknown = sorted({key for key in keys if key not in self._exams})
         if self._exams_met is not None:
             unknown = [unknown[i] for i in self._exams_met.met_before([hash(key) for key in unknown])]
-        for key, found in known_exams(self._db, dataset_id=self._dataset, keys=unknown).items():
-            radiographs = {name: Picture(*picture) for name, picture in found["radiographs"].items()}
-            self._exams[key] = ExamState(key, found["id"], tuple(found[name] for name in FACTS), radiographs)
+        for key, row in load_known_exams(self._db, dataset_id=self._dataset, keys=unknown).items():
+            radiographs = {name: RadiographState(*picture) for name, picture in row["radiographs"].items()}
+            self._exams[key] = ExamState(key, row["id"], tuple(row[name] for name in FACT_NAMES), radiographs)
 
     def refuse(self, name: int | str, field: str, reason: str) -> None:
         """Add a record to the list of refusals."""
-        self._refusals.add(record_name(self._container, name), field, reason)
+        self._refusals.add(format_record_name(self._container, name), field, reason)
 
-    def stated(self, facts: ExamFacts) -> tuple[ExamFacts, dict[str, Picture]]:
+    def stated(self, facts: ExamFacts) -> tuple[ExamFacts, dict[str, RadiographState]]:
         """The facts of an exam, completed from its image files, and its radiographs.
 
         Raises:
@@ -153,20 +153,20 @@ class BatchWriter:
         """
         key, patient, indication, age, sex, report, radiographs = facts
         if self._pictures is None:
-            return facts, {name: Picture(file, view) for name, file, view in radiographs}
-        pictures = {}
+            return facts, {name: RadiographState(file, view) for name, file, view in radiographs}
+        radiograph_states = {}
         for name, file, view in radiographs:
             image = self._pictures[file]
-            about = image.facts
-            pictures[name] = Picture(file, view_told(view, about), image.sha256, about.rows, about.columns)
+            image_facts = image.facts
+            radiograph_states[name] = RadiographState(file, resolve_view(view, image_facts), image.sha256, image_facts.rows, image_facts.columns)
             if image.identity:
                 self.identity.setdefault(key, {}).update(dict.fromkeys(image.identity))
             patient, age, sex = (
-                patient or about.patient,
-                age or about.age,
-                sex or (about.sex and about.sex.value),
+                patient or image_facts.patient,
+                age or image_facts.age,
+                sex or (image_facts.sex and image_facts.sex.value),
             )
-        return (key, patient, indication, age, sex, report, radiographs), pictures
+        return (key, patient, indication, age, sex, report, radiographs), radiograph_states
 
     def exam(self, key: str) -> ExamState | None:
         """The exam's state so far; None for a new one."""
@@ -193,28 +193,28 @@ class BatchWriter:
         self._next_question = number + 1
         return (number, self._dataset, exam, self._import, draw_hash, *question)
 
-    def _write(self, writing: BatchRows, rows: list[tuple[Any, ...]]) -> None:
+    def _write(self, batch_rows: BatchRows, rows: list[tuple[Any, ...]]) -> None:
         db, dataset = self._db, self._dataset
-        new = ((state.number, dataset, state.key, *state.facts) for state in writing.new_exams.values())
-        insert_rows(db, table="exam", columns=_EXAM, rows=new)
-        insert_rows(db, table="radiograph", columns=_RADIOGRAPH, rows=writing.radiographs())
-        add_facts(
+        new_rows = ((state.number, dataset, state.key, *state.facts) for state in batch_rows.new_exams.values())
+        insert_rows(db, table="exam", columns=_EXAM_COLUMNS, rows=new_rows)
+        insert_rows(db, table="radiograph", columns=_RADIOGRAPH_COLUMNS, rows=batch_rows.radiographs())
+        add_exam_facts(
             db,
             facts=[
                 {
                     "number": state.number,
-                    **{f"new_{name}": fact for name, fact in zip(FACTS, state.facts, strict=True)},
+                    **{f"new_{name}": fact for name, fact in zip(FACT_NAMES, state.facts, strict=True)},
                 }
-                for state in writing.changed_exams.values()
+                for state in batch_rows.changed_exams.values()
             ],
         )
-        insert_rows(db, table="question", columns=_QUESTION, rows=rows)
+        insert_rows(db, table="question", columns=_QUESTION_COLUMNS, rows=rows)
         problems = []
-        for place, check, field, reason in writing.batch.problems:
-            if (number := writing.numbers.get(place)) is not None:
+        for question_index, check, field, reason in batch_rows.batch.problems:
+            if (number := batch_rows.numbers.get(question_index)) is not None:
                 problems.append((number, check, field, dataset, reason))
                 self.problems[check] = self.problems.get(check, 0) + 1
-        insert_rows(db, table="problem", columns=_PROBLEM, rows=problems)
+        insert_rows(db, table="problem", columns=_PROBLEM_COLUMNS, rows=problems)
         self.questions += len(rows)
 
 
@@ -231,27 +231,27 @@ class BatchRows:
         self._taken: dict[int, ExamState] = {}
         self._failed: dict[int, InvalidValue] = {}
 
-    def rows(self, places: list[int]) -> list[tuple[Any, ...]]:
+    def rows(self, question_indices: list[int]) -> list[tuple[Any, ...]]:
         """The rows of the valid questions; an exam is kept with its first valid question."""
         batch, writer = self.batch, self._writer
-        if not batch.boxes and not batch.refusals and len(places) == len(batch.questions):
+        if not batch.boxes and not batch.refusals and len(question_indices) == len(batch.questions):
             rows = self._all_rows()
             if rows is not None:
                 return rows
-        has_problems = {place for place, *_ in batch.problems}
+        has_problems = {question_index for question_index, *_ in batch.problems}
         rows = []
-        for i in places:
-            place = batch.exam_of[i]
+        for i in question_indices:
+            exam_index = batch.exam_of[i]
             question = batch.questions[i]
             try:
-                state = self._taken.get(place) or self._stated(place)
+                state = self._taken.get(exam_index) or self._stated(exam_index)
                 if i in batch.boxes:
                     question = self._with_boxes(question, batch.boxes[i], state)
             except InvalidValue as error:
                 writer.refuse(batch.names[i], error.field, error.reason)
                 continue
-            if place not in self._taken:
-                state = self._take(place, state)
+            if exam_index not in self._taken:
+                state = self._take(exam_index, state)
             row = writer.numbered(state.number or 0, self._draw_hashes[i], question)
             if i in has_problems:
                 self.numbers[i] = row[0]
@@ -262,18 +262,18 @@ class BatchRows:
         """All rows at once if no question can be refused any more; None if an exam is invalid."""
         batch, writer = self.batch, self._writer
         numbers: list[int] = []
-        for place in range(len(batch.exams)):
+        for exam_index in range(len(batch.exams)):
             try:
-                state = self._stated(place)
+                state = self._stated(exam_index)
             except InvalidValue:
                 return None
-            numbers.append(self._take(place, state).number or 0)
-        first, dataset, run = writer.numbers_for(len(batch.questions))
+            numbers.append(self._take(exam_index, state).number or 0)
+        first, dataset, import_id = writer.numbers_for(len(batch.questions))
         for i, *_ in batch.problems:
             self.numbers[i] = first + i
         return [
-            (number, dataset, numbers[place], run, draw_hash, *question)
-            for number, place, draw_hash, question in zip(
+            (number, dataset, numbers[exam_index], import_id, draw_hash, *question)
+            for number, exam_index, draw_hash, question in zip(
                 range(first, first + len(batch.questions)),
                 batch.exam_of,
                 self._draw_hashes,
@@ -286,41 +286,41 @@ class BatchRows:
         """Rows of the new radiographs, with positions after the existing ones."""
         for key in (*self.new_exams, *self.changed_exams):
             state = self.new_exams.get(key) or self.changed_exams[key]
-            for position, (name, picture) in enumerate(state.radiographs.items()):
+            for position, (name, radiograph_state) in enumerate(state.radiographs.items()):
                 if position >= self._positions[key]:
-                    yield (state.number, name, position, picture.file, picture.view, picture.sha256)
+                    yield (state.number, name, position, radiograph_state.file, radiograph_state.view, radiograph_state.sha256)
 
     def _stated(self, place: int) -> ExamState:
         if place in self._failed:
             raise self._failed[place]
         try:
-            facts, pictures = self._writer.stated(self.batch.exams[place])
-            return together(self._writer.exam(facts[0]), facts, pictures)
+            facts, radiograph_states = self._writer.stated(self.batch.exams[place])
+            return merge_exam(self._writer.exam(facts[0]), facts, radiograph_states)
         except InvalidValue as error:
             self._failed[place] = error
             raise
 
     def _take(self, place: int, state: ExamState) -> ExamState:
-        before = self._writer.exam(state.key)
-        taken = self._taken[place] = self._writer.take(state)
-        self._positions.setdefault(state.key, len(before.radiographs) if before else 0)
-        if before is None or state.key in self.new_exams:
-            self.new_exams[state.key] = taken
-        elif taken is not before:
-            self.changed_exams[state.key] = taken
-        return taken
+        known_state = self._writer.exam(state.key)
+        kept_state = self._taken[place] = self._writer.take(state)
+        self._positions.setdefault(state.key, len(known_state.radiographs) if known_state else 0)
+        if known_state is None or state.key in self.new_exams:
+            self.new_exams[state.key] = kept_state
+        elif kept_state is not known_state:
+            self.changed_exams[state.key] = kept_state
+        return kept_state
 
-    def _with_boxes(self, question: tuple[Any, ...], boxes: Boxes, state: ExamState) -> tuple[Any, ...]:
-        plain_grid, kept = boxes
+    def _with_boxes(self, question: tuple[Any, ...], boxes: UnmappedBoxes, state: ExamState) -> tuple[Any, ...]:
+        plain_grid, listed_boxes = boxes
         grid = (
             BoxGrid(width=plain_grid[0], height=plain_grid[1], fit=BoxFit(plain_grid[2]))
             if plain_grid
             else None
         )
-        new, changed = [], grid is not None
-        for radiograph, label, corners in kept:
-            picture = state.radiographs[radiograph]
-            if picture.rows is None or picture.columns is None:
+        mapped_boxes, changed = [], grid is not None
+        for radiograph, label, corners in listed_boxes:
+            radiograph_state = state.radiographs[radiograph]
+            if radiograph_state.rows is None or radiograph_state.columns is None:
                 if grid is not None:
                     raise InvalidValue("boxes", "are on another grid; to map them the images are needed")
                 return question
@@ -329,13 +329,13 @@ class BatchRows:
                 grid is None
                 and x_min >= 0
                 and y_min >= 0
-                and x_max <= picture.columns
-                and y_max <= picture.rows
+                and x_max <= radiograph_state.columns
+                and y_max <= radiograph_state.rows
             ):
-                new.append(BoxRecord(radiograph, label, corners))
+                mapped_boxes.append(BoxRecord(radiograph, label, corners))
                 continue
             box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
-            on_image = placed(box, grid=grid, rows=picture.rows, columns=picture.columns)
-            new.append(BoxRecord(radiograph, label, on_image.as_tuple()))
+            mapped_box = map_to_image(box, grid=grid, rows=radiograph_state.rows, columns=radiograph_state.columns)
+            mapped_boxes.append(BoxRecord(radiograph, label, mapped_box.as_tuple()))
             changed = True
-        return (*question[:BOXES], to_json(new), *question[BOXES + 1 :]) if changed else question
+        return (*question[:BOXES], to_json(mapped_boxes), *question[BOXES + 1 :]) if changed else question

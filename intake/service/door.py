@@ -9,38 +9,38 @@ from sqlmodel import Session
 from domain.errors import Refused
 from domain.patient_data import Originals
 from domain.people import Action, Person, require
-from imaging.dicom_person import KEPT
+from imaging.dicom_person import STORED_ATTRIBUTES
 from imaging.pseudonyms import PseudonymKey
-from privacy.service import kept_how
+from privacy.service import load_import_rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class DeidentificationSettings:
     """Whether image files are de-identified before they are stored, and the key of the pseudonyms."""
 
     deidentify: bool
     key: PseudonymKey
 
 
-def kept_of_a_header() -> dict[str, str]:
+def list_kept_attributes() -> dict[str, str]:
     """All DICOM attributes that are stored in the database, with the form in which they are stored."""
-    return dict(KEPT)
+    return dict(STORED_ATTRIBUTES)
 
 
-def door_of(db: Session, *, by: Person, deidentify: bool = False) -> Door:
+def load_deidentification(db: Session, *, by: Person, deidentify: bool = False) -> DeidentificationSettings:
     """Read the workspace's rule; ``deidentify`` de-identifies files even if the rule does not require it."""
     require(by, Action.IMPORT_QUESTIONS)
-    originals, key = kept_how(db)
-    return Door(deidentify=deidentify or originals is Originals.DEIDENTIFIED, key=key)
+    originals, key = load_import_rules(db)
+    return DeidentificationSettings(deidentify=deidentify or originals is Originals.DEIDENTIFIED, key=key)
 
 
-def check_door(db: Session, *, door: Door | None) -> None:
+def check_deidentification(db: Session, *, deidentification: DeidentificationSettings | None) -> None:
     """Check that the workspace's rule has not become stricter since it was read.
 
     Raises:
         Refused: it now requires that files are de-identified.
     """
-    if door is not None and kept_how(db)[0] is Originals.DEIDENTIFIED and not door.deidentify:
+    if deidentification is not None and load_import_rules(db)[0] is Originals.DEIDENTIFIED and not deidentification.deidentify:
         raise Refused(
             "Nothing was imported: meanwhile this workspace was set to de-identify files at the door. "
             "Start the import again."

@@ -17,22 +17,22 @@ from imaging.guarded import GuardedReader
 from imaging.identity import IdentityValue
 from imaging.radiograph import ImageFacts
 from intake.folders import ImageFolder
-from intake.service.door import Door
+from intake.service.door import DeidentificationSettings
 from intake.zipped import ZippedImages
-from storage.images.files import image_store
-from storage.intake.bulk import insert_rows, known_images
+from storage.images.files import get_image_store
+from storage.intake.bulk import insert_rows, load_known_images
 from storage.workspace import Workspace
 
-_COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photometric")
+_IMAGE_COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photometric")
 #: The largest image file that is read into memory; a radiograph has 10 to 30 MB.
-_LARGEST = 256 << 20
+_MAX_BYTES = 256 << 20
 _FIELD = "exam.radiographs.file"
 _WORKERS = 2
-_AHEAD = 8  # the most files that are in memory at once
+_MAX_PENDING = 8  # the most files that are in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptImage:
+class ImportedImage:
     """An image file in the workspace; ``identity`` are values of a header that is not stored."""
 
     sha256: str
@@ -41,7 +41,7 @@ class KeptImage:
     identity: tuple[IdentityValue, ...] = field(default=(), repr=False)
 
 
-class Pictures:
+class ImageImporter:
     """The image files of an import, by the paths in the records.
 
     They are read and stored without the database, and their rows are written later. A file is stored after it
@@ -50,11 +50,11 @@ class Pictures:
     """
 
     def __init__(
-        self, workspace: Workspace, folder: ImageFolder | ZippedImages, reader: GuardedReader, *, door: Door
+        self, workspace: Workspace, folder: ImageFolder | ZippedImages, reader: GuardedReader, *, door: DeidentificationSettings
     ) -> None:
         """``reader`` is closed by the caller."""
-        self._store, self._folder, self._reader, self._door = image_store(workspace), folder, reader, door
-        self._by_text: dict[str, KeptImage | InvalidValue] = {}
+        self._store, self._folder, self._reader, self._door = get_image_store(workspace), folder, reader, door
+        self._by_text: dict[str, ImportedImage | InvalidValue] = {}
         self._written: set[str] = set()
         self._kept: set[str] = set()
         self.new = 0
@@ -73,77 +73,77 @@ class Pictures:
         Raises:
             OSError: a file could not be written, e.g. because the disk is full.
         """
-        wanted = [text for text in dict.fromkeys(texts) if text not in self._by_text]
-        for text, found in zip(wanted, self._in_order(wanted), strict=True):
-            self._by_text[text] = found
-            if isinstance(found, KeptImage):
-                self._kept.add(found.sha256)
+        new_paths = [path for path in dict.fromkeys(texts) if path not in self._by_text]
+        for path, result in zip(new_paths, self._in_order(new_paths), strict=True):
+            self._by_text[path] = result
+            if isinstance(result, ImportedImage):
+                self._kept.add(result.sha256)
 
     def write(self, db: Session, texts: Iterable[str]) -> None:
         """Write the rows of the files with these paths."""
-        images = (self._by_text.get(text) for text in texts)
-        wanted = {each.sha256: each for each in images if isinstance(each, KeptImage)}
-        wanted = {sha256: each for sha256, each in wanted.items() if sha256 not in self._written}
-        there = known_images(db, sha256=wanted)
+        images = (self._by_text.get(path) for path in texts)
+        images_by_hash = {image.sha256: image for image in images if isinstance(image, ImportedImage)}
+        images_by_hash = {sha256: image for sha256, image in images_by_hash.items() if sha256 not in self._written}
+        known_hashes = load_known_images(db, sha256=images_by_hash)
         rows = [
-            (sha256, each.facts.media_type, each.size, each.facts.rows, each.facts.columns, each.facts.bits,
-             each.facts.photometric)
-            for sha256, each in wanted.items()
-            if sha256 not in there
+            (sha256, image.facts.media_type, image.size, image.facts.rows, image.facts.columns, image.facts.bits,
+             image.facts.photometric)
+            for sha256, image in images_by_hash.items()
+            if sha256 not in known_hashes
         ]  # fmt: skip
-        insert_rows(db, table="image", columns=_COLUMNS, rows=rows)
-        self._written |= wanted.keys()
+        insert_rows(db, table="image", columns=_IMAGE_COLUMNS, rows=rows)
+        self._written |= images_by_hash.keys()
         self.new += len(rows)
 
-    def __getitem__(self, text: str) -> KeptImage:
+    def __getitem__(self, text: str) -> ImportedImage:
         """The file with a path, which :meth:`fetch` has read.
 
         Raises:
             InvalidValue: the file is missing or can't be used, with the reason.
         """
-        found = self._by_text.get(text) or InvalidValue(
+        result = self._by_text.get(text) or InvalidValue(
             "file", "was changed while it was read; import it again"
         )
-        if isinstance(found, InvalidValue):
-            raise found
-        return found
+        if isinstance(result, InvalidValue):
+            raise result
+        return result
 
-    def _in_order(self, texts: list[str]) -> Iterator[KeptImage | InvalidValue]:
+    def _in_order(self, texts: list[str]) -> Iterator[ImportedImage | InvalidValue]:
         with ThreadPoolExecutor(_WORKERS) as threads:
-            waiting: deque[Future[KeptImage | InvalidValue]] = deque()
+            pending: deque[Future[ImportedImage | InvalidValue]] = deque()
             try:
-                for text in texts:
-                    waiting.append(threads.submit(self._brought_in, text))
-                    if len(waiting) >= _AHEAD:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
+                for path in texts:
+                    pending.append(threads.submit(self._brought_in, path))
+                    if len(pending) >= _MAX_PENDING:
+                        yield pending.popleft().result()
+                while pending:
+                    yield pending.popleft().result()
             finally:
-                for future in waiting:
+                for future in pending:
                     future.cancel()
 
-    def _brought_in(self, text: str) -> KeptImage | InvalidValue:
+    def _brought_in(self, text: str) -> ImportedImage | InvalidValue:
         try:
-            content = self._folder.read(text, largest=_LARGEST)
+            content = self._folder.read(text, largest=_MAX_BYTES)
             if self._door.deidentify:
-                known = self._reader.deidentified(content, name=text, key=self._door.key, identity=True)
-                content = known.content or b""
+                cleaned = self._reader.deidentified(content, name=text, key=self._door.key, identity=True)
+                content = cleaned.content or b""
             else:
-                known = self._reader.known_of(content, name=text, key=self._door.key)
+                cleaned = self._reader.known_of(content, name=text, key=self._door.key)
         except InvalidValue as error:
             return error
         except UnreadableImage as error:
-            return InvalidValue(_FIELD, f"{text!r} {_why(error)}")
+            return InvalidValue(_FIELD, f"{text!r} {_describe_refusal(error)}")
         sha256 = hashlib.sha256(content).hexdigest()
         if not self._store.holds(sha256):
             self._store.keep(sha256, content)
-        return KeptImage(sha256=sha256, size=len(content), facts=known.facts, identity=known.identity)
+        return ImportedImage(sha256=sha256, size=len(content), facts=cleaned.facts, identity=cleaned.identity)
 
 
-def _why(refusal: UnreadableImage) -> str:
+def _describe_refusal(refusal: UnreadableImage) -> str:
     return f"{refusal.attribute}: {refusal.reason}" if refusal.attribute else refusal.reason
 
 
-def view_told(stated: str, facts: ImageFacts) -> str:
+def resolve_view(record_view: str, facts: ImageFacts) -> str:
     """The view that the record states; if it states none, that of the image file."""
-    return facts.view.value if stated == View.UNKNOWN else stated
+    return facts.view.value if record_view == View.UNKNOWN else record_view

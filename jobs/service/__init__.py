@@ -3,18 +3,18 @@
 from jobs.service.jobs import (
     cancel_job,
     dismiss_job,
-    job_numbered,
-    latest_job,
+    load_job,
+    load_latest_job,
     list_jobs,
-    own_latest_job,
-    start_again,
+    load_own_latest_job,
+    restart_job,
     start_job,
 )
 from jobs.service.runs import JobCancelled, JobFailed, JobKind, JobRun, LeaseLost
-from jobs.service.worker import LEASE, Worker
+from jobs.service.worker import LEASE_DURATION, Worker
 
 __all__ = [
-    "LEASE",
+    "LEASE_DURATION",
     "JobCancelled",
     "JobFailed",
     "JobKind",
@@ -23,10 +23,10 @@ __all__ = [
     "Worker",
     "cancel_job",
     "dismiss_job",
-    "job_numbered",
-    "latest_job",
+    "load_job",
+    "load_latest_job",
     "list_jobs",
-    "own_latest_job",
-    "start_again",
+    "load_own_latest_job",
+    "restart_job",
     "start_job",
 ]

@@ -50,12 +50,12 @@ def start_job(  # allow writes-without-record: what the job changes is recorded 
         )
         if job is not None:
             return job, True
-        job = stored.latest_job(db, kind=kind.name, subject=subject)
+        job = stored.find_latest_job(db, kind=kind.name, subject=subject)
         if job is not None and job.is_active:
             return job, False
 
 
-def start_again(  # allow writes-without-record: as start_job
+def restart_job(  # allow writes-without-record: as start_job
     db: Session, *, by: Person, number: int, now: datetime
 ) -> Job:
     """Start a job with the parameters of a finished one; return the active one if there is one already.
@@ -63,32 +63,32 @@ def start_again(  # allow writes-without-record: as start_job
     Raises:
         NotFound: no job has that number, or the person may not see it.
     """
-    old = job_numbered(db, by=by, number=number)
-    new = stored.add_job(
+    finished = load_job(db, by=by, number=number)
+    restarted = stored.add_job(
         db,
-        kind=old.kind,
-        subject=old.subject,
-        action=old.action,
+        kind=finished.kind,
+        subject=finished.subject,
+        action=finished.action,
         owner_id=by.id or None,
-        parameters=old.parameters,
+        parameters=finished.parameters,
         now=now,
     )
-    return new or stored.latest_job(db, kind=old.kind, subject=old.subject) or old
+    return restarted or stored.find_latest_job(db, kind=finished.kind, subject=finished.subject) or finished
 
 
-def latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
+def load_latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
     """The latest job about the subject, whoever started it; None if there is none or it was dismissed."""
     require(by, kind.action)
-    return _unless_dismissed(stored.latest_job(db, kind=kind.name, subject=subject))
+    return _hide_dismissed(stored.find_latest_job(db, kind=kind.name, subject=subject))
 
 
-def own_latest_job(db: Session, *, by: Person, kind: JobKind[Any]) -> Job | None:
+def load_own_latest_job(db: Session, *, by: Person, kind: JobKind[Any]) -> Job | None:
     """The latest job of that kind that the person started; None if there is none or it was dismissed."""
     require(by, kind.action)
-    return _unless_dismissed(stored.latest_job(db, kind=kind.name, owner_id=by.id))
+    return _hide_dismissed(stored.find_latest_job(db, kind=kind.name, owner_id=by.id))
 
 
-def _unless_dismissed(job: Job | None) -> Job | None:
+def _hide_dismissed(job: Job | None) -> Job | None:
     return None if job is None or job.dismissed else job
 
 
@@ -98,7 +98,7 @@ def list_jobs(db: Session, *, by: Person, active_only: bool = False, limit: int 
     return stored.list_jobs(db, actions=actions, active_only=active_only, limit=limit)
 
 
-def job_numbered(db: Session, *, by: Person, number: int) -> Job:
+def load_job(db: Session, *, by: Person, number: int) -> Job:
     """One job.
 
     Raises:
@@ -118,7 +118,7 @@ def cancel_job(  # allow writes-without-record: a job that is cancelled changes 
     Raises:
         NotFound: no job has that number, or the person may not see it.
     """
-    job_numbered(db, by=by, number=number)
+    load_job(db, by=by, number=number)
     stored.request_cancel(db, number=number, now=now)
     return stored.load_job(db, number=number)
 
@@ -131,5 +131,5 @@ def dismiss_job(  # allow writes-without-record: only its display changes
     Raises:
         NotFound: no job has that number, or the person may not see it.
     """
-    job_numbered(db, by=by, number=number)
+    load_job(db, by=by, number=number)
     stored.dismiss_job(db, number=number)

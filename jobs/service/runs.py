@@ -15,12 +15,12 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from domain.errors import DomainError, NotNow
-from domain.file_errors import file_trouble
+from domain.file_errors import describe_file_error
 from domain.jobs import Job, JobProgress, JobStatus
 from domain.people import Action, Person
 from jobs.encoding import from_json, to_json
 from storage.jobs import jobs as stored
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class JobKind(Generic[P]):
     def failure_text(self, error: Exception) -> str:
         """Why a job failed, for the person who started it."""
         if isinstance(error, NotNow | OSError):
-            reason = file_trouble(error) if isinstance(error, OSError) else str(error)
+            reason = describe_file_error(error) if isinstance(error, OSError) else str(error)
             return reason if reason.startswith("Not saved") else f"{self.failure} {reason}"
         if isinstance(error, DomainError):
             return str(error)
@@ -88,7 +88,7 @@ class JobKind(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class JobOutcome:
     """How a job ended."""
 
     status: JobStatus
@@ -119,7 +119,7 @@ class JobRun(Generic[P]):
     ) -> None:
         self.kind, self.job, self.owner = kind, job, owner
         self.progress = job.progress if job.checkpoint else JobProgress()
-        self.ending: Ending | None = None
+        self.ending: JobOutcome | None = None
         self._worker, self._engine = worker, engine
         self.now, self.transaction = clock, transaction
         self.cancelled, self.lost = threading.Event(), threading.Event()
@@ -152,7 +152,7 @@ class JobRun(Generic[P]):
 
     def reading(self) -> AbstractContextManager[Session]:
         """A read-only session."""
-        return reading(self._engine)
+        return read_only_session(self._engine)
 
     def checkpoint(self, as_type: type[T]) -> T | None:
         """The checkpoint of an earlier attempt; None on the first attempt."""
@@ -164,10 +164,10 @@ class JobRun(Generic[P]):
         Raises:
             LeaseLost: another process has taken over the job.
         """
-        held = stored.save_checkpoint(
+        still_owned = stored.save_checkpoint(
             db, number=self.job.number, worker=self._worker, checkpoint=to_json(value)
         )
-        if not held:
+        if not still_owned:
             raise LeaseLost
 
     def finish(self, db: Session, message: str, result: object = None) -> None:
@@ -176,24 +176,24 @@ class JobRun(Generic[P]):
         Raises:
             LeaseLost: another process has the job; the transaction must not be committed.
         """
-        ending = Ending(
+        outcome = JobOutcome(
             status=JobStatus.DONE,
             message=message,
             result=None if result is None else to_json(result),
             at=self.now(),
         )
-        if not self.write_end(db, ending):
+        if not self.write_end(db, outcome):
             raise LeaseLost
 
-    def write_end(self, db: Session, ending: Ending) -> bool:
+    def write_end(self, db: Session, outcome: JobOutcome) -> bool:
         """Store how the job ended; False if the job no longer belongs to this worker."""
-        return stored.end_job(
+        return stored.finish_job(
             db,
             number=self.job.number,
             worker=self._worker,
-            status=ending.status,
+            status=outcome.status,
             progress=self.progress,
-            message=ending.message,
-            result=ending.result,
-            now=ending.at,
+            message=outcome.message,
+            result=outcome.result,
+            now=outcome.at,
         )

@@ -26,25 +26,25 @@ from accounts.service import command_line_person
 from domain.errors import DomainError, NotNow
 from domain.jobs import Job, JobStatus
 from jobs.encoding import to_json
-from jobs.service.runs import Ending, JobCancelled, JobFailed, JobKind, JobRun, LeaseLost
+from jobs.service.runs import JobOutcome, JobCancelled, JobFailed, JobKind, JobRun, LeaseLost
 from storage.accounts.people import load_person
 from storage.engine import current_engine
 from storage.jobs import jobs as stored
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 _LOG = logging.getLogger(__name__)
 P = TypeVar("P")
 T = TypeVar("T")
 
 #: Duration of a lease: how long a job belongs to a process that no longer renews it.
-LEASE = timedelta(seconds=30)
+LEASE_DURATION = timedelta(seconds=30)
 #: Maximum number of attempts. A job that was interrupted that often may be what crashes the process.
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 #: Seconds between two rounds of the keeper, and between two searches for jobs whose worker has stopped.
-_KEEP_EVERY, _LOOK_EVERY = 2.0, 5.0
+_KEEPER_INTERVAL, _TAKEOVER_INTERVAL = 2.0, 5.0
 #: Milliseconds that the keeper waits for another writer.
-_PATIENCE = 2_000
-_INTERRUPTED = "The server stopped while this was running."
+_LOCK_TIMEOUT_MS = 2_000
+_INTERRUPTED_MESSAGE = "The server stopped while this was running."
 
 
 class Worker:
@@ -61,14 +61,14 @@ class Worker:
     def __init__(
         self,
         name: str,
-        kind_named: Callable[[str], JobKind[Any] | None],
+        find_kind: Callable[[str], JobKind[Any] | None],
         *,
         clock: Callable[[], datetime],
         engine: Engine | None = None,
-        lease: timedelta = LEASE,
+        lease: timedelta = LEASE_DURATION,
     ) -> None:
         self.name, self.clock, self.engine = name, clock, engine
-        self._kind_named, self._lease = kind_named, lease
+        self._kind_named, self._lease = find_kind, lease
         self._runs: dict[int, JobRun[Any]] = {}
         self._threads: dict[int, threading.Thread] = {}
         self._lock, self._taking = threading.Lock(), threading.Lock()
@@ -91,9 +91,9 @@ class Worker:
         self._stopped.set()
         keeper = self._keeper
         if keeper is not None:
-            keeper.join(2 * _PATIENCE / 1000)  # a renewal in progress must not undo the release below
+            keeper.join(2 * _LOCK_TIMEOUT_MS / 1000)  # a renewal in progress must not undo the release below
         try:
-            with unit_of_work(self.engine, patience_ms=_PATIENCE) as db:
+            with unit_of_work(self.engine, lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
                 stored.release_jobs(db, worker=self.name, now=self.clock())
         except NotNow:
             _LOG.warning("the jobs of this process will be taken over when their lease ends")
@@ -105,26 +105,26 @@ class Worker:
         if thread is not None:
             thread.join(wait)
 
-    def wait(self, within: float) -> None:
+    def wait(self, timeout: float) -> None:
         """Wait until no job runs in this process.
 
         Args:
-            within: maximum wait in seconds.
+            timeout: maximum wait in seconds.
 
         Raises:
             TimeoutError: a job is still running.
         """
-        until = time.monotonic() + within
+        deadline = time.monotonic() + timeout
         while threads := list(self._threads.values()):
-            threads[0].join(max(0.0, until - time.monotonic()))
-            if time.monotonic() >= until:
+            threads[0].join(max(0.0, deadline - time.monotonic()))
+            if time.monotonic() >= deadline:
                 raise TimeoutError(", ".join(thread.name for thread in threads))
 
     def take_waiting(self) -> None:
         """Take the jobs in the queue, and those of workers that have stopped."""
-        with reading(self.engine) as db:
-            waiting = stored.waiting_jobs(db, now=self.clock())
-        for number, kind in waiting:
+        with read_only_session(self.engine) as db:
+            waiting_jobs = stored.list_claimable_jobs(db, now=self.clock())
+        for number, kind in waiting_jobs:
             self._take(number, kind)
 
     def has(self, number: int) -> bool:
@@ -144,13 +144,13 @@ class Worker:
         run = self._runs.get(job.number)
         if run is None or not job.is_active:
             return job
-        seen = replace(
+        live_job = replace(
             job, progress=run.progress, cancel_requested=job.cancel_requested or run.cancelled.is_set()
         )
         if run.ending is None:
-            return seen
-        end = run.ending
-        return replace(seen, status=end.status, message=end.message, result=end.result, finished_at=end.at)
+            return live_job
+        outcome = run.ending
+        return replace(live_job, status=outcome.status, message=outcome.message, result=outcome.result, finished_at=outcome.at)
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
@@ -172,7 +172,7 @@ class Worker:
                 return
             now = self.clock()
             with unit_of_work(self.engine) as db:
-                job = stored.take_job(
+                job = stored.claim_job(
                     db, number=number, worker=self.name, lease_until=now + self._lease, now=now
                 )
                 if job is None:
@@ -187,9 +187,9 @@ class Worker:
                     engine=self.engine,
                     transaction=self._transaction,
                 )
-                ending = self._ending_instead(run, now)
-                if ending is not None:
-                    run.write_end(db, ending)
+                early_outcome = self._ending_instead(run, now)
+                if early_outcome is not None:
+                    run.write_end(db, early_outcome)
                     return
             thread = threading.Thread(
                 target=self._carry_out, args=(run,), name=f"job {number} ({kind.name})", daemon=True
@@ -204,20 +204,20 @@ class Worker:
         return kind.at_once is not None and running >= kind.at_once
 
     @staticmethod
-    def _ending_instead(run: JobRun[Any], now: datetime) -> Ending | None:
+    def _ending_instead(run: JobRun[Any], now: datetime) -> JobOutcome | None:
         """The end of a job that was taken but must not run; None if it runs."""
         job = run.job
         if job.cancel_requested:
-            return Ending(status=JobStatus.CANCELLED, message="", result=None, at=now)
-        if job.attempts > 1 and (not run.kind.resumable or job.attempts > MOST_ATTEMPTS):
-            return Ending(status=JobStatus.INTERRUPTED, message=_INTERRUPTED, result=None, at=now)
+            return JobOutcome(status=JobStatus.CANCELLED, message="", result=None, at=now)
+        if job.attempts > 1 and (not run.kind.resumable or job.attempts > MAX_ATTEMPTS):
+            return JobOutcome(status=JobStatus.INTERRUPTED, message=_INTERRUPTED_MESSAGE, result=None, at=now)
         return None
 
     def _carry_out(self, run: JobRun[Any]) -> None:
-        ending = self._outcome(run)
-        if ending is not None:
-            run.ending = ending
-        if ending is None or self._write_end(run):
+        outcome = self._outcome(run)
+        if outcome is not None:
+            run.ending = outcome
+        if outcome is None or self._write_end(run):
             self._forget(run)
         try:
             self.take_waiting()  # a job may have waited for this one to end
@@ -227,7 +227,7 @@ class Worker:
             with self._lock:
                 self._threads.pop(run.job.number, None)
 
-    def _outcome(self, run: JobRun[Any]) -> Ending | None:
+    def _outcome(self, run: JobRun[Any]) -> JobOutcome | None:
         """Do the work and return how it ended; None if another process has the job."""
         status, message, result = JobStatus.DONE, "", None
         try:
@@ -242,7 +242,7 @@ class Worker:
                 _LOG.exception("job %s (%s) failed", run.job.number, run.kind.name)
             status, message = JobStatus.FAILED, run.kind.failure_text(error)
             result = to_json(error.result) if isinstance(error, JobFailed) else None
-        return Ending(status=status, message=message, result=result, at=self.clock())
+        return JobOutcome(status=status, message=message, result=result, at=self.clock())
 
     def _write_end(self, run: JobRun[Any]) -> bool:
         """Store how the job ended; False if the database is unavailable: try again later.
@@ -273,8 +273,8 @@ class Worker:
                 self._keeper.start()
 
     def _keep(self) -> None:
-        looked = 0.0
-        pause = min(_KEEP_EVERY, self._lease.total_seconds() / 4)
+        last_takeover = 0.0
+        pause = min(_KEEPER_INTERVAL, self._lease.total_seconds() / 4)
         while True:
             with self._lock:
                 if not self._runs and not self._watching:
@@ -282,8 +282,8 @@ class Worker:
                     return
             try:
                 self._renew()
-                if self._watching and time.monotonic() - looked >= min(_LOOK_EVERY, pause * 2.5):
-                    looked = time.monotonic()
+                if self._watching and time.monotonic() - last_takeover >= min(_TAKEOVER_INTERVAL, pause * 2.5):
+                    last_takeover = time.monotonic()
                     self.take_waiting()
             except NotNow:
                 pass  # logged; the database may be available at the next round
@@ -302,7 +302,7 @@ class Worker:
                 if self._write_end(run):
                     self._forget(run)
                 continue
-            with unit_of_work(self.engine, patience_ms=_PATIENCE) as db:
+            with unit_of_work(self.engine, lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
                 cancelled = stored.renew_lease(
                     db,
                     number=run.job.number,

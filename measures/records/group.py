@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
-from measures.coded import Cell, Coded
+from measures.coded import QuestionSubset, RatingMatrix
 from measures.estimate import Estimate
-from measures.group import Coefficient, agreement_of, ordinal_weights
+from measures.group import Coefficient, agreement_coefficient, ordinal_weights
 from measures.paired import cochran_q
 from measures.pairs import kappas, pair_tables
-from measures.records.scales import Scale, scale_of
+from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
 from measures.results import GroupAgreement
 
 
-def group(coded: Coded, settings: Settings) -> tuple[GroupAgreement, ...]:
+def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[GroupAgreement, ...]:
     """Agreement of each group of two raters or more, for all tasks together and for each task.
 
     Args:
-        coded: the ratings.
+        matrix: the ratings.
         settings: weights and confidence are used.
 
     Returns:
@@ -39,46 +39,46 @@ def group(coded: Coded, settings: Settings) -> tuple[GroupAgreement, ...]:
         Refused: weights for answers without an order.
     """
     return tuple(
-        _group(coded, settings, name, raters, cell)
-        for name, raters in _groups(coded)
-        for cell in coded.cells()
+        _group_agreement(matrix, settings, name, raters, subset)
+        for name, raters in _rater_groups(matrix)
+        for subset in matrix.cells()
     )
 
 
-def _groups(coded: Coded) -> Iterator[tuple[str, list[int]]]:
-    everybody = coded.judged
-    if len(everybody) < 2:
+def _rater_groups(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
+    all_columns = matrix.judged
+    if len(all_columns) < 2:
         return
-    yield "all", everybody
+    yield "all", all_columns
     for kind in ("reader", "model"):
-        members = [at for at in everybody if coded.kinds[at] == kind]
-        if 2 <= len(members) < len(everybody):
-            yield kind, members
+        columns_of_kind = [column for column in all_columns if matrix.kinds[column] == kind]
+        if 2 <= len(columns_of_kind) < len(all_columns):
+            yield kind, columns_of_kind
 
 
-def _group(coded: Coded, settings: Settings, name: str, raters: list[int], cell: Cell) -> GroupAgreement:
-    rows, exam = cell.rows, coded.exams(cell.rows)
-    scale = scale_of(coded, rows, settings.weights)
+def _group_agreement(matrix: RatingMatrix, settings: Settings, name: str, raters: list[int], subset: QuestionSubset) -> GroupAgreement:
+    rows, exam = subset.rows, matrix.exams(subset.rows)
+    scale = build_scale(matrix, rows, settings.weights)
     answers = scale.codes[:, raters]
-    found: dict[Coefficient, Estimate] = {
-        each: agreement_of(
-            answers, each, weights=scale.weights, clusters=exam, confidence=settings.confidence
+    estimates: dict[Coefficient, Estimate] = {
+        coefficient: agreement_coefficient(
+            answers, coefficient, weights=scale.weights, clusters=exam, confidence=settings.confidence
         )
-        for each in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
+        for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
         if scale.k
     }
     missing = Estimate(n=0, note="not defined: no question has two answers")
     percent, fleiss, conger, ac1 = (
-        found.get(each, missing)
-        for each in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
+        estimates.get(coefficient, missing)
+        for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
     )
-    krippendorff = _alpha(answers, scale, settings, exam) if scale.k else missing
-    right = coded.right[rows][:, raters]
-    q, degrees, p = cochran_q(right[(right >= 0).all(axis=1)] == 1)
-    light = _light(answers, scale)
-    complete = int((right >= 0).all(axis=1).sum())
+    krippendorff = _krippendorff_alpha(answers, scale, settings, exam) if scale.k else missing
+    correct = matrix.right[rows][:, raters]
+    q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
+    light = _light_kappa(answers, scale)
+    complete = int((correct >= 0).all(axis=1).sum())
     return GroupAgreement(
-        task=cell.name,
+        task=subset.name,
         raters=len(raters),
         n=percent.n,
         fleiss=fleiss.value,
@@ -102,7 +102,7 @@ def _group(coded: Coded, settings: Settings, name: str, raters: list[int], cell:
         alpha_high=krippendorff.high,
         ac1_low=ac1.low,
         ac1_high=ac1.high,
-        note=_note(
+        note=_join_notes(
             {"percent": percent, "fleiss": fleiss, "conger": conger, "ac1": ac1, "alpha": krippendorff},
             light=light,
             q=q,
@@ -111,41 +111,41 @@ def _group(coded: Coded, settings: Settings, name: str, raters: list[int], cell:
     )
 
 
-def _note(found: dict[str, Estimate], *, light: float | None, q: float | None, complete: int) -> str:
+def _join_notes(estimates: dict[str, Estimate], *, light: float | None, q: float | None, complete: int) -> str:
     """The reasons why values are None; a reason that does not hold for all coefficients names its own."""
     reasons: dict[str, list[str]] = {}
-    for name, each in found.items():
-        if each.note:
-            reasons.setdefault(each.note, []).append(name)
-    told = [
-        reason if len(names) == len(found) else f"{', '.join(names)}: {reason}"
+    for name, estimate in estimates.items():
+        if estimate.note:
+            reasons.setdefault(estimate.note, []).append(name)
+    notes = [
+        reason if len(names) == len(estimates) else f"{', '.join(names)}: {reason}"
         for reason, names in reasons.items()
     ]
-    if light is None and all(each.value is not None for each in found.values()):
-        told.append("light: not defined: no pair has a kappa")
+    if light is None and all(estimate.value is not None for estimate in estimates.values()):
+        notes.append("light: not defined: no pair has a kappa")
     if q is None:
-        why = "no question divides the raters" if complete else "no question with a truth that all answered"
-        told.append(f"cochran_q: not defined: {why}")
-    return "; ".join(told)
+        q_reason = "no question divides the raters" if complete else "no question with a truth that all answered"
+        notes.append(f"cochran_q: not defined: {q_reason}")
+    return "; ".join(notes)
 
 
-def _alpha(
+def _krippendorff_alpha(
     answers: NDArray[np.int64], scale: Scale, settings: Settings, exam: NDArray[np.int64] | None
 ) -> Estimate:
     ordinal = settings.weights is Weights.LINEAR
-    found = agreement_of(
+    alpha = agreement_coefficient(
         answers,
         Coefficient.ALPHA,
         weights=ordinal_weights(answers, k=scale.k) if ordinal else scale.weights,
         clusters=exam,
         confidence=settings.confidence,
     )
-    if not ordinal or found.value is None:
-        return found
-    return Estimate(n=found.n, value=found.value, note="no interval: ordinal with linear weights")
+    if not ordinal or alpha.value is None:
+        return alpha
+    return Estimate(n=alpha.n, value=alpha.value, note="no interval: ordinal with linear weights")
 
 
-def _light(answers: NDArray[np.int64], scale: Scale) -> float | None:
+def _light_kappa(answers: NDArray[np.int64], scale: Scale) -> float | None:
     """Light's kappa: the mean of the pairs' kappas, without the pairs that have none."""
     if not scale.k:
         return None

@@ -10,35 +10,35 @@ from dataclasses import replace
 
 import numpy as np
 
-from measures.coded import Coded
-from measures.mrmc import against_model
+from measures.coded import RatingMatrix
+from measures.mrmc import compare_with_model
 from measures.records.settings import Settings
 from measures.results import MrmcComparison
 
 
-def mrmc(coded: Coded, settings: Settings) -> tuple[MrmcComparison, ...]:
+def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparison, ...]:
     """Compare the readers with each model, over all tasks.
 
     Args:
-        coded: the ratings.
+        matrix: the ratings.
         settings: the confidence is used.
 
     Returns:
         Two results for each model, readers random and readers fixed; empty without a reader or a model.
     """
-    readers = [at for at in coded.judged if coded.kinds[at] == "reader"]
-    right = np.where(coded.right < 0, np.nan, coded.right).astype(np.float64)
+    readers = [column for column in matrix.judged if matrix.kinds[column] == "reader"]
+    correct = np.where(matrix.right < 0, np.nan, matrix.right).astype(np.float64)
     results: list[MrmcComparison] = []
-    for at in coded.judged:
-        if coded.kinds[at] != "model" or not readers:
+    for column in matrix.judged:
+        if matrix.kinds[column] != "model" or not readers:
             continue
         for random_readers in (True, False):
-            found = against_model(
-                right[:, readers],
-                right[:, at],
-                exams=coded.exam,
+            comparison = compare_with_model(
+                correct[:, readers],
+                correct[:, column],
+                exams=matrix.exam,
                 random_readers=random_readers,
                 confidence=settings.confidence,
             )
-            results.append(replace(found, model=coded.raters[at]))
+            results.append(replace(comparison, model=matrix.raters[column]))
     return tuple(results)

@@ -1,7 +1,7 @@
 """Differences of accuracy of each pair of raters, on common questions and on different questions.
 
 ``p_holm`` adjusts the exact p within the declared family, task by task; it is None outside the family. If the
-questions of two raters overlap in part, ``paired`` uses the common ones and notes that, and ``unpaired``
+questions of two raters overlap in part, ``compute_paired_differences`` uses the common ones and notes that, and ``compute_unpaired_differences``
 gives the difference over all questions of each: with Newcombe's interval if none is common, otherwise with
 the covariance of the common ones (the U-statistic for two fixed raters).
 """
@@ -17,18 +17,18 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from measures.clusters import members
-from measures.coded import Cell, Coded
-from measures.paired import compare, holm, newcombe_unpaired
+from measures.clusters import renumber_clusters
+from measures.coded import QuestionSubset, RatingMatrix
+from measures.paired import compare_paired, holm, newcombe_unpaired
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
 from measures.results import PairedDifference, UnpairedDifference, to_record
 
 
-def paired(coded: Coded, settings: Settings) -> tuple[PairedDifference, ...]:
+def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tuple[PairedDifference, ...]:
     """The difference of each pair of raters except the reference, over all tasks and for each task.
 
     Args:
-        coded: the ratings.
+        matrix: the ratings.
         settings: the confidence, and the family for Holm's adjustment.
 
     Returns:
@@ -37,23 +37,23 @@ def paired(coded: Coded, settings: Settings) -> tuple[PairedDifference, ...]:
     Raises:
         InvalidValue: the family is no rule and names a pair that is not in the table.
     """
-    named = settings.family_of(coded.raters)
+    family_pairs = settings.family_of(matrix.raters)
     results: list[PairedDifference] = []
-    for cell in coded.cells():
-        of_task = [_paired(coded, settings, a, b, cell) for a, b in combinations(coded.judged, 2)]
-        counted = [row.p_exact if _in_family(row, coded, settings, named) else None for row in of_task]
-        for row, adjusted in zip(of_task, holm(counted), strict=True):
-            outside = "p_holm: outside the family" if adjusted is None and row.p_exact is not None else ""
-            note = "; ".join(filter(None, (row.note, outside)))
+    for subset in matrix.cells():
+        task_differences = [_paired_difference(matrix, settings, a, b, subset) for a, b in combinations(matrix.judged, 2)]
+        family_p_values = [row.p_exact if _is_in_family(row, matrix, settings, family_pairs) else None for row in task_differences]
+        for row, adjusted in zip(task_differences, holm(family_p_values), strict=True):
+            outside_note = "p_holm: outside the family" if adjusted is None and row.p_exact is not None else ""
+            note = "; ".join(filter(None, (row.note, outside_note)))
             results.append(replace(row, p_holm=adjusted, note=note))
     return tuple(results)
 
 
-def unpaired(coded: Coded, settings: Settings) -> tuple[UnpairedDifference, ...]:
+def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tuple[UnpairedDifference, ...]:
     """The pairs whose raters did not answer the same questions, for all tasks together and for each task.
 
     Args:
-        coded: the ratings.
+        matrix: the ratings.
         settings: the confidence is used.
 
     Returns:
@@ -62,85 +62,85 @@ def unpaired(coded: Coded, settings: Settings) -> tuple[UnpairedDifference, ...]
     """
     return tuple(
         result
-        for cell in coded.cells()
-        for a, b in combinations(coded.judged, 2)
-        for result in _unpaired(coded, settings, a, b, cell)
+        for subset in matrix.cells()
+        for a, b in combinations(matrix.judged, 2)
+        for result in _unpaired_difference(matrix, settings, a, b, subset)
     )
 
 
-def _in_family(
-    row: PairedDifference, coded: Coded, settings: Settings, named: frozenset[frozenset[str]] | None
+def _is_in_family(
+    row: PairedDifference, matrix: RatingMatrix, settings: Settings, family_pairs: frozenset[frozenset[str]] | None
 ) -> bool:
-    ends = frozenset((row.a, row.b))
-    if named is not None:
-        return ends in named
+    pair = frozenset((row.a, row.b))
+    if family_pairs is not None:
+        return pair in family_pairs
     if settings.family == EVERY_PAIR:
         return True
-    kinds = {coded.kinds[coded.raters.index(name)] for name in ends}
+    kinds = {matrix.kinds[matrix.raters.index(name)] for name in pair}
     return settings.family == READERS_WITH_MODELS and kinds == {"reader", "model"}
 
 
-def _paired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> PairedDifference:
-    rows, exams = cell.rows, coded.exams(cell.rows)
-    first, second = coded.right[rows, a], coded.right[rows, b]
+def _paired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset) -> PairedDifference:
+    rows, exams = subset.rows, matrix.exams(subset.rows)
+    first, second = matrix.right[rows, a], matrix.right[rows, b]
     common = (first >= 0) & (second >= 0)
     exam = None if exams is None else exams[common]
-    found = compare(first[common] == 1, second[common] == 1, clusters=exam, confidence=settings.confidence)
-    notes = [found.note]
-    alone = int(((first >= 0) ^ (second >= 0)).sum())
-    if alone and found.n:
-        notes.append(f"the {found.n} common questions only; {alone} were answered by one of the two")
-    elif alone:
+    comparison = compare_paired(first[common] == 1, second[common] == 1, clusters=exam, confidence=settings.confidence)
+    notes = [comparison.note]
+    answered_by_one = int(((first >= 0) ^ (second >= 0)).sum())
+    if answered_by_one and comparison.n:
+        notes.append(f"the {comparison.n} common questions only; {answered_by_one} were answered by one of the two")
+    elif answered_by_one:
         notes.append("different questions: see unpaired")
     return PairedDifference(
-        a=coded.raters[a],
-        b=coded.raters[b],
-        task=cell.name,
+        a=matrix.raters[a],
+        b=matrix.raters[b],
+        task=subset.name,
         p_holm=None,
-        **to_record(found) | {"note": "; ".join(filter(None, notes))},
+        **to_record(comparison) | {"note": "; ".join(filter(None, notes))},
     )
 
 
-def _unpaired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> Iterator[UnpairedDifference]:
-    rows, exam = cell.rows, coded.exams(cell.rows)
-    first, second = coded.right[rows, a], coded.right[rows, b]
+def _unpaired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset) -> Iterator[UnpairedDifference]:
+    rows, exam = subset.rows, matrix.exams(subset.rows)
+    first, second = matrix.right[rows, a], matrix.right[rows, b]
     n_a, n_b = int((first >= 0).sum()), int((second >= 0).sum())
     common = int(((first >= 0) & (second >= 0)).sum())
     if not (n_a and n_b) or common == n_a == n_b:
         return
-    right_a, right_b = int((first == 1).sum()), int((second == 1).sum())
-    difference = right_a / n_a - right_b / n_b
+    correct_a, correct_b = int((first == 1).sum()), int((second == 1).sum())
+    difference = correct_a / n_a - correct_b / n_b
     if common == 0 and exam is None:
-        low, high = newcombe_unpaired(right_a, n_a, right_b, n_b, confidence=settings.confidence)
-        how = "unpaired: different questions (Newcombe)"
+        low, high = newcombe_unpaired(correct_a, n_a, correct_b, n_b, confidence=settings.confidence)
+        method = "unpaired: different questions (Newcombe)"
     else:
-        error = _error(first, second, exam)
-        reach = NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
-        low, high = max(-1.0, difference - reach), min(1.0, difference + reach)
-        how = "unpaired: different questions" if common == 0 else "partial overlap: U-statistic"
-        how += ", clustered by exam" if exam is not None else ""
+        error = _standard_error(first, second, exam)
+        half_width = NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
+        low, high = max(-1.0, difference - half_width), min(1.0, difference + half_width)
+        method = "unpaired: different questions" if common == 0 else "partial overlap: U-statistic"
+        method += ", clustered by exam" if exam is not None else ""
     yield UnpairedDifference(
-        a=coded.raters[a],
-        b=coded.raters[b],
-        task=cell.name,
+        a=matrix.raters[a],
+        b=matrix.raters[b],
+        task=subset.name,
         n_a=n_a,
         n_b=n_b,
         n_both=common,
         difference=difference,
         low=low,
         high=high,
-        how=how,
+        how=method,
     )
 
 
-def _error(first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None) -> float:
+def _standard_error(first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None) -> float:
     """Standard error of the difference of two means over questions that overlap in part."""
-    pulls = np.zeros(len(first))
-    for sign, each in ((1, first), (-1, second)):
-        there = each >= 0
-        n = int(there.sum())
-        pulls[there] += sign * (each[there] - each[there].mean()) / n * math.sqrt(n / max(1, n - 1))
+    influence = np.zeros(len(first))
+    for sign, answers in ((1, first), (-1, second)):
+        answered = answers >= 0
+        n = int(answered.sum())
+        influence[answered] += sign * (answers[answered] - answers[answered].mean()) / n * math.sqrt(n / max(1, n - 1))
     if exam is not None:
-        member, _ = members(exam)
-        pulls = np.bincount(member, weights=pulls).astype(np.float64)
-    return math.sqrt(float(np.sum(pulls**2)))
+        cluster_index, _ = renumber_clusters(exam)
+        influence = np.bincount(cluster_index, weights=influence).astype(np.float64)
+    return math.sqrt(float(np.sum(influence**2)))

@@ -12,28 +12,28 @@ from measures.records.settings import Settings
 from measures.results import RepeatAgreement
 
 
-def repeats(pairs: pd.DataFrame, settings: Settings) -> tuple[RepeatAgreement, ...]:
+def compute_repeat_agreement(pairs: pd.DataFrame, settings: Settings) -> tuple[RepeatAgreement, ...]:
     """Unweighted kappa of each rater's first answers with the second ones, over all tasks.
 
     Args:
-        pairs: as :func:`measures.ratings.repeats` returns them.
+        pairs: as :func:`measures.ratings.pair_repeats` returns them.
         settings: confidence, resamples, seed.
 
     Returns:
         One result per rater with a repeat, in the order of the names.
     """
     results: list[RepeatAgreement] = []
-    for rater, own in pairs.sort_values(["rater", "question_id"]).groupby("rater", sort=True):
-        labels = sorted({*own["first"], *own["again"]})
-        first, again = (
-            pd.Categorical(own[name], categories=labels).codes.astype(np.int64) for name in ("first", "again")
+    for rater, rater_pairs in pairs.sort_values(["rater", "question_id"]).groupby("rater", sort=True):
+        labels = sorted({*rater_pairs["first"], *rater_pairs["again"]})
+        first, second = (
+            pd.Categorical(rater_pairs[name], categories=labels).codes.astype(np.int64) for name in ("first", "again")
         )
-        stated = own["exam"].where(own["exam"] != "", "question " + own["question_id"])
-        found = kappa_interval(
+        exam_or_question = rater_pairs["exam"].where(rater_pairs["exam"] != "", "question " + rater_pairs["question_id"])
+        estimate = kappa_interval(
             first,
-            again,
+            second,
             weights=agreement_weights(len(labels), Weights.NONE),
-            clusters=pd.factorize(stated)[0],
+            clusters=pd.factorize(exam_or_question)[0],
             confidence=settings.confidence,
             draws=settings.bootstrap,
             seed=settings.seed,
@@ -42,14 +42,14 @@ def repeats(pairs: pd.DataFrame, settings: Settings) -> tuple[RepeatAgreement, .
             RepeatAgreement(
                 rater=str(rater),
                 task=ALL,
-                n=len(own),
-                observed=float((first == again).mean()),
-                kappa=found.value,
-                se=found.se,
-                low=found.low,
-                high=found.high,
-                interval=found.method,
-                note=found.note,
+                n=len(rater_pairs),
+                observed=float((first == second).mean()),
+                kappa=estimate.value,
+                se=estimate.se,
+                low=estimate.low,
+                high=estimate.high,
+                interval=estimate.method,
+                note=estimate.note,
             )
         )
     return tuple(results)

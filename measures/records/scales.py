@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
-from measures.coded import Coded
-from measures.ratings import UNDETERMINED, scale
+from measures.coded import RatingMatrix
+from measures.ratings import UNDETERMINED, scale_positions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Scale:
     weights: NDArray[np.float64]
 
 
-def scale_of(coded: Coded, rows: NDArray[np.int64], weights: Weights) -> Scale:
+def build_scale(matrix: RatingMatrix, rows: NDArray[np.int64], weights: Weights) -> Scale:
     """The answers to these questions as categories 0 to k - 1, with agreement weights.
 
     Without weights "cannot determine" is a category. It has no place on an ordered scale and is missing
@@ -29,7 +29,7 @@ def scale_of(coded: Coded, rows: NDArray[np.int64], weights: Weights) -> Scale:
     between count.
 
     Args:
-        coded: the ratings.
+        matrix: the ratings.
         rows: row numbers of the questions, shape (n,).
         weights: none, linear or quadratic.
 
@@ -39,20 +39,20 @@ def scale_of(coded: Coded, rows: NDArray[np.int64], weights: Weights) -> Scale:
     Raises:
         Refused: weights for answers without an order.
     """
-    answers = coded.answers[rows]
+    answers = matrix.answers[rows]
     if weights is not Weights.NONE:
-        answers = np.where(answers == coded.undetermined, -1, answers)
+        answers = np.where(answers == matrix.undetermined, -1, answers)
     used = np.unique(answers[answers >= 0])
-    number = np.full(len(coded.labels) + 1, -1, dtype=np.int64)
-    number[used] = np.arange(len(used))
-    codes = number[answers]
+    code_of_label = np.full(len(matrix.labels) + 1, -1, dtype=np.int64)
+    code_of_label[used] = np.arange(len(used))
+    codes = code_of_label[answers]
     k = len(used)
     if weights is Weights.NONE:
         return Scale(k=k, codes=codes, weights=np.eye(k))
-    whole = [label for label in coded.labels if label != UNDETERMINED]
-    place_of = dict(zip(whole, scale(whole), strict=True))
-    span = max(place_of.values()) - min(place_of.values()) if place_of else 0.0
-    places = np.array([place_of[coded.labels[each]] for each in used], dtype=np.float64)
-    steps = np.abs(np.subtract.outer(places, places)) / (span or 1.0)
-    kept = 1.0 - (steps if weights is Weights.LINEAR else steps**2)
-    return Scale(k=k, codes=codes, weights=kept)
+    ordered_labels = [label for label in matrix.labels if label != UNDETERMINED]
+    position_by_label = dict(zip(ordered_labels, scale_positions(ordered_labels), strict=True))
+    span = max(position_by_label.values()) - min(position_by_label.values()) if position_by_label else 0.0
+    positions = np.array([position_by_label[matrix.labels[label_index]] for label_index in used], dtype=np.float64)
+    steps = np.abs(np.subtract.outer(positions, positions)) / (span or 1.0)
+    agreement = 1.0 - (steps if weights is Weights.LINEAR else steps**2)
+    return Scale(k=k, codes=codes, weights=agreement)

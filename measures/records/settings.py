@@ -55,12 +55,12 @@ class Settings:
             return None
         pairs = set()
         for pair in self.family.split(","):
-            ends = [name.strip() for name in pair.split(":")]
-            if len(ends) != 2 or ends[0] == ends[1] or not set(ends) <= set(names):
+            pair_names = [name.strip() for name in pair.split(":")]
+            if len(pair_names) != 2 or pair_names[0] == pair_names[1] or not set(pair_names) <= set(names):
                 raise InvalidValue(
                     "family",
                     f"{pair!r}: say {EVERY_PAIR}, {READERS_WITH_MODELS}, or pairs of raters as A:B,C:D; "
                     f"there are {', '.join(names)}",
                 )
-            pairs.add(frozenset(ends))
+            pairs.add(frozenset(pair_names))
         return frozenset(pairs)

@@ -12,14 +12,14 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.errors import NotFound, Refused
-from domain.patient_data import ConfirmPixels, PixelDecision, PixelLook
+from domain.patient_data import PixelCheckScope, PixelDecision, PixelCheck
 from domain.people import Action, Person, require
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
-from imaging.text_in_pixels import LONGEST, OWN_METHOD, TextRank, method, text_rank
-from storage.images.files import ImageStore, image_store
+from imaging.text_in_pixels import LONGEST_SIDE, OWN_METHOD, TextRank, ranking_method, rank_text
+from storage.images.files import ImageStore, get_image_store
 from storage.intake import datasets
-from storage.intake.bulk import known_images
+from storage.intake.bulk import load_known_images
 from storage.privacy import patient_data
 from storage.workspace import Workspace
 
@@ -38,7 +38,7 @@ class PixelState:
     ranked: int
     decided: int
     removed: int
-    asked: ConfirmPixels
+    asked: PixelCheckScope
     open: int
 
 
@@ -66,61 +66,61 @@ def rank_images(
         NotFound: there is no such dataset.
     """
     require(by, Action.PROTECT_PATIENTS)
-    found = datasets.dataset_named(db, name=dataset)
-    todo = patient_data.unranked_images(db, dataset_id=found.id, method=method())
-    store = image_store(workspace)
+    dataset_summary = datasets.load_dataset(db, name=dataset)
+    pending = patient_data.list_unranked_images(db, dataset_id=dataset_summary.id, method=ranking_method())
+    store = get_image_store(workspace)
     ranks: list[tuple[str, float, int]] = []
     with GuardedReader(workers=_WORKERS) as reader:
-        answers = _in_order(todo, lambda sha256: _rank(store, reader, sha256))
-        for sha256, rank in zip(todo, answers, strict=True):
+        text_ranks = _map_in_order(pending, lambda sha256: _rank_image(store, reader, sha256))
+        for sha256, rank in zip(pending, text_ranks, strict=True):
             if rank is not None:
                 ranks.append((sha256, rank.score, rank.words))
-            progress(len(ranks), len(todo))
-    return method(), ranks
+            progress(len(ranks), len(pending))
+    return ranking_method(), ranks
 
 
-def ranking_told(ranked: tuple[str, list[tuple[str, float, int]]]) -> str:
+def describe_ranking(ranking: tuple[str, list[tuple[str, float, int]]]) -> str:
     """A sentence for the user about the result of :func:`rank_images`."""
-    with_text = sum(score > 0 for _, score, _ in ranked[1])
-    if ranked[0] == OWN_METHOD:
+    text_count = sum(score > 0 for _, score, _ in ranking[1])
+    if ranking[0] == OWN_METHOD:
         return (
-            f"{len(ranked[1]):,} images ranked by {ranked[0]}, as tesseract, which reads words, is not "
-            f"installed here: {with_text:,} have what may be letters."
+            f"{len(ranking[1]):,} images ranked by {ranking[0]}, as tesseract, which reads words, is not "
+            f"installed here: {text_count:,} have what may be letters."
         )
-    return f"{len(ranked[1]):,} images ranked by {ranked[0]}; text was found in {with_text:,}."
+    return f"{len(ranking[1]):,} images ranked by {ranking[0]}; text was found in {text_count:,}."
 
 
 def record_ranks(
-    db: Session, *, by: Person, ranked: tuple[str, list[tuple[str, float, int]]], now: datetime
+    db: Session, *, by: Person, ranking: tuple[str, list[tuple[str, float, int]]], now: datetime
 ) -> None:
     """Store the result of :func:`rank_images`."""
     require(by, Action.PROTECT_PATIENTS)
-    patient_data.keep_ranks(db, ranks=ranked[1], method=ranked[0], now=now)
-    if ranked[1]:
-        new = {"images": len(ranked[1]), "method": ranked[0]}
-        record(db, by=by, what="rank images by text", subject="workspace", new=new, now=now)
+    patient_data.put_ranks(db, ranks=ranking[1], method=ranking[0], now=now)
+    if ranking[1]:
+        audit_values = {"images": len(ranking[1]), "method": ranking[0]}
+        record(db, by=by, what="rank images by text", subject="workspace", new=audit_values, now=now)
 
 
-def pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
+def load_pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
     """The progress of checking a dataset's images for burned-in text.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.PROTECT_PATIENTS)
-    number = datasets.dataset_named(db, name=dataset).id
-    asked = patient_data.rules_of(db).confirm_pixels
-    images, ranked, decided, removed = patient_data.count_looks(db, dataset_id=number, dicom_only=False)
-    left = 0
-    if asked is not ConfirmPixels.NONE:
-        of, _, seen, _ = patient_data.count_looks(
-            db, dataset_id=number, dicom_only=asked is ConfirmPixels.DICOM
+    dataset_id = datasets.load_dataset(db, name=dataset).id
+    required = patient_data.load_rules(db).confirm_pixels
+    images, ranked, decided, removed = patient_data.count_images(db, dataset_id=dataset_id, dicom_only=False)
+    undecided = 0
+    if required is not PixelCheckScope.NONE:
+        image_count, _, decided_count, _ = patient_data.count_images(
+            db, dataset_id=dataset_id, dicom_only=required is PixelCheckScope.DICOM
         )
-        left = of - seen
-    return PixelState(images=images, ranked=ranked, decided=decided, removed=removed, asked=asked, open=left)
+        undecided = image_count - decided_count
+    return PixelState(images=images, ranked=ranked, decided=decided, removed=removed, asked=required, open=undecided)
 
 
-def next_looks(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelLook]:
+def load_next_images(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelCheck]:
     """The next images to decide on: those not ranked first, then by score, highest first.
 
     Only DICOM images, if the workspace's rule requires decisions for DICOM images only.
@@ -129,20 +129,20 @@ def next_looks(db: Session, *, by: Person, dataset: str, count: int) -> list[Pix
         NotFound: there is no such dataset.
     """
     require(by, Action.PROTECT_PATIENTS)
-    number = datasets.dataset_named(db, name=dataset).id
-    only = patient_data.rules_of(db).confirm_pixels is ConfirmPixels.DICOM
-    return patient_data.images_to_look_at(db, dataset_id=number, dicom_only=only, first=0, count=count)
+    dataset_id = datasets.load_dataset(db, name=dataset).id
+    dicom_only = patient_data.load_rules(db).confirm_pixels is PixelCheckScope.DICOM
+    return patient_data.list_undecided_images(db, dataset_id=dataset_id, dicom_only=dicom_only, first=0, count=count)
 
 
-def removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelLook]:
+def load_removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelCheck]:
     """The images that a person decided to remove.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.PROTECT_PATIENTS)
-    number = datasets.dataset_named(db, name=dataset).id
-    return patient_data.decided_images(db, dataset_id=number, decision=PixelDecision.REMOVE)
+    dataset_id = datasets.load_dataset(db, name=dataset).id
+    return patient_data.list_decided_images(db, dataset_id=dataset_id, decision=PixelDecision.REMOVE)
 
 
 def decide_images(
@@ -160,35 +160,35 @@ def decide_images(
         NotFound: the workspace has no such image; nothing is stored.
     """
     require(by, Action.PROTECT_PATIENTS)
-    unknown = {sha256 for sha256, _ in decisions} - known_images(db, sha256=[each for each, _ in decisions])
+    unknown = {sha256 for sha256, _ in decisions} - load_known_images(db, sha256=[image_hash for image_hash, _ in decisions])
     if unknown:
         raise NotFound(f"There is no image {min(unknown)} in this workspace.")
     for sha256, decision in decisions:
-        before = patient_data.decide(db, sha256=sha256, decision=decision, by=by.id or None, now=now)
-        if before is not decision:
-            old = None if before is None else before.value
+        previous = patient_data.add_decision(db, sha256=sha256, decision=decision, by=by.id or None, now=now)
+        if previous is not decision:
+            previous_value = None if previous is None else previous.value
             subject = f"image {sha256}"
             record(
-                db, by=by, what="look for patients in pixels", subject=subject, old=old, new=decision.value,
+                db, by=by, what="look for patients in pixels", subject=subject, old=previous_value, new=decision.value,
                 now=now,
             )  # fmt: skip
 
 
-def _rank(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | None:
+def _rank_image(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | None:
     try:
         with store.on_disk(sha256) as path:
-            picture = reader.picture(path, name=sha256[:12], longest=LONGEST)
+            image = reader.picture(path, name=sha256[:12], longest=LONGEST_SIDE)
     except (NotFound, Refused, UnreadableImage):
         return None  # it can't be shown, so nobody can see text in it; it stays unranked
-    return text_rank(picture)
+    return rank_text(image)
 
 
-def _in_order(items: Iterable[str], work: Callable[[str], TextRank | None]) -> Iterator[TextRank | None]:
+def _map_in_order(items: Iterable[str], work: Callable[[str], TextRank | None]) -> Iterator[TextRank | None]:
     with ThreadPoolExecutor(_WORKERS) as threads:
-        waiting: deque[Future[TextRank | None]] = deque()
+        pending: deque[Future[TextRank | None]] = deque()
         for item in items:
-            waiting.append(threads.submit(work, item))
-            if len(waiting) >= 4 * _WORKERS:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+            pending.append(threads.submit(work, item))
+            if len(pending) >= 4 * _WORKERS:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

@@ -14,25 +14,25 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.errors import NotFound, Refused
-from domain.patient_data import FROM_HEADERS, HitKind, Originals, TextHit
+from domain.patient_data import HEADER_HIT_KINDS, HitKind, Originals, TextHit
 from domain.people import Action, Person, require
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from imaging.identity import IdentityValue
 from privacy.header_values import HeaderValues
-from privacy.patterns import hits_by_pattern
-from storage.images.files import image_store
+from privacy.patterns import find_hits_by_pattern
+from storage.images.files import get_image_store
 from storage.intake import datasets
 from storage.privacy import patient_data, text_hits
 from storage.privacy.text_hits import HitInText
 from storage.workspace import Workspace
 
-_FROM_PATTERNS = frozenset(HitKind) - FROM_HEADERS
+_FROM_PATTERNS = frozenset(HitKind) - HEADER_HIT_KINDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundHits:
-    """The result of a search, not stored yet; ``hits`` are (question number, hit).
+class TextSearchResult:
+    """The result of a search, not stored yet; ``list_hits`` are (question number, hit).
 
     ``headers`` is the number of image headers whose values were searched for. ``headers_kept`` is false if
     the workspace de-identifies files on import; the hits that the import found by headers then stay.
@@ -63,7 +63,7 @@ def find_hits(
     dataset: str,
     workspace: Workspace,
     progress: Callable[[int, int, str], None] = lambda _done, _all, _what: None,
-) -> FoundHits:
+) -> TextSearchResult:
     """Search all texts of a dataset; writes nothing.
 
     Args:
@@ -77,44 +77,44 @@ def find_hits(
         NotFound: there is no such dataset.
     """
     require(by, Action.PROTECT_PATIENTS)
-    summary = datasets.dataset_named(db, name=dataset)
-    kept = patient_data.rules_of(db).originals is Originals.WHOLE
-    identity: dict[int, list[IdentityValue]] = {}
-    images = text_hits.exam_images(db, dataset_id=summary.id) if kept else []
+    dataset_summary = datasets.load_dataset(db, name=dataset)
+    headers_available = patient_data.load_rules(db).originals is Originals.WHOLE
+    identity_values: dict[int, list[IdentityValue]] = {}
+    images = text_hits.list_exam_images(db, dataset_id=dataset_summary.id) if headers_available else []
     if images:
-        identity = _identity_of(images, workspace=workspace, progress=progress)
-    values, hits = HeaderValues(identity), []
-    for done, each in enumerate(text_hits.question_texts(db, dataset_id=summary.id), start=1):
-        hits += [(each.question_number, hit) for hit in _hits_of(each.texts, each.exam_number, values)]
-        if done % 1_000 == 0 or done == summary.questions:
-            progress(done, summary.questions, "questions")
-    return FoundHits(
-        dataset_id=summary.id,
+        identity_values = _load_identity_values(images, workspace=workspace, progress=progress)
+    header_values, hits = HeaderValues(identity_values), []
+    for done, text_row in enumerate(text_hits.iterate_question_texts(db, dataset_id=dataset_summary.id), start=1):
+        hits += [(text_row.question_number, hit) for hit in _find_hits(text_row.texts, text_row.exam_number, header_values)]
+        if done % 1_000 == 0 or done == dataset_summary.questions:
+            progress(done, dataset_summary.questions, "questions")
+    return TextSearchResult(
+        dataset_id=dataset_summary.id,
         dataset=dataset,
-        questions=summary.questions,
+        questions=dataset_summary.questions,
         hits=tuple(hits),
         headers=len(images),
-        headers_kept=kept,
+        headers_kept=headers_available,
     )
 
 
-def record_hits(db: Session, *, by: Person, found: FoundHits, now: datetime) -> None:
+def record_hits(db: Session, *, by: Person, result: TextSearchResult, now: datetime) -> None:
     """Replace the stored hits of a dataset; places are stored, not the text."""
     require(by, Action.PROTECT_PATIENTS)
-    kinds = frozenset(HitKind) if found.headers_kept else _FROM_PATTERNS
-    text_hits.replace_hits(db, dataset_id=found.dataset_id, hits=found.hits, kinds=sorted(kinds))
+    replaced_kinds = frozenset(HitKind) if result.headers_kept else _FROM_PATTERNS
+    text_hits.replace_hits(db, dataset_id=result.dataset_id, hits=result.hits, kinds=sorted(replaced_kinds))
     record(
         db,
         by=by,
         what="search texts for patients",
-        subject=f"dataset {found.dataset_id}",
-        new={"questions": found.questions, "headers": found.headers, "hits": len(found.hits)},
+        subject=f"dataset {result.dataset_id}",
+        new={"questions": result.questions, "headers": result.headers, "hits": len(result.hits)},
         now=now,
     )
 
 
 def search_with_headers(
-    db: Session, *, dataset_id: int, by_exam: Mapping[str, Iterable[IdentityValue]]
+    db: Session, *, dataset_id: int, values_by_exam: Mapping[str, Iterable[IdentityValue]]
 ) -> int:
     """Search all texts of a dataset for header values that are not stored, and add the hits.
 
@@ -124,45 +124,45 @@ def search_with_headers(
     Args:
         db: a session that writes.
         dataset_id: of the dataset that the exams are in.
-        by_exam: the values of the images' headers, by the exam's key.
+        values_by_exam: the values of the images' headers, by the exam's key.
 
     Returns:
         The number of hits.
     """
-    if not by_exam:
+    if not values_by_exam:
         return 0
-    numbers = text_hits.exams_by_key(db, dataset_id=dataset_id, keys=sorted(by_exam))
-    values = HeaderValues({numbers[key]: found for key, found in by_exam.items() if key in numbers})
-    if not values:
+    numbers = text_hits.load_exam_numbers_by_key(db, dataset_id=dataset_id, keys=sorted(values_by_exam))
+    header_values = HeaderValues({numbers[key]: identity_values for key, identity_values in values_by_exam.items() if key in numbers})
+    if not header_values:
         return 0
     hits = [
-        (each.question_number, hit)
-        for each in text_hits.question_texts(db, dataset_id=dataset_id)
-        for field, text in each.texts
-        for hit in values.hits(text, field=field, exam=each.exam_number)
+        (text_row.question_number, hit)
+        for text_row in text_hits.iterate_question_texts(db, dataset_id=dataset_id)
+        for field, text in text_row.texts
+        for hit in header_values.hits(text, field=field, exam=text_row.exam_number)
     ]
     text_hits.add_hits(db, dataset_id=dataset_id, hits=hits)
     return len(hits)
 
 
-def hit_report(db: Session, *, by: Person, dataset: str) -> HitReport:
+def load_hit_report(db: Session, *, by: Person, dataset: str) -> HitReport:
     """The stored hits of a dataset, counted.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.PROTECT_PATIENTS)
-    summary = datasets.dataset_named(db, name=dataset)
+    summary = datasets.load_dataset(db, name=dataset)
     return HitReport(
         dataset=dataset,
         questions=summary.questions,
-        with_hits=text_hits.questions_with_hits(db, dataset_id=summary.id),
+        with_hits=text_hits.count_questions_with_hits(db, dataset_id=summary.id),
         counts=text_hits.count_hits(db, dataset_id=summary.id),
     )
 
 
-def hits(
-    db: Session, *, by: Person, dataset: str, kind: HitKind | None = None, first: int = 0, count: int = 20
+def list_hits(
+    db: Session, *, by: Person, dataset: str, kind: HitKind | None = None, offset: int = 0, limit: int = 20
 ) -> list[HitInText]:
     """Stored hits with the texts that contain them, by question.
 
@@ -171,41 +171,41 @@ def hits(
         by: who asks.
         dataset: its name.
         kind: only hits of this kind; None for all.
-        first: number of hits to skip.
-        count: most hits to return.
+        offset: number of hits to skip.
+        limit: most hits to return.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.PROTECT_PATIENTS)
-    summary = datasets.dataset_named(db, name=dataset)
-    return text_hits.hits_in_texts(db, dataset_id=summary.id, kind=kind, first=first, count=count)
+    summary = datasets.load_dataset(db, name=dataset)
+    return text_hits.list_hits_in_texts(db, dataset_id=summary.id, kind=kind, first=offset, count=limit)
 
 
-def _hits_of(texts: Iterable[tuple[str, str]], exam: int, values: HeaderValues) -> Iterator[TextHit]:
+def _find_hits(texts: Iterable[tuple[str, str]], exam: int, header_values: HeaderValues) -> Iterator[TextHit]:
     for field, text in texts:
         # Paths contain many numbers, so they are searched only for header values.
         if not field.startswith("file"):
-            yield from hits_by_pattern(text, field=field)
-        if values:
-            yield from values.hits(text, field=field, exam=exam)
+            yield from find_hits_by_pattern(text, field=field)
+        if header_values:
+            yield from header_values.hits(text, field=field, exam=exam)
 
 
-def _identity_of(
+def _load_identity_values(
     images: list[tuple[int, str]], *, workspace: Workspace, progress: Callable[[int, int, str], None]
 ) -> dict[int, list[IdentityValue]]:
-    store = image_store(workspace)
-    found: dict[int, list[IdentityValue]] = defaultdict(list)
+    store = get_image_store(workspace)
+    identity_values: dict[int, list[IdentityValue]] = defaultdict(list)
     with GuardedReader() as reader:
         for done, (exam, sha256) in enumerate(images, start=1):
             try:
                 with store.on_disk(sha256) as path:
-                    known = reader.known_of(path, name=f"exam {exam}", key=None, identity=True)
+                    header = reader.known_of(path, name=f"exam {exam}", key=None, identity=True)
             except UnreadableImage:
                 continue  # it was readable on import; its texts are still searched by pattern
             except (NotFound, Refused):
                 continue  # the file is gone or has been changed
-            found[exam] += known.identity
+            identity_values[exam] += header.identity
             if done % 100 == 0 or done == len(images):
                 progress(done, len(images), "headers")
-    return found
+    return identity_values

@@ -27,54 +27,54 @@ class Family:
     words: str
 
 
-def family_of(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
+def resolve_family(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
     """The pairs of a declared family.
 
     Args:
         declared: the protocol's entries.
         kinds: reader or model, by the rater's name.
     """
-    every = frozenset(frozenset(pair) for pair in combinations(sorted(kinds), 2))
-    meant = {entry: _pairs(entry, every, kinds) for entry in declared}
-    pairs = frozenset().union(*meant.values()) if meant else frozenset()
-    lost = [entry for entry, found in meant.items() if not found]
-    unknown = f" It names no raters of this study with {', '.join(map(repr, lost))}." if lost else ""
+    all_pairs = frozenset(frozenset(pair) for pair in combinations(sorted(kinds), 2))
+    pairs_by_entry = {entry: _resolve_pairs(entry, all_pairs, kinds) for entry in declared}
+    pairs = frozenset().union(*pairs_by_entry.values()) if pairs_by_entry else frozenset()
+    unknown_entries = [entry for entry, entry_pairs in pairs_by_entry.items() if not entry_pairs]
+    unknown = f" It names no raters of this study with {', '.join(map(repr, unknown_entries))}." if unknown_entries else ""
     if pairs:
-        said = f"p (Holm) counts the family that the protocol declares, {_number(pairs)} within a task: "
-        named = "; ".join(entry for entry in declared if entry not in lost)
-        return Family(pairs=pairs, words=f"{said}{named}.{unknown}")
-    why = "names no raters of this study" if declared else "declares no family"
+        prefix = f"p (Holm) counts the family that the protocol declares, {_format_count(pairs)} within a task: "
+        known_entries = "; ".join(entry for entry in declared if entry not in unknown_entries)
+        return Family(pairs=pairs, words=f"{prefix}{known_entries}.{unknown}")
+    reason = "names no raters of this study" if declared else "declares no family"
     return Family(
-        pairs=every, words=f"The protocol {why}: p (Holm) counts all {_number(every)} within a task.{unknown}"
+        pairs=all_pairs, words=f"The protocol {reason}: p (Holm) counts all {_format_count(all_pairs)} within a task.{unknown}"
     )
 
 
-def adjusted(paired: Sequence[PairedDifference], family: Family) -> tuple[PairedDifference, ...]:
+def adjust_p_values(paired: Sequence[PairedDifference], family: Family) -> tuple[PairedDifference, ...]:
     """The differences with ``p_holm`` within the family, task by task; None outside it."""
-    p_of: dict[tuple[str, str, str], float | None] = {}
-    for task in dict.fromkeys(each.task for each in paired):
-        of_task = [each for each in paired if each.task == task]
-        counted = [each.p_exact if frozenset((each.a, each.b)) in family.pairs else None for each in of_task]
-        p_of |= {(task, each.a, each.b): p for each, p in zip(of_task, holm(counted), strict=True)}
-    return tuple(replace(each, p_holm=p_of[each.task, each.a, each.b]) for each in paired)
+    p_by_comparison: dict[tuple[str, str, str], float | None] = {}
+    for task in dict.fromkeys(row.task for row in paired):
+        task_rows = [row for row in paired if row.task == task]
+        family_p_values = [row.p_exact if frozenset((row.a, row.b)) in family.pairs else None for row in task_rows]
+        p_by_comparison |= {(task, row.a, row.b): p for row, p in zip(task_rows, holm(family_p_values), strict=True)}
+    return tuple(replace(row, p_holm=p_by_comparison[row.task, row.a, row.b]) for row in paired)
 
 
-def _pairs(
-    entry: str, every: frozenset[frozenset[str]], kinds: Mapping[str, str]
+def _resolve_pairs(
+    entry: str, all_pairs: frozenset[frozenset[str]], kinds: Mapping[str, str]
 ) -> frozenset[frozenset[str]]:
     if entry == EVERY_PAIR:
-        return every
+        return all_pairs
     if entry == READERS_WITH_MODELS:
         entry = "readers : models"
-    for at, sign in enumerate(entry):  # names may contain colons
-        if sign == ":":
-            left, right = _meant(entry[:at], kinds), _meant(entry[at + 1 :], kinds)
+    for index, character in enumerate(entry):  # names may contain colons
+        if character == ":":
+            left, right = _resolve_side(entry[:index], kinds), _resolve_side(entry[index + 1 :], kinds)
             if left and right:
                 return frozenset(frozenset((a, b)) for a in left for b in right if a != b)
     return frozenset()
 
 
-def _meant(side: str, kinds: Mapping[str, str]) -> set[str]:
+def _resolve_side(side: str, kinds: Mapping[str, str]) -> set[str]:
     name = side.strip()
     if name in kinds:
         return {name}
@@ -82,5 +82,5 @@ def _meant(side: str, kinds: Mapping[str, str]) -> set[str]:
     return arms or {rater for rater, kind in kinds.items() if kind == _GROUPS.get(name)}
 
 
-def _number(pairs: frozenset[frozenset[str]]) -> str:
+def _format_count(pairs: frozenset[frozenset[str]]) -> str:
     return f"{len(pairs):,} pair{'' if len(pairs) == 1 else 's'}"

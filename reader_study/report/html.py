@@ -10,9 +10,9 @@ from domain.protocols import canonical_json
 from measures.ratings import ALL
 from measures.results import AccuracyResult, Record, to_records
 from reader_study.report.facts import StudyFacts
-from reader_study.report.figures import figures_of
+from reader_study.report.figures import draw_figures
 from reader_study.report.study_report import StudyReport
-from reader_study.report.svg import held
+from reader_study.report.svg import add_sticky_names
 from reader_study.report.tables import TaskAccuracy
 
 _STYLE = """\
@@ -78,16 +78,16 @@ _TABLES = {
     ),
 }
 #: Texts of at least this many characters may break into lines.
-_WRAPPED = 28
-_LONG = frozenset({"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"})
+_WRAP_LENGTH = 28
+_COLLAPSED_TABLES = frozenset({"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"})
 
 
-def html_of(report: StudyReport) -> str:
+def render_html(report: StudyReport) -> str:
     """The whole page; every number is in a ``data`` element with its exact value."""
     facts = report.facts
     parts = [
         f"<h1>{escape(facts.study)}</h1>",
-        f'<p class="soft">{escape(_about(facts))}</p>',
+        f'<p class="soft">{escape(_describe_study(facts))}</p>',
         *(f"<p>{escape(sentence)}</p>" for sentence in report.words),
     ]
     tables = report.tables
@@ -98,18 +98,18 @@ def html_of(report: StudyReport) -> str:
         ("format", tables.by_format),
     )
     for title, results in accuracies:
-        parts += [f"<h2>Accuracy by {title}</h2>", _grid(results, title)]
+        parts += [f"<h2>Accuracy by {title}</h2>", _render_grid(results, title)]
     parts.append("<h2>Figures</h2>")
-    parts += _figures(report)
+    parts += _render_figures(report)
     records = report.records()
     for name, (title, note) in _TABLES.items():
-        told = f"{note} {facts.family}" if name == "paired" else note
-        parts += _section(name, title, told, records[name])
+        section_note = f"{note} {facts.family}" if name == "paired" else note
+        parts += _render_section(name, title, section_note, records[name])
     parts += [
         "<h2>Protocol</h2>",
         f"<p>Version {facts.protocol_version}, SHA-256 <code>{facts.protocol_sha256}</code></p>",
         f"<p><code>{escape(canonical_json(facts.protocol))}</code></p>",
-        _table(to_records(facts.protocol_versions)),
+        _render_table(to_records(facts.protocol_versions)),
         "<h2>Settings</h2>",
         f"<p><code>{escape(canonical_json(asdict(facts.settings)))}</code></p>",
     ]
@@ -122,93 +122,93 @@ def html_of(report: StudyReport) -> str:
     )
 
 
-def _figures(report: StudyReport) -> list[str]:
+def _render_figures(report: StudyReport) -> list[str]:
     """Figures of all tasks are shown; those of one task or one rater are collapsed."""
     parts: list[str] = []
-    for figure in figures_of(report):
-        drawn = f'<figure id="{figure.name}">{held(figure.svg)}</figure>'
+    for figure in draw_figures(report):
+        figure_html = f'<figure id="{figure.name}">{add_sticky_names(figure.svg)}</figure>'
         if figure.of in ("", ALL):
-            parts.append(drawn)
+            parts.append(figure_html)
         else:
-            told = f"{figure.name.partition('-')[0]}: {figure.of}"
-            parts.append(f"<details><summary>{escape(told)}</summary>{drawn}</details>")
+            summary = f"{figure.name.partition('-')[0]}: {figure.of}"
+            parts.append(f"<details><summary>{escape(summary)}</summary>{figure_html}</details>")
     return parts
 
 
-def _about(facts: StudyFacts) -> str:
+def _describe_study(facts: StudyFacts) -> str:
     analysed = f"{facts.cases_analysed:,} of {facts.cases:,} cases analysed"
     raters = f"{facts.readers} readers, {facts.models} models"
     return f"Reader study on {facts.source}. {analysed}, {raters}."
 
 
-def _section(name: str, title: str, note: str, records: list[Record]) -> list[str]:
-    told = f'<p class="soft">{escape(note)}</p>' if note else ""
+def _render_section(name: str, title: str, note: str, records: list[Record]) -> list[str]:
+    note_html = f'<p class="soft">{escape(note)}</p>' if note else ""
     if not records:
         return [f"<h2>{escape(title)}</h2>", '<p class="soft">None.</p>']
-    table = _table(records)
-    if name in _LONG:
+    table = _render_table(records)
+    if name in _COLLAPSED_TABLES:
         table = f"<details><summary>{len(records):,} rows</summary>{table}</details>"
-    return [f"<h2>{escape(title)}</h2>", told, table]
+    return [f"<h2>{escape(title)}</h2>", note_html, table]
 
 
-def _grid(results: Sequence[AccuracyResult], by: str) -> str:
+def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
     """Raters down, groups across; share, interval and n in every cell."""
     if not results:
-        return f'<p class="soft">No question states its {by}.</p>'
-    columns = list(dict.fromkeys(each.group for each in results))
-    raters = list(dict.fromkeys(each.rater for each in results))
-    cell = {(each.rater, each.group): each for each in results}
-    across = by == "category"  # there are many categories, so they are the rows
-    heads, rows = (raters, columns) if across else (columns, raters)
+        return f'<p class="soft">No question states its {group_kind}.</p>'
+    columns = list(dict.fromkeys(result.group for result in results))
+    raters = list(dict.fromkeys(result.rater for result in results))
+    results_by_cell = {(result.rater, result.group): result for result in results}
+    transposed = group_kind == "category"  # there are many categories, so they are the rows
+    heads, rows = (raters, columns) if transposed else (columns, raters)
     lines = [f"<tr><th></th>{''.join(f'<th>{escape(str(head))}</th>' for head in heads)}</tr>"]
     for row in rows:
-        inner = "".join(_cell(cell.get((head, row) if across else (row, head))) for head in heads)
+        inner = "".join(_render_cell(results_by_cell.get((head, row) if transposed else (row, head))) for head in heads)
         lines.append(f"<tr><td>{escape(str(row))}</td>{inner}</tr>")
-    best = " A marked cell is ahead of every other rater by the paired interval." if by == "task" else ""
+    best_note = " A marked cell is ahead of every other rater by the paired interval." if group_kind == "task" else ""
     return (
-        f'<p class="soft">Per cent, interval, right of n.{best}</p>'
+        f'<p class="soft">Per cent, interval, right of n.{best_note}</p>'
         f'<div class="wide"><table>{"".join(lines)}</table></div>'
     )
 
 
-def _cell(found: AccuracyResult | None) -> str:
-    if found is None or found.estimate is None or found.low is None or found.high is None:
+def _render_cell(result: AccuracyResult | None) -> str:
+    if result is None or result.estimate is None or result.low is None or result.high is None:
         return '<td class="soft">–</td>'
-    mark = ' class="best"' if isinstance(found, TaskAccuracy) and found.best else ""
-    dagger = " †" if "helped to set" in found.note else ""
+    mark = ' class="best"' if isinstance(result, TaskAccuracy) and result.best else ""
+    dagger = " †" if "helped to set" in result.note else ""
     return (
-        f'<td{mark}><data value="{found.estimate!r}">{found.estimate * 100:.2f}</data>{dagger}<br>'
-        f'<span class="soft"><data value="{found.low!r}">{found.low * 100:.1f}</data>–'
-        f'<data value="{found.high!r}">{found.high * 100:.1f}</data><br>'
-        f"{found.correct:,}/{found.n:,}</span></td>"
+        f'<td{mark}><data value="{result.estimate!r}">{result.estimate * 100:.2f}</data>{dagger}<br>'
+        f'<span class="soft"><data value="{result.low!r}">{result.low * 100:.1f}</data>–'
+        f'<data value="{result.high!r}">{result.high * 100:.1f}</data><br>'
+        f"{result.correct:,}/{result.n:,}</span></td>"
     )
 
 
-def _table(records: list[Record]) -> str:
+def _render_table(records: list[Record]) -> str:
     if not records:
         return '<p class="soft">None.</p>'
     heads = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in records[0])
-    whole = {name for name in records[0] if all(_is_whole(each[name]) for each in records)}
+    integer_columns = {name for name in records[0] if all(_is_integer(record[name]) for record in records)}
     lines = [
-        "<tr>" + "".join(_value(value, whole=name in whole) for name, value in each.items()) + "</tr>"
-        for each in records
+        "<tr>" + "".join(_render_value(value, as_integer=name in integer_columns) for name, value in record.items()) + "</tr>"
+        for record in records
     ]
     return f'<div class="wide"><table><tr>{heads}</tr>{"".join(lines)}</table></div>'
 
 
-def _is_whole(value: object) -> bool:
+def _is_integer(value: object) -> bool:
     return value is None or (isinstance(value, float) and value.is_integer())
 
 
-def _value(value: object, *, whole: bool) -> str:
-    """One cell; columns of ``whole`` numbers, such as years, have no decimal point."""
+def _render_value(value: object, *, as_integer: bool) -> str:
+    """One cell; columns of ``as_integer`` numbers, such as years, have no decimal point."""
     if value is None:
         return '<td class="soft">–</td>'
     if isinstance(value, bool):
         return f"<td>{'yes' if value else ''}</td>"
     if isinstance(value, float):
-        shown = "&lt; 0.0001" if 0 < value < 0.00005 else f"{value:{'.0f' if whole else '.4f'}}"
-        return f'<td><data value="{value!r}">{shown}</data></td>'
+        text = "&lt; 0.0001" if 0 < value < 0.00005 else f"{value:{'.0f' if as_integer else '.4f'}}"
+        return f'<td><data value="{value!r}">{text}</data></td>'
     if isinstance(value, int):
         return f"<td>{value:,}</td>"
-    return f'<td class="{"text long" if len(str(value)) > _WRAPPED else "text"}">{escape(str(value))}</td>'
+    return f'<td class="{"text long" if len(str(value)) > _WRAP_LENGTH else "text"}">{escape(str(value))}</td>'

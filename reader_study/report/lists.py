@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from measures.clusters import members
-from measures.coded import coded
+from measures.clusters import renumber_clusters
+from measures.coded import encode_ratings
 from measures.proportions import wilson, wilson_by_cluster
-from measures.ratings import checked
-from measures.records.accuracy import by_category
+from measures.ratings import check_ratings
+from measures.records.accuracy import compute_category_accuracy
 from measures.records.settings import Settings
 from measures.results import AccuracyResult, PairedDifference, to_record
-from reader_study.report.material import Material
+from reader_study.report.material import ReportData
 from reader_study.report.tables import (
     ExcludedAnswers,
     FailedReplies,
@@ -25,110 +25,110 @@ from reader_study.report.tables import (
 )
 
 
-def raters(material: Material, scored: pd.DataFrame) -> tuple[RaterProfile, ...]:
+def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, ...]:
     n = scored.groupby("rater").size()
     readers = [
         RaterProfile(
-            rater=each.name,
+            rater=reader.name,
             kind="reader",
-            level=each.profile.level.value if each.profile.level else None,
-            years=each.profile.years,
-            subspecialty=each.profile.subspecialty or None,
-            set_reference=each.of_reference,
-            simulated=each.simulated,
-            n=int(n.get(each.name, 0)),
+            level=reader.profile.level.value if reader.profile.level else None,
+            years=reader.profile.years,
+            subspecialty=reader.profile.subspecialty or None,
+            set_reference=reader.of_reference,
+            simulated=reader.simulated,
+            n=int(n.get(reader.name, 0)),
         )
-        for each in material.readers
+        for reader in data.readers
     ]
     models = [
-        RaterProfile(rater=each.name, kind="model", simulated=each.simulated, n=int(n.get(each.name, 0)))
-        for each in material.models
+        RaterProfile(rater=model.name, kind="model", simulated=model.simulated, n=int(n.get(model.name, 0)))
+        for model in data.models
     ]
     return (*readers, *models)
 
 
-def by_column(ratings: pd.DataFrame, settings: Settings, *, column: str) -> tuple[AccuracyResult, ...]:
+def compute_accuracy_by_column(ratings: pd.DataFrame, settings: Settings, *, column: str) -> tuple[AccuracyResult, ...]:
     """Accuracy by the values of another column: difficulty, or the answer format."""
     table = ratings.assign(category=ratings[column])
-    return by_category(coded(checked(table), reference=settings.reference), settings)
+    return compute_category_accuracy(encode_ratings(check_ratings(table), reference=settings.reference), settings)
 
 
-def groups(material: Material, scored: pd.DataFrame, confidence: float) -> tuple[LevelAccuracy, ...]:
+def compute_level_accuracy(data: ReportData, scored: pd.DataFrame, confidence: float) -> tuple[LevelAccuracy, ...]:
     """Accuracy of readers pooled by level; clustered by exam, with the readers fixed."""
     results: list[LevelAccuracy] = []
-    level = {
-        each.name: each.profile.level.value if each.profile.level else "not stated"
-        for each in material.readers
+    level_by_reader = {
+        reader.name: reader.profile.level.value if reader.profile.level else "not stated"
+        for reader in data.readers
     }
     rows = scored[scored["kind"] == "reader"]
-    for name, own in rows.groupby(rows["rater"].map(level), sort=True):
-        hits = (own["correct"] == "yes").to_numpy()
-        exams = pd.factorize(own["exam"])[0]
-        found = wilson_by_cluster(hits, exams, confidence=confidence)
+    for name, level_rows in rows.groupby(rows["rater"].map(level_by_reader), sort=True):
+        hits = (level_rows["correct"] == "yes").to_numpy()
+        exams = pd.factorize(level_rows["exam"])[0]
+        proportion = wilson_by_cluster(hits, exams, confidence=confidence)
         results.append(
             LevelAccuracy(
                 level=str(name),
-                readers=own["rater"].nunique(),
-                n=found.n,
-                exams=members(exams)[1],
-                correct=found.count,
-                estimate=found.estimate,
-                low=found.low,
-                high=found.high,
+                readers=level_rows["rater"].nunique(),
+                n=proportion.n,
+                exams=renumber_clusters(exams)[1],
+                correct=proportion.count,
+                estimate=proportion.estimate,
+                low=proportion.low,
+                high=proportion.high,
                 note="these readers, not readers like them; clustered by exam",
             )
         )
     return tuple(results)
 
 
-def failed(material: Material) -> tuple[FailedReplies, ...]:
+def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
     results: list[FailedReplies] = []
-    numbers = {case.shown.question_number for case in material.cases if case.scored}
-    for model in material.models:
-        some = [each for number, each in model.predictions.items() if number in numbers]
-        found = wilson(sum(each.failed for each in some), len(some))
+    numbers = {case.shown.question_number for case in data.cases if case.scored}
+    for model in data.models:
+        predictions = [prediction for number, prediction in model.predictions.items() if number in numbers]
+        proportion = wilson(sum(prediction.failed for prediction in predictions), len(predictions))
         results.append(
             FailedReplies(
                 model=model.name,
-                n=found.n,
-                failed=found.count,
-                share=found.estimate,
-                low=found.low,
-                high=found.high,
-                not_predicted=len(numbers) - len(some),
+                n=proportion.n,
+                failed=proportion.count,
+                share=proportion.estimate,
+                low=proportion.low,
+                high=proportion.high,
+                not_predicted=len(numbers) - len(predictions),
             )
         )
     return tuple(results)
 
 
-def faulty(material: Material) -> tuple[FaultyCase, ...]:
-    cases = {case.shown.id: case for case in material.cases}
-    names = {reader.id: reader.name for reader in material.readers}
+def list_faulty_cases(data: ReportData) -> tuple[FaultyCase, ...]:
+    cases = {case.shown.id: case for case in data.cases}
+    names = {reader.id: reader.name for reader in data.readers}
     return tuple(
         FaultyCase(
-            case=cases[each.key.case_id].shown.number,
-            question_id=cases[each.key.case_id].question.id,
-            reader=names[each.key.reader_id],
-            answered=not each.unanswered,
-            why=each.faulty,
+            case=cases[reading.key.case_id].shown.number,
+            question_id=cases[reading.key.case_id].question.id,
+            reader=names[reading.key.reader_id],
+            answered=not reading.unanswered,
+            why=reading.faulty,
         )
-        for each in material.readings
-        if each.faulty
+        for reading in data.readings
+        if reading.faulty
     )
 
 
-def exclusions(material: Material) -> tuple[ExcludedAnswers, ...]:
-    cases = {case.shown.id: case for case in material.cases}
-    names = {reader.id: reader.name for reader in material.readers}
+def list_exclusions(data: ReportData) -> tuple[ExcludedAnswers, ...]:
+    cases = {case.shown.id: case for case in data.cases}
+    names = {reader.id: reader.name for reader in data.readers}
     return tuple(
         ExcludedAnswers(
-            case=cases[each.case_id].shown.number if each.case_id else None,
-            question_id=cases[each.case_id].question.id if each.case_id else None,
-            reader=names[each.reader_id] if each.reader_id else None,
-            why=each.why,
-            excluded_at=each.excluded_at.isoformat(),
+            case=cases[exclusion.case_id].shown.number if exclusion.case_id else None,
+            question_id=cases[exclusion.case_id].question.id if exclusion.case_id else None,
+            reader=names[exclusion.reader_id] if exclusion.reader_id else None,
+            why=exclusion.why,
+            excluded_at=exclusion.excluded_at.isoformat(),
         )
-        for each in material.exclusions
+        for exclusion in data.exclusions
     )
 
 
@@ -136,14 +136,14 @@ def mark_best(
     accuracy: Sequence[AccuracyResult], paired: Sequence[PairedDifference]
 ) -> tuple[TaskAccuracy, ...]:
     """The accuracies with ``best``: significantly above all other raters of the task (paired interval)."""
-    ahead: Counter[tuple[str, str]] = Counter()
-    for each in paired:
-        if each.low is not None and each.low > 0:
-            ahead[each.task, each.a] += 1
-        if each.high is not None and each.high < 0:
-            ahead[each.task, each.b] += 1
-    others = len({each.rater for each in accuracy}) - 1
+    n_beaten: Counter[tuple[str, str]] = Counter()
+    for difference in paired:
+        if difference.low is not None and difference.low > 0:
+            n_beaten[difference.task, difference.a] += 1
+        if difference.high is not None and difference.high < 0:
+            n_beaten[difference.task, difference.b] += 1
+    n_others = len({result.rater for result in accuracy}) - 1
     return tuple(
-        TaskAccuracy(**to_record(each), best=others > 0 and ahead[each.group, each.rater] == others)
-        for each in accuracy
+        TaskAccuracy(**to_record(result), best=n_others > 0 and n_beaten[result.group, result.rater] == n_others)
+        for result in accuracy
     )

@@ -19,7 +19,7 @@ class ModelAnswers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class ReportData:
     """The data of a report; ``readings`` are the latest revisions."""
 
     study: ReaderStudy
@@ -34,7 +34,7 @@ class Material:
     def left_out(self, *, case_id: int, reader_id: int | None) -> bool:
         """Whether a case, a reader, or the reader's readings of the case are excluded from the analysis."""
         return any(
-            (each.case_id is None or each.case_id == case_id)
-            and (each.reader_id is None or each.reader_id == reader_id)
-            for each in self.exclusions
+            (exclusion.case_id is None or exclusion.case_id == case_id)
+            and (exclusion.reader_id is None or exclusion.reader_id == reader_id)
+            for exclusion in self.exclusions
         )

@@ -16,72 +16,72 @@ from domain.vocabulary import AnswerFormat
 from measures.boxes import MeanOverlap, mean_overlap
 from measures.ratings import ALL
 from measures.records.settings import Settings
-from reader_study.report.material import Material
+from reader_study.report.material import ReportData
 from reader_study.report.tables import BoxOverlap
-from review.forms import overlap_of_boxes
+from review.forms import compute_box_overlap
 
 #: One question: its format, its exam, the boxes of the key, the boxes that were drawn.
-Drawn = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[LabelledBox]]
+AnsweredBoxes = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[LabelledBox]]
 
 
-def overlaps(material: Material, settings: Settings) -> tuple[BoxOverlap, ...]:
+def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverlap, ...]:
     """One row per rater with a box, and per answer format; arms are combined, hidden repeats left out."""
-    cases = {case.shown.id: case for case in material.cases if case.scored}
-    kept = [case for at, case in cases.items() if not material.left_out(case_id=at, reader_id=None)]
-    drawn: dict[tuple[str, str], list[Drawn]] = {}
-    for reader in material.readers:
-        drawn[reader.name, "reader"] = [
-            (question.format, question.exam_id, question.boxes, each.boxes)
-            for each in material.readings
-            if each.key.reader_id == reader.id and not each.key.repeat and each.key.case_id in cases
-            if cases[each.key.case_id].shown.asks_box and not each.unanswered
-            if not material.left_out(case_id=each.key.case_id, reader_id=reader.id)
-            for question in [cases[each.key.case_id].question]
+    cases = {case.shown.id: case for case in data.cases if case.scored}
+    included_cases = [case for case_id, case in cases.items() if not data.left_out(case_id=case_id, reader_id=None)]
+    answers_by_rater: dict[tuple[str, str], list[AnsweredBoxes]] = {}
+    for reader in data.readers:
+        answers_by_rater[reader.name, "reader"] = [
+            (question.format, question.exam_id, question.boxes, reading.boxes)
+            for reading in data.readings
+            if reading.key.reader_id == reader.id and not reading.key.repeat and reading.key.case_id in cases
+            if cases[reading.key.case_id].shown.asks_box and not reading.unanswered
+            if not data.left_out(case_id=reading.key.case_id, reader_id=reader.id)
+            for question in [cases[reading.key.case_id].question]
         ]
-    for model in material.models:
-        drawn[model.name, "model"] = [
-            (case.question.format, case.question.exam_id, case.question.boxes, found.boxes)
-            for case in kept
-            if (found := model.predictions.get(case.shown.question_number)) is not None
+    for model in data.models:
+        answers_by_rater[model.name, "model"] = [
+            (case.question.format, case.question.exam_id, case.question.boxes, prediction.boxes)
+            for case in included_cases
+            if (prediction := model.predictions.get(case.shown.question_number)) is not None
         ]
     return tuple(
         BoxOverlap(
             rater=rater,
             kind=kind,
             format=name,
-            n=found.n,
+            n=overlap.n,
             with_boxes=with_boxes,
-            estimate=found.score,
-            low=found.low,
-            high=found.high,
-            per_truth=found.per_truth,
-            per_match=found.per_match,
-            note=found.note,
+            estimate=overlap.score,
+            low=overlap.low,
+            high=overlap.high,
+            per_truth=overlap.per_truth,
+            per_match=overlap.per_match,
+            note=overlap.note,
         )
-        for (rater, kind), some in drawn.items()
-        for name, with_boxes, found in by_format(some, seed=settings.seed, confidence=settings.confidence)
+        for (rater, kind), answers in answers_by_rater.items()
+        for name, with_boxes, overlap in compute_overlap_by_format(answers, seed=settings.seed, confidence=settings.confidence)
     )
 
 
-def by_format(
-    drawn: Sequence[Drawn], *, seed: int, confidence: float
+def compute_overlap_by_format(
+    answers: Sequence[AnsweredBoxes], *, seed: int, confidence: float
 ) -> Iterator[tuple[str, int, MeanOverlap]]:
     """Mean overlap of all answers to questions whose key has a box, then of each format.
 
     Yields the format, the number of questions with a drawn box, and the overlap; nothing if no box was drawn.
     """
-    asked = [each for each in drawn if each[2]]
-    if not any(boxes for *_, boxes in asked):
+    with_key_boxes = [answer for answer in answers if answer[2]]
+    if not any(boxes for *_, boxes in with_key_boxes):
         return
-    for name in (ALL, *(each.value for each in AnswerFormat)):
-        some = [each for each in asked if name in (ALL, each[0].value)]
-        if not some:
+    for name in (ALL, *(format_.value for format_ in AnswerFormat)):
+        format_answers = [answer for answer in with_key_boxes if name in (ALL, answer[0].value)]
+        if not format_answers:
             continue
-        exams = {exam: at for at, exam in enumerate(dict.fromkeys(each[1] for each in some))}
-        found = mean_overlap(
-            [overlap_of_boxes(key, boxes, by_label=False) for _, _, key, boxes in some],
-            clusters=[exams[each[1]] for each in some],
+        exams = {exam: index for index, exam in enumerate(dict.fromkeys(answer[1] for answer in format_answers))}
+        overlap = mean_overlap(
+            [compute_box_overlap(key, boxes, by_label=False) for _, _, key, boxes in format_answers],
+            clusters=[exams[answer[1]] for answer in format_answers],
             seed=seed,
             confidence=confidence,
         )
-        yield name, sum(bool(boxes) for *_, boxes in some), found
+        yield name, sum(bool(boxes) for *_, boxes in format_answers), overlap

@@ -12,110 +12,110 @@ from collections.abc import Iterable, Sequence
 from domain.vocabulary import Task
 from measures.ratings import ALL
 from measures.results import AccuracyResult, OverallAccuracy, PairAgreement
-from reader_study.report.ratings import KEY
+from reader_study.report.ratings import KEY_RATER
 from reader_study.report.tables import FailedReplies, TextRow
 from release.forms.rexvqa import TASK_NAMES
 
 QUESTIONS, MICRO, MACRO = "Questions", "Overall (micro)", "Overall (macro)"
-MEAN, WHOLE = "Average of the categories", "All questions"
+MEAN, ALL_QUESTIONS = "Average of the categories", "All questions"
 
 
-def by_task(
+def build_task_table(
     accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy], failed: Sequence[FailedReplies]
 ) -> tuple[TextRow, ...]:
     """Accuracy by rater (rows) and task (columns), lowest first; the first row has numbers of questions."""
-    cells = {(each.rater, each.group): each for each in accuracy}
-    stated = sorted({task for _, task in cells if task != ALL}, key=_named)
-    failed_share = {each.model: each.share for each in failed}
+    cells = {(row.rater, row.group): row for row in accuracy}
+    tasks = sorted({task for _, task in cells if task != ALL}, key=_task_name)
+    failed_share = {row.model: row.share for row in failed}
     lines = [
         {
             "Rater": QUESTIONS,
-            MICRO: str(_most(accuracy, ALL)),
+            MICRO: str(_largest_n(accuracy, ALL)),
             MACRO: "",
-            **{_named(task): str(_most(accuracy, task)) for task in stated},
+            **{_task_name(task): str(_largest_n(accuracy, task)) for task in tasks},
             "Failed extractions": "",
         }
     ]
-    for each in sorted(overall, key=lambda each: (each.micro or 0.0, each.rater)):
-        rater = each.rater
+    for row in sorted(overall, key=lambda each: (each.micro or 0.0, each.rater)):
+        rater = row.rater
         lines.append(
             {
                 "Rater": rater,
-                MICRO: _per_cent(each.micro),
-                MACRO: _per_cent(each.macro),
-                **{_named(task): _per_cent(_estimate(cells.get((rater, task)))) for task in stated},
-                "Failed extractions": _per_cent(failed_share.get(rater)),
+                MICRO: _format_percent(row.micro),
+                MACRO: _format_percent(row.macro),
+                **{_task_name(task): _format_percent(_estimate_or_none(cells.get((rater, task)))) for task in tasks},
+                "Failed extractions": _format_percent(failed_share.get(rater)),
             }
         )
     return tuple(lines)
 
 
-def by_category(
+def build_category_table(
     accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy]
 ) -> tuple[TextRow, ...]:
     """Accuracy by category (rows) and rater (columns), and both averages; empty without categories."""
     if not accuracy:
         return ()
-    raters = [each.rater for each in overall]
-    cells = {(each.rater, each.group): each for each in accuracy}
-    categories = sorted({each.group for each in accuracy})
+    raters = [row.rater for row in overall]
+    cells = {(row.rater, row.group): row for row in accuracy}
+    categories = sorted({row.group for row in accuracy})
     lines = [
         {
             "Category": name,
-            QUESTIONS: str(_most(accuracy, name)),
-            **{rater: _per_cent(_estimate(cells.get((rater, name)))) for rater in raters},
+            QUESTIONS: str(_largest_n(accuracy, name)),
+            **{rater: _format_percent(_estimate_or_none(cells.get((rater, name)))) for rater in raters},
         }
         for name in categories
     ]
     shares = {
-        rater: [share for name in categories if (share := _estimate(cells.get((rater, name)))) is not None]
+        rater: [share for name in categories if (share := _estimate_or_none(cells.get((rater, name)))) is not None]
         for rater in raters
     }
-    mean = {rater: sum(some) / len(some) if some else None for rater, some in shares.items()}
-    lines.append({"Category": MEAN, QUESTIONS: "", **{rater: _per_cent(mean[rater]) for rater in raters}})
-    whole = {each.rater: _per_cent(each.micro) for each in overall}
-    asked = str(max(each.n for each in overall))
-    lines.append({"Category": WHOLE, QUESTIONS: asked, **whole})
+    mean = {rater: sum(values) / len(values) if values else None for rater, values in shares.items()}
+    lines.append({"Category": MEAN, QUESTIONS: "", **{rater: _format_percent(mean[rater]) for rater in raters}})
+    micro_by_rater = {row.rater: _format_percent(row.micro) for row in overall}
+    n_questions = str(max(row.n for row in overall))
+    lines.append({"Category": ALL_QUESTIONS, QUESTIONS: n_questions, **micro_by_rater})
     return tuple(lines)
 
 
-def kappas(found: Sequence[PairAgreement], *, known: Sequence[str]) -> tuple[TextRow, ...]:
+def build_kappa_tables(agreements: Sequence[PairAgreement], *, known: Sequence[str]) -> tuple[TextRow, ...]:
     """A square of kappas per task, all tasks first; 1 on the diagonal, empty if not defined."""
-    named = {rater for each in found for rater in (each.a, each.b)} - {KEY}
-    raters = [*(each for each in known if each in named), *sorted(named - set(known))]
+    rater_names = {rater for agreement in agreements for rater in (agreement.a, agreement.b)} - {KEY_RATER}
+    raters = [*(name for name in known if name in rater_names), *sorted(rater_names - set(known))]
     lines: list[TextRow] = []
-    for task in dict.fromkeys(each.task for each in found):
-        kappas = {(each.a, each.b): each.kappa for each in found if each.task == task}
-        kappas |= {(other, one): kappa for (one, other), kappa in kappas.items()}
+    for task in dict.fromkeys(agreement.task for agreement in agreements):
+        kappa_by_pair = {(agreement.a, agreement.b): agreement.kappa for agreement in agreements if agreement.task == task}
+        kappa_by_pair |= {(second, first): kappa for (first, second), kappa in kappa_by_pair.items()}
         lines += [
             {
-                "Task": _named(task),
-                "Rater": one,
+                "Task": _task_name(task),
+                "Rater": row_rater,
                 **{
-                    other: _two_decimals(1.0 if other == one else kappas.get((one, other)))
-                    for other in raters
+                    column_rater: _format_two_decimals(1.0 if column_rater == row_rater else kappa_by_pair.get((row_rater, column_rater)))
+                    for column_rater in raters
                 },
             }
-            for one in raters
+            for row_rater in raters
         ]
     return tuple(lines)
 
 
-def _two_decimals(value: float | None) -> str:
+def _format_two_decimals(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _named(task: str) -> str:
-    return TASK_NAMES[Task(task)] if task in {each.value for each in Task} else task
+def _task_name(task: str) -> str:
+    return TASK_NAMES[Task(task)] if task in {member.value for member in Task} else task
 
 
-def _most(accuracy: Iterable[AccuracyResult], group: str) -> int:
-    return max((each.n for each in accuracy if each.group == group), default=0)
+def _largest_n(accuracy: Iterable[AccuracyResult], group: str) -> int:
+    return max((row.n for row in accuracy if row.group == group), default=0)
 
 
-def _estimate(found: AccuracyResult | None) -> float | None:
-    return None if found is None else found.estimate
+def _estimate_or_none(result: AccuracyResult | None) -> float | None:
+    return None if result is None else result.estimate
 
 
-def _per_cent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.2f}"

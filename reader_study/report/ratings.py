@@ -6,70 +6,70 @@ from typing import Any
 
 import pandas as pd
 
-from domain.protocols import CannotDetermineAs
-from domain.questions import Answer, letter
+from domain.protocols import CannotDetermineRule
+from domain.questions import Answer, option_letter
 from domain.studies import Case
 from measures.ratings import REPEAT, TRAINING, UNDETERMINED
-from reader_study.report.material import Material
+from reader_study.report.material import ReportData
 
-KEY = "the key"
+KEY_RATER = "the key"
 #: The answer of a prediction whose extraction failed; a category of its own for agreement.
 FAILED_ANSWER = "no answer found"
 
 Row = dict[str, Any]
 
 
-def ratings_of(material: Material) -> pd.DataFrame:
+def build_ratings(data: ReportData) -> pd.DataFrame:
     """The table of ratings, with additional columns of the report (difficulty, position, seconds, kind).
 
     ``correct`` is given for every answer, because a question may have several correct answers. A question
     that was only reported as faulty counts as unanswered; so does "cannot determine" if the protocol excludes
     it.
     """
-    left_out = material.versions[-1].protocol.cannot_determine is CannotDetermineAs.LEFT_OUT
+    excludes_cannot_determine = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.LEFT_OUT
     rows: list[Row] = []
-    cases = {case.shown.id: case for case in material.cases}
-    names = {reader.id: reader for reader in material.readers}
-    several = len(material.study.design.arms) > 1
-    kept = [
+    cases = {case.shown.id: case for case in data.cases}
+    readers_by_id = {reader.id: reader for reader in data.readers}
+    has_arms = len(data.study.design.arms) > 1
+    included_cases = [
         case
-        for case in material.cases
-        if case.scored and not material.left_out(case_id=case.shown.id, reader_id=None)
+        for case in data.cases
+        if case.scored and not data.left_out(case_id=case.shown.id, reader_id=None)
     ]
-    rows += [_row(case, KEY, "reference", _said(case.question.answer), correct="yes") for case in kept]
-    for reading in material.readings:
-        case, reader = cases[reading.key.case_id], names[reading.key.reader_id]
-        if material.left_out(case_id=case.shown.id, reader_id=reader.id):
+    rows += [_build_row(case, KEY_RATER, "reference", _answer_to_text(case.question.answer), correct="yes") for case in included_cases]
+    for reading in data.readings:
+        case, reader = cases[reading.key.case_id], readers_by_id[reading.key.reader_id]
+        if data.left_out(case_id=case.shown.id, reader_id=reader.id):
             continue
-        said = UNDETERMINED if reading.cannot_determine else _said(reading.answer)
-        if reading.unanswered or (reading.cannot_determine and left_out):
-            said = ""
-        arm = reading.key.arm if several else ""
+        answer_text = UNDETERMINED if reading.cannot_determine else _answer_to_text(reading.answer)
+        if reading.unanswered or (reading.cannot_determine and excludes_cannot_determine):
+            answer_text = ""
+        arm = reading.key.arm if has_arms else ""
         rows.append(
-            _row(
-                case, reader.name, "reader", said,
+            _build_row(
+                case, reader.name, "reader", answer_text,
                 arm=TRAINING if not case.scored else REPEAT if reading.key.repeat else arm,
-                correct="" if not said else _yes(case.is_right(reading.answer)),
-                set_reference=_yes(reader.of_reference),
+                correct="" if not answer_text else _yes_or_no(case.is_right(reading.answer)),
+                set_reference=_yes_or_no(reader.of_reference),
                 position=reading.position,
                 seconds=reading.seconds_looking,
             )
         )  # fmt: skip
-    taken = {reader.name for reader in material.readers} | {KEY}
-    for model in material.models:
-        name = f"{model.name} (model)" if model.name in taken else model.name
-        for case in kept:
-            found = model.predictions.get(case.shown.question_number)
-            if found is None:
+    used_names = {reader.name for reader in data.readers} | {KEY_RATER}
+    for model in data.models:
+        name = f"{model.name} (model)" if model.name in used_names else model.name
+        for case in included_cases:
+            prediction = model.predictions.get(case.shown.question_number)
+            if prediction is None:
                 continue
-            said = FAILED_ANSWER if found.answer is None else _said(found.answer)
-            correct = _yes(case.is_right(found.answer))
-            rows.append(_row(case, name, "model", said, correct=correct, seconds=found.seconds))
-    columns = list(_row(material.cases[0], "", "", "")) if material.cases else []
+            answer_text = FAILED_ANSWER if prediction.answer is None else _answer_to_text(prediction.answer)
+            correct = _yes_or_no(case.is_right(prediction.answer))
+            rows.append(_build_row(case, name, "model", answer_text, correct=correct, seconds=prediction.seconds))
+    columns = list(_build_row(data.cases[0], "", "", "")) if data.cases else []
     return pd.DataFrame(rows, columns=columns)
 
 
-def _row(
+def _build_row(
     case: Case,
     rater: str,
     kind: str,
@@ -102,13 +102,13 @@ def _row(
     }
 
 
-def _said(answer: Answer | None) -> str:
+def _answer_to_text(answer: Answer | None) -> str:
     if answer is None:
         return ""
     if isinstance(answer, str):
         return " ".join(answer.split()).casefold().replace("|", "/")
-    return "|".join(letter(index) for index in answer)
+    return "|".join(option_letter(index) for index in answer)
 
 
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"

@@ -72,143 +72,143 @@ class PlaceRow(OptionPlace):
     more: float | None
 
 
-def accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[AccuracyDetails]]:
+def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[AccuracyDetails]]:
     """One row per rater, the highest first; raters who helped to set the key are marked."""
-    helped = {each.rater for each in report.tables.raters if each.set_reference}
-    return _falling(
-        _row(
-            f"{each.rater}{' †' if each.rater in helped else ''}",
-            each.kind,
-            AccuracyDetails(task=task, n=each.n, correct=each.correct),
-            (each.estimate, each.low, each.high),
-            written=per_cent,
-            n=f"{each.correct:,}/{each.n:,}",
-            note=each.note,
+    helped_raters = {profile.rater for profile in report.tables.raters if profile.set_reference}
+    return _sort_descending(
+        _build_row(
+            f"{result.rater}{' †' if result.rater in helped_raters else ''}",
+            result.kind,
+            AccuracyDetails(task=task, n=result.n, correct=result.correct),
+            (result.estimate, result.low, result.high),
+            format_value=format_percent,
+            n=f"{result.correct:,}/{result.n:,}",
+            note=result.note,
         )
-        for each in report.tables.accuracy
-        if each.group == task
+        for result in report.tables.accuracy
+        if result.group == task
     )
 
 
-def difference_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[DifferenceDetails]]:
+def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[DifferenceDetails]]:
     """Each rater minus the chosen model, on the cases that both answered."""
-    model, kinds = report.facts.model, {each.rater: each.kind for each in report.tables.overall}
+    model, kinds = report.facts.model, {overall.rater: overall.kind for overall in report.tables.overall}
     rows = []
-    for each in report.tables.paired:
-        if each.task != task or model not in (each.a, each.b):
+    for difference in report.tables.paired:
+        if difference.task != task or model not in (difference.a, difference.b):
             continue
-        turned = each.a == model
-        sign = -1 if turned else 1
-        low, high = each.low, each.high
+        model_first = difference.a == model
+        sign = -1 if model_first else 1
+        low, high = difference.low, difference.high
         if low is not None and high is not None:
             low, high = sorted((sign * low, sign * high))
-        other = each.b if turned else each.a
+        rater = difference.b if model_first else difference.a
         rows.append(
-            _row(
-                other,
-                kinds[other],
+            _build_row(
+                rater,
+                kinds[rater],
                 DifferenceDetails(
                     task=task,
-                    n=each.n,
-                    rater_only=each.b_only if turned else each.a_only,
-                    model_only=each.a_only if turned else each.b_only,
-                    p_exact=each.p_exact,
-                    p_holm=each.p_holm,
+                    n=difference.n,
+                    rater_only=difference.b_only if model_first else difference.a_only,
+                    model_only=difference.a_only if model_first else difference.b_only,
+                    p_exact=difference.p_exact,
+                    p_holm=difference.p_holm,
                 ),
-                (None if each.difference is None else sign * each.difference, low, high),
-                written=per_cent_signed,
-                n=f"n {each.n:,}",
-                note=each.note,
+                (None if difference.difference is None else sign * difference.difference, low, high),
+                format_value=format_signed_percent,
+                n=f"n {difference.n:,}",
+                note=difference.note,
             )
         )
-    return _falling(rows)
+    return _sort_descending(rows)
 
 
-def kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreement]:
+def list_kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreement]:
     """The agreement of each pair of raters, without the key; those with ``few`` cases are shown in grey."""
     key = report.facts.settings.reference
-    return [each for each in report.tables.agreement if each.task == task and key not in (each.a, each.b)]
+    return [agreement for agreement in report.tables.agreement if agreement.task == task and key not in (agreement.a, agreement.b)]
 
 
-def repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
+def build_repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
     """Kappa of each reader's first answers with their answers to hidden repeats."""
     return [
-        _row(
-            each.rater,
+        _build_row(
+            repeat.rater,
             "reader",
-            RepeatDetails(n=each.n, observed=each.observed),
-            (each.kappa, each.low, each.high),
-            written=plain,
-            n=f"agreed {each.observed:.0%}, n {each.n:,}",
-            note=each.note,
+            RepeatDetails(n=repeat.n, observed=repeat.observed),
+            (repeat.kappa, repeat.low, repeat.high),
+            format_value=format_decimal,
+            n=f"agreed {repeat.observed:.0%}, n {repeat.n:,}",
+            note=repeat.note,
         )
-        for each in report.tables.repeats
+        for repeat in report.tables.repeats
     ]
 
 
-def time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
+def build_time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
     """Median seconds per case with quartiles."""
-    kinds = {each.rater: each.kind for each in report.tables.overall}
+    kinds = {overall.rater: overall.kind for overall in report.tables.overall}
     return [
-        _row(
-            each.rater,
-            kinds.get(each.rater, "reader"),
-            TimeDetails(n=each.n, median_right=each.median_right, median_wrong=each.median_wrong),
-            (each.median, each.quarter_1, each.quarter_3),
-            written=seconds,
-            n=f"n {each.n:,}",
+        _build_row(
+            times.rater,
+            kinds.get(times.rater, "reader"),
+            TimeDetails(n=times.n, median_right=times.median_right, median_wrong=times.median_wrong),
+            (times.median, times.quarter_1, times.quarter_3),
+            format_value=format_seconds,
+            n=f"n {times.n:,}",
         )
-        for each in report.tables.times
+        for times in report.tables.times
     ]
 
 
-def place_rows(report: StudyReport) -> list[PlaceRow]:
+def build_place_rows(report: StudyReport) -> list[PlaceRow]:
     """How much more often each rater chose a place than the key was there."""
     return [
         PlaceRow(
-            **to_record(each),
-            more=None if each.chosen_share is None else each.chosen_share - each.key_share,
+            **to_record(place),
+            more=None if place.chosen_share is None else place.chosen_share - place.key_share,
         )
-        for each in report.tables.positions
+        for place in report.tables.positions
     ]
 
 
-def per_cent(value: float) -> str:
+def format_percent(value: float) -> str:
     return f"{value * 100:.2f}"
 
 
-def per_cent_signed(value: float) -> str:
+def format_signed_percent(value: float) -> str:
     return f"{value * 100:+.2f}"
 
 
-def plain(value: float) -> str:
+def format_decimal(value: float) -> str:
     return f"{value:.2f}"
 
 
-def seconds(value: float) -> str:
+def format_seconds(value: float) -> str:
     return f"{value:.1f}"
 
 
-def _row(
+def _build_row(
     label: str,
     kind: str,
     details: Details,
     points: tuple[float | None, float | None, float | None],
     *,
-    written: Callable[[float], str],
+    format_value: Callable[[float], str],
     n: str,
     note: str = "",
 ) -> ForestRow[Details]:
     """The row, with its estimate and interval (``points``) also as text."""
     value, low, high = points
     if value is None:
-        why = note or "not defined"
-        words = f"{why if why.startswith('not defined') else f'not defined: {why}'}, {n}"
+        reason = note or "not defined"
+        words = f"{reason if reason.startswith('not defined') else f'not defined: {reason}'}, {n}"
     else:
-        interval = "" if low is None or high is None else f" [{written(low)}, {written(high)}]"
-        words = f"{written(value)}{interval}  {n}"
+        interval = "" if low is None or high is None else f" [{format_value(low)}, {format_value(high)}]"
+        words = f"{format_value(value)}{interval}  {n}"
     return ForestRow(label=label, kind=kind, details=details, estimate=value, low=low, high=high, words=words)
 
 
-def _falling(rows: Iterable[ForestRow[Details]]) -> list[ForestRow[Details]]:
+def _sort_descending(rows: Iterable[ForestRow[Details]]) -> list[ForestRow[Details]]:
     return sorted(rows, key=lambda row: (-(row.estimate if row.estimate is not None else -9), row.label))

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 #: From 0 to 1: pale to dark blue; from -1 to 0: dark orange to pale. Distinguishable without red and green.
-_PALE, _MORE, _LESS = (232, 240, 246), (24, 84, 128), (164, 74, 22)
+_PALE, _POSITIVE, _NEGATIVE = (232, 240, 246), (24, 84, 128), (164, 74, 22)
 #: For values that are not defined or have too few cases; dark enough for white text in both themes.
 GREY, ON_GREY = "#666f77", "#ffffff"
 
 
-def colour(shade: float) -> str:
+def cell_colour(shade: float) -> str:
     """The colour of a shade, which is clipped to -1 to 1."""
-    return f"#{''.join(f'{part:02x}' for part in _mixed(shade))}"
+    return f"#{''.join(f'{part:02x}' for part in _mix_colour(shade))}"
 
 
-def ink(shade: float) -> str:
+def text_colour(shade: float) -> str:
     """Black or white, whichever has more contrast; never below 4.5 : 1.
 
     Source: WCAG 2.2, success criterion 1.4.3 (contrast), and its relative luminance.
     """
-    light = _luminance(_mixed(shade)) + 0.05
-    return "#000000" if light / 0.05 >= 1.05 / light else "#ffffff"
+    luminance = _luminance(_mix_colour(shade)) + 0.05
+    return "#000000" if luminance / 0.05 >= 1.05 / luminance else "#ffffff"
 
 
-def _mixed(shade: float) -> tuple[int, ...]:
-    much, end = min(1.0, abs(shade)), _MORE if shade >= 0 else _LESS
-    return tuple(round(pale + (full - pale) * much) for pale, full in zip(_PALE, end, strict=True))
+def _mix_colour(shade: float) -> tuple[int, ...]:
+    amount, end_colour = min(1.0, abs(shade)), _POSITIVE if shade >= 0 else _NEGATIVE
+    return tuple(round(pale + (full - pale) * amount) for pale, full in zip(_PALE, end_colour, strict=True))
 
 
 def _luminance(parts: tuple[int, ...]) -> float:
     shares = (part / 255 for part in parts)
-    linear = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in shares)
-    return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    linear = (channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in shares)
+    return sum(weight * component for weight, component in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -11,12 +11,12 @@ from domain.errors import Refused
 from domain.protocols import protocol_from_plain
 from measures.results import PairedDifference, Record, tables_from_records, tables_to_records
 from reader_study.report.facts import StudyFacts, facts_from_plain
-from reader_study.report.sentences import sentences
+from reader_study.report.sentences import write_sentences
 from reader_study.report.tables import ReportTables
 
 VERSION = "overread.study-report/1"
 #: Agreement on fewer cases is shown in grey.
-FEW = 30
+SMALL_SAMPLE = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +68,8 @@ class StudyReport:
             Refused: there is no such model.
         """
         protocol = protocol_from_plain(self.facts.protocol)
-        facts = replace(self.facts, model=chosen_model(self.tables, protocol.model, model))
-        return replace(self, facts=facts, words=sentences(facts, self.tables, protocol))
+        facts = replace(self.facts, model=choose_model(self.tables, protocol.model, model))
+        return replace(self, facts=facts, words=write_sentences(facts, self.tables, protocol))
 
     def of_kinds(self, kinds: Collection[str]) -> StudyReport:
         """The report with the rows of some kinds of raters only; comparisons with the chosen model stay.
@@ -77,29 +77,29 @@ class StudyReport:
         Args:
             kinds: "reader" and "model". Tables that are not about raters keep all rows.
         """
-        kept = {each.rater for each in self.tables.overall if each.kind in kinds}
-        compared = kept | {self.facts.model}
+        rater_names = {result.rater for result in self.tables.overall if result.kind in kinds}
+        compared = rater_names | {self.facts.model}
 
-        def is_kept(row: object) -> bool:
+        def is_included(row: object) -> bool:
             raters = {getattr(row, name) for name in ("rater", "a", "b") if hasattr(row, name)}
             if isinstance(row, PairedDifference):
-                return raters <= compared and not raters.isdisjoint(kept)
-            return raters <= kept
+                return raters <= compared and not raters.isdisjoint(rater_names)
+            return raters <= rater_names
 
         tables = {
-            table.name: tuple(filter(is_kept, getattr(self.tables, table.name)))
+            table.name: tuple(filter(is_included, getattr(self.tables, table.name)))
             for table in fields(self.tables)
         }
         return replace(self, tables=ReportTables(**tables))
 
 
-def chosen_model(tables: ReportTables, of_protocol: str, asked: str | None) -> str | None:
+def choose_model(tables: ReportTables, protocol_model: str, requested: str | None) -> str | None:
     """The model that raters are compared with.
 
     Args:
         tables: of the report.
-        of_protocol: the protocol's model, "" for none.
-        asked: the user's choice; None for the protocol's.
+        protocol_model: the protocol's model, "" for none.
+        requested: the user's choice; None for the protocol's.
 
     Returns:
         None if there are several models and none is named.
@@ -107,9 +107,9 @@ def chosen_model(tables: ReportTables, of_protocol: str, asked: str | None) -> s
     Raises:
         Refused: there is no model of the requested name.
     """
-    models = [each.rater for each in tables.overall if each.kind == "model"]
-    if asked is not None:
-        if asked not in models:
-            raise Refused(f"{asked!r} is no model of this study; there are {', '.join(models) or 'none'}.")
-        return asked
-    return of_protocol if of_protocol in models else models[0] if len(models) == 1 else None
+    models = [row.rater for row in tables.overall if row.kind == "model"]
+    if requested is not None:
+        if requested not in models:
+            raise Refused(f"{requested!r} is no model of this study; there are {', '.join(models) or 'none'}.")
+        return requested
+    return protocol_model if protocol_model in models else models[0] if len(models) == 1 else None

@@ -12,118 +12,118 @@ from domain.protocols import protocol_to_plain
 from measures.ratings import REPEAT, TRAINING
 from measures.records.settings import EVERY_PAIR, Settings
 from measures.results import UsedSettings, to_record
-from measures.whole import measure
+from measures.whole import compute_measures
 from reader_study.report import answers, lists, printed
 from reader_study.report.facts import ProtocolVersionFacts, StudyFacts
-from reader_study.report.family import adjusted, family_of
-from reader_study.report.material import Material
-from reader_study.report.overlaps import overlaps
-from reader_study.report.ratings import KEY, ratings_of
-from reader_study.report.sentences import sentences
-from reader_study.report.study_report import FEW, StudyReport, chosen_model
+from reader_study.report.family import adjust_p_values, resolve_family
+from reader_study.report.material import ReportData
+from reader_study.report.overlaps import compute_box_overlaps
+from reader_study.report.ratings import KEY_RATER, build_ratings
+from reader_study.report.sentences import write_sentences
+from reader_study.report.study_report import SMALL_SAMPLE, StudyReport, choose_model
 from reader_study.report.tables import ReportTables, StudyAgreement
 
 
-def report_of(
-    material: Material, *, model: str | None = None, progress: Callable[[float], None] | None = None
+def build_report(
+    data: ReportData, *, model: str | None = None, progress: Callable[[float], None] | None = None
 ) -> StudyReport:
     """Compute a report.
 
     Args:
-        material: the data of the study.
+        data: the data of the study.
         model: the model that raters are compared with; None for the protocol's.
         progress: called with the fraction done, 0 to 1.
 
     Raises:
         Refused: nobody has answered a case that counts, or there is no such model.
     """
-    ratings = ratings_of(material)
-    scored = answers.counted(ratings)
+    ratings = build_ratings(data)
+    scored = answers.select_counted_answers(ratings)
     if scored.empty or set(scored["kind"]) == {"reference"}:
         raise Refused(
             "No reader and no model has answered a case of this study yet: there is nothing to report."
         )
-    protocol = material.versions[-1].protocol
+    protocol = data.versions[-1].protocol
     settings = Settings(
-        reference=KEY,
+        reference=KEY_RATER,
         seed=abs(protocol.seed),
         bootstrap=max(100, protocol.bootstrap) if protocol.bootstrap else 0,
         confidence=protocol.confidence,
     )
-    found = measure(ratings, settings=settings, progress=progress)
-    family = family_of(protocol.family, {each.rater: each.kind for each in found.overall})
-    raters, failed = lists.raters(material, scored), lists.failed(material)
+    measures = compute_measures(ratings, settings=settings, progress=progress)
+    family = resolve_family(protocol.family, {row.rater: row.kind for row in measures.overall})
+    raters, failed = lists.list_raters(data, scored), lists.count_failed_replies(data)
     agreement = tuple(
-        StudyAgreement(**to_record(each), few=each.n < FEW or each.kappa is None) for each in found.agreement
+        StudyAgreement(**to_record(row), few=row.n < SMALL_SAMPLE or row.kappa is None) for row in measures.agreement
     )
-    paired = adjusted(found.paired, family)
+    paired = adjust_p_values(measures.paired, family)
     tables = ReportTables(
         raters=raters,
-        accuracy=lists.mark_best(found.accuracy, paired),
-        by_category=found.by_category,
-        by_difficulty=lists.by_column(ratings, settings, column="difficulty"),
-        by_format=lists.by_column(ratings, settings, column="format"),
-        overall=found.overall,
-        coverage=found.coverage,
-        groups=lists.groups(material, scored, protocol.confidence),
+        accuracy=lists.mark_best(measures.accuracy, paired),
+        by_category=measures.by_category,
+        by_difficulty=lists.compute_accuracy_by_column(ratings, settings, column="difficulty"),
+        by_format=lists.compute_accuracy_by_column(ratings, settings, column="format"),
+        overall=measures.overall,
+        coverage=measures.coverage,
+        groups=lists.compute_level_accuracy(data, scored, protocol.confidence),
         paired=paired,
-        unpaired=found.unpaired,
-        mrmc=found.mrmc,
+        unpaired=measures.unpaired,
+        mrmc=measures.mrmc,
         agreement=agreement,
-        group_agreement=found.group,
-        repeats=found.repeats,
-        boxes=overlaps(material, settings),
+        group_agreement=measures.group,
+        repeats=measures.repeats,
+        boxes=compute_box_overlaps(data, settings),
         failed=failed,
-        confusion=answers.confusion(ratings),
-        positions=answers.positions(material, ratings),
-        times=answers.times(ratings),
-        learning=answers.learning(ratings),
-        faulty=lists.faulty(material),
-        exclusions=lists.exclusions(material),
-        printed_by_task=printed.by_task(found.accuracy, found.overall, failed),
-        printed_by_category=printed.by_category(found.by_category, found.overall),
-        printed_kappa=printed.kappas(found.agreement, known=[each.rater for each in raters]),
+        confusion=answers.compute_confusion(ratings),
+        positions=answers.compute_option_places(data, ratings),
+        times=answers.compute_reading_times(ratings),
+        learning=answers.compute_learning(ratings),
+        faulty=lists.list_faulty_cases(data),
+        exclusions=lists.list_exclusions(data),
+        printed_by_task=printed.build_task_table(measures.accuracy, measures.overall, failed),
+        printed_by_category=printed.build_category_table(measures.by_category, measures.overall),
+        printed_kappa=printed.build_kappa_tables(measures.agreement, known=[profile.rater for profile in raters]),
     )
-    facts = _facts(
-        material,
+    facts = _build_facts(
+        data,
         ratings,
-        model=chosen_model(tables, protocol.model, model),
-        settings=replace(found.settings, family=protocol.family or EVERY_PAIR),
+        model=choose_model(tables, protocol.model, model),
+        settings=replace(measures.settings, family=protocol.family or EVERY_PAIR),
         family=family.words,
     )
-    return StudyReport(facts=facts, words=sentences(facts, tables, protocol), tables=tables)
+    return StudyReport(facts=facts, words=write_sentences(facts, tables, protocol), tables=tables)
 
 
-def _facts(
-    material: Material, ratings: pd.DataFrame, *, model: str | None, settings: UsedSettings, family: str
+def _build_facts(
+    data: ReportData, ratings: pd.DataFrame, *, model: str | None, settings: UsedSettings, family: str
 ) -> StudyFacts:
-    study = material.study
-    last = material.versions[-1]
+    study = data.study
+    current_version = data.versions[-1]
     arm = ratings["arm"]
     return StudyFacts(
         study=study.name,
         source=str(study.source),
         simulated=study.simulated,
         state=study.state.value,
-        cases=sum(case.scored for case in material.cases),
+        cases=sum(case.scored for case in data.cases),
         cases_analysed=int((ratings["kind"] == "reference").sum()),
         training_answers=int((arm == TRAINING).sum()),
         repeat_answers=int((arm == REPEAT).sum()),
-        readers=len(material.readers),
-        models=len(material.models),
+        readers=len(data.readers),
+        models=len(data.models),
         model=model,
-        protocol_version=last.version,
-        protocol_sha256=last.sha256,
-        protocol=protocol_to_plain(last.protocol),
+        protocol_version=current_version.version,
+        protocol_sha256=current_version.sha256,
+        protocol=protocol_to_plain(current_version.protocol),
         protocol_versions=tuple(
             ProtocolVersionFacts(
-                version=each.version,
-                sha256=each.sha256,
-                written_at=each.written_at.isoformat(),
-                answers_before=each.answers_before,
-                why=each.why,
+                version=version.version,
+                sha256=version.sha256,
+                written_at=version.written_at.isoformat(),
+                answers_before=version.answers_before,
+                why=version.why,
             )
-            for each in material.versions
+            for version in data.versions
         ),
         settings=settings,
         family=family,

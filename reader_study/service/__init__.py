@@ -5,70 +5,70 @@ A function is one transaction, which the caller commits. ``by`` or ``person`` is
 stored. ``study`` is the name of a study; NotFound is raised for an unknown one.
 """
 
-from reader_study.answers import Said
-from reader_study.service.drafts import keep_reading_draft, read_guideline, record_reading_time
+from reader_study.answers import SubmittedAnswer
+from reader_study.service.drafts import save_reading_draft, record_guideline_read, record_reading_time
 from reader_study.service.outside import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
-from reader_study.service.progress import ReaderProgress, faulty_questions, study_progress
-from reader_study.service.protocols import LeftOut, change_protocol, exclude, exclusions_in, protocol_versions
-from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
-from reader_study.service.reading import give_reading
+from reader_study.service.progress import ReaderProgress, list_faulty_questions, load_study_progress
+from reader_study.service.protocols import Excluded, change_protocol, exclude_readings, list_exclusions, list_protocol_versions
+from reader_study.service.readers import assign_readers, list_readers, remove_reader, set_profile
+from reader_study.service.reading import submit_reading
 from reader_study.service.reporting import (
     ReportState,
     compute_report,
-    kept_report,
-    report_state,
-    study_report,
+    load_stored_report,
+    load_report_state,
+    load_or_compute_report,
 )
-from reader_study.service.sheets import is_training, open_case, reading_at, reading_image, studies_for
+from reader_study.service.sheets import is_training_case, open_case, load_reading_at, load_reading_image, list_studies_for_reader
 from reader_study.service.studies import (
     StudySummary,
     close_study,
     create_study,
-    describe,
+    describe_design,
     list_studies,
     reopen_study,
-    study_summary,
+    load_study_summary,
 )
 
 __all__ = [
     "ImportedPredictions",
-    "LeftOut",
+    "Excluded",
     "OutsideReadings",
     "ReaderProgress",
     "ReportState",
-    "Said",
+    "SubmittedAnswer",
     "StudySummary",
     "assign_readers",
     "change_protocol",
     "close_study",
     "compute_report",
     "create_study",
-    "describe",
-    "exclude",
-    "exclusions_in",
-    "faulty_questions",
-    "give_reading",
+    "describe_design",
+    "exclude_readings",
+    "list_exclusions",
+    "list_faulty_questions",
+    "submit_reading",
     "import_predictions",
     "import_readings",
-    "is_training",
-    "keep_reading_draft",
-    "kept_report",
+    "is_training_case",
+    "save_reading_draft",
+    "load_stored_report",
     "list_models",
     "list_studies",
     "open_case",
-    "protocol_versions",
-    "read_guideline",
-    "readers_in",
-    "reading_at",
-    "reading_image",
+    "list_protocol_versions",
+    "record_guideline_read",
+    "list_readers",
+    "load_reading_at",
+    "load_reading_image",
     "record_reading_time",
     "remove_reader",
     "reopen_study",
-    "report_state",
+    "load_report_state",
     "set_profile",
-    "studies_for",
-    "study_progress",
-    "study_report",
-    "study_summary",
+    "list_studies_for_reader",
+    "load_study_progress",
+    "load_or_compute_report",
+    "load_study_summary",
 ]

@@ -10,19 +10,19 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, StaleRevision
 from domain.people import Action, Person, require
-from reader_study.service.held import check_open, hold_case
+from reader_study.service.held import check_open, lock_case
 from storage.reader_study import readers as study_readers
 from storage.reader_study import readings as stored
 
 
-def read_guideline(db: Session, *, person: Person, study_id: int, now: datetime) -> None:
+def record_guideline_read(db: Session, *, person: Person, study_id: int, now: datetime) -> None:
     """Store that the person has read the guideline; only the first time counts.
 
     Raises:
         NotFound: the person is no reader of the study.
     """
     require(person, Action.READ)
-    reader = study_readers.reader_of_person(db, study_id=study_id, person_id=person.id)
+    reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
     if reader is None:
         raise NotFound(f"No reader study number {study_id} is {person.display_name}'s to read.")
     if reader.guideline_read_at is not None:
@@ -31,7 +31,7 @@ def read_guideline(db: Session, *, person: Person, study_id: int, now: datetime)
     record(db, by=person, what="read guideline", subject=f"study {study_id} reader {reader.id}", now=now)
 
 
-def keep_reading_draft(  # allow writes-without-record: a draft is not an answer yet
+def save_reading_draft(  # allow writes-without-record: a draft is not an answer yet
     db: Session,
     *,
     person: Person,
@@ -61,18 +61,18 @@ def keep_reading_draft(  # allow writes-without-record: a draft is not an answer
         Refused: the study is closed.
     """
     require(person, Action.READ)
-    held = hold_case(db, person=person, study_id=study_id, position=position)
-    draft = stored.draft_of(db, key=held.key)
-    known = draft.revision if draft else 0
-    if draft is not None and known == revision + 1 and draft.body == body:
-        return known
-    if known != revision:
+    locked = lock_case(db, person=person, study_id=study_id, position=position)
+    draft = stored.find_draft(db, key=locked.key)
+    current_revision = draft.revision if draft else 0
+    if draft is not None and current_revision == revision + 1 and draft.body == body:
+        return current_revision
+    if current_revision != revision:
         raise StaleRevision(
-            f"Not kept: what was entered is at revision {known}, this form knows {revision}. It was "
+            f"Not kept: what was entered is at revision {current_revision}, this form knows {revision}. It was "
             "changed or answered in another tab or window. Reload the page."
         )
-    check_open(held)
-    stored.put_draft(db, key=held.key, revision=revision + 1, body=body, now=now)
+    check_open(locked)
+    stored.put_draft(db, key=locked.key, revision=revision + 1, body=body, now=now)
     return revision + 1
 
 
@@ -97,10 +97,10 @@ def record_reading_time(  # allow writes-without-record: reading times are not a
     for name, value in (("seconds", seconds), ("looking", seconds_looking), ("away", seconds_away)):
         if not 0 <= value < float("inf"):
             raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
-    held = hold_case(db, person=person, study_id=study_id, position=position)
+    locked = lock_case(db, person=person, study_id=study_id, position=position)
     stored.put_times(
         db,
-        key=held.key,
+        key=locked.key,
         seconds=seconds,
         seconds_looking=seconds_looking,
         seconds_away=seconds_away,

@@ -16,15 +16,15 @@ from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.readings import Reading, ReadingKey
 from domain.studies import ReaderProfile, StudyState
-from reader_study.readings_file import check_records, read_records, reading_of_record
-from reader_study.readings_process import guarded_readings
+from reader_study.readings_file import check_records, read_records, build_outside_reading
+from reader_study.readings_process import read_readings_in_process
 from storage.reader_study import readers as study_readers
-from storage.reader_study.cases import blind_cases_of
-from storage.reader_study.readings import add_readings, readings_of
-from storage.reader_study.studies import current_protocol, load_study
+from storage.reader_study.cases import list_blind_cases
+from storage.reader_study.readings import add_readings, iterate_readings
+from storage.reader_study.studies import load_current_protocol, load_study
 
 #: Readings per statement; with one statement each, other writers would wait for up to a minute.
-_AT_ONCE = 1_000
+_BATCH_SIZE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,73 +70,73 @@ def import_readings(
         Refused: the study is closed.
     """
     require(by, Action.RUN_STUDY)
-    found = load_study(db, name=study, lock=True)
-    if found.state is StudyState.CLOSED:
+    loaded_study = load_study(db, name=study, lock=True)
+    if loaded_study.state is StudyState.CLOSED:
         raise Refused(f"The study {study} is closed. Open it again first.")
     if isinstance(content, Path):
-        records, refusals = guarded_readings(content, file=file)
+        records, refusals = read_readings_in_process(content, file=file)
     else:
         records, refusals = read_records(content, file=file)
-    cases = {case.question_id: case for case in blind_cases_of(db, study_id=found.id)}
-    readers = {reader.name: reader for reader in study_readers.readers_of(db, study_id=found.id)}
-    known = Counter(
-        (reading.key.reader_id, reading.key.case_id) for reading in readings_of(db, study_id=found.id)
+    cases = {case.question_id: case for case in list_blind_cases(db, study_id=loaded_study.id)}
+    readers = {reader.name: reader for reader in study_readers.list_readers(db, study_id=loaded_study.id)}
+    reading_counts = Counter(
+        (reading.key.reader_id, reading.key.case_id) for reading in iterate_readings(db, study_id=loaded_study.id)
     )
-    faults, answers = check_records(
-        records, study=found, file=file, cases=cases, readers=readers, known=known
+    problems, answers = check_records(
+        records, study=loaded_study, file=file, cases=cases, readers=readers, stored_counts=reading_counts
     )
-    refusals += faults
+    refusals += problems
     if not records and not refusals:
         refusals = [Refusal(file=file, record="1", field="", reason="holds no reading")]
     if refusals:
-        return OutsideReadings(readings=0, readers=(), refusals=tuple(sorted(refusals, key=_by_line)))
-    names = list(dict.fromkeys(each.reader for each in records))
+        return OutsideReadings(readings=0, readers=(), refusals=tuple(sorted(refusals, key=_line_number)))
+    names = list(dict.fromkeys(reading_record.reader for reading_record in records))
     for name in names:
         if name not in readers:
             readers[name] = study_readers.add_reader(
                 db,
-                study_id=found.id,
+                study_id=loaded_study.id,
                 name=name,
                 display_name=name,
                 person_id=None,
                 profile=ReaderProfile(),
                 simulated=simulated,
             )
-    version = current_protocol(db, study_id=found.id).version
-    places: Counter[int] = Counter()
-    for reading in readings_of(db, study_id=found.id):
-        places[reading.key.reader_id] += 1
-    made: list[Reading] = []
-    for each in sorted(records, key=lambda each: (each.read_at, each.line)):
-        reader, case = readers[each.reader], cases[each.question_id]
-        places[reader.id] += 1
+    version = load_current_protocol(db, study_id=loaded_study.id).version
+    last_positions: Counter[int] = Counter()
+    for reading in iterate_readings(db, study_id=loaded_study.id):
+        last_positions[reading.key.reader_id] += 1
+    new_readings: list[Reading] = []
+    for reading_record in sorted(records, key=lambda each: (each.read_at, each.line)):
+        reader, case = readers[reading_record.reader], cases[reading_record.question_id]
+        last_positions[reader.id] += 1
         key = ReadingKey(
-            study_id=found.id,
+            study_id=loaded_study.id,
             reader_id=reader.id,
             case_id=case.id,
-            arm=found.design.arms[0].name,
-            repeat=known[reader.id, case.id],
+            arm=loaded_study.design.arms[0].name,
+            repeat=reading_counts[reader.id, case.id],
         )
-        known[reader.id, case.id] += 1
-        made.append(
-            reading_of_record(
-                each, key=key, answer=answers[each.line], place=places[reader.id], version=version
+        reading_counts[reader.id, case.id] += 1
+        new_readings.append(
+            build_outside_reading(
+                reading_record, key=key, answer=answers[reading_record.line], position=last_positions[reader.id], version=version
             )
         )
-    for start in range(0, len(made), _AT_ONCE):
+    for start in range(0, len(new_readings), _BATCH_SIZE):
         if progress is not None:
-            progress(start, len(made))
-        add_readings(db, readings=made[start : start + _AT_ONCE])
+            progress(start, len(new_readings))
+        add_readings(db, readings=new_readings[start : start + _BATCH_SIZE])
     record(
         db,
         by=by,
         what="import readings",
-        subject=f"study {found.id}",
+        subject=f"study {loaded_study.id}",
         new={"file": file, "readings": len(records), "readers": names},
         now=now,
     )
     return OutsideReadings(readings=len(records), readers=tuple(names), refusals=())
 
 
-def _by_line(refusal: Refusal) -> int:
+def _line_number(refusal: Refusal) -> int:
     return int(refusal.record)

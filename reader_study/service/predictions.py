@@ -17,19 +17,19 @@ from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.readings import Prediction
 from reader_study.extraction import FAILED
-from reader_study.predictions_file import AskedQuestion, PredictionRecord, Refusals, prediction_of_record
-from reader_study.predictions_process import guarded_predictions
-from storage.intake.bulk import known_questions
+from reader_study.predictions_file import QuestionFormat, PredictionRecord, Refusals, build_prediction
+from reader_study.predictions_process import read_predictions_in_process
+from storage.intake.bulk import load_record_hashes
 from storage.intake.questions import load_questions
 from storage.reader_study import predictions as stored
-from storage.reader_study.cases import blind_cases_of, question_numbers
-from storage.reader_study.predictions import KnownModel
+from storage.reader_study.cases import list_blind_cases, load_question_numbers
+from storage.reader_study.predictions import ModelRecord
 from storage.reader_study.studies import load_study
-from storage.sampling.frames import dataset_names, dataset_number
+from storage.sampling.frames import list_dataset_names, load_dataset_number
 
 _CHUNK = 500
 #: The longest name of a model, in characters.
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,62 +94,62 @@ def import_predictions(
     """
     require(by, Action.RUN_STUDY)
     model = model.strip()
-    if not model or len(model) > LONGEST_NAME or not model.isprintable():
-        raise InvalidValue("model", f"needs a name of 1 to {LONGEST_NAME} printable characters")
-    name, dataset_id, cases = _asked_of(db, study=study, dataset=dataset)
-    known = {each.name: each for each in stored.list_models(db, dataset_id=dataset_id)}.get(model)
-    if known is not None and known.simulated != simulated:
+    if not model or len(model) > MAX_NAME_LENGTH or not model.isprintable():
+        raise InvalidValue("model", f"needs a name of 1 to {MAX_NAME_LENGTH} printable characters")
+    name, dataset_id, cases = _load_dataset_and_cases(db, study=study, dataset=dataset)
+    known_model = {entry.name: entry for entry in stored.list_models(db, dataset_id=dataset_id)}.get(model)
+    if known_model is not None and known_model.simulated != simulated:
         raise Refused(f"A model of the name {model} is there already, and one of the two is simulated.")
-    before = stored.answered_questions(db, model_id=known.id) if known else frozenset()
+    answered_before = stored.load_predicted_questions(db, model_id=known_model.id) if known_model else frozenset()
     file = file_name or path.name
     refusals = Refusals(file=file)
-    records = _records(path, model=model, file=file, refusals=refusals, progress=progress)
-    made: list[Prediction] = []
+    records = _read_records(path, model=model, file=file, refusals=refusals, progress=progress)
+    new_predictions: list[Prediction] = []
     for start in range(0, len(records), _CHUNK):
-        some = records[start : start + _CHUNK]
-        asked = _questions(db, dataset_id=dataset_id, cases=cases, keys=[each.question_id for each in some])
-        for each in some:
+        batch = records[start : start + _CHUNK]
+        questions = _load_question_formats(db, dataset_id=dataset_id, cases=cases, keys=[prediction_record.question_id for prediction_record in batch])
+        for prediction_record in batch:
             try:
-                made.append(prediction_of_record(each, asked.get(each.question_id), before, name, model))
+                new_predictions.append(build_prediction(prediction_record, questions.get(prediction_record.question_id), answered_before, name, model))
             except InvalidValue as error:
-                refusals.add(str(each.line), error.field, error.reason)
-    if not refusals.count and not made:
+                refusals.add(str(prediction_record.line), error.field, error.reason)
+    if not refusals.count and not new_predictions:
         refusals.add("1", "", "holds no prediction")
     if refusals.count:
         return ImportedPredictions(
             model=model, dataset=name, predictions=0, failed=0, rules={}, refusals=refusals.sorted,
             refused=refusals.count,
         )  # fmt: skip
-    model_id = stored.model_number(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)
-    rules = Counter(each.rule for each in made)
-    _land(db, by=by, path=path, file=file, dataset_id=dataset_id, model_id=model_id, made=made, now=now)
+    model_id = stored.get_or_add_model(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)
+    rules = Counter(prediction.rule for prediction in new_predictions)
+    _store_run(db, by=by, path=path, file=file, dataset_id=dataset_id, model_id=model_id, new_predictions=new_predictions, now=now)
     outcome = ImportedPredictions(
-        model=model, dataset=name, predictions=len(made), failed=rules[FAILED],
+        model=model, dataset=name, predictions=len(new_predictions), failed=rules[FAILED],
         rules=dict(sorted(rules.items())), refusals=(), refused=0,
     )  # fmt: skip
     if study is None:
         return outcome
-    answered = stored.answered_questions(db, model_id=model_id)
-    numbers = {each.number for each in cases.values()}
-    return replace(outcome, study_cases=(len(numbers & answered), len(numbers)))
+    answered = stored.load_predicted_questions(db, model_id=model_id)
+    case_question_numbers = {question.number for question in cases.values()}
+    return replace(outcome, study_cases=(len(case_question_numbers & answered), len(case_question_numbers)))
 
 
-def _records(
+def _read_records(
     path: Path, *, model: str, file: str, refusals: Refusals, progress: Callable[[int], None] | None
 ) -> list[PredictionRecord]:
     """The valid records; others are added to the refusals."""
     records: list[PredictionRecord] = []
-    for found, so_far in guarded_predictions(path, model=model, file=file):
-        if isinstance(found, Refusal):
-            refusals.add(found.record, found.field, found.reason)
+    for item, bytes_read in read_predictions_in_process(path, model=model, file=file):
+        if isinstance(item, Refusal):
+            refusals.add(item.record, item.field, item.reason)
         else:
-            records.append(found)
+            records.append(item)
         if progress is not None:
-            progress(so_far)
+            progress(bytes_read)
     return records
 
 
-def _land(
+def _store_run(
     db: Session,
     *,
     by: Person,
@@ -157,32 +157,32 @@ def _land(
     file: str,
     dataset_id: int,
     model_id: int,
-    made: list[Prediction],
+    new_predictions: list[Prediction],
     now: datetime,
 ) -> None:
     """Store the run, its predictions, and the audit entry."""
-    failed = sum(each.failed for each in made)
-    digest = _sha256(path)
+    failed = sum(prediction.failed for prediction in new_predictions)
+    digest = _hash_file(path)
     run_id = stored.add_run(
-        db, model_id=model_id, file_name=file, file_sha256=digest, predictions=len(made), failed=failed,
+        db, model_id=model_id, file_name=file, file_sha256=digest, predictions=len(new_predictions), failed=failed,
         refused=0, by=by.id or None, now=now,
     )  # fmt: skip
-    for start in range(0, len(made), _CHUNK):
-        some = [replace(each, model_id=model_id) for each in made[start : start + _CHUNK]]
-        stored.add_predictions(db, run_id=run_id, predictions=some)
+    for start in range(0, len(new_predictions), _CHUNK):
+        batch = [replace(prediction, model_id=model_id) for prediction in new_predictions[start : start + _CHUNK]]
+        stored.add_predictions(db, run_id=run_id, predictions=batch)
     record(
         db,
         by=by,
         what="import predictions",
         subject=f"dataset {dataset_id} model {model_id}",
-        new={"file": file, "sha256": digest, "predictions": len(made), "failed": failed},
+        new={"file": file, "sha256": digest, "predictions": len(new_predictions), "failed": failed},
         now=now,
     )
 
 
 def list_models(
     db: Session, *, by: Person, study: str | None = None, dataset: str | None = None
-) -> list[KnownModel]:
+) -> list[ModelRecord]:
     """The models with predictions, by dataset and name: all, or those on one dataset.
 
     Args:
@@ -198,26 +198,26 @@ def list_models(
     require(by, Action.RUN_STUDY)
     if study is None and dataset is None:
         return stored.list_models(db)
-    _, dataset_id, _ = _asked_of(db, study=study, dataset=dataset)
+    _, dataset_id, _ = _load_dataset_and_cases(db, study=study, dataset=dataset)
     return stored.list_models(db, dataset_id=dataset_id)
 
 
-def _asked_of(
+def _load_dataset_and_cases(
     db: Session, *, study: str | None, dataset: str | None
-) -> tuple[str, int, dict[str, AskedQuestion]]:
+) -> tuple[str, int, dict[str, QuestionFormat]]:
     """Name and number of the dataset, and the study's cases by the question's id."""
     if study is not None:
-        found = load_study(db, name=study)
-        if dataset is not None and dataset != found.source.dataset:
-            raise InvalidValue("dataset", f"the study {study} is on {found.source.dataset}, not {dataset}")
+        loaded_study = load_study(db, name=study)
+        if dataset is not None and dataset != loaded_study.source.dataset:
+            raise InvalidValue("dataset", f"the study {study} is on {loaded_study.source.dataset}, not {dataset}")
         cases = {
-            case.question_id: AskedQuestion(
+            case.question_id: QuestionFormat(
                 number=case.question_number, format=case.format, options=case.options
             )
-            for case in blind_cases_of(db, study_id=found.id)
+            for case in list_blind_cases(db, study_id=loaded_study.id)
         }
-        return found.source.dataset, found.dataset_id, cases
-    names = dataset_names(db)
+        return loaded_study.source.dataset, loaded_study.dataset_id, cases
+    names = list_dataset_names(db)
     if dataset is None:
         if len(names) != 1:
             raise InvalidValue(
@@ -225,25 +225,25 @@ def _asked_of(
                 f"name one, or a study; there are {', '.join(names) or 'none yet: import questions'}",
             )
         dataset = names[0]
-    return dataset, dataset_number(db, name=dataset), {}
+    return dataset, load_dataset_number(db, name=dataset), {}
 
 
-def _questions(
-    db: Session, *, dataset_id: int, cases: dict[str, AskedQuestion], keys: list[str]
-) -> dict[str, AskedQuestion]:
+def _load_question_formats(
+    db: Session, *, dataset_id: int, cases: dict[str, QuestionFormat], keys: list[str]
+) -> dict[str, QuestionFormat]:
     """The properties of the questions with these ids; ids without a question are left out."""
-    asked = {key: cases[key] for key in keys if key in cases}
-    others = [key for key in keys if key not in asked]
+    questions = {key: cases[key] for key in keys if key in cases}
+    other_keys = [key for key in keys if key not in questions]
     try:
-        numbers = question_numbers(db, dataset_id=dataset_id, keys=others)
+        numbers = load_question_numbers(db, dataset_id=dataset_id, keys=other_keys)
     except NotFound:
-        there = set(known_questions(db, dataset_id=dataset_id, keys=others))
-        numbers = question_numbers(db, dataset_id=dataset_id, keys=[key for key in others if key in there])
+        existing_keys = set(load_record_hashes(db, dataset_id=dataset_id, keys=other_keys))
+        numbers = load_question_numbers(db, dataset_id=dataset_id, keys=[key for key in other_keys if key in existing_keys])
     for number, question in load_questions(db, question_ids=numbers.values()):
-        asked[question.id] = AskedQuestion(number=number, format=question.format, options=question.options)
-    return asked
+        questions[question.id] = QuestionFormat(number=number, format=question.format, options=question.options)
+    return questions
 
 
-def _sha256(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

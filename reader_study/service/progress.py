@@ -12,9 +12,9 @@ from sqlmodel import Session
 from domain.people import Action, Person, require
 from domain.studies import CaseKind, Reader
 from reader_study.report.tables import FaultyCase
-from storage.reader_study.cases import blind_cases_of, slots_of
-from storage.reader_study.readers import readers_of
-from storage.reader_study.readings import readings_of
+from storage.reader_study.cases import list_blind_cases, list_slots
+from storage.reader_study.readers import list_readers
+from storage.reader_study.readings import iterate_readings
 from storage.reader_study.studies import load_study
 
 
@@ -39,48 +39,48 @@ class ReaderProgress:
     last_read_at: datetime | None
 
 
-def study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
+def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
     """Each reader's progress, in the order in which they were added; contains no answers and no keys."""
     require(by, Action.RUN_STUDY)
-    found = load_study(db, name=study)
-    kinds = {case.id: case.kind for case in blind_cases_of(db, study_id=found.id)}
+    loaded_study = load_study(db, name=study)
+    kinds = {case.id: case.kind for case in list_blind_cases(db, study_id=loaded_study.id)}
     slots, readings = defaultdict(list), defaultdict(list)
-    for slot in slots_of(db, study_id=found.id):
+    for slot in list_slots(db, study_id=loaded_study.id):
         slots[slot.reader_id].append(slot)
-    for reading in readings_of(db, study_id=found.id):
+    for reading in iterate_readings(db, study_id=loaded_study.id):
         readings[reading.key.reader_id].append(reading)
-    listed = []
-    for reader in readers_of(db, study_id=found.id):
-        mine = readings[reader.id]
-        scored = [each for each in mine if kinds[each.key.case_id] is CaseKind.SCORED]
-        first = [each for each in scored if not each.key.repeat]
+    progress = []
+    for reader in list_readers(db, study_id=loaded_study.id):
+        reader_readings = readings[reader.id]
+        scored = [own_reading for own_reading in reader_readings if kinds[own_reading.key.case_id] is CaseKind.SCORED]
+        first_readings = [own_reading for own_reading in scored if not own_reading.key.repeat]
         planned = slots[reader.id]
-        of_kind = [(kinds[slot.case_id], bool(slot.repeat)) for slot in planned]
-        total = of_kind.count((CaseKind.SCORED, False)) if planned else len(first)
-        listed.append(
+        slot_kinds = [(kinds[slot.case_id], bool(slot.repeat)) for slot in planned]
+        total = slot_kinds.count((CaseKind.SCORED, False)) if planned else len(first_readings)
+        progress.append(
             ReaderProgress(
                 reader=reader,
-                done=len(first),
+                done=len(first_readings),
                 total=total,
-                repeats_done=len(scored) - len(first),
-                repeats=of_kind.count((CaseKind.SCORED, True)) if planned else len(scored) - len(first),
-                training_done=len(mine) - len(scored),
-                training=of_kind.count((CaseKind.TRAINING, False)),
-                seconds_median=median(each.seconds_looking for each in first) if first else None,
-                cannot_determine=sum(each.cannot_determine for each in first),
-                faulty=sum(bool(each.faulty) for each in mine),
-                last_read_at=max((each.read_at for each in mine), default=None),
+                repeats_done=len(scored) - len(first_readings),
+                repeats=slot_kinds.count((CaseKind.SCORED, True)) if planned else len(scored) - len(first_readings),
+                training_done=len(reader_readings) - len(scored),
+                training=slot_kinds.count((CaseKind.TRAINING, False)),
+                seconds_median=median(own_reading.seconds_looking for own_reading in first_readings) if first_readings else None,
+                cannot_determine=sum(own_reading.cannot_determine for own_reading in first_readings),
+                faulty=sum(bool(own_reading.faulty) for own_reading in reader_readings),
+                last_read_at=max((own_reading.read_at for own_reading in reader_readings), default=None),
             )
         )
-    return tuple(listed)
+    return tuple(progress)
 
 
-def faulty_questions(db: Session, *, by: Person, study: str) -> tuple[FaultyCase, ...]:
+def list_faulty_questions(db: Session, *, by: Person, study: str) -> tuple[FaultyCase, ...]:
     """The questions that readers reported as faulty, by case and reader."""
     require(by, Action.RUN_STUDY)
-    found = load_study(db, name=study)
-    cases = {case.id: case for case in blind_cases_of(db, study_id=found.id)}
-    names = {reader.id: reader.name for reader in readers_of(db, study_id=found.id)}
+    loaded_study = load_study(db, name=study)
+    cases = {case.id: case for case in list_blind_cases(db, study_id=loaded_study.id)}
+    names = {reader.id: reader.name for reader in list_readers(db, study_id=loaded_study.id)}
     reports = [
         FaultyCase(
             case=cases[reading.key.case_id].number,
@@ -89,7 +89,7 @@ def faulty_questions(db: Session, *, by: Person, study: str) -> tuple[FaultyCase
             answered=not reading.unanswered,
             why=reading.faulty,
         )
-        for reading in readings_of(db, study_id=found.id)
+        for reading in iterate_readings(db, study_id=loaded_study.id)
         if reading.faulty
     ]
-    return tuple(sorted(reports, key=lambda each: (each.case, each.reader)))
+    return tuple(sorted(reports, key=lambda report: (report.case, report.reader)))

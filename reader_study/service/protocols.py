@@ -10,13 +10,13 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
-from domain.protocols import READING_CONDITIONS, Protocol, ProtocolVersion, differences
+from domain.protocols import READING_CONDITIONS, Protocol, ProtocolVersion, diff_protocols
 from domain.studies import Exclusion
-from reader_study.service.ordering import make_orders
+from reader_study.service.ordering import replace_reading_orders
 from storage.reader_study import studies as stored
-from storage.reader_study.cases import blind_cases_of
-from storage.reader_study.readers import readers_of
-from storage.reader_study.readings import count_answers
+from storage.reader_study.cases import list_blind_cases
+from storage.reader_study.readers import list_readers
+from storage.reader_study.readings import count_readings
 
 
 def change_protocol(
@@ -44,48 +44,48 @@ def change_protocol(
         Refused: a reading condition would change after the first answer, or there is no reason.
     """
     require(by, Action.RUN_STUDY)
-    found = stored.load_study(db, name=study, lock=True)
-    last = stored.current_protocol(db, study_id=found.id)
-    changed = differences(last.protocol, protocol)
+    loaded_study = stored.load_study(db, name=study, lock=True)
+    current_version = stored.load_current_protocol(db, study_id=loaded_study.id)
+    changed = diff_protocols(current_version.protocol, protocol)
     if not changed:
-        return last
-    answers = count_answers(db, study_id=found.id)
-    kept = [name for name, _, _ in changed if name in READING_CONDITIONS]
-    if found.frozen and kept:
+        return current_version
+    answers = count_readings(db, study_id=loaded_study.id)
+    changed_conditions = [name for name, _, _ in changed if name in READING_CONDITIONS]
+    if loaded_study.frozen and changed_conditions:
         raise Refused(
-            f"{', '.join(kept).replace('_', ' ')} can't be changed any more: the first answer is in, and "
+            f"{', '.join(changed_conditions).replace('_', ' ')} can't be changed any more: the first answer is in, and "
             "answers given under different conditions can't be compared. Make a study of its own."
         )
     if answers and not why.strip():
         raise Refused("Answers are in, so this is an amendment of the protocol: say why it is changed.")
-    version = new_version(
-        found.id, last.version + 1, protocol, why=why.strip(), answers=answers, by=by, now=now
+    version = create_protocol_version(
+        loaded_study.id, current_version.version + 1, protocol, why=why.strip(), answers=answers, by=by, now=now
     )
     stored.add_protocol(db, version=version)
-    if not found.frozen and protocol.shuffle_options != last.protocol.shuffle_options:
-        make_orders(db, study=found)
+    if not loaded_study.frozen and protocol.shuffle_options != current_version.protocol.shuffle_options:
+        replace_reading_orders(db, study=loaded_study)
     record(
         db,
         by=by,
         what="change protocol",
-        subject=f"study {found.id}",
-        old={"version": last.version, "sha256": last.sha256}
-        | {name: _plain(before) for name, before, _ in changed},
+        subject=f"study {loaded_study.id}",
+        old={"version": current_version.version, "sha256": current_version.sha256}
+        | {name: _to_plain(before) for name, before, _ in changed},
         new={"version": version.version, "sha256": version.sha256}
-        | {name: _plain(after) for name, _, after in changed},
+        | {name: _to_plain(after) for name, _, after in changed},
         why=why.strip(),
         now=now,
     )
     return version
 
 
-def protocol_versions(db: Session, *, by: Person, study: str) -> tuple[ProtocolVersion, ...]:
+def list_protocol_versions(db: Session, *, by: Person, study: str) -> tuple[ProtocolVersion, ...]:
     """All versions of the protocol, the first one first."""
     require(by, Action.RUN_STUDY)
-    return stored.protocols_of(db, study_id=stored.load_study(db, name=study).id)
+    return stored.list_protocols(db, study_id=stored.load_study(db, name=study).id)
 
 
-def exclude(
+def exclude_readings(
     db: Session,
     *,
     by: Person,
@@ -111,20 +111,20 @@ def exclude(
         InvalidValue: there is no such case or reader, neither is named, or there is no reason.
     """
     require(by, Action.RUN_STUDY)
-    found = stored.load_study(db, name=study)
+    loaded_study = stored.load_study(db, name=study)
     case_id = reader_id = None
     if case is not None:
-        numbers = {each.number: each.id for each in blind_cases_of(db, study_id=found.id)}
+        numbers = {blind_case.number: blind_case.id for blind_case in list_blind_cases(db, study_id=loaded_study.id)}
         if case not in numbers:
             raise InvalidValue("case", f"{study} has no case {case}; they are 1 to {len(numbers)}")
         case_id = numbers[case]
     if reader is not None:
-        names = {each.name: each.id for each in readers_of(db, study_id=found.id)}
+        names = {study_reader.name: study_reader.id for study_reader in list_readers(db, study_id=loaded_study.id)}
         if reader not in names:
             raise InvalidValue("reader", f"{reader!r} is none of {', '.join(names) or 'nobody yet'}")
         reader_id = names[reader]
     exclusion = Exclusion(
-        study_id=found.id,
+        study_id=loaded_study.id,
         case_id=case_id,
         reader_id=reader_id,
         why=why.strip(),
@@ -136,7 +136,7 @@ def exclude(
         db,
         by=by,
         what="exclude from study",
-        subject=f"study {found.id}",
+        subject=f"study {loaded_study.id}",
         new={"case": case, "reader": reader},
         why=why.strip(),
         now=now,
@@ -145,7 +145,7 @@ def exclude(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class Excluded:
     """An exclusion: a case by its number, a reader by name, or both; None is all of them."""
 
     case: int | None
@@ -154,24 +154,24 @@ class LeftOut:
     excluded_at: datetime
 
 
-def exclusions_in(db: Session, *, by: Person, study: str) -> tuple[LeftOut, ...]:
+def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, ...]:
     """All exclusions of the study, in the order in which they were made."""
     require(by, Action.RUN_STUDY)
-    found = stored.load_study(db, name=study)
-    numbers = {each.id: each.number for each in blind_cases_of(db, study_id=found.id)}
-    names = {each.id: each.name for each in readers_of(db, study_id=found.id)}
+    loaded_study = stored.load_study(db, name=study)
+    numbers = {blind_case.id: blind_case.number for blind_case in list_blind_cases(db, study_id=loaded_study.id)}
+    names = {study_reader.id: study_reader.name for study_reader in list_readers(db, study_id=loaded_study.id)}
     return tuple(
-        LeftOut(
-            case=None if each.case_id is None else numbers[each.case_id],
-            reader=None if each.reader_id is None else names[each.reader_id],
-            why=each.why,
-            excluded_at=each.excluded_at,
+        Excluded(
+            case=None if exclusion.case_id is None else numbers[exclusion.case_id],
+            reader=None if exclusion.reader_id is None else names[exclusion.reader_id],
+            why=exclusion.why,
+            excluded_at=exclusion.excluded_at,
         )
-        for each in stored.exclusions_of(db, study_id=found.id)
+        for exclusion in stored.list_exclusions(db, study_id=loaded_study.id)
     )
 
 
-def new_version(
+def create_protocol_version(
     study_id: int, number: int, protocol: Protocol, *, why: str, answers: int, by: Person, now: datetime
 ) -> ProtocolVersion:
     """Create the next version of a protocol, with its hash."""
@@ -187,5 +187,5 @@ def new_version(
     )
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value

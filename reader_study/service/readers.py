@@ -7,15 +7,15 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service import person_named
+from accounts.service import load_person_by_name
 from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.people import Action, Person, Role, require
 from domain.studies import Reader, ReaderProfile, ReaderStudy, StudyState
-from reader_study.service.ordering import make_orders
+from reader_study.service.ordering import replace_reading_orders
 from storage.reader_study import readers as stored
 from storage.reader_study.cases import replace_slots
-from storage.reader_study.readings import forget_drafts
+from storage.reader_study.readings import delete_drafts
 from storage.reader_study.studies import load_study
 
 
@@ -43,32 +43,32 @@ def assign_readers(
             disabled, or the design does not fit the number of readers.
     """
     require(by, Action.RUN_STUDY)
-    found = _changeable(db, study)
-    known = {reader.person_id for reader in stored.readers_of(db, study_id=found.id)}
-    people = [person_named(db, name=name) for name in dict.fromkeys(to)]
+    loaded_study = _load_changeable_study(db, study)
+    known_person_ids = {reader.person_id for reader in stored.list_readers(db, study_id=loaded_study.id)}
+    people = [load_person_by_name(db, name=name) for name in dict.fromkeys(to)]
     if not people:
         raise InvalidValue("to", "name at least one reader")
-    added = []
+    added_names = []
     for person in people:
         if person.disabled_at is not None:
             raise Refused(f"The account of {person.name} is disabled. Name somebody else.")
         if Role.READER not in person.roles:
             raise Refused(f"{person.name} is no reader. Give the role, or name somebody else.")
-        if person.id in known:
+        if person.id in known_person_ids:
             continue
         stored.add_reader(
             db,
-            study_id=found.id,
+            study_id=loaded_study.id,
             name=person.name,
             display_name=person.display_name,
             person_id=person.id,
-            profile=stored.latest_profile(db, person_id=person.id) or ReaderProfile(),
+            profile=stored.find_latest_profile(db, person_id=person.id) or ReaderProfile(),
         )
-        added.append(person.name)
-    if added:
-        make_orders(db, study=found)
-        record(db, by=by, what="assign readers", subject=f"study {found.id}", new=added, now=now)
-    return stored.readers_of(db, study_id=found.id)
+        added_names.append(person.name)
+    if added_names:
+        replace_reading_orders(db, study=loaded_study)
+        record(db, by=by, what="assign readers", subject=f"study {loaded_study.id}", new=added_names, now=now)
+    return stored.list_readers(db, study_id=loaded_study.id)
 
 
 def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
@@ -83,16 +83,16 @@ def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: date
             readers remain for the design.
     """
     require(by, Action.RUN_STUDY)
-    found = _changeable(db, study)
-    leaving = _reader(db, found, reader)
-    if leaving.outside:
+    loaded_study = _load_changeable_study(db, study)
+    removed_reader = _find_reader(db, loaded_study, reader)
+    if removed_reader.outside:
         raise Refused(f"{reader} reads from outside, and what came in stays. Exclude the reader instead.")
-    forget_drafts(db, reader_id=leaving.id)
-    replace_slots(db, study_id=found.id, slots=())
-    stored.remove_reader(db, reader_id=leaving.id)
-    make_orders(db, study=found)
-    record(db, by=by, what="remove reader", subject=f"study {found.id}", old=leaving.name, now=now)
-    return stored.readers_of(db, study_id=found.id)
+    delete_drafts(db, reader_id=removed_reader.id)
+    replace_slots(db, study_id=loaded_study.id, slots=())
+    stored.remove_reader(db, reader_id=removed_reader.id)
+    replace_reading_orders(db, study=loaded_study)
+    record(db, by=by, what="remove reader", subject=f"study {loaded_study.id}", old=removed_reader.name, now=now)
+    return stored.list_readers(db, study_id=loaded_study.id)
 
 
 def set_profile(
@@ -120,43 +120,43 @@ def set_profile(
         NotFound: there is no such study or reader.
     """
     require(by, Action.RUN_STUDY)
-    found = load_study(db, name=study)
-    before = _reader(db, found, reader)
+    loaded_study = load_study(db, name=study)
+    before = _find_reader(db, loaded_study, reader)
     if (before.profile, before.of_reference) == (profile, of_reference):
         return before
-    after = stored.change_reader(db, reader_id=before.id, profile=profile, of_reference=of_reference)
+    after = stored.update_reader(db, reader_id=before.id, profile=profile, of_reference=of_reference)
     record(
         db,
         by=by,
         what="set reader profile",
-        subject=f"study {found.id} reader {before.id}",
-        old=_plain(before),
-        new=_plain(after),
+        subject=f"study {loaded_study.id} reader {before.id}",
+        old=_profile_to_plain(before),
+        new=_profile_to_plain(after),
         now=now,
     )
     return after
 
 
-def readers_in(db: Session, *, by: Person, study: str) -> tuple[Reader, ...]:
+def list_readers(db: Session, *, by: Person, study: str) -> tuple[Reader, ...]:
     """All readers of the study, including outside readers."""
     require(by, Action.RUN_STUDY)
-    return stored.readers_of(db, study_id=load_study(db, name=study).id)
+    return stored.list_readers(db, study_id=load_study(db, name=study).id)
 
 
-def _changeable(db: Session, name: str) -> ReaderStudy:
-    found = load_study(db, name=name, lock=True)
-    if found.frozen:
+def _load_changeable_study(db: Session, name: str) -> ReaderStudy:
+    loaded_study = load_study(db, name=name, lock=True)
+    if loaded_study.frozen:
         raise Refused(
             f"The first answer of {name} is in: who reads what, and in which order, stays from then on. "
             "Make a study of its own for further readers."
         )
-    if found.state is StudyState.CLOSED:
+    if loaded_study.state is StudyState.CLOSED:
         raise Refused(f"The study {name} is closed. Open it again first.")
-    return found
+    return loaded_study
 
 
-def _reader(db: Session, study: ReaderStudy, name: str) -> Reader:
-    readers = {each.name: each for each in stored.readers_of(db, study_id=study.id)}
+def _find_reader(db: Session, study: ReaderStudy, name: str) -> Reader:
+    readers = {reader.name: reader for reader in stored.list_readers(db, study_id=study.id)}
     if name not in readers:
         raise NotFound(
             f"{name!r} is no reader of {study.name}. Those are: {', '.join(readers) or 'none yet'}."
@@ -164,7 +164,7 @@ def _reader(db: Session, study: ReaderStudy, name: str) -> Reader:
     return readers[name]
 
 
-def _plain(reader: Reader) -> dict[str, object]:
+def _profile_to_plain(reader: Reader) -> dict[str, object]:
     profile = reader.profile
     return {
         "level": profile.level.value if profile.level else None,

@@ -10,30 +10,30 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.errors import AlreadyThere, Refused, StaleRevision
-from domain.image_display import recorded_display
+from domain.image_display import resolve_image_display
 from domain.people import Action, Person, require
 from domain.readings import Reading
 from domain.studies import CaseKind
-from reader_study.answers import Said, check_reading, reading_of, same_answer
-from reader_study.service.held import Held, check_open, hold_case
-from reader_study.service.sheets import period_opens_at
+from reader_study.answers import SubmittedAnswer, check_reading, build_reading, is_same_answer
+from reader_study.service.held import LockedCase, check_open, lock_case
+from reader_study.service.sheets import find_period_opening
 from records.values import boxes_to_plain, to_plain
-from storage.audit.contents import recorded_image
-from storage.intake.exams import load_untold_exam
+from storage.audit.contents import image_display_to_plain
+from storage.intake.exams import load_exam_without_information
 from storage.reader_study import cases
 from storage.reader_study import readings as stored
 
-GIVE_READING = "give reading"
+SUBMIT_READING = "give reading"
 
 
-def give_reading(
+def submit_reading(
     db: Session,
     *,
     person: Person,
     study_id: int,
     position: int,
     revision: int,
-    said: Said,
+    submitted: SubmittedAnswer,
     now: datetime,
 ) -> Reading:
     """Store a reader's answer to a case; a later revision supersedes. Locks the study, deletes the draft.
@@ -44,7 +44,7 @@ def give_reading(
         study_id: the study.
         position: the place in the reader's order, from 1.
         revision: 1 for the first answer, otherwise the next number.
-        said: the answer.
+        submitted: the answer.
         now: the time.
 
     Returns:
@@ -60,77 +60,77 @@ def give_reading(
             the image.
     """
     require(person, Action.READ)
-    held = hold_case(db, person=person, study_id=study_id, position=position)
-    last = stored.last_reading(db, key=held.key)
-    draft = stored.draft_of(db, key=held.key)
-    reading = reading_of(
-        said,
-        slot=held.slot,
-        key=held.key,
-        version=held.version,
+    locked = lock_case(db, person=person, study_id=study_id, position=position)
+    latest = stored.find_last_reading(db, key=locked.key)
+    draft = stored.find_draft(db, key=locked.key)
+    reading = build_reading(
+        submitted,
+        slot=locked.slot,
+        key=locked.key,
+        version=locked.version,
         revision=revision,
         began_at=draft.began_at if draft else now,
         now=now,
     )
-    known = stored.reading_of_revision(db, key=held.key, revision=revision)
-    if known is not None:
-        if same_answer(known, reading):
-            return known
-        raise StaleRevision(_stale(held, known))
-    if revision != (last.revision if last else 0) + 1:
-        raise StaleRevision(_stale(held, last))
-    _check_turn(db, held, last=last, now=now)
-    exam = load_untold_exam(db, exam_id=held.case.exam_number)
-    check_reading(reading, case=held.case, exam=exam, ask_confidence=held.protocol.ask_confidence)
-    reading = replace(reading, image=recorded_display(reading.image, exam=exam))
+    existing = stored.find_reading(db, key=locked.key, revision=revision)
+    if existing is not None:
+        if is_same_answer(existing, reading):
+            return existing
+        raise StaleRevision(_describe_conflict(locked, existing))
+    if revision != (latest.revision if latest else 0) + 1:
+        raise StaleRevision(_describe_conflict(locked, latest))
+    _check_allowed_now(db, locked, latest=latest, now=now)
+    exam = load_exam_without_information(db, exam_id=locked.case.exam_number)
+    check_reading(reading, case=locked.case, exam=exam, ask_confidence=locked.protocol.ask_confidence)
+    reading = replace(reading, image=resolve_image_display(reading.image, exam=exam))
     try:
         stored.add_reading(db, reading=reading)
     except AlreadyThere as error:
-        first = stored.reading_of_revision(db, key=held.key, revision=revision)
-        if first is not None and same_answer(first, reading):
+        first = stored.find_reading(db, key=locked.key, revision=revision)
+        if first is not None and is_same_answer(first, reading):
             return first
-        raise StaleRevision(_stale(held, first)) from error
-    stored.clear_draft(db, key=held.key, revision=(draft.revision if draft else 0) + 1)
+        raise StaleRevision(_describe_conflict(locked, first)) from error
+    stored.clear_draft(db, key=locked.key, revision=(draft.revision if draft else 0) + 1)
     record(
         db,
         by=person,
-        what=GIVE_READING,
-        subject=f"study {held.study.id} reader {held.reader.id} case {held.case.number}",
-        old=_plain(last) if last else None,
-        new=_plain(reading),
+        what=SUBMIT_READING,
+        subject=f"study {locked.study.id} reader {locked.reader.id} case {locked.case.number}",
+        old=_reading_to_plain(latest) if latest else None,
+        new=_reading_to_plain(reading),
         now=now,
     )
     return reading
 
 
-def _check_turn(db: Session, held: Held, *, last: Reading | None, now: datetime) -> None:
-    check_open(held)
-    if held.protocol.guideline.strip() and held.reader.guideline_read_at is None:
+def _check_allowed_now(db: Session, locked: LockedCase, *, latest: Reading | None, now: datetime) -> None:
+    check_open(locked)
+    if locked.protocol.guideline.strip() and locked.reader.guideline_read_at is None:
         raise Refused("Read the guideline first. It is shown when the study is opened.")
-    if last is not None:
-        if held.case.kind is CaseKind.TRAINING:
+    if latest is not None:
+        if locked.case.kind is CaseKind.TRAINING:
             raise Refused("The answer of this training case was shown already; it stays as you gave it.")
-        if not held.protocol.going_back:
+        if not locked.protocol.going_back:
             raise Refused("This study does not allow going back to a case that is answered.")
         return
-    following = cases.open_slots(db, reader_id=held.reader.id)
-    if not following or following[0].position != held.slot.position:
+    open_slots = cases.list_open_slots(db, reader_id=locked.reader.id)
+    if not open_slots or open_slots[0].position != locked.slot.position:
         raise Refused("That case comes later. Answer the one before it first.")
-    opens_at = period_opens_at(db, study=held.study, reader=held.reader, slot=held.slot)
+    opens_at = find_period_opening(db, study=locked.study, reader=locked.reader, slot=locked.slot)
     if opens_at is not None and opens_at > now:
         raise Refused(f"The second part opens on {opens_at:%Y-%m-%d %H:%M} UTC, after the days of wash-out.")
 
 
-def _stale(held: Held, saved: Reading | None) -> str:
+def _describe_conflict(locked: LockedCase, saved: Reading | None) -> str:
     if saved is None:
         return "Not saved: the answer before this one is gone. Reload the page."
     return (
         f"Not saved: this case was answered at {saved.read_at:%H:%M:%S} UTC already, in another tab or "
-        f"window (revision {saved.revision}). Reload the page to go on with case {held.slot.position}."
+        f"window (revision {saved.revision}). Reload the page to go on with case {locked.slot.position}."
     )
 
 
-def _plain(reading: Reading) -> dict[str, Any]:
+def _reading_to_plain(reading: Reading) -> dict[str, Any]:
     """A reading in the audit trail: every column of its row."""
     return {
         "position": reading.position,
@@ -146,5 +146,5 @@ def _plain(reading: Reading) -> dict[str, Any]:
         "seconds": float(reading.seconds),
         "seconds_looking": float(reading.seconds_looking),
         "seconds_away": float(reading.seconds_away),
-        **recorded_image(reading.image),
+        **image_display_to_plain(reading.image),
     }

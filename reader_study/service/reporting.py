@@ -17,17 +17,17 @@ from sqlmodel import Session
 from domain.errors import NotFound
 from domain.people import Action, Person, require
 from domain.version import VERSION
-from reader_study.report.material import Material, ModelAnswers
+from reader_study.report.material import ReportData, ModelAnswers
 from reader_study.report.study_report import StudyReport
 from storage.reader_study import studies as stored
-from storage.reader_study.cases import cases_of, slots_of
-from storage.reader_study.kept_reports import find_report, keep_report
-from storage.reader_study.predictions import list_models, predictions_on
-from storage.reader_study.readers import readers_of
-from storage.reader_study.readings import readings_of
+from storage.reader_study.cases import list_cases, list_slots
+from storage.reader_study.kept_reports import find_report, store_report
+from storage.reader_study.predictions import list_models, iterate_predictions
+from storage.reader_study.readers import list_readers
+from storage.reader_study.readings import iterate_readings
 from storage.workspace import Workspace
 
-_ROOMS = (Path(__file__).resolve().parents[1] / "report", Path(__file__).resolve().parents[2] / "measures")
+_CODE_FOLDERS = (Path(__file__).resolve().parents[1] / "report", Path(__file__).resolve().parents[2] / "measures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,27 +35,27 @@ class ReportState:
     """The current data of a report; ``digest`` is the hash of data and code, under which it is stored."""
 
     digest: str
-    material: Material = field(repr=False)
+    material: ReportData = field(repr=False)
 
     @property
     def answers(self) -> int:
         """The number of readings and predictions, including repeats and training cases."""
-        return len(self.material.readings) + sum(len(each.predictions) for each in self.material.models)
+        return len(self.material.readings) + sum(len(model.predictions) for model in self.material.models)
 
 
-def report_state(db: Session, *, by: Person, study: str) -> ReportState:
+def load_report_state(db: Session, *, by: Person, study: str) -> ReportState:
     """Read the current data of a study's report.
 
     Raises:
         NotFound: there is no such study.
     """
     require(by, Action.RUN_STUDY)
-    material = _material(db, study=study)
-    digest = hashlib.sha256(f"{VERSION}\n{_code()}\n{material!r}".encode()).hexdigest()
-    return ReportState(digest=digest, material=material)
+    data = _load_data(db, study=study)
+    digest = hashlib.sha256(f"{VERSION}\n{_code_digest()}\n{data!r}".encode()).hexdigest()
+    return ReportState(digest=digest, material=data)
 
 
-def kept_report(
+def load_stored_report(
     *, by: Person, workspace: Workspace, digest: str, model: str | None = None
 ) -> StudyReport | None:
     """Load a stored report.
@@ -63,7 +63,7 @@ def kept_report(
     Args:
         by: who asks.
         workspace: where reports are stored.
-        digest: of :func:`report_state`.
+        digest: of :func:`load_report_state`.
         model: the model that the readers are compared with; None for the protocol's.
 
     Returns:
@@ -77,10 +77,10 @@ def kept_report(
     if text is None:
         return None
     try:
-        kept = StudyReport.from_text(text)
+        report = StudyReport.from_text(text)
     except ValueError:  # written by a version with other tables: it is computed again
         return None
-    return kept.against(model)
+    return report.against(model)
 
 
 def compute_report(
@@ -90,17 +90,17 @@ def compute_report(
 
     Args:
         workspace: where reports are stored.
-        state: of :func:`report_state`.
+        state: of :func:`load_report_state`.
         progress: called with the fraction done, 0 to 1.
 
     Raises:
         Refused: there is nothing to report yet.
     """
-    found = _compute(state.material, progress)
-    keep_report(workspace, digest=state.digest, text=found.text())
+    report = _compute_report(state.material, progress)
+    store_report(workspace, digest=state.digest, text=report.text())
 
 
-def study_report(  # allow writes-without-record: the cache contains only what can be computed again
+def load_or_compute_report(  # allow writes-without-record: the cache contains only what can be computed again
     db: Session,
     *,
     by: Person,
@@ -123,52 +123,52 @@ def study_report(  # allow writes-without-record: the cache contains only what c
         NotFound: there is no such study.
         Refused: there is nothing to report yet, or no such model.
     """
-    state = report_state(db, by=by, study=study)
+    state = load_report_state(db, by=by, study=study)
     if workspace is None:
-        return StudyReport.from_text(_compute(state.material, progress).text()).against(model)
-    found = kept_report(by=by, workspace=workspace, digest=state.digest, model=model)
-    if found is None:
+        return StudyReport.from_text(_compute_report(state.material, progress).text()).against(model)
+    report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
+    if report is None:
         compute_report(workspace=workspace, state=state, progress=progress)
-        found = kept_report(by=by, workspace=workspace, digest=state.digest, model=model)
-    if found is None:
+        report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
+    if report is None:
         raise NotFound(f"The report of {study} was computed and is not where it was kept. Ask again.")
-    return found
+    return report
 
 
-def _compute(material: Material, progress: Callable[[float], None] | None) -> StudyReport:
-    from reader_study.report.whole import report_of  # noqa: PLC0415 - imports pandas, which is not needed at start
+def _compute_report(data: ReportData, progress: Callable[[float], None] | None) -> StudyReport:
+    from reader_study.report.whole import build_report  # noqa: PLC0415 - imports pandas, which is not needed at start
 
-    return report_of(material, progress=progress)
+    return build_report(data, progress=progress)
 
 
 @cache
-def _code() -> str:
+def _code_digest() -> str:
     """A digest of the code that computes reports, so that another version computes them anew."""
     digest = hashlib.sha256()
-    for room in _ROOMS:
-        for path in sorted(room.rglob("*.py")):
+    for folder in _CODE_FOLDERS:
+        for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _material(db: Session, *, study: str) -> Material:
-    found = stored.load_study(db, name=study)
-    cases = cases_of(db, study_id=found.id)
-    numbers = [case.shown.question_number for case in cases if case.scored]
+def _load_data(db: Session, *, study: str) -> ReportData:
+    loaded_study = stored.load_study(db, name=study)
+    cases = list_cases(db, study_id=loaded_study.id)
+    question_numbers = [case.shown.question_number for case in cases if case.scored]
     models = []
-    for each in list_models(db, dataset_id=found.dataset_id):
+    for model in list_models(db, dataset_id=loaded_study.dataset_id):
         predictions = {
-            one.question_number: one for one in predictions_on(db, model_id=each.id, question_ids=numbers)
+            prediction.question_number: prediction for prediction in iterate_predictions(db, model_id=model.id, question_ids=question_numbers)
         }
         if predictions:
-            models.append(ModelAnswers(name=each.name, simulated=each.simulated, predictions=predictions))
-    return Material(
-        study=found,
-        versions=stored.protocols_of(db, study_id=found.id),
+            models.append(ModelAnswers(name=model.name, simulated=model.simulated, predictions=predictions))
+    return ReportData(
+        study=loaded_study,
+        versions=stored.list_protocols(db, study_id=loaded_study.id),
         cases=cases,
-        readers=readers_of(db, study_id=found.id),
-        slots=slots_of(db, study_id=found.id),
-        readings=tuple(readings_of(db, study_id=found.id)),
+        readers=list_readers(db, study_id=loaded_study.id),
+        slots=list_slots(db, study_id=loaded_study.id),
+        readings=tuple(iterate_readings(db, study_id=loaded_study.id)),
         models=tuple(models),
-        exclusions=stored.exclusions_of(db, study_id=found.id),
+        exclusions=stored.list_exclusions(db, study_id=loaded_study.id),
     )

@@ -12,7 +12,7 @@ from domain.errors import AlreadyThere, InvalidValue
 from domain.people import Action, Person, require
 from domain.protocols import Protocol, ProtocolVersion
 from domain.studies import (
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     CaseKind,
     CaseSource,
     Crossing,
@@ -20,12 +20,12 @@ from domain.studies import (
     StudyDesign,
     StudyState,
 )
-from reader_study.service.drawing import drawn_cases
-from reader_study.service.protocols import new_version
+from reader_study.service.drawing import draw_cases
+from reader_study.service.protocols import create_protocol_version
 from storage.reader_study import studies as stored
 from storage.reader_study.cases import add_cases, count_cases
-from storage.reader_study.readers import readers_of
-from storage.reader_study.readings import count_answers
+from storage.reader_study.readers import list_readers
+from storage.reader_study.readings import count_readings
 from storage.sampling import frames
 
 
@@ -62,12 +62,12 @@ def create_study(
     """
     require(by, Action.RUN_STUDY)
     name = name.strip()
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise InvalidValue("name", f"a study needs a name of 1 to {LONGEST_NAME} printable characters")
+    if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
+        raise InvalidValue("name", f"a study needs a name of 1 to {MAX_NAME_LENGTH} printable characters")
     if stored.find_study(db, name=name) is not None:
         raise AlreadyThere(f"There is a reader study {name!r} already. Choose another name.")
-    dataset_id = frames.dataset_number(db, name=source.dataset)
-    cases = drawn_cases(db, by=by, dataset_id=dataset_id, source=source, design=design)
+    dataset_id = frames.load_dataset_number(db, name=source.dataset)
+    cases = draw_cases(db, by=by, dataset_id=dataset_id, source=source, design=design)
     study_id = stored.add_study(
         db,
         name=name,
@@ -79,7 +79,7 @@ def create_study(
         now=now,
     )
     add_cases(db, study_id=study_id, cases=cases)
-    version = new_version(study_id, 1, protocol, why="", answers=0, by=by, now=now)
+    version = create_protocol_version(study_id, 1, protocol, why="", answers=0, by=by, now=now)
     stored.add_protocol(db, version=version)
     record(
         db,
@@ -101,17 +101,17 @@ def create_study(
 def list_studies(db: Session, *, by: Person) -> list[StudySummary]:
     """All studies, the oldest first."""
     require(by, Action.RUN_STUDY)
-    return [_summary(db, study) for study in stored.list_studies(db)]
+    return [_summarise(db, study) for study in stored.list_studies(db)]
 
 
-def study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
+def load_study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
     """The summary of one study.
 
     Raises:
         NotFound: there is no such study.
     """
     require(by, Action.RUN_STUDY)
-    return _summary(db, stored.load_study(db, name=study))
+    return _summarise(db, stored.load_study(db, name=study))
 
 
 def close_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
@@ -126,7 +126,7 @@ def reopen_study(db: Session, *, by: Person, study: str, now: datetime) -> Reade
     return _set_state(db, by=by, study=study, state=StudyState.OPEN, now=now)
 
 
-def describe(design: StudyDesign) -> str:
+def describe_design(design: StudyDesign) -> str:
     """One line about a design for the user."""
     parts = [str(design.crossing)]
     if design.crossing is Crossing.PARTS:
@@ -143,21 +143,21 @@ def describe(design: StudyDesign) -> str:
     return "; ".join([*parts, f"seed {design.plan.seed}"])
 
 
-def _summary(db: Session, study: ReaderStudy) -> StudySummary:
+def _summarise(db: Session, study: ReaderStudy) -> StudySummary:
     return StudySummary(
         study=study,
         cases=count_cases(db, study_id=study.id),
-        readers=len(readers_of(db, study_id=study.id)),
-        answers=count_answers(db, study_id=study.id),
-        protocol=stored.current_protocol(db, study_id=study.id),
+        readers=len(list_readers(db, study_id=study.id)),
+        answers=count_readings(db, study_id=study.id),
+        protocol=stored.load_current_protocol(db, study_id=study.id),
     )
 
 
 def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: datetime) -> ReaderStudy:
-    found = stored.load_study(db, name=study, lock=True)
-    if found.state is state:
-        return found
-    stored.set_study_state(db, study_id=found.id, state=state)
-    what = "close study" if state is StudyState.CLOSED else "reopen study"
-    record(db, by=by, what=what, subject=f"study {found.id}", old=found.state.value, new=state.value, now=now)
-    return stored.load_study(db, study_id=found.id)
+    loaded_study = stored.load_study(db, name=study, lock=True)
+    if loaded_study.state is state:
+        return loaded_study
+    stored.set_study_state(db, study_id=loaded_study.id, state=state)
+    action = "close study" if state is StudyState.CLOSED else "reopen study"
+    record(db, by=by, what=action, subject=f"study {loaded_study.id}", old=loaded_study.state.value, new=state.value, now=now)
+    return stored.load_study(db, study_id=loaded_study.id)

@@ -13,10 +13,10 @@ import msgspec
 
 from domain.exams import Radiograph
 from domain.gold import GoldItem
-from release.forms.form import Form, Lacks
+from release.forms.form import FormatWriter, FormatLimitation
 
 
-class CocoForm(Form):
+class CocoWriter(FormatWriter):
     """Writes images with their size, a category per label and an annotation per box; ids count from 1."""
 
     name = "coco"
@@ -31,19 +31,19 @@ class CocoForm(Form):
 
     def add(self, gold: GoldItem) -> None:
         exam = gold.judged.exam
-        if any(exam.radiograph(each.radiograph).rows is None for each in gold.question.boxes):
-            self.lacks[Lacks.NO_SIZE] += 1
+        if any(exam.radiograph(labelled_box.radiograph).rows is None for labelled_box in gold.question.boxes):
+            self.lacks[FormatLimitation.NO_SIZE] += 1
             return
         for radiograph in exam.radiographs:
             if radiograph.rows is not None:
                 self._image(exam.id, radiograph)
-        for each in gold.question.boxes:
-            box = each.box
+        for labelled_box in gold.question.boxes:
+            box = labelled_box.box
             self._annotations.append(
                 {
                     "id": len(self._annotations) + 1,
-                    "image_id": self._images[exam.id, each.radiograph]["id"],
-                    "category_id": self._categories.setdefault(each.label, len(self._categories) + 1),
+                    "image_id": self._images[exam.id, labelled_box.radiograph]["id"],
+                    "category_id": self._categories.setdefault(labelled_box.label, len(self._categories) + 1),
                     "bbox": [box.x_min, box.y_min, box.width, box.height],
                     "area": box.width * box.height,
                     "iscrowd": 0,
@@ -52,12 +52,12 @@ class CocoForm(Form):
             )
 
     def finish(self) -> None:
-        whole = {
+        document = {
             "images": list(self._images.values()),
             "categories": [{"id": number, "name": label} for label, number in self._categories.items()],
             "annotations": self._annotations,
         }
-        self._files["boxes.coco.json"].write(msgspec.json.encode(whole) + b"\n")
+        self._files["boxes.coco.json"].write(msgspec.json.encode(document) + b"\n")
 
     def _image(self, exam_id: str, radiograph: Radiograph) -> None:
         key = (exam_id, radiograph.id)

@@ -80,7 +80,7 @@ _FIELDS = {
 _GOLD = "gold.jsonl"
 
 
-def croissant_text(
+def render_croissant(
     *, name: str, dataset: str, last_verdict_at: str | None, questions: int, files: Sequence[Entry]
 ) -> bytes:
     """The content of ``croissant.json``.
@@ -92,7 +92,7 @@ def croissant_text(
         questions: number of released questions.
         files: all files of the release except this one and the manifest.
     """
-    described: dict[str, Any] = {
+    description: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": f"{dataset} {name}",
@@ -103,7 +103,7 @@ def croissant_text(
         "conformsTo": _CONFORMS,
         "version": VERSION,
         **({"datePublished": last_verdict_at[:10]} if last_verdict_at else {}),
-        "distribution": [_file(each) for each in files if not each.path.startswith("images/")],
+        "distribution": [_file_object(entry) for entry in files if not entry.path.startswith("images/")],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
@@ -111,14 +111,14 @@ def croissant_text(
                 "name": "questions",
                 "description": "One record a question, with its corrections in it.",
                 "key": {"@id": "questions/id"},
-                "field": [_field(field, text) for field, text in _FIELDS.items()],
+                "field": [_field_object(field, text) for field, text in _FIELDS.items()],
             }
         ],
     }
-    return msgspec.json.format(msgspec.json.encode(described), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
 
 
-def _file(entry: Entry) -> dict[str, Any]:
+def _file_object(entry: Entry) -> dict[str, Any]:
     suffix = entry.path[entry.path.rfind(".") :]
     return {
         "@type": "cr:FileObject",
@@ -131,7 +131,7 @@ def _file(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _field(name: str, text: str) -> dict[str, Any]:
+def _field_object(name: str, text: str) -> dict[str, Any]:
     return {
         "@type": "cr:Field",
         "@id": f"questions/{name}",

@@ -22,15 +22,15 @@ _SPLITS = (
     "(`private/questions.jsonl`) have no keys, explanations or boxes here."
 )
 _TASKS = {task.value: name for task, name in TASK_NAMES.items()}
-_SIGNS = "\\`*_{}[]<>#|"
+_MARKDOWN_CHARACTERS = "\\`*_{}[]<>#|"
 
 
 def _source_name(source: Source) -> str:
-    named = (source.generator, source.version, source.prompt_version)
-    return " ".join(each for each in named if each) or "not stated"
+    parts = (source.generator, source.version, source.prompt_version)
+    return " ".join(part for part in parts if part) or "not stated"
 
 
-class Content:
+class ContentCounts:
     """Counts the kinds of questions of a release."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Content:
             self.exams.add(exam.id)
             if exam.patient:
                 self.patients.add(exam.patient)
-            self.radiographs |= {(exam.id, each.id) for each in exam.radiographs}
+            self.radiographs |= {(exam.id, radiograph.id) for radiograph in exam.radiographs}
 
     def _name_of(self, source: Source) -> str:
         """Cached, because consecutive questions mostly have the same generator."""
@@ -67,14 +67,14 @@ class Content:
         return self._source[1]
 
 
-def datacard_text(
+def render_datacard(
     *,
     name: str,
     dataset: str,
     batches: Sequence[DrawnBatch],
     tally: Tally,
-    content: Content,
-    lacks: Mapping[str, Mapping[str, int]],
+    content: ContentCounts,
+    limitations: Mapping[str, Mapping[str, int]],
     splits: Mapping[str, Mapping[str, int]] | None,
     statement: Sequence[str],
     last_verdict_at: str | None,
@@ -84,19 +84,19 @@ def datacard_text(
     """The data card as Markdown; ``statement`` are sentences about estimates of the whole dataset."""
     return "\n".join(
         [
-            f"# {_plain(dataset)}, release {_plain(name)}",
+            f"# {_escape_markdown(dataset)}, release {_escape_markdown(name)}",
             "",
-            _first(tally, last_verdict_at),
+            _introduction(tally, last_verdict_at),
             "",
             "## What it holds",
             "",
-            _held(content),
+            _content_summary(content),
             "",
-            *_table("Answer format", content.formats, [each.value for each in AnswerFormat], {}),
-            *_table("Task", content.tasks, [each.value for each in Task], {**_TASKS, "": "not stated"}),
-            *_table("Difficulty", content.tiers, [each.value for each in Difficulty], {"": "not stated"}),
+            *_table("Answer format", content.formats, [answer_format.value for answer_format in AnswerFormat], {}),
+            *_table("Task", content.tasks, [task.value for task in Task], {**_TASKS, "": "not stated"}),
+            *_table("Difficulty", content.tiers, [tier.value for tier in Difficulty], {"": "not stated"}),
             *_table("Written by", content.sources, sorted(content.sources), {}),
-            *_splits(splits),
+            *_splits_section(splits),
             "## How it was chosen",
             "",
             RULE,
@@ -108,13 +108,13 @@ def datacard_text(
             "| stratum | drawn | judged | released |",
             "|---|---:|---:|---:|",
             *(
-                f"| {_plain(stratum)} | {counts['drawn']:,} | {counts['judged']:,} | {counts['released']:,} |"
+                f"| {_escape_markdown(stratum)} | {counts['drawn']:,} | {counts['judged']:,} | {counts['released']:,} |"
                 for stratum, counts in tally.strata.items()
             ),
             "",
-            *(f"- Batch {_plain(each.batch.name)}: {_draws(each)}." for each in batches),
+            *(f"- Batch {_escape_markdown(batch.batch.name)}: {_draw_summary(batch)}." for batch in batches),
             "",
-            *_condition(key_errors_under),
+            *_condition_section(key_errors_under),
             *(["## What the sample says of the whole dataset", "", *statement, ""] if statement else []),
             "## What the other forms lack",
             "",
@@ -122,7 +122,7 @@ def datacard_text(
             if with_parquet
             else "`gold.jsonl` holds every released question whole.",
             "",
-            *_lacks(lacks),
+            *_limitation_lines(limitations),
             "",
             "## Not for diagnosis",
             "",
@@ -132,7 +132,7 @@ def datacard_text(
     ).encode()
 
 
-def _first(tally: Tally, last_verdict_at: str | None) -> str:
+def _introduction(tally: Tally, last_verdict_at: str | None) -> str:
     return (
         f"{tally.released:,} questions on chest radiographs, written by machines and accepted "
         f"({tally.accepted:,}) or corrected ({tally.revised:,}) by expert reviewers. Latest verdict: "
@@ -140,7 +140,7 @@ def _first(tally: Tally, last_verdict_at: str | None) -> str:
     )
 
 
-def _held(content: Content) -> str:
+def _content_summary(content: ContentCounts) -> str:
     patients = f" of {len(content.patients):,} patients" if content.patients else ", patients not stated"
     return (
         f"{len(content.exams):,} exams{patients}, {len(content.radiographs):,} radiographs, "
@@ -148,21 +148,21 @@ def _held(content: Content) -> str:
     )
 
 
-def _table(title: str, counts: Counter[str], order: Sequence[str], called: Mapping[str, str]) -> list[str]:
+def _table(title: str, counts: Counter[str], order: Sequence[str], labels: Mapping[str, str]) -> list[str]:
     total = sum(counts.values())
-    names = [*(each for each in order if counts[each]), *([""] if counts[""] and "" not in order else [])]
+    names = [*(name for name in order if counts[name]), *([""] if counts[""] and "" not in order else [])]
     return [
         f"| {title} | questions | % of {total:,} |",
         "|---|---:|---:|",
         *(
-            f"| {_plain(called.get(each, each))} | {counts[each]:,} | {counts[each] / total:.1%} |"
-            for each in names
+            f"| {_escape_markdown(labels.get(name, name))} | {counts[name]:,} | {counts[name] / total:.1%} |"
+            for name in names
         ),
         "",
     ]
 
 
-def _splits(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]:
+def _splits_section(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]:
     if splits is None:
         return []
     return [
@@ -177,34 +177,34 @@ def _splits(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]:
     ]
 
 
-def _draws(drawn: DrawnBatch) -> str:
-    number = sum(stratum.drawn for strata in drawn.draws for stratum in strata)
-    size = sum(stratum.size for strata in drawn.draws for stratum in strata)
-    mode = drawn.batch.settings.mode.value
-    if drawn.chosen:
+def _draw_summary(drawn_batch: DrawnBatch) -> str:
+    number = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
+    size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
+    mode = drawn_batch.batch.settings.mode.value
+    if drawn_batch.chosen:
         return f"{number:,} questions found by a search, no random sample, judged in mode “{mode}”"
-    return f"{number:,} of {size:,} questions drawn with seed {drawn.plan['seed']}, judged in mode “{mode}”"
+    return f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, judged in mode “{mode}”"
 
 
-def _condition(key_errors_under: float | None) -> list[str]:
+def _condition_section(key_errors_under: float | None) -> list[str]:
     if key_errors_under is None:
         return []
-    said = (
+    condition = (
         "Released on the condition that the upper 95 % limit of the key errors in the whole dataset is under "
         f"{100 * key_errors_under:g} %, with all that is not covered or skipped counted as errors."
     )
-    return [said, ""]
+    return [condition, ""]
 
 
-def _lacks(lacks: Mapping[str, Mapping[str, int]]) -> list[str]:
+def _limitation_lines(limitations: Mapping[str, Mapping[str, int]]) -> list[str]:
     lines = [
-        f"- {form}: {count:,} {reason}"
-        for form, reasons in lacks.items()
+        f"- {format_name}: {count:,} {reason}"
+        for format_name, reasons in limitations.items()
         for reason, count in reasons.items()
     ]
     return lines or ["Nothing: every form has every question whole."]
 
 
-def _plain(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Text from outside, escaped for Markdown."""
-    return "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in " ".join(text.split()))
+    return "".join(f"\\{character}" if character in _MARKDOWN_CHARACTERS else character for character in " ".join(text.split()))

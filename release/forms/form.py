@@ -16,10 +16,10 @@ from release.folder import HashedFile
 from release.manifest import Entry
 
 #: Returns the bytes of a radiograph's file, or None if the workspace does not have it.
-Original = Callable[[Radiograph], bytes | None]
+OriginalLoader = Callable[[Radiograph], bytes | None]
 
 
-class Lacks(StrEnum):
+class FormatLimitation(StrEnum):
     """Why a question, or a part of it, is not in a format; the manifest has the counts."""
 
     OTHER_FORMAT = "left out: not single choice"
@@ -31,7 +31,7 @@ class Lacks(StrEnum):
     LABELS = "without the labels of its boxes, which the form does not have"
 
 
-class FormName(StrEnum):
+class FormatName(StrEnum):
     """The export formats in addition to the native one; the value is stored in manifests."""
 
     REXVQA = "rexvqa"
@@ -40,7 +40,7 @@ class FormName(StrEnum):
     PARQUET = "parquet"
 
 
-class Form:
+class FormatWriter:
     """One export format: files in the folder of the release, written in one pass."""
 
     #: Its name in the manifest.
@@ -48,7 +48,7 @@ class Form:
 
     def __init__(self, folder: Path, *names: str) -> None:
         """Create the files in a folder; they must not exist."""
-        self.lacks: Counter[Lacks] = Counter()
+        self.lacks: Counter[FormatLimitation] = Counter()
         self._folder = folder
         self._files: dict[str, HashedFile] = {}
         for name in names:
@@ -82,7 +82,7 @@ class Form:
                 del self._files[name]
 
 
-class Array:
+class JsonContainerWriter:
     """Writes a JSON array or object member by member."""
 
     def __init__(self, file: HashedFile, *, brackets: str) -> None:
@@ -101,6 +101,6 @@ class Array:
         self._file.write((self._before if self._empty else b"\n") + f"{self._last}\n".encode())
 
 
-def frontal(exam: Exam) -> Radiograph:
+def frontal_radiograph(exam: Exam) -> Radiograph:
     """The first frontal radiograph of an exam, else its first radiograph."""
-    return next((each for each in exam.radiographs if each.view in (View.PA, View.AP)), exam.radiographs[0])
+    return next((radiograph for radiograph in exam.radiographs if radiograph.view in (View.PA, View.AP)), exam.radiographs[0])

@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from domain.boxes import BoxFit, BoxGrid, to_grid
+from domain.boxes import BoxFit, BoxGrid, box_to_grid
 from domain.gold import GoldItem
-from domain.questions import Question, letter
+from domain.questions import Question, option_letter
 from domain.vocabulary import AnswerFormat
-from release.forms.form import Array, Form, Lacks, frontal
+from release.forms.form import JsonContainerWriter, FormatWriter, FormatLimitation, frontal_radiograph
 
 GRID = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
 #: The names of the types in GEMeX's files; they are also the names of the test files.
@@ -39,11 +39,11 @@ PROMPTS = {
     AnswerFormat.SINGLE: _PROMPT.format(type="a single-choice", supplement=" (an option)"),
     AnswerFormat.MULTIPLE: _PROMPT.format(type="a multi-choice", supplement=" (some options)"),
 }
-_MARKS = ("<answer>", "<reason>", "<location>", "<choices>:", "<image>")
+_MARKUP = ("<answer>", "<reason>", "<location>", "<choices>:", "<image>")
 _NEXT_CHOICE = re.compile(r""",\s*['"]?[A-Z]\s*[:.)]\s*""")
 
 
-class GemexForm(Form):
+class GemexWriter(FormatWriter):
     """Writes questions of all answer formats, each with one image: that of its boxes, or the frontal one."""
 
     name = "gemex"
@@ -52,31 +52,31 @@ class GemexForm(Form):
         """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
         conversations = ("gemex/conversations.json", "gemex/conversations_paper.json")
         super().__init__(folder, *(f"gemex/{name}.jsonl" for name in TYPES.values()), *conversations)
-        self._spellings = [Array(self._files[name], brackets="[]") for name in conversations]
+        self._spellings = [JsonContainerWriter(self._files[name], brackets="[]") for name in conversations]
         self._paths, self._with_report = files, with_report
         self._row = 0
 
     def add(self, gold: GoldItem) -> None:
         question = gold.question
-        image, locations, lack = _place(gold)
+        image, locations, limitation = _locate(gold)
         if question.also_right:
-            lack = Lacks.SEVERAL_RIGHT
-        elif lack is None and _unreadable(question):
-            lack = Lacks.NOT_WRITABLE
-        if lack is not None:
-            self.lacks[lack] += 1
+            limitation = FormatLimitation.SEVERAL_RIGHT
+        elif limitation is None and _is_ambiguous(question):
+            limitation = FormatLimitation.NOT_WRITABLE
+        if limitation is not None:
+            self.lacks[limitation] += 1
             return
         path = self._paths.get(image.sha256 or "", image.file)
-        answer = _answer(question)
+        answer = _format_answer(question)
         report = gold.judged.exam.report if self._with_report else None
         name = TYPES[question.format]
         record = {
             "question": question.stem,
-            **({"choices": _choices(question)} if question.options else {}),
-            "type": _type(question),
+            **({"choices": _format_choices(question)} if question.options else {}),
+            "type": _content_type(question),
             "answer": answer,
             "reason": question.explanation,
-            "visual_regions": [each.label for each in question.boxes],
+            "visual_regions": [box.label for box in question.boxes],
             "visual_locations": locations,
             "image_path": path,
             "ori_report": report or "",
@@ -85,8 +85,8 @@ class GemexForm(Form):
         }
         self._files[f"gemex/{name}.jsonl"].write_json_line(record)
         if question.boxes:
-            self.lacks[Lacks.LABELS] += 1
-        for array, target in zip(self._spellings, _targets(question, answer, locations), strict=True):
+            self.lacks[FormatLimitation.LABELS] += 1
+        for array, target in zip(self._spellings, _assistant_turns(question, answer, locations), strict=True):
             array.add(self._conversation(question, path, target))
         self._row += 1
 
@@ -95,7 +95,7 @@ class GemexForm(Form):
             array.close()
 
     def _conversation(self, question: Question, path: str, target: str) -> bytes:
-        choices = f" <choices>: [{', '.join(_choices(question))}]" if question.options else ""
+        choices = f" <choices>: [{', '.join(_format_choices(question))}]" if question.options else ""
         return msgspec.json.encode(
             {
                 "conversations": [
@@ -110,62 +110,62 @@ class GemexForm(Form):
         )
 
 
-def _place(gold: GoldItem) -> tuple[Any, list[list[float]], Lacks | None]:
+def _locate(gold: GoldItem) -> tuple[Any, list[list[float]], FormatLimitation | None]:
     """(radiograph, boxes on the grid, why the question can't be written)."""
     exam = gold.judged.exam
-    named = {each.radiograph for each in gold.question.boxes}
-    if len(named) > 1:
-        return None, [], Lacks.TWO_RADIOGRAPHS
-    image = exam.radiograph(named.pop()) if named else frontal(exam)
+    radiograph_ids = {box.radiograph for box in gold.question.boxes}
+    if len(radiograph_ids) > 1:
+        return None, [], FormatLimitation.TWO_RADIOGRAPHS
+    image = exam.radiograph(radiograph_ids.pop()) if radiograph_ids else frontal_radiograph(exam)
     if not gold.question.boxes:
         return image, [], None
     if image.rows is None or image.columns is None:
-        return image, [], Lacks.NO_SIZE
+        return image, [], FormatLimitation.NO_SIZE
     locations = [
-        list(to_grid(each.box, grid=GRID, rows=image.rows, columns=image.columns).as_tuple())
-        for each in gold.question.boxes
+        list(box_to_grid(labelled_box.box, grid=GRID, rows=image.rows, columns=image.columns).as_tuple())
+        for labelled_box in gold.question.boxes
     ]
     return image, locations, None
 
 
-def _answer(question: Question) -> str | list[str]:
+def _format_answer(question: Question) -> str | list[str]:
     if isinstance(question.answer, str):
         return (
             f"{question.answer.capitalize()}." if question.format is AnswerFormat.CLOSED else question.answer
         )
-    letters = [letter(place) for place in question.answer]
+    letters = [option_letter(index) for index in question.answer]
     return letters if question.format is AnswerFormat.MULTIPLE else letters[0]
 
 
-def _type(question: Question) -> str:
+def _content_type(question: Question) -> str:
     """The content type; none if it would be read as an answer format."""
-    told = question.content_type or ""
-    names_a_format = any(word in told.casefold() for word in ("closed", "single", "multi", "open"))
-    return TYPES[question.format] if names_a_format or not told else told
+    content_type = question.content_type or ""
+    names_a_format = any(word in content_type.casefold() for word in ("closed", "single", "multi", "open"))
+    return TYPES[question.format] if names_a_format or not content_type else content_type
 
 
-def _choices(question: Question) -> list[str]:
-    return [f"{letter(place)}: {text}" for place, text in enumerate(question.options)]
+def _format_choices(question: Question) -> list[str]:
+    return [f"{option_letter(index)}: {text}" for index, text in enumerate(question.options)]
 
 
-def _targets(question: Question, answer: str | list[str], locations: list[list[float]]) -> tuple[str, str]:
+def _assistant_turns(question: Question, answer: str | list[str], locations: list[list[float]]) -> tuple[str, str]:
     """The second turn as in GEMeX's files, and as in the paper."""
-    in_files = f"<answer> {answer} <reason> {question.explanation}"
-    shown = f"[{', '.join(answer)}]" if isinstance(answer, list) else answer
-    in_paper = f"<answer>{shown} <reason>{question.explanation}"
-    where = msgspec.json.encode(locations).decode() if locations else ""
+    file_variant = f"<answer> {answer} <reason> {question.explanation}"
+    answer_text = f"[{', '.join(answer)}]" if isinstance(answer, list) else answer
+    paper_variant = f"<answer>{answer_text} <reason>{question.explanation}"
+    locations_json = msgspec.json.encode(locations).decode() if locations else ""
     return (
-        in_files + (f" <location> {where}" if where else ""),
-        in_paper + (f" <location>{where}" if where else ""),
+        file_variant + (f" <location> {locations_json}" if locations_json else ""),
+        paper_variant + (f" <location>{locations_json}" if locations_json else ""),
     )
 
 
-def _unreadable(question: Question) -> bool:
+def _is_ambiguous(question: Question) -> bool:
     """Whether a text would be read as another part of a conversation, or would not be restored."""
     texts = [question.stem, question.explanation, *question.options]
     if isinstance(question.answer, str):
         texts.append(question.answer)
-    if any(mark in text for mark in _MARKS for text in texts) or any(text.strip() != text for text in texts):
+    if any(mark in text for mark in _MARKUP for text in texts) or any(text.strip() != text for text in texts):
         return True
     return any(
         text.strip("'\" ") != text or text.endswith("]") or _NEXT_CHOICE.search(text)

@@ -16,24 +16,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from domain.exams import Radiograph
-from domain.file_errors import naming
+from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
-from domain.questions import answer_text
+from domain.questions import format_answer
 from records.questions import QUESTION_FIELDS
 from records.values import boxes_to_plain
-from release.folder import file_hash
-from release.forms.form import Form
+from release.folder import hash_file
+from release.forms.form import FormatWriter
 from release.manifest import Entry
 
 #: Returns a radiograph as PNG or JPEG, or None if the workspace does not have it.
-Picture = Callable[[Radiograph], bytes | None]
+DisplayImageLoader = Callable[[Radiograph], bytes | None]
 
 _NAME = "gold.parquet"
 _TEXT, _NUMBER = pa.string(), pa.int32()
 _BOX = pa.struct([("radiograph", _TEXT), ("label", _TEXT), ("box", pa.list_(pa.float64()))])
 _IMAGE = pa.struct([("bytes", pa.binary()), ("path", _TEXT)])
 #: The column types of a question's fields; others are text.
-_KINDS: dict[str, pa.DataType] = {
+_FIELD_TYPES: dict[str, pa.DataType] = {
     "options": pa.list_(_TEXT),
     "answer": pa.list_(_NUMBER),
     "also_right": pa.list_(pa.list_(_NUMBER)),
@@ -47,7 +47,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "age": _TEXT,
     "sex": _TEXT,
     **{
-        column: _KINDS.get(column, _TEXT)
+        column: _FIELD_TYPES.get(column, _TEXT)
         for name in QUESTION_FIELDS
         for column in ((name, "answer_text") if name == "answer" else (name,))
     },
@@ -58,26 +58,26 @@ _COLUMNS: dict[str, pa.DataType] = {
     "views": pa.list_(_TEXT),
     "images": pa.list_(_IMAGE),
 }
-_VALUE = {_TEXT: "string", _NUMBER: "int32", pa.float64(): "float64"}
-_ROWS = 2_000  # questions in memory at a time
-_ROWS_WITH_PICTURES = 32
+_VALUE_TYPES = {_TEXT: "string", _NUMBER: "int32", pa.float64(): "float64"}
+_BATCH_ROWS = 2_000  # questions in memory at a time
+_BATCH_ROWS_WITH_IMAGES = 32
 
 
-class ParquetForm(Form):
+class ParquetWriter(FormatWriter):
     """Writes all questions of all formats with all their fields."""
 
     name = "parquet"
 
-    def __init__(self, folder: Path, *, files: Mapping[str, str], picture: Picture | None) -> None:
+    def __init__(self, folder: Path, *, files: Mapping[str, str], picture: DisplayImageLoader | None) -> None:
         """``picture`` returns the images to include; without it ``images`` has paths only."""
         super().__init__(folder)
         self._path, self._paths, self._picture = folder / _NAME, files, picture
-        schema = pa.schema(list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_features())})
-        with naming(self._path):
+        schema = pa.schema(list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_feature_metadata())})
+        with add_filename_to_errors(self._path):
             self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
         self._schema = schema
         self._rows: list[dict[str, Any]] = []
-        self._most = _ROWS_WITH_PICTURES if picture else _ROWS
+        self._most = _BATCH_ROWS_WITH_IMAGES if picture else _BATCH_ROWS
         self._pictures: dict[str, bytes | None] = {}
 
     def add(self, gold: GoldItem) -> None:
@@ -87,18 +87,18 @@ class ParquetForm(Form):
 
     def finish(self) -> None:
         self._flush()
-        with naming(self._path):
+        with add_filename_to_errors(self._path):
             self._writer.close()
             with self._path.open("rb") as file:
                 os.fsync(file.fileno())
 
     def entries(self) -> list[Entry]:
-        sha256, length = file_hash(self._path)
+        sha256, length = hash_file(self._path)
         return [Entry(path=_NAME, bytes=length, sha256=sha256)]
 
     def _flush(self) -> None:
         if self._rows:
-            with naming(self._path):
+            with add_filename_to_errors(self._path):
                 self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
         self._rows = []
         self._pictures = {}
@@ -114,14 +114,14 @@ class ParquetForm(Form):
             "sex": exam.sex,
             **{name: getattr(question, name) for name in QUESTION_FIELDS},
             "answer": () if isinstance(question.answer, str) else question.answer,
-            "answer_text": answer_text(question.answer, question.options),
+            "answer_text": format_answer(question.answer, question.options),
             "boxes": boxes_to_plain(question.boxes),
             "decision": gold.decision,
-            "corrected": [each.field for each in gold.changes],
+            "corrected": [change.field for change in gold.changes],
             "stratum": gold.judged.stratum,
             "inclusion_probability": gold.judged.inclusion_probability,
-            "views": [each.view for each in exam.radiographs],
-            "images": [self._image(each) for each in exam.radiographs],
+            "views": [radiograph.view for radiograph in exam.radiographs],
+            "images": [self._image(radiograph) for radiograph in exam.radiographs],
         }
 
     def _image(self, radiograph: Radiograph) -> dict[str, Any]:
@@ -135,16 +135,16 @@ class ParquetForm(Form):
         return {"bytes": self._pictures[key], "path": path}
 
 
-def _features() -> dict[str, Any]:
-    return {"info": {"features": {name: _feature(kind) for name, kind in _COLUMNS.items()}}}
+def _feature_metadata() -> dict[str, Any]:
+    return {"info": {"features": {name: _feature(data_type) for name, data_type in _COLUMNS.items()}}}
 
 
-def _feature(kind: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
+def _feature(data_type: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
     """The feature of a column; a list is ``[feature]``, which older and newer versions read."""
-    if kind == _IMAGE:
+    if data_type == _IMAGE:
         return {"_type": "Image"}
-    if pa.types.is_list(kind):
-        return [_feature(kind.value_type)]
-    if pa.types.is_struct(kind):
-        return {field.name: _feature(field.type) for field in kind}
-    return {"dtype": _VALUE[kind], "_type": "Value"}
+    if pa.types.is_list(data_type):
+        return [_feature(data_type.value_type)]
+    if pa.types.is_struct(data_type):
+        return {field.name: _feature(field.type) for field in data_type}
+    return {"dtype": _VALUE_TYPES[data_type], "_type": "Value"}

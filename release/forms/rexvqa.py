@@ -11,9 +11,9 @@ import msgspec
 
 from domain.exams import Exam
 from domain.gold import GoldItem
-from domain.questions import letter
+from domain.questions import option_letter
 from domain.vocabulary import AnswerFormat, Task, View
-from release.forms.form import Array, Form, Lacks
+from release.forms.form import JsonContainerWriter, FormatWriter, FormatLimitation
 
 #: The names of the tasks in the paper's Table 1.
 TASK_NAMES = {
@@ -25,10 +25,10 @@ TASK_NAMES = {
 }
 _SECTIONS = ("Comparison", "Findings", "Impression")
 _SECTION = re.compile(rf"(?:^|\n\n)({'|'.join(_SECTIONS)}): ")
-_NOTHING = {"", "none", "nan", "null", "n/a", "na"}
+_EMPTY_VALUES = {"", "none", "nan", "null", "n/a", "na"}
 
 
-class RexvqaForm(Form):
+class RexvqaWriter(FormatWriter):
     """Writes single-choice questions; the format has no boxes."""
 
     name = "rexvqa"
@@ -36,28 +36,28 @@ class RexvqaForm(Form):
     def __init__(self, folder: Path, *, files: Mapping[str, str], with_report: bool) -> None:
         """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
         super().__init__(folder, "rexvqa.json")
-        self._object = Array(self._files["rexvqa.json"], brackets="{}")
+        self._object = JsonContainerWriter(self._files["rexvqa.json"], brackets="{}")
         self._paths, self._with_report = files, with_report
 
     def add(self, gold: GoldItem) -> None:
         question, exam = gold.question, gold.judged.exam
         if question.format is not AnswerFormat.SINGLE:
-            self.lacks[Lacks.OTHER_FORMAT] += 1
+            self.lacks[FormatLimitation.OTHER_FORMAT] += 1
             return
         if question.also_right:
-            self.lacks[Lacks.SEVERAL_RIGHT] += 1
+            self.lacks[FormatLimitation.SEVERAL_RIGHT] += 1
             return
-        if question.stem.strip() != question.stem or any(_unreadable(each) for each in question.options):
-            self.lacks[Lacks.NOT_WRITABLE] += 1
+        if question.stem.strip() != question.stem or any(_changes_on_import(option) for option in question.options):
+            self.lacks[FormatLimitation.NOT_WRITABLE] += 1
             return
         if question.boxes:
-            self.lacks[Lacks.BOXES] += 1
+            self.lacks[FormatLimitation.BOXES] += 1
         record = {
             "study_id": exam.id,
             "StudyInstanceUid": exam.id,
             "question": question.stem,
-            "options": [f"{letter(place)}. {text}" for place, text in enumerate(question.options)],
-            "correct_answer": letter(int(question.answer[0])),
+            "options": [f"{option_letter(index)}. {text}" for index, text in enumerate(question.options)],
+            "correct_answer": option_letter(int(question.answer[0])),
             "correct_answer_explanation": question.explanation,
             # Questions without one of the five tasks keep the task name of their file.
             "task_name": TASK_NAMES[question.task] if question.task else question.content_type,
@@ -74,28 +74,28 @@ class RexvqaForm(Form):
 
     def _exam(self, exam: Exam) -> dict[str, Any]:
         return {
-            "ImagePath": [self._paths.get(each.sha256 or "", each.file) for each in exam.radiographs],
+            "ImagePath": [self._paths.get(radiograph.sha256 or "", radiograph.file) for radiograph in exam.radiographs],
             "ImageViewPosition": [
-                None if each.view is View.UNKNOWN else each.view.value for each in exam.radiographs
+                None if radiograph.view is View.UNKNOWN else radiograph.view.value for radiograph in exam.radiographs
             ],
             "PatientID": exam.patient,
             "PatientAge": exam.age,
             "PatientSex": exam.sex,
             "Indication": exam.indication,
-            **(_sections(exam.report) if self._with_report and exam.report else {}),
+            **(_split_sections(exam.report) if self._with_report and exam.report else {}),
         }
 
 
-def _unreadable(option: str) -> bool:
+def _changes_on_import(option: str) -> bool:
     """Whether an option would change on import, because spaces around it are removed."""
     return option.strip() != option
 
 
-def _sections(report: str) -> dict[str, str]:
+def _split_sections(report: str) -> dict[str, str]:
     """The sections of a report by heading; text without a heading is the findings."""
     parts = _SECTION.split(report)
-    found = {"Findings": parts[0].strip()} if parts[0].strip() else {}
+    sections = {"Findings": parts[0].strip()} if parts[0].strip() else {}
     for heading, text in zip(parts[1::2], parts[2::2], strict=True):
-        if text.strip().casefold() not in _NOTHING:
-            found[heading] = "\n\n".join(filter(None, (found.get(heading), text.strip())))
-    return found
+        if text.strip().casefold() not in _EMPTY_VALUES:
+            sections[heading] = "\n\n".join(filter(None, (sections.get(heading), text.strip())))
+    return sections

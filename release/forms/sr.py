@@ -35,19 +35,19 @@ from pydicom.uid import generate_uid
 
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
-from domain.file_errors import naming
+from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
 from release.folder import HashedFile
-from release.forms.form import Form, Original
+from release.forms.form import FormatWriter, OriginalLoader
 from release.manifest import VERSION, Entry
 
 _CHEST_X_RAY = CodedConcept("399208008", "SCT", "Plain chest X-ray")
-_OUR_SCHEME = "99OVERREAD"  # labels are free text, so they need a private coding scheme (PS3.3 8.2)
-_NEEDED = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID")
-_LONGEST_MEANING = 64  # characters of VR LO
+_PRIVATE_SCHEME = "99OVERREAD"  # labels are free text, so they need a private coding scheme (PS3.3 8.2)
+_REQUIRED_UIDS = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID")
+_MAX_MEANING_LENGTH = 64  # characters of VR LO
 
 
-class LeftOutOfSr(StrEnum):
+class SrExclusionReason(StrEnum):
     """Why boxes are in no structured report; the manifest has the counts of radiographs."""
 
     NO_IMAGE = "left out: the workspace has no image of it"
@@ -55,60 +55,60 @@ class LeftOutOfSr(StrEnum):
     NO_UIDS = "left out: the DICOM file lacks a UID that a report must name"
 
 
-class SrForm(Form):
+class SrWriter(FormatWriter):
     """Writes structured reports of the radiographs with boxes."""
 
     name = "sr"
 
-    def __init__(self, folder: Path, *, original: Original, when: datetime) -> None:
+    def __init__(self, folder: Path, *, original: OriginalLoader, when: datetime) -> None:
         """``when`` is the date of the reports' content, in UTC."""
         super().__init__(folder)
         self._original, self._when = original, when
         self._boxes: dict[str, tuple[Radiograph, list[tuple[str, LabelledBox]]]] = {}
         self._entries: list[Entry] = []
-        self.radiographs_left_out: Counter[LeftOutOfSr] = Counter()
+        self.radiographs_left_out: Counter[SrExclusionReason] = Counter()
 
     def add(self, gold: GoldItem) -> None:
-        for each in gold.question.boxes:
-            radiograph = gold.judged.exam.radiograph(each.radiograph)
+        for box in gold.question.boxes:
+            radiograph = gold.judged.exam.radiograph(box.radiograph)
             key = radiograph.sha256 or f"{gold.judged.exam.id}\0{radiograph.id}"
-            self._boxes.setdefault(key, (radiograph, []))[1].append((gold.question.id, each))
+            self._boxes.setdefault(key, (radiograph, []))[1].append((gold.question.id, box))
 
     def finish(self) -> None:
         for key, (radiograph, boxes) in sorted(self._boxes.items(), key=lambda item: item[0]):
             source = self._source(radiograph)
-            if isinstance(source, LeftOutOfSr):
+            if isinstance(source, SrExclusionReason):
                 self.radiographs_left_out[source] += 1
                 continue
             (self._folder / "sr").mkdir(exist_ok=True)
             name = f"sr/{key}.dcm"
             path = self._folder / name
-            with naming(path), HashedFile(path) as file:
-                file.write(_report(source, boxes, when=self._when))
+            with add_filename_to_errors(path), HashedFile(path) as file:
+                file.write(_render_report(source, boxes, content_date=self._when))
             self._entries.append(Entry(path=name, bytes=file.bytes, sha256=file.sha256))
 
     def entries(self) -> list[Entry]:
         return self._entries
 
-    def _source(self, radiograph: Radiograph) -> Dataset | LeftOutOfSr:
+    def _source(self, radiograph: Radiograph) -> Dataset | SrExclusionReason:
         content = self._original(radiograph)
         if content is None:
-            return LeftOutOfSr.NO_IMAGE
+            return SrExclusionReason.NO_IMAGE
         if content[128:132] != b"DICM":
-            return LeftOutOfSr.NOT_DICOM
+            return SrExclusionReason.NOT_DICOM
         try:
             source = dcmread(BytesIO(content), stop_before_pixels=True)
         except (InvalidDicomError, ValueError, RecursionError):  # it was readable on import
-            return LeftOutOfSr.NOT_DICOM
-        if any(not source.get(name) for name in _NEEDED):
-            return LeftOutOfSr.NO_UIDS
+            return SrExclusionReason.NOT_DICOM
+        if any(not source.get(name) for name in _REQUIRED_UIDS):
+            return SrExclusionReason.NO_UIDS
         return source
 
 
-def _report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, when: datetime) -> bytes:
+def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, content_date: datetime) -> bytes:
     """One structured report as a file."""
-    seed = [str(source.SOPInstanceUID), VERSION, when.isoformat()]
-    seed += [f"{question}\0{each.label}\0{each.box.as_tuple()}" for question, each in boxes]
+    seed = [str(source.SOPInstanceUID), VERSION, content_date.isoformat()]
+    seed += [f"{question}\0{box.label}\0{box.box.as_tuple()}" for question, box in boxes]
     for name in ("PatientID", "PatientName", "PatientBirthDate", "PatientSex", "StudyID", "StudyDate",
                  "StudyTime", "AccessionNumber", "ReferringPhysicianName"):  # fmt: skip
         if name not in source:  # type 2: required, may be empty
@@ -127,8 +127,8 @@ def _report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, when: date
         ),
         procedure_reported=_CHEST_X_RAY,
         imaging_measurements=[
-            _region(source, question, each, uid=generate_uid(entropy_srcs=[*seed, "box", str(place)]))
-            for place, (question, each) in enumerate(boxes)
+            _build_region(source, question, box, uid=generate_uid(entropy_srcs=[*seed, "box", str(index)]))
+            for index, (question, box) in enumerate(boxes)
         ],
     )
     report = ComprehensiveSR(
@@ -143,19 +143,19 @@ def _report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, when: date
     )
     for part in ("Content", "InstanceCreation", "Series"):  # not the time at which the file was written
         if f"{part}Date" in report or part == "Content":
-            setattr(report, f"{part}Date", when.strftime("%Y%m%d"))
-            setattr(report, f"{part}Time", when.strftime("%H%M%S"))
+            setattr(report, f"{part}Date", content_date.strftime("%Y%m%d"))
+            setattr(report, f"{part}Time", content_date.strftime("%H%M%S"))
     for equipment in report.get("ContributingEquipmentSequence", []):
-        equipment.ContributionDateTime = when.strftime("%Y%m%d%H%M%S")
+        equipment.ContributionDateTime = content_date.strftime("%Y%m%d%H%M%S")
     target = BytesIO()
     report.save_as(target)
     return target.getvalue()
 
 
-def _region(
-    source: Dataset, question: str, each: LabelledBox, *, uid: str
+def _build_region(
+    source: Dataset, question: str, labelled_box: LabelledBox, *, uid: str
 ) -> PlanarROIMeasurementsAndQualitativeEvaluations:
-    box = each.box
+    box = labelled_box.box
     corners = [
         (box.x_min, box.y_min),
         (box.x_max, box.y_min),
@@ -163,7 +163,7 @@ def _region(
         (box.x_min, box.y_max),
         (box.x_min, box.y_min),
     ]
-    label = each.label.strip() or "Region"
+    label = labelled_box.label.strip() or "Region"
     return PlanarROIMeasurementsAndQualitativeEvaluations(
         tracking_identifier=TrackingIdentifier(uid=uid, identifier=f"question {question}"),
         referenced_region=ImageRegion(
@@ -173,11 +173,11 @@ def _region(
                 referenced_sop_class_uid=source.SOPClassUID, referenced_sop_instance_uid=source.SOPInstanceUID
             ),
         ),
-        finding_type=_coded(label),
+        finding_type=_label_code(label),
         finding_sites=[FindingSite(anatomic_location=CodedConcept("51185008", "SCT", "Chest"))],
     )
 
 
-def _coded(label: str) -> CodedConcept:
+def _label_code(label: str) -> CodedConcept:
     value = hashlib.sha256(label.encode()).hexdigest()[:16].upper()
-    return CodedConcept(value, _OUR_SCHEME, label[:_LONGEST_MEANING])
+    return CodedConcept(value, _PRIVATE_SCHEME, label[:_MAX_MEANING_LENGTH])

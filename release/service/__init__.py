@@ -6,45 +6,45 @@ stored.
 """
 
 from release.compare import Comparison, compare_releases
-from release.forms.form import FormName
-from release.service.choosing import Names, releasable
+from release.forms.form import FormatName
+from release.service.choosing import ReviewerNaming, list_releasable_batches
 from release.service.known import (
     ReleaseFile,
     list_releases,
-    release_file,
-    release_files,
-    usual_folder,
-    verify_known,
+    find_release_file,
+    list_release_files,
+    default_release_folder,
+    verify_recorded_release,
 )
-from release.service.making import Written, write_release
+from release.service.making import WrittenRelease, write_release
 from release.service.preview import preview_release, preview_version
 from release.service.recording import ReleaseSummary, record_release
 from release.splits import SplitPlan
 from release.tally import Tally
 from release.verify import VerifyReport, verify_release
-from storage.release.releases import KnownRelease
+from storage.release.releases import ReleaseRecord
 
 __all__ = [
     "Comparison",
-    "FormName",
-    "KnownRelease",
-    "Names",
+    "FormatName",
+    "ReleaseRecord",
+    "ReviewerNaming",
     "ReleaseFile",
     "ReleaseSummary",
     "SplitPlan",
     "Tally",
     "VerifyReport",
-    "Written",
+    "WrittenRelease",
     "compare_releases",
     "list_releases",
     "preview_release",
     "preview_version",
     "record_release",
-    "releasable",
-    "release_file",
-    "release_files",
-    "usual_folder",
-    "verify_known",
+    "list_releasable_batches",
+    "find_release_file",
+    "list_release_files",
+    "default_release_folder",
+    "verify_recorded_release",
     "verify_release",
     "write_release",
 ]

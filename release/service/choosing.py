@@ -9,21 +9,21 @@ from sqlmodel import Session
 
 from domain.batches import Batch
 from domain.errors import NotFound, Refused
-from domain.gold import GoldItem, LeftOut
+from domain.gold import GoldItem, Excluded
 from domain.people import Action, Person, require
 from release.manifest import DrawnBatch
-from release.rule import settle
-from release.service.patients import without_removed_images
+from release.rule import decide_release
+from release.service.patients import exclude_removed_images
 from release.splits import SplitPlan
-from release.tally import Counting, Tally
+from release.tally import TallyCounter, Tally
 from storage.browsing import applying
 from storage.release import gold
-from storage.release.gold_questions import judged_questions
+from storage.release.gold_questions import iterate_judged_questions
 from storage.sampling import batches as batch_rows
 from storage.sampling import draws, frames
 
 
-class Names(StrEnum):
+class ReviewerNaming(StrEnum):
     """How reviewers are named in a release."""
 
     ACCOUNT = "account"
@@ -31,85 +31,85 @@ class Names(StrEnum):
     PSEUDONYM = "pseudonym"
 
 
-def releasable(db: Session, *, by: Person) -> dict[str, list[str]]:
+def list_releasable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
     """The batches of each dataset that has any, in the order of creation."""
     require(by, Action.MAKE_RELEASE)
-    found = {
+    batches_by_dataset = {
         name: [
-            each.name for each in batch_rows.list_batches(db, dataset_id=frames.dataset_number(db, name=name))
+            batch.name for batch in batch_rows.list_batches(db, dataset_id=frames.load_dataset_number(db, name=name))
         ]
-        for name in frames.dataset_sizes(db)
+        for name in frames.load_dataset_sizes(db)
     }
-    return {name: names for name, names in found.items() if names}
+    return {name: names for name, names in batches_by_dataset.items() if names}
 
 
-def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tuple[int, list[DrawnBatch]]:
+def load_drawn_batches(db: Session, dataset: str, batch_names: Sequence[str] | None) -> tuple[int, list[DrawnBatch]]:
     """The number of a dataset, and its batches with their draws.
 
     Args:
         db: a session that reads.
         dataset: its name.
-        names: of batches; None or empty for all.
+        batch_names: of batches; None or empty for all.
 
     Raises:
         NotFound: no such dataset or batch.
         Refused: the dataset has no batch.
     """
-    dataset_id = frames.dataset_number(db, name=dataset)
-    there = batch_rows.list_batches(db, dataset_id=dataset_id)
-    if not there:
+    dataset_id = frames.load_dataset_number(db, name=dataset)
+    batches = batch_rows.list_batches(db, dataset_id=dataset_id)
+    if not batches:
         raise Refused(f"The dataset {dataset!r} has no batch yet. Draw one and have it judged.")
-    missing = sorted(set(names or ()) - {each.name for each in there})
+    missing = sorted(set(batch_names or ()) - {batch.name for batch in batches})
     if missing:
         raise NotFound(
             f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
-            f"{', '.join(each.name for each in there)}."
+            f"{', '.join(batch.name for batch in batches)}."
         )
-    chosen = applying.chosen_batches(db)
+    search_batch_ids = applying.load_batches_from_search(db)
     return dataset_id, [
         DrawnBatch(
-            batch=each,
-            plan=batch_rows.plan_to_plain(each.plan),
-            draws=tuple(draw.strata for draw in draws.draws_of(db, batch_id=each.id)),
-            chosen=each.id in chosen,
+            batch=batch,
+            plan=batch_rows.plan_to_plain(batch.plan),
+            draws=tuple(draw.strata for draw in draws.list_draws(db, batch_id=batch.id)),
+            chosen=batch.id in search_batch_ids,
         )
-        for each in there
-        if not names or each.name in names
+        for batch in batches
+        if not batch_names or batch.name in batch_names
     ]
 
 
-def settled_questions(
-    db: Session, batches: list[Batch], *, with_report: bool, only: Collection[int] | None = None
-) -> Iterator[GoldItem | LeftOut]:
+def load_outcomes(
+    db: Session, batches: list[Batch], *, with_report: bool, question_numbers: Collection[int] | None = None
+) -> Iterator[GoldItem | Excluded]:
     """The outcome of each judged question, in the order of import.
 
     Args:
         db: a session that reads.
         batches: whose verdicts count.
         with_report: whether to read the exams' reports.
-        only: numbers of questions; None for all judged ones.
+        question_numbers: numbers of questions; None for all judged ones.
     """
-    settled = map(settle, judged_questions(db, batches=batches, with_report=with_report, only=only))
-    return without_removed_images(db, settled)
+    outcomes = map(decide_release, iterate_judged_questions(db, batches=batches, with_report=with_report, include=question_numbers))
+    return exclude_removed_images(db, outcomes)
 
 
-def tally_of(db: Session, counting: Counting, drawn: list[DrawnBatch]) -> Tally:
+def build_tally(db: Session, counter: TallyCounter, release_batches: list[DrawnBatch]) -> Tally:
     """The counts of a release, with the numbers of questions that nobody judged."""
-    batches = [each.batch for each in drawn]
-    return counting.tally(
-        unjudged=gold.count_unjudged(db, batches=batches), drawn=gold.drawn_by_stratum(db, batches=batches)
+    batches = [drawn_batch.batch for drawn_batch in release_batches]
+    return counter.tally(
+        unjudged=gold.count_unjudged(db, batches=batches), drawn=gold.count_drawn_by_stratum(db, batches=batches)
     )
 
 
-def reviewer_names(db: Session, batches: list[Batch], names: Names) -> dict[int, str]:
+def load_reviewer_names(db: Session, batches: list[Batch], naming: ReviewerNaming) -> dict[int, str]:
     """The name of each reviewer in the release, by person id."""
-    found = gold.reviewers(db, batches=batches)
-    if names is Names.PSEUDONYM:
-        return {person: f"reviewer-{place}" for place, person in enumerate(found, start=1)}
-    return {person: pair[names is Names.DISPLAY] for person, pair in found.items()}
+    reviewers = gold.load_reviewers(db, batches=batches)
+    if naming is ReviewerNaming.PSEUDONYM:
+        return {person: f"reviewer-{number}" for number, person in enumerate(reviewers, start=1)}
+    return {person: account_and_display_name[naming is ReviewerNaming.DISPLAY] for person, account_and_display_name in reviewers.items()}
 
 
-def check_something(
+def check_not_empty(
     dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
 ) -> None:
     """Check that there is something to release, on each side of a split.

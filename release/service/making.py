@@ -12,33 +12,33 @@ from typing import Any
 from sqlmodel import Session
 
 from domain.errors import InvalidValue, Refused
-from domain.file_errors import naming
+from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
 from domain.people import Action, Person, require
 from imaging.guarded import GuardedReader
-from intake.collector import collector_paused
-from release.folder import MANIFEST, HashedFile, file_hash, put_in_place, written_aside
-from release.forms.croissant import croissant_text
-from release.forms.datacard import datacard_text
-from release.forms.form import FormName
-from release.manifest import DrawnBatch, Entry, manifest_text
-from release.private import keys_folder
-from release.release_files import Contents, ReleaseFiles, iso
+from intake.collector import pause_garbage_collector
+from release.folder import MANIFEST, HashedFile, hash_file, move_into_place, staging_folder
+from release.forms.croissant import render_croissant
+from release.forms.datacard import render_datacard
+from release.forms.form import FormatName
+from release.manifest import DrawnBatch, Entry, render_manifest
+from release.private import keys_folder_of
+from release.release_files import ReleaseOptions, ReleaseWriter, format_utc
 from release.service.choosing import (
-    Names,
-    check_something,
-    drawn_batches,
-    reviewer_names,
-    settled_questions,
-    tally_of,
+    ReviewerNaming,
+    check_not_empty,
+    load_drawn_batches,
+    load_reviewer_names,
+    load_outcomes,
+    build_tally,
 )
-from release.service.patients import check_looks, images_of
-from release.service.pictures import copied_images, originals, pictures
-from release.service.sides import sides_of
+from release.service.patients import check_pixel_decisions, image_hashes
+from release.service.pictures import copy_images, original_loader, display_image_loader
+from release.service.sides import assign_exam_sides
 from release.splits import Side, SplitPlan
-from release.tally import Counting, Tally, latest
+from release.tally import TallyCounter, Tally, latest_judgement_at
 from release.verify import verify_release
-from review.service import check_key_errors, statement
+from review.service import check_key_errors, write_data_card_statement
 from storage.release import gold, releases
 from storage.workspace import Workspace
 
@@ -46,7 +46,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenRelease:
     """A release that was written to its folder; ``again``: the same release was there already.
 
     ``released`` are the ids of its questions on each side. ``keys`` is the folder with the keys of the
@@ -75,16 +75,16 @@ def write_release(
     name: str,
     out: Path,
     batches: Sequence[str] | None = None,
-    names: Names = Names.ACCOUNT,
+    reviewer_naming: ReviewerNaming = ReviewerNaming.ACCOUNT,
     with_images: bool = False,
     with_reports: bool = False,
     with_sr: bool = False,
     split: SplitPlan | None = None,
     key_errors_under: float | None = None,
-    forms: Collection[FormName] = tuple(FormName),
+    formats: Collection[FormatName] = tuple(FormatName),
     workspace: Workspace,
     progress: Callable[[int], None] = lambda _: None,
-) -> Written:
+) -> WrittenRelease:
     """Write the folder of a release; the database is only read.
 
     The same verdicts and settings give the same bytes on every machine. The folder is moved into place
@@ -97,15 +97,15 @@ def write_release(
         name: of the release, 1 to 64 letters, digits and ``._-``.
         out: the folder to create. It must not exist, or be empty, or contain this same release.
         batches: names of the batches whose verdicts count; None for all of the dataset.
-        names: how reviewers are named.
+        reviewer_naming: how reviewers are named.
         with_images: whether to include the image files, and pictures in the Parquet file.
         with_reports: whether to include the exams' reports.
         with_sr: whether to write boxes as DICOM structured reports too.
         split: the private part; None for none. The keys of the private questions are written to a separate
-            folder next to ``out`` (:func:`release.private.keys_folder`).
+            folder next to ``out`` (:func:`release.private.keys_folder_of`).
         key_errors_under: the share (0 to 1) below which the upper limit of the rate of key errors in the
             whole dataset must be, in the worst case; None for no such condition.
-        forms: the export formats in addition to the native one.
+        formats: the export formats in addition to the native one.
         workspace: where the images are.
         progress: called with the number of judged questions processed.
 
@@ -118,167 +118,167 @@ def write_release(
         OSError: a file can't be written.
     """
     require(by, Action.MAKE_RELEASE)
-    name = checked_name(name)
-    dataset_id, drawn = drawn_batches(db, dataset, batches)
-    of_batches = [each.batch for each in drawn]
-    met = None
+    name = validate_name(name)
+    dataset_id, release_batches = load_drawn_batches(db, dataset, batches)
+    selected_batches = [drawn_batch.batch for drawn_batch in release_batches]
+    condition_note = None
     if key_errors_under is not None:
-        met = check_key_errors(db, by=by, dataset=dataset, batches=batches, under=key_errors_under)
-    last_verdict = gold.last_verdict_at(db, batches=of_batches)
+        condition_note = check_key_errors(db, by=by, dataset=dataset, batches=batches, limit=key_errors_under)
+    last_verdict_at = gold.find_last_verdict_time(db, batches=selected_batches)
     with ExitStack() as stack:
-        stack.enter_context(collector_paused())
-        folder = stack.enter_context(written_aside(out))
-        keys = stack.enter_context(written_aside(keys_folder(out))) if split else None
+        stack.enter_context(pause_garbage_collector())
+        folder = stack.enter_context(staging_folder(out))
+        staged_keys = stack.enter_context(staging_folder(keys_folder_of(out))) if split else None
         reader = stack.enter_context(GuardedReader())
-        contents = Contents(
-            names=reviewer_names(db, of_batches, names),
+        options = ReleaseOptions(
+            names=load_reviewer_names(db, selected_batches, reviewer_naming),
             with_images=with_images,
             with_report=with_reports,
-            picture=pictures(workspace, reader) if with_images else None,
-            original=originals(workspace) if with_sr else None,
-            when=last_verdict,
-            side_of=sides_of(db, of_batches, split, workspace=workspace, reader=reader) if split else None,
-            keys=keys,
-            forms=frozenset(forms),
+            picture=display_image_loader(workspace, reader) if with_images else None,
+            original=original_loader(workspace) if with_sr else None,
+            when=last_verdict_at,
+            side_of=assign_exam_sides(db, selected_batches, split, workspace=workspace, reader=reader) if split else None,
+            keys=staged_keys,
+            forms=frozenset(formats),
         )
-        with ReleaseFiles(folder, contents) as files:
-            counting, last, images, exam = Counting(), None, set[str](), ""
-            for count, settled in enumerate(
-                settled_questions(db, of_batches, with_report=with_reports), start=1
+        with ReleaseWriter(folder, options) as writer:
+            counter, last_judgement_at, images, exam_id = TallyCounter(), None, set[str](), ""
+            for count, outcome in enumerate(
+                load_outcomes(db, selected_batches, with_report=with_reports), start=1
             ):
-                counting.add(settled)
-                files.add(settled)
-                if isinstance(settled, GoldItem) and settled.judged.exam.id != exam:
-                    exam = settled.judged.exam.id  # questions of an exam are mostly consecutive
-                    images |= images_of(settled)
-                given = latest(settled.judged)
-                last = given if last is None or given > last else last
+                counter.add(outcome)
+                writer.add(outcome)
+                if isinstance(outcome, GoldItem) and outcome.judged.exam.id != exam_id:
+                    exam_id = outcome.judged.exam.id  # questions of an exam are mostly consecutive
+                    images |= image_hashes(outcome)
+                judged_at = latest_judgement_at(outcome.judged)
+                last_judgement_at = judged_at if last_judgement_at is None or judged_at > last_judgement_at else last_judgement_at
                 progress(count)
-        tally = tally_of(db, counting, drawn)
-        check_something(dataset, tally, files.splits, split)
-        check_looks(db, images=images, dataset=dataset)
-        entries = files.entries()
+        tally = build_tally(db, counter, release_batches)
+        check_not_empty(dataset, tally, writer.splits, split)
+        check_pixel_decisions(db, images=images, dataset=dataset)
+        entries = writer.entries()
         if with_images:
-            entries += copied_images(workspace, files.gold.images, folder)
-        last_at = iso(last) if last else None
-        entries += _described(
+            entries += copy_images(workspace, writer.gold.images, folder)
+        last_judgement_text = format_utc(last_judgement_at) if last_judgement_at else None
+        entries += _write_descriptions(
             folder,
-            files,
-            drawn,
+            writer,
+            release_batches,
             tally,
             name=name,
             dataset=dataset,
-            last=last_at,
-            statement=statement(db, dataset=dataset, batches=batches),
+            last_verdict_at=last_judgement_text,
+            statement=write_data_card_statement(db, dataset=dataset, batches=batches),
             key_errors_under=key_errors_under,
-            so_far=entries,
+            other_entries=entries,
         )
-        text = manifest_text(
+        manifest = render_manifest(
             name=name,
             dataset=dataset,
-            batches=drawn,
+            batches=release_batches,
             tally=tally,
-            last_verdict_at=last_at,
+            last_verdict_at=last_judgement_text,
             settings={
-                "names": names.value,
+                "names": reviewer_naming.value,
                 "with_images": with_images,
                 "with_reports": with_reports,
                 "with_sr": with_sr,
-                **({} if len(set(forms)) == len(FormName) else {"forms": sorted(set(forms))}),
+                **({} if len(set(formats)) == len(FormatName) else {"forms": sorted(set(formats))}),
                 **({} if key_errors_under is None else {"key_errors_under": key_errors_under}),
             },
-            splits=_splits(split, files),
-            lacks=files.lacks,
+            splits=_splits_to_json(split, writer),
+            limitations=writer.lacks,
             files=entries,
         )
-        _write(folder / MANIFEST, text)
-        sha256, _ = file_hash(folder / MANIFEST)
+        _write_file(folder / MANIFEST, manifest)
+        sha256, _ = hash_file(folder / MANIFEST)
         check_name_is_free(db, dataset_id=dataset_id, name=name, manifest_sha256=sha256)
-        if keys is not None:
-            _put_keys(keys, keys_folder(out), sha256=sha256)
-        again = not put_in_place(folder, out) and _is_the_same(out, manifest_sha256=sha256)
-    return Written(
+        if staged_keys is not None:
+            _move_keys(staged_keys, keys_folder_of(out), sha256=sha256)
+        already_existed = not move_into_place(folder, out) and _check_same_release(out, manifest_sha256=sha256)
+    return WrittenRelease(
         dataset_id=dataset_id,
         dataset=dataset,
         name=name,
         folder=out.resolve(),
         manifest_sha256=sha256,
         tally=tally,
-        again=again,
-        released=files.released,
-        keys=keys_folder(out).resolve() if split else None,
-        met=met,
+        again=already_existed,
+        released=writer.released,
+        keys=keys_folder_of(out).resolve() if split else None,
+        met=condition_note,
     )
 
 
 # ----------------------------------------------------------------------------------------- helper functions
-def _described(
+def _write_descriptions(
     folder: Path,
-    files: ReleaseFiles,
-    drawn: list[DrawnBatch],
+    writer: ReleaseWriter,
+    release_batches: list[DrawnBatch],
     tally: Tally,
     *,
     name: str,
     dataset: str,
-    last: str | None,
+    last_verdict_at: str | None,
     statement: Sequence[str],
     key_errors_under: float | None,
-    so_far: list[Entry],
+    other_entries: list[Entry],
 ) -> list[Entry]:
     """Write the data card and the Croissant description."""
-    card = datacard_text(
+    card = render_datacard(
         name=name,
         dataset=dataset,
-        batches=drawn,
+        batches=release_batches,
         tally=tally,
-        content=files.content,
-        lacks=files.lacks,
-        splits=files.splits,
+        content=writer.content,
+        limitations=writer.lacks,
+        splits=writer.splits,
         statement=statement,
-        last_verdict_at=last,
+        last_verdict_at=last_verdict_at,
         key_errors_under=key_errors_under,
-        with_parquet=any(form.name == FormName.PARQUET for form in files.forms),
+        with_parquet=any(form.name == FormatName.PARQUET for form in writer.forms),
     )
-    entries = [_write(folder / "datacard.md", card)]
-    described = croissant_text(
+    entries = [_write_file(folder / "datacard.md", card)]
+    croissant = render_croissant(
         name=name,
         dataset=dataset,
-        last_verdict_at=last,
+        last_verdict_at=last_verdict_at,
         questions=tally.released,
-        files=sorted([*so_far, *entries], key=lambda each: each.path),
+        files=sorted([*other_entries, *entries], key=lambda entry: entry.path),
     )
-    return [*entries, _write(folder / "croissant.json", described)]
+    return [*entries, _write_file(folder / "croissant.json", croissant)]
 
 
-def _write(path: Path, content: bytes) -> Entry:
-    with naming(path), HashedFile(path) as file:
+def _write_file(path: Path, content: bytes) -> Entry:
+    with add_filename_to_errors(path), HashedFile(path) as file:
         file.write(content)
     return Entry(path=path.name, bytes=file.bytes, sha256=file.sha256)
 
 
-def _splits(split: SplitPlan | None, files: ReleaseFiles) -> dict[str, Any] | None:
-    if split is None or files.private is None or files.splits is None:
+def _splits_to_json(split: SplitPlan | None, writer: ReleaseWriter) -> dict[str, Any] | None:
+    if split is None or writer.private is None or writer.splits is None:
         return None
-    sides: dict[str, dict[str, Any]] = {side: {**counts} for side, counts in files.splits.items()}
+    sides: dict[str, dict[str, Any]] = {side: {**counts} for side, counts in writer.splits.items()}
     sides["private"] = {
         **sides["private"],
-        "corrections": files.private.corrections,
-        "keys_sha256": files.private.keys_sha256,
+        "corrections": writer.private.corrections,
+        "keys_sha256": writer.private.keys_sha256,
     }
     return {"private_share": split.private_share, "seed": split.seed, **sides}
 
 
-def _put_keys(keys: Path, target: Path, *, sha256: str) -> None:
+def _move_keys(staged_keys: Path, target: Path, *, sha256: str) -> None:
     """Move the keys to their folder, with the SHA-256 of the manifest that they belong to."""
-    _write(keys / "release.txt", f"{sha256}\n".encode())
-    if put_in_place(keys, target):
+    _write_file(staged_keys / "release.txt", f"{sha256}\n".encode())
+    if move_into_place(staged_keys, target):
         return
-    there = target / "release.txt"
-    if not there.is_file() or there.read_text(encoding="utf-8").strip() != sha256:
+    release_marker = target / "release.txt"
+    if not release_marker.is_file() or release_marker.read_text(encoding="utf-8").strip() != sha256:
         raise Refused(f"{target} is there already and has other keys. Choose another folder for the release.")
 
 
-def checked_name(name: str) -> str:
+def validate_name(name: str) -> str:
     """Check the name of a release.
 
     Returns:
@@ -300,15 +300,15 @@ def check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha2
     Raises:
         Refused: one with another manifest has it.
     """
-    known = releases.find_release(db, dataset_id=dataset_id, name=name)
-    if known is not None and known.manifest_sha256 != manifest_sha256:
+    existing = releases.find_release(db, dataset_id=dataset_id, name=name)
+    if existing is not None and existing.manifest_sha256 != manifest_sha256:
         raise Refused(
-            f"The dataset {known.dataset!r} has a release {name!r} with other content, made on "
-            f"{known.made_at:%Y-%m-%d}. A release is never changed: choose another name."
+            f"The dataset {existing.dataset!r} has a release {name!r} with other content, made on "
+            f"{existing.made_at:%Y-%m-%d}. A release is never changed: choose another name."
         )
 
 
-def _is_the_same(out: Path, *, manifest_sha256: str) -> bool:
+def _check_same_release(out: Path, *, manifest_sha256: str) -> bool:
     report = verify_release(out) if out.is_dir() else None
     if report is None or not report.ok or report.manifest_sha256 != manifest_sha256:
         raise Refused(f"{out} is there already and is not this release. Choose another folder.")

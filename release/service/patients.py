@@ -7,31 +7,31 @@ from collections.abc import Iterator
 from sqlmodel import Session
 
 from domain.errors import Refused
-from domain.gold import GoldItem, LeaveOut, LeftOut
-from domain.patient_data import ConfirmPixels
+from domain.gold import GoldItem, ExclusionReason, Excluded
+from domain.patient_data import PixelCheckScope
 from storage.privacy import patient_data
 
 
-def without_removed_images(
-    db: Session, settled: Iterator[GoldItem | LeftOut]
-) -> Iterator[GoldItem | LeftOut]:
+def exclude_removed_images(
+    db: Session, outcomes: Iterator[GoldItem | Excluded]
+) -> Iterator[GoldItem | Excluded]:
     """The outcomes, with questions left out whose exam has an image that a person decided to remove."""
-    removed = patient_data.removed_everywhere(db)
-    return (_unless_removed(each, removed) for each in settled) if removed else settled
+    removed = patient_data.load_removed_images(db)
+    return (_exclude_if_removed(outcome, removed) for outcome in outcomes) if removed else outcomes
 
 
-def _unless_removed(settled: GoldItem | LeftOut, removed: set[str]) -> GoldItem | LeftOut:
-    if isinstance(settled, GoldItem) and not removed.isdisjoint(images_of(settled)):
-        return LeftOut(judged=settled.judged, reason=LeaveOut.PATIENT_IN_IMAGE)
-    return settled
+def _exclude_if_removed(outcome: GoldItem | Excluded, removed: set[str]) -> GoldItem | Excluded:
+    if isinstance(outcome, GoldItem) and not removed.isdisjoint(image_hashes(outcome)):
+        return Excluded(judged=outcome.judged, reason=ExclusionReason.PATIENT_IN_IMAGE)
+    return outcome
 
 
-def images_of(settled: GoldItem | LeftOut) -> set[str]:
+def image_hashes(outcome: GoldItem | Excluded) -> set[str]:
     """The SHA-256 of the images of the question's exam."""
-    return {each.sha256 for each in settled.judged.exam.radiographs if each.sha256 is not None}
+    return {radiograph.sha256 for radiograph in outcome.judged.exam.radiographs if radiograph.sha256 is not None}
 
 
-def check_looks(db: Session, *, images: set[str], dataset: str) -> None:
+def check_pixel_decisions(db: Session, *, images: set[str], dataset: str) -> None:
     """Check that a person has looked at the released images, if the workspace's rules require it.
 
     Args:
@@ -42,14 +42,14 @@ def check_looks(db: Session, *, images: set[str], dataset: str) -> None:
     Raises:
         Refused: images were not checked; the text says how many and what to do.
     """
-    asked = patient_data.rules_of(db).confirm_pixels
-    if asked is ConfirmPixels.NONE:
+    required = patient_data.load_rules(db).confirm_pixels
+    if required is PixelCheckScope.NONE:
         return
-    left = patient_data.undecided(db, sha256=sorted(images), dicom_only=asked is ConfirmPixels.DICOM)
-    if left:
-        kind = "DICOM images" if asked is ConfirmPixels.DICOM else "images"
+    undecided = patient_data.filter_undecided(db, sha256=sorted(images), dicom_only=required is PixelCheckScope.DICOM)
+    if undecided:
+        kind = "DICOM images" if required is PixelCheckScope.DICOM else "images"
         raise Refused(
-            f"Nobody has looked for text in {len(left):,} of the {kind} of this release, as this workspace "
+            f"Nobody has looked for text in {len(undecided):,} of the {kind} of this release, as this workspace "
             f"asks. Look at those of {dataset!r} on the page Patient data, or ask for fewer: "
             "cli.py workspace --confirm-pixels."
         )

@@ -12,18 +12,18 @@ from domain.exams import Radiograph
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from release.folder import copy_image
-from release.forms.form import Original
+from release.forms.form import OriginalLoader
 from release.manifest import Entry
-from storage.images.files import image_store
+from storage.images.files import get_image_store
 from storage.workspace import Workspace
 
 if TYPE_CHECKING:
-    from release.forms.parquet import Picture
+    from release.forms.parquet import DisplayImageLoader
 
-_DICOM = slice(128, 132)  # the position of the prefix DICM in a DICOM file (PS3.10 7.1)
+_DICOM_PREFIX = slice(128, 132)  # the position of the prefix DICM in a DICOM file (PS3.10 7.1)
 
 
-def copied_images(workspace: Workspace, images: dict[str, str], folder: Path) -> list[Entry]:
+def copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> list[Entry]:
     """Copy image files to a release.
 
     Args:
@@ -38,7 +38,7 @@ def copied_images(workspace: Workspace, images: dict[str, str], folder: Path) ->
         NotFound: an image is not in the workspace any more, or was changed.
     """
     (folder / "images").mkdir()
-    entries, store = [], image_store(workspace)
+    entries, store = [], get_image_store(workspace)
     for sha256, path in sorted(images.items(), key=lambda item: item[1]):
         try:
             with store.on_disk(sha256) as original:
@@ -51,29 +51,29 @@ def copied_images(workspace: Workspace, images: dict[str, str], folder: Path) ->
     return entries
 
 
-def originals(workspace: Workspace) -> Original:
+def original_loader(workspace: Workspace) -> OriginalLoader:
     """A function that returns the bytes of a radiograph's file, None if the workspace does not have it."""
-    store = image_store(workspace)
+    store = get_image_store(workspace)
 
-    def original(radiograph: Radiograph) -> bytes | None:
+    def load_original(radiograph: Radiograph) -> bytes | None:
         if radiograph.sha256 is None or not store.holds(radiograph.sha256):
             return None
         return store.read(radiograph.sha256)
 
-    return original
+    return load_original
 
 
-def pictures(workspace: Workspace, reader: GuardedReader) -> Picture:
+def display_image_loader(workspace: Workspace, reader: GuardedReader) -> DisplayImageLoader:
     """A function that returns a radiograph as PNG or JPEG.
 
     A PNG or JPEG is returned as it is. DICOM is rendered with 8 bits and the window that the screen shows
     first, in the size of the stored matrix. None if the workspace does not have the image or can't read it.
     """
-    store, original = image_store(workspace), originals(workspace)
+    store, load_original = get_image_store(workspace), original_loader(workspace)
 
-    def picture(radiograph: Radiograph) -> bytes | None:
-        content = original(radiograph)
-        if content is None or content[_DICOM] != b"DICM":
+    def load_display_image(radiograph: Radiograph) -> bytes | None:
+        content = load_original(radiograph)
+        if content is None or content[_DICOM_PREFIX] != b"DICM":
             return content
         try:
             with store.on_disk(radiograph.sha256 or "") as path:
@@ -81,10 +81,10 @@ def pictures(workspace: Workspace, reader: GuardedReader) -> Picture:
         except UnreadableImage:  # it was readable on import; now the row has only its path
             return None
 
-    return picture
+    return load_display_image
 
 
-def pixel_hashes(
+def hash_pixels(
     workspace: Workspace,
     sha256s: Iterable[str],
     *,
@@ -103,8 +103,8 @@ def pixel_hashes(
         SHA-256 of size and stored values, by the SHA-256 of the file; images that are missing or can't be
         decoded are left out.
     """
-    store = image_store(workspace)
-    found: dict[str, str] = {}
+    store = get_image_store(workspace)
+    hashes: dict[str, str] = {}
     for count, sha256 in enumerate(sha256s, start=1):
         try:
             with store.on_disk(sha256) as path:
@@ -113,6 +113,6 @@ def pixel_hashes(
             continue
         digest = hashlib.sha256(f"{pixels.shape}\0".encode())
         digest.update(pixels.astype("<i4").tobytes())
-        found[sha256] = digest.hexdigest()
+        hashes[sha256] = digest.hexdigest()
         progress(count)
-    return found
+    return hashes

@@ -12,23 +12,23 @@ from collections.abc import Sequence
 import numpy as np
 from sqlmodel import Session
 
-from domain.batches import Batch, Parts
+from domain.batches import Batch, FormScope
 from domain.people import Action, Person, require
 from domain.verdicts import Decision
-from intake.collector import collector_paused
+from intake.collector import pause_garbage_collector
 from records.columns import DECISIONS
-from release.rule import plain_outcome
-from release.service.choosing import drawn_batches, settled_questions, tally_of
-from release.tally import Counting, Tally
-from storage.privacy.patient_data import removed_everywhere
+from release.rule import simple_outcome
+from release.service.choosing import load_drawn_batches, load_outcomes, build_tally
+from release.tally import TallyCounter, Tally
+from storage.privacy.patient_data import load_removed_images
 from storage.release import gold
-from storage.review.adjudications import rules_of, settled_numbers
-from storage.review.standing import standing_verdicts
+from storage.review.adjudications import load_rules, load_adjudicated_questions
+from storage.review.standing import load_latest_verdicts
 
-_PARTS = tuple(Parts)
+_PARTS = tuple(FormScope)
 
 
-@collector_paused()
+@pause_garbage_collector()
 def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
     """Count what a release made now would contain; writes nothing.
 
@@ -43,14 +43,14 @@ def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[
         Refused: the dataset has no batch.
     """
     require(by, Action.MAKE_RELEASE)
-    _, drawn = drawn_batches(db, dataset, batches)
-    of_batches = [each.batch for each in drawn]
-    counting, only = Counting(), None
-    if not removed_everywhere(db):  # otherwise the images of every question must be checked
-        only = count_plain(db, of_batches, counting)
-    for settled in settled_questions(db, of_batches, with_report=False, only=only):
-        counting.add(settled)
-    return tally_of(db, counting, drawn)
+    _, release_batches = load_drawn_batches(db, dataset, batches)
+    selected_batches = [drawn_batch.batch for drawn_batch in release_batches]
+    counter, remaining = TallyCounter(), None
+    if not load_removed_images(db):  # otherwise the images of every question must be checked
+        remaining = count_simple_outcomes(db, selected_batches, counter)
+    for outcome in load_outcomes(db, selected_batches, with_report=False, question_numbers=remaining):
+        counter.add(outcome)
+    return build_tally(db, counter, release_batches)
 
 
 def preview_version(
@@ -63,55 +63,55 @@ def preview_version(
         Refused: the dataset has no batch.
     """
     require(by, Action.MAKE_RELEASE)
-    _, drawn = drawn_batches(db, dataset, batches)
-    counted = gold.judged_version(db, batches=[each.batch for each in drawn])
-    settings = tuple(rules_of(db, batch_id=each.batch.id).revision for each in drawn)
-    return (*counted, settings, len(removed_everywhere(db)))
+    _, release_batches = load_drawn_batches(db, dataset, batches)
+    verdict_version = gold.compute_judged_version(db, batches=[drawn_batch.batch for drawn_batch in release_batches])
+    rule_revisions = tuple(load_rules(db, batch_id=drawn_batch.batch.id).revision for drawn_batch in release_batches)
+    return (*verdict_version, rule_revisions, len(load_removed_images(db)))
 
 
-def count_plain(db: Session, batches: list[Batch], counting: Counting) -> set[int]:
+def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCounter) -> set[int]:
     """Count the judged questions of these batches whose outcome does not depend on corrections.
 
     Returns:
         The numbers of the other questions: those that were adjudicated, and those with corrections.
     """
-    ids = [each.id for each in batches]
-    standing = standing_verdicts(db, batch_ids=ids)
-    rows = standing.latest_of_people()
-    questions = standing.questions[rows]
-    begins = np.flatnonzero(np.diff(questions, prepend=-1))
-    if not len(begins):
+    batch_ids = [batch.id for batch in batches]
+    latest_verdicts = load_latest_verdicts(db, batch_ids=batch_ids)
+    rows = latest_verdicts.latest_of_people()
+    questions = latest_verdicts.questions[rows]
+    starts = np.flatnonzero(np.diff(questions, prepend=-1))
+    if not len(starts):
         return set()
-    judged = questions[begins]
+    judged = questions[starts]
     # The relevant content of a verdict has few possible values. Each is one bit; the bits of a question's
     # verdicts are combined.
-    asked = np.select(
-        [standing.batches[rows] == each.id for each in batches], [_place(each) for each in batches]
+    parts_index = np.select(
+        [latest_verdicts.batches[rows] == batch.id for batch in batches], [_parts_index(each) for each in batches]
     )
-    said = (standing.decisions[rows].astype(np.int64) * len(_PARTS) + asked) * 2 + standing.corrects[rows]
-    together = np.bitwise_or.reduceat(np.left_shift(1, said), begins)
-    adjudicated = np.isin(judged, list(settled_numbers(db, batch_ids=ids)))
-    names, strata = gold.strata_of(db, batches=batches, numbers=judged)
-    left: set[int] = set(judged[adjudicated].tolist())
-    for combination in np.unique(together).tolist():
-        these = (together == combination) & ~adjudicated
-        outcome = plain_outcome(_said(combination))
+    codes = (latest_verdicts.decisions[rows].astype(np.int64) * len(_PARTS) + parts_index) * 2 + latest_verdicts.corrects[rows]
+    combinations = np.bitwise_or.reduceat(np.left_shift(1, codes), starts)
+    adjudicated = np.isin(judged, list(load_adjudicated_questions(db, batch_ids=batch_ids)))
+    names, strata = gold.load_strata(db, batches=batches, numbers=judged)
+    remaining: set[int] = set(judged[adjudicated].tolist())
+    for combination in np.unique(combinations).tolist():
+        mask = (combinations == combination) & ~adjudicated
+        outcome = simple_outcome(_decode_combination(combination))
         if outcome is None:
-            left |= set(judged[these].tolist())
+            remaining |= set(judged[mask].tolist())
             continue
-        for name, count in zip(names, np.bincount(strata[these], minlength=len(names)).tolist(), strict=True):
+        for name, count in zip(names, np.bincount(strata[mask], minlength=len(names)).tolist(), strict=True):
             if count:
-                counting.add_plain(outcome, stratum=name, questions=count)
-    return left
+                counter.add_plain(outcome, stratum=name, questions=count)
+    return remaining
 
 
-def _place(batch: Batch) -> int:
+def _parts_index(batch: Batch) -> int:
     return _PARTS.index(batch.settings.parts)
 
 
-def _said(combination: int) -> frozenset[tuple[Decision, Parts, bool]]:
+def _decode_combination(combination: int) -> frozenset[tuple[Decision, FormScope, bool]]:
     """Decode the bits: (decision, parts that the batch asks for, whether nothing was corrected)."""
-    things = [
+    judgement_kinds = [
         (decision, parts, not corrects) for decision in DECISIONS for parts in _PARTS for corrects in (0, 1)
     ]
-    return frozenset(each for bit, each in enumerate(things) if combination >> bit & 1)
+    return frozenset(judgement_kind for bit, judgement_kind in enumerate(judgement_kinds) if combination >> bit & 1)

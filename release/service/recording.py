@@ -10,7 +10,7 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.people import Action, Person, require
 from release.rule import RULE
-from release.service.making import Written, check_name_is_free
+from release.service.making import WrittenRelease, check_name_is_free
 from storage.release import releases
 
 
@@ -19,10 +19,10 @@ class ReleaseSummary:
     """A release that is written and recorded; ``id`` is its number."""
 
     id: int
-    written: Written
+    written: WrittenRelease
 
 
-def record_release(db: Session, *, by: Person, written: Written, now: datetime) -> ReleaseSummary:
+def record_release(db: Session, *, by: Person, release: WrittenRelease, now: datetime) -> ReleaseSummary:
     """Record a release. If the same release is recorded already, only its folder is updated.
 
     Raises:
@@ -30,38 +30,38 @@ def record_release(db: Session, *, by: Person, written: Written, now: datetime) 
     """
     require(by, Action.MAKE_RELEASE)
     check_name_is_free(
-        db, dataset_id=written.dataset_id, name=written.name, manifest_sha256=written.manifest_sha256
+        db, dataset_id=release.dataset_id, name=release.name, manifest_sha256=release.manifest_sha256
     )
-    known = releases.find_release(db, dataset_id=written.dataset_id, name=written.name)
-    if known is not None:
-        if known.folder != written.folder:
-            releases.move_release(db, release_id=known.id, folder=written.folder)
+    existing = releases.find_release(db, dataset_id=release.dataset_id, name=release.name)
+    if existing is not None:
+        if existing.folder != release.folder:
+            releases.move_release(db, release_id=existing.id, folder=release.folder)
             record(
-                db, by=by, what="move release", subject=f"release {known.id}", old=str(known.folder),
-                new=str(written.folder), now=now,
+                db, by=by, what="move release", subject=f"release {existing.id}", old=str(existing.folder),
+                new=str(release.folder), now=now,
             )  # fmt: skip
-        return ReleaseSummary(id=known.id, written=written)
+        return ReleaseSummary(id=existing.id, written=release)
     release_id = releases.add_release(
         db,
-        dataset_id=written.dataset_id,
-        name=written.name,
+        dataset_id=release.dataset_id,
+        name=release.name,
         rule=RULE,
-        items=written.tally.released,
-        manifest_sha256=written.manifest_sha256,
-        folder=written.folder,
+        items=release.tally.released,
+        manifest_sha256=release.manifest_sha256,
+        folder=release.folder,
         by=by.id or None,
         now=now,
     )
-    for side, keys in written.released.items():
-        releases.add_items(
-            db, release_id=release_id, dataset_id=written.dataset_id, side=side.value, keys=keys
+    for side, keys in release.released.items():
+        releases.add_release_items(
+            db, release_id=release_id, dataset_id=release.dataset_id, side=side.value, keys=keys
         )
-    made = {
-        "dataset": written.dataset,
-        "name": written.name,
-        "questions": written.tally.released,
-        "manifest_sha256": written.manifest_sha256,
-        **({} if written.met is None else {"condition": written.met}),
+    audit_values = {
+        "dataset": release.dataset,
+        "name": release.name,
+        "questions": release.tally.released,
+        "manifest_sha256": release.manifest_sha256,
+        **({} if release.met is None else {"condition": release.met}),
     }
-    record(db, by=by, what="make release", subject=f"release {release_id}", new=made, now=now)
-    return ReleaseSummary(id=release_id, written=written)
+    record(db, by=by, what="make release", subject=f"release {release_id}", new=audit_values, now=now)
+    return ReleaseSummary(id=release_id, written=release)

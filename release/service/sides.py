@@ -7,13 +7,13 @@ from sqlmodel import Session
 from domain.batches import Batch
 from domain.errors import Refused
 from imaging.guarded import GuardedReader
-from release.service.pictures import pixel_hashes
-from release.splits import ExamTies, Side, SplitPlan, clusters, leaks, sides
+from release.service.pictures import hash_pixels
+from release.splits import ExamLinks, Side, SplitPlan, cluster_exams, find_leaks, assign_sides
 from storage.release import gold
 from storage.workspace import Workspace
 
 
-def sides_of(
+def assign_exam_sides(
     db: Session, batches: list[Batch], split: SplitPlan, *, workspace: Workspace, reader: GuardedReader
 ) -> dict[str, Side]:
     """The side of every exam with a judged question.
@@ -33,21 +33,21 @@ def sides_of(
     Raises:
         Refused: a patient or image is on both sides, which would be a bug.
     """
-    found = gold.exam_ties(db, batches=batches)
-    files = sorted({sha256 for _, _, images in found for sha256 in images})
-    pixels = pixel_hashes(workspace, files, reader=reader)
-    ties = [
-        ExamTies(
+    exam_images = gold.load_exam_links(db, batches=batches)
+    files = sorted({sha256 for _, _, images in exam_images for sha256 in images})
+    pixel_hash = hash_pixels(workspace, files, reader=reader)
+    links = [
+        ExamLinks(
             exam=exam,
             patient=patient,
             images=tuple(
-                dict.fromkeys(each for image in images for each in (image, pixels.get(image, image)))
+                dict.fromkeys(image_hash for image in images for image_hash in (image, pixel_hash.get(image, image)))
             ),
         )
-        for exam, patient, images in found
+        for exam, patient, images in exam_images
     ]
-    side_of = sides(clusters(ties), split)
-    leaking = leaks(side_of, ties)
-    if leaking:
-        raise Refused(f"The split would leak: {'; '.join(leaking[:5])}.")
-    return side_of
+    side_by_exam = assign_sides(cluster_exams(links), split)
+    leak_messages = find_leaks(side_by_exam, links)
+    if leak_messages:
+        raise Refused(f"The split would leak: {'; '.join(leak_messages[:5])}.")
+    return side_by_exam

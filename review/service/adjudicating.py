@@ -7,38 +7,38 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service import person_named
+from accounts.service import load_person_by_name
 from accounts.service.audit import record
 from domain.adjudications import Adjudication, AdjudicationRules, Dispute
 from domain.batches import Batch
 from domain.errors import AlreadyThere, NotAllowed, Refused, StaleRevision
 from domain.exams import Exam
-from domain.image_display import recorded_display
+from domain.image_display import resolve_image_display
 from domain.people import Action, Person, require
 from domain.questions import Question
 from domain.verdicts import Verdict
 from records.verdicts import correction_to_plain
 from review.disputes import (
     FieldDifference,
-    check_follows,
-    differences,
-    disputes,
-    stale_dispute_text,
-    without_unchanged_fields,
+    check_adopted_verdicts,
+    find_differences,
+    find_disputes,
+    describe_stale_dispute,
+    drop_unchanged_fields,
 )
 from review.service.batches import batch_subject
 from storage.accounts.people import load_person
-from storage.audit.contents import recorded_image
-from storage.intake.exams import exam_number, load_exam
+from storage.audit.contents import image_display_to_plain
+from storage.intake.exams import load_exam_number, load_exam
 from storage.intake.questions import load_question, load_questions
 from storage.review import adjudications
-from storage.review.adjudications import KeptRules
-from storage.review.assignments import hold_batch
+from storage.review.adjudications import VersionedRules
+from storage.review.assignments import lock_batch_shared
 from storage.sampling.batches import load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disputed:
+class DisputedQuestion:
     """A question that reviewers disagree on; ``settled`` is its latest adjudication, None while open."""
 
     question_number: int
@@ -73,15 +73,15 @@ class DisputeSheet:
         return (self.settled.revision if self.settled else 0) + 1
 
 
-def adjudication_rules(db: Session, *, by: Person, batch: str) -> KeptRules:
+def load_adjudication_rules(db: Session, *, by: Person, batch: str) -> VersionedRules:
     """The rules of adjudication of a batch."""
     require(by, Action.ASSIGN)
-    return adjudications.rules_of(db, batch_id=load_batch(db, name=batch).id)
+    return adjudications.load_rules(db, batch_id=load_batch(db, name=batch).id)
 
 
 def change_adjudication_rules(
     db: Session, *, by: Person, batch: str, rules: AdjudicationRules, revision: int, now: datetime
-) -> KeptRules:
+) -> VersionedRules:
     """Change the rules of adjudication, including the adjudicators. Locks the batch.
 
     Setting the same rules again changes nothing.
@@ -100,60 +100,60 @@ def change_adjudication_rules(
         StaleRevision: somebody changed the rules since; the text has both.
     """
     require(by, Action.ASSIGN)
-    found = load_batch(db, name=batch)
-    hold_batch(db, batch_id=found.id)
-    before = adjudications.rules_of(db, batch_id=found.id)
+    loaded_batch = load_batch(db, name=batch)
+    lock_batch_shared(db, batch_id=loaded_batch.id)
+    before = adjudications.load_rules(db, batch_id=loaded_batch.id)
     if before.rules == rules:
         return before
     if before.revision != revision:
         raise StaleRevision(
-            f"Somebody changed the rules since. Now: {_rules_text(before.rules)}. "
-            f"Yours: {_rules_text(rules)}."
+            f"Somebody changed the rules since. Now: {_describe_rules(before.rules)}. "
+            f"Yours: {_describe_rules(rules)}."
         )
-    people = [person_named(db, name=name) for name in dict.fromkeys(rules.adjudicators)]
-    unfit = [each.name for each in people if not each.may(Action.ADJUDICATE)]
-    if unfit:
-        raise Refused(f"{', '.join(unfit)}: no reviewer, or disabled, so no adjudicator.")
+    people = [load_person_by_name(db, name=name) for name in dict.fromkeys(rules.adjudicators)]
+    ineligible = [person.name for person in people if not person.may(Action.ADJUDICATE)]
+    if ineligible:
+        raise Refused(f"{', '.join(ineligible)}: no reviewer, or disabled, so no adjudicator.")
     adjudications.put_rules(
-        db, batch_id=found.id, rules=rules, person_ids=[each.id for each in people],
+        db, batch_id=loaded_batch.id, rules=rules, person_ids=[person.id for person in people],
         revision=before.revision + 1, now=now,
     )  # fmt: skip
     record(
-        db, by=by, what="change rules of adjudication", subject=batch_subject(found),
-        old=_rules_text(before.rules), new=_rules_text(rules), now=now,
+        db, by=by, what="change rules of adjudication", subject=batch_subject(loaded_batch),
+        old=_describe_rules(before.rules), new=_describe_rules(rules), now=now,
     )  # fmt: skip
-    return adjudications.rules_of(db, batch_id=found.id)
+    return adjudications.load_rules(db, batch_id=loaded_batch.id)
 
 
-def batches_to_settle(db: Session, *, person: Person) -> list[Batch]:
+def list_batches_to_adjudicate(db: Session, *, person: Person) -> list[Batch]:
     """The batches in which the person is an adjudicator."""
     require(person, Action.ADJUDICATE)
-    found = adjudications.batches_to_settle(db, person_id=person.id)
-    return [load_batch(db, batch_id=each) for each in found]
+    batch_ids = adjudications.list_batches_of_adjudicator(db, person_id=person.id)
+    return [load_batch(db, batch_id=number) for number in batch_ids]
 
 
-def disputed(db: Session, *, person: Person, batch_id: int) -> list[Disputed]:
+def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[DisputedQuestion]:
     """The batch's disputes, open and settled, by position, without questions that the person judged.
 
     Raises:
         NotAllowed: the person is no adjudicator of the batch.
     """
     require(person, Action.ADJUDICATE)
-    batch, rules = _batch(db, person, batch_id)
-    numbers = adjudications.perhaps_disputed(db, batch_id=batch.id)
-    verdicts = adjudications.latest_verdicts(db, batch_id=batch.id, question_ids=numbers)
-    settled = adjudications.latest_adjudications(db, batch_ids=[batch.id])
+    batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
+    numbers = adjudications.list_possible_disputes(db, batch_id=batch.id)
+    verdicts = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=numbers)
+    adjudications_by_question = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
     questions = dict(load_questions(db, question_ids=numbers))
-    found = []
+    disputed_questions = []
     for number in numbers:
-        theirs = verdicts[number]
-        about = disputes(questions[number], theirs, same_box=rules.same_box)
-        done = settled.get((batch.id, number))
-        if (about or done) and person.id not in {each.person_id for each in theirs}:
-            found.append(
-                Disputed(question_number=number, question_id=questions[number].id, about=about, settled=done)
+        question_verdicts = verdicts[number]
+        kinds = find_disputes(questions[number], question_verdicts, min_iou=rules.same_box)
+        adjudication = adjudications_by_question.get((batch.id, number))
+        if (kinds or adjudication) and person.id not in {verdict.person_id for verdict in question_verdicts}:
+            disputed_questions.append(
+                DisputedQuestion(question_number=number, question_id=questions[number].id, about=kinds, settled=adjudication)
             )
-    return found
+    return disputed_questions
 
 
 def open_dispute(db: Session, *, person: Person, batch_id: int, question_number: int) -> DisputeSheet:
@@ -164,18 +164,18 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
         Refused: fewer than two people have judged it.
     """
     require(person, Action.ADJUDICATE)
-    batch, rules = _batch(db, person, batch_id)
-    verdicts = _verdicts(db, person, batch, question_number)
+    batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
+    verdicts = _load_verdicts(db, person, batch, question_number)
     question = load_question(db, question_id=question_number)
-    number = exam_number(db, question_id=question_number)
-    settled = adjudications.latest_adjudications(
+    number = load_exam_number(db, question_id=question_number)
+    adjudication = adjudications.load_latest_adjudications(
         db, batch_ids=[batch.id], question_ids=[question_number]
     ).get((batch.id, question_number))
-    called = tuple(
-        f"Reviewer {chr(ord('A') + place)}"
+    reviewer_names = tuple(
+        f"Reviewer {chr(ord('A') + index)}"
         if rules.hide_names
-        else load_person(db, person_id=each.person_id).display_name
-        for place, each in enumerate(verdicts)
+        else load_person(db, person_id=verdict.person_id).display_name
+        for index, verdict in enumerate(verdicts)
     )
     return DisputeSheet(
         batch=batch,
@@ -184,11 +184,11 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
         question=question,
         exam_number=number,
         exam=load_exam(db, exam_id=number),
-        called=called,
+        called=reviewer_names,
         verdicts=verdicts,
-        about=disputes(question, verdicts, same_box=rules.same_box),
-        differences=differences(question, verdicts),
-        settled=settled,
+        about=find_disputes(question, verdicts, min_iou=rules.same_box),
+        differences=find_differences(question, verdicts),
+        settled=adjudication,
     )
 
 
@@ -209,37 +209,37 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
     require(person, Action.ADJUDICATE)
     if adjudication.person_id != person.id:
         raise NotAllowed(f"{person.display_name} can't settle a dispute in somebody else's name.")
-    batch, _ = _batch(db, person, adjudication.batch_id)
-    hold_batch(db, batch_id=batch.id)
-    verdicts = _verdicts(db, person, batch, adjudication.question_id)
+    batch, _ = _load_batch_as_adjudicator(db, person, adjudication.batch_id)
+    lock_batch_shared(db, batch_id=batch.id)
+    verdicts = _load_verdicts(db, person, batch, adjudication.question_id)
     question = load_question(db, question_id=adjudication.question_id)
-    adjudication = without_unchanged_fields(adjudication, question)
-    check_follows(adjudication, question, verdicts)
-    last = adjudications.latest_adjudications(
+    adjudication = drop_unchanged_fields(adjudication, question)
+    check_adopted_verdicts(adjudication, question, verdicts)
+    latest = adjudications.load_latest_adjudications(
         db, batch_ids=[batch.id], question_ids=[adjudication.question_id]
     ).get((batch.id, adjudication.question_id))
-    if last is not None and replace(adjudication, given_at=last.given_at, image=last.image) == last:
-        return last
-    if adjudication.revision != (last.revision if last else 0) + 1:
-        raise StaleRevision(stale_dispute_text(last))
-    exam = load_exam(db, exam_id=exam_number(db, question_id=adjudication.question_id))
-    adjudication = replace(adjudication, image=recorded_display(adjudication.image, exam=exam))
+    if latest is not None and replace(adjudication, given_at=latest.given_at, image=latest.image) == latest:
+        return latest
+    if adjudication.revision != (latest.revision if latest else 0) + 1:
+        raise StaleRevision(describe_stale_dispute(latest))
+    exam = load_exam(db, exam_id=load_exam_number(db, question_id=adjudication.question_id))
+    adjudication = replace(adjudication, image=resolve_image_display(adjudication.image, exam=exam))
     try:
         adjudications.add_adjudication(db, adjudication=adjudication)
     except AlreadyThere as error:
-        raise StaleRevision(stale_dispute_text(last)) from error
+        raise StaleRevision(describe_stale_dispute(latest)) from error
     record(
         db, by=person, what="adjudicate", why=adjudication.reason, now=adjudication.given_at,
         subject=f"{batch_subject(batch)} question {adjudication.question_id}",
-        old=None if last is None else _plain(last), new=_plain(adjudication),
+        old=None if latest is None else _adjudication_to_json(latest), new=_adjudication_to_json(adjudication),
     )  # fmt: skip
     return adjudication
 
 
 # ----------------------------------------------------------------------------------------- helper functions
-def _batch(db: Session, person: Person, batch_id: int) -> tuple[Batch, AdjudicationRules]:
+def _load_batch_as_adjudicator(db: Session, person: Person, batch_id: int) -> tuple[Batch, AdjudicationRules]:
     batch = load_batch(db, batch_id=batch_id)
-    rules = adjudications.rules_of(db, batch_id=batch.id).rules
+    rules = adjudications.load_rules(db, batch_id=batch.id).rules
     if person.name not in rules.adjudicators:
         raise NotAllowed(
             f"{person.display_name} settles no disputes of batch {batch.name}. Ask a coordinator to be named."
@@ -247,27 +247,27 @@ def _batch(db: Session, person: Person, batch_id: int) -> tuple[Batch, Adjudicat
     return batch, rules
 
 
-def _verdicts(db: Session, person: Person, batch: Batch, question_number: int) -> tuple[Verdict, ...]:
-    found = adjudications.latest_verdicts(db, batch_id=batch.id, question_ids=[question_number])
-    verdicts = found.get(question_number, ())
-    if person.id in {each.person_id for each in verdicts}:
+def _load_verdicts(db: Session, person: Person, batch: Batch, question_number: int) -> tuple[Verdict, ...]:
+    verdicts_by_question = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=[question_number])
+    verdicts = verdicts_by_question.get(question_number, ())
+    if person.id in {verdict.person_id for verdict in verdicts}:
         raise NotAllowed(f"{person.display_name} judged this question, so somebody else has to settle it.")
     if len(verdicts) < 2:
         raise Refused("Fewer than two people have judged this question: there is nothing to settle.")
     return verdicts
 
 
-def _plain(adjudication: Adjudication) -> dict[str, object]:
+def _adjudication_to_json(adjudication: Adjudication) -> dict[str, object]:
     return {
         "revision": adjudication.revision,
         "decision": adjudication.decision.value,
         "correction": correction_to_plain(adjudication.correction),
         "follows": list(adjudication.follows),
-        **recorded_image(adjudication.image),
+        **image_display_to_plain(adjudication.image),
     }
 
 
-def _rules_text(rules: AdjudicationRules) -> str:
+def _describe_rules(rules: AdjudicationRules) -> str:
     names = ", ".join(rules.adjudicators) or "nobody"
     hidden = "names hidden" if rules.hide_names else "names shown"
     return f"{names}; {hidden}; boxes from IoU {rules.same_box:g} on are the same"

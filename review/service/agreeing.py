@@ -9,19 +9,19 @@ from sqlmodel import Session
 
 from domain.batches import Batch
 from domain.people import Action, Person, require
-from domain.second_opinions import SecondOpinions, SecondWay
-from intake.collector import collector_paused
-from review.agreement import Between, agreement_between
-from review.drift import DriftBlock, block_size, drift_of
+from domain.second_opinions import SecondOpinions, SecondOpinionScope
+from intake.collector import pause_garbage_collector
+from review.agreement import GroupAgreement, compute_agreement
+from review.drift import DriftBlock, choose_block_size, compute_drift
 from review.second_opinions import describe_rule
-from review.service.reporting import shown_names
+from review.service.reporting import build_display_names
 from review.shared_questions import SharedQuestion
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
-from storage.review.adjudications import latest_verdicts
-from storage.review.second_opinions import question_ids, second_opinions_of
-from storage.review.standing import standing_verdicts
-from storage.sampling.batches import batch_sizes, load_batch
+from storage.review.adjudications import load_latest_verdicts_by_question
+from storage.review.second_opinions import load_question_ids, find_second_opinions
+from storage.review.standing import load_latest_verdicts
+from storage.sampling.batches import load_batch_sizes, load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +42,13 @@ class BatchAgreement:
     counted: int
     left_out: str
     people: dict[int, str]
-    between: tuple[Between, ...]
+    between: tuple[GroupAgreement, ...]
     drift_block: int
     drift: dict[int, tuple[DriftBlock, ...]]
 
 
-@collector_paused()
-def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
+@pause_garbage_collector()
+def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
     """Agreement of each pair of reviewers and of all together, and each reviewer's drift.
 
     If second opinions were requested because the first reviewer found a problem, only the random share
@@ -58,39 +58,39 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
         NotFound: no such batch.
     """
     require(by, Action.SEE_PROGRESS)
-    found = load_batch(db, name=batch)
-    standing = standing_verdicts(db, batch_ids=[found.id], ratings=True)
-    judged, times = np.unique(standing.questions, return_counts=True)
-    several = judged[times > 1].tolist()
-    sought = second_opinions_of(db, batch_id=found.id)
-    counted, left_out = several, ""
-    if sought is not None and sought.way is SecondWay.WHERE_FOUND:
-        share = sought.random_share(question_ids(db, batch_id=found.id))
-        counted = [number for number in several if number in share]
-        left_out = (
-            f"{len(several) - len(counted):,} questions have a second opinion because something was found in "
+    loaded_batch = load_batch(db, name=batch)
+    latest = load_latest_verdicts(db, batch_ids=[loaded_batch.id], ratings=True)
+    judged, times = np.unique(latest.questions, return_counts=True)
+    shared_questions = judged[times > 1].tolist()
+    rule = find_second_opinions(db, batch_id=loaded_batch.id)
+    counted, exclusion_note = shared_questions, ""
+    if rule is not None and rule.way is SecondOpinionScope.WHERE_FOUND:
+        random_share = rule.random_share(load_question_ids(db, batch_id=loaded_batch.id))
+        counted = [number for number in shared_questions if number in random_share]
+        exclusion_note = (
+            f"{len(shared_questions) - len(counted):,} questions have a second opinion because something was found in "
             "them; they would bias agreement and are left out. What counts are the "
             f"{len(counted):,} of the random share that were judged twice, each the same."
         )
-    exam_of = dict(zip(standing.questions.tolist(), standing.exams.tolist(), strict=True))
-    verdicts = latest_verdicts(db, batch_id=found.id, question_ids=counted)
-    by_person = {person: standing.of_person(person) for person in np.unique(standing.people).tolist()}
-    block = block_size(max(map(len, by_person.values()), default=0))
+    exam_of = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
+    verdicts = load_latest_verdicts_by_question(db, batch_id=loaded_batch.id, question_ids=counted)
+    by_person = {person: latest.of_person(person) for person in np.unique(latest.people).tolist()}
+    block = choose_block_size(max(map(len, by_person.values()), default=0))
     return BatchAgreement(
-        batch=found,
-        sought=sought,
-        sought_text=describe_rule(sought),
-        questions=batch_sizes(db).get(found.id, 0),
-        shared=len(several),
+        batch=loaded_batch,
+        sought=rule,
+        sought_text=describe_rule(rule),
+        questions=load_batch_sizes(db).get(loaded_batch.id, 0),
+        shared=len(shared_questions),
         counted=len(counted),
-        left_out=left_out,
-        people=shown_names(list_people(db)),
-        between=agreement_between(
+        left_out=exclusion_note,
+        people=build_display_names(list_people(db)),
+        between=compute_agreement(
             [
                 SharedQuestion(question=question, exam_number=exam_of[number], verdicts=verdicts[number])
                 for number, question in load_questions(db, question_ids=counted)
             ]
         ),
         drift_block=block,
-        drift={person: drift_of(theirs, block=block) for person, theirs in by_person.items()},
+        drift={person: compute_drift(person_verdicts, block=block) for person, person_verdicts in by_person.items()},
     )

@@ -8,20 +8,20 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service import person_named
+from accounts.service import load_person_by_name
 from accounts.service.audit import record
 from domain.batches import AssignmentState, Batch
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from review.service.batches import batch_subject
-from review.service.choosing import open_batch, reviewers_named
-from review.service.giving import everybody_holds, give
-from review.split import Held, Lacking, by_name, holders_of, names_of, questions_text, split
-from storage.review.assignments import batch_members, set_state
-from storage.review.claims import held_claims, release
-from storage.review.hidden import not_given_yet, remove_hidden
-from storage.review.hidden_sources import open_hidden
-from storage.review.shared_queues import free_in_queue, leave
+from review.service.choosing import lock_open_batch, load_reviewers
+from review.service.giving import load_current_assignments, create_assignments
+from review.split import CurrentAssignments, UnderassignedQuestion, list_numbers_by_name, list_current_holders, format_names, format_question_count, distribute_questions
+from storage.review.assignments import list_batch_members, set_state
+from storage.review.claims import list_claimed_questions, release_claims
+from storage.review.hidden import list_unassigned_hidden, remove_hidden
+from storage.review.hidden_sources import list_open_hidden
+from storage.review.shared_queues import count_free_by_question, remove_pool_member
 from storage.sampling.batches import load_batch
 
 
@@ -63,32 +63,32 @@ def assign(
     require(by, Action.ASSIGN)
     if overlap < 1:
         raise InvalidValue("overlap", f"must be 1 or more, not {overlap}")
-    found = open_batch(db, batch)
-    people = reviewers_named(db, to)
-    held = everybody_holds(db, found)
-    lacking = _lacking(db, found, held, overlap)
-    if not lacking:
+    loaded_batch = lock_open_batch(db, batch)
+    people = load_reviewers(db, to)
+    current = load_current_assignments(db, loaded_batch)
+    underassigned = _list_underassigned(db, loaded_batch, current, overlap)
+    if not underassigned:
         return AssignSummary(
             batch=batch,
             given={person.name: 0 for person in people},
-            notes=(f"Every question has {_people(overlap)} or more already.",),
+            notes=(f"Every question has {_format_reviewer_count(overlap)} or more already.",),
         )
-    parts = split(lacking, people=[person.id for person in people], on_exam=held.on_exam)
-    if not any(parts.given.values()):
+    distribution = distribute_questions(underassigned, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
+    if not any(distribution.given.values()):
         raise Refused(
-            f"{questions_text(len(parts.short))} of batch {batch} need a further reviewer, and "
-            f"{names_of(people)} judge them already. Name somebody else."
+            f"{format_question_count(len(distribution.short))} of batch {batch} need a further reviewer, and "
+            f"{format_names(people)} judge them already. Name somebody else."
         )
-    give(db, found, held, parts, now=now)
-    new = {"overlap": overlap, "given": by_name(parts, people)}
-    record(db, by=by, what="assign questions", subject=batch_subject(found), new=new, now=now)
+    create_assignments(db, loaded_batch, current, distribution, now=now)
+    new = {"overlap": overlap, "given": list_numbers_by_name(distribution, people)}
+    record(db, by=by, what="assign questions", subject=batch_subject(loaded_batch), new=new, now=now)
     notes: tuple[str, ...] = ()
-    if parts.short:
+    if distribution.short:
         notes = (
-            f"{questions_text(len(parts.short))} still have fewer than {_people(overlap)}: name others too.",
+            f"{format_question_count(len(distribution.short))} still have fewer than {_format_reviewer_count(overlap)}: name others too.",
         )
     return AssignSummary(
-        batch=batch, given={person.name: len(parts.given[person.id]) for person in people}, notes=notes
+        batch=batch, given={person.name: len(distribution.given[person.id]) for person in people}, notes=notes
     )
 
 
@@ -103,18 +103,18 @@ def preview_assign(
         InvalidValue: no name.
     """
     require(by, Action.ASSIGN)
-    found = load_batch(db, name=batch)
-    people = reviewers_named(db, to)
-    held = everybody_holds(db, found)
-    lacking = _lacking(db, found, held, overlap)
-    parts = split(lacking, people=[person.id for person in people], on_exam=held.on_exam)
+    loaded_batch = load_batch(db, name=batch)
+    people = load_reviewers(db, to)
+    current = load_current_assignments(db, loaded_batch)
+    underassigned = _list_underassigned(db, loaded_batch, current, overlap)
+    distribution = distribute_questions(underassigned, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
     notes: tuple[str, ...] = ()
-    if not lacking:
-        notes = (f"Every question has {_people(overlap)} or more already.",)
-    elif parts.short:
-        notes = (f"{questions_text(len(parts.short))} would still have fewer than {_people(overlap)}.",)
+    if not underassigned:
+        notes = (f"Every question has {_format_reviewer_count(overlap)} or more already.",)
+    elif distribution.short:
+        notes = (f"{format_question_count(len(distribution.short))} would still have fewer than {_format_reviewer_count(overlap)}.",)
     return AssignSummary(
-        batch=batch, given={person.name: len(parts.given[person.id]) for person in people}, notes=notes
+        batch=batch, given={person.name: len(distribution.given[person.id]) for person in people}, notes=notes
     )
 
 
@@ -141,35 +141,35 @@ def reassign(
             queue or has no open question, or nobody can take any.
     """
     require(by, Action.ASSIGN)
-    found = open_batch(db, batch)
-    giver = person_named(db, name=from_)
-    people = reviewers_named(db, to)
-    if giver.id in {person.id for person in people}:
-        raise InvalidValue("to", f"{giver.name} can't be given their own questions")
-    if held_claims(db, batch_id=found.id, person_id=giver.id):
+    loaded_batch = lock_open_batch(db, batch)
+    previous_reviewer = load_person_by_name(db, name=from_)
+    people = load_reviewers(db, to)
+    if previous_reviewer.id in {person.id for person in people}:
+        raise InvalidValue("to", f"{previous_reviewer.name} can't be given their own questions")
+    if list_claimed_questions(db, batch_id=loaded_batch.id, person_id=previous_reviewer.id):
         raise Refused(
-            f"{giver.name} takes questions of batch {batch} from its shared queue. Take them back; they go "
+            f"{previous_reviewer.name} takes questions of batch {batch} from its shared queue. Take them back; they go "
             "to whoever is free."
         )
-    held = everybody_holds(db, found)
-    moving = _open_of(db, found, held, giver)
-    parts = split(moving, people=[person.id for person in people], on_exam=held.on_exam)
-    if not any(parts.given.values()):
-        raise Refused(f"{names_of(people)} judge all of them already. Name somebody else.")
-    moved = [each.question_number for group in parts.given.values() for each in group]
-    _withdraw(db, found, giver, moved, now=now)
-    if not parts.short:
-        _no_longer_hidden(db, found, giver, by, now=now)
-    give(db, found, held, parts, now=now)
-    old, new = {giver.name: sorted(moved)}, by_name(parts, people)
-    record(db, by=by, what="reassign questions", subject=batch_subject(found), old=old, new=new, now=now)
+    current = load_current_assignments(db, loaded_batch)
+    to_move = _list_open_questions(db, loaded_batch, current, previous_reviewer)
+    distribution = distribute_questions(to_move, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
+    if not any(distribution.given.values()):
+        raise Refused(f"{format_names(people)} judge all of them already. Name somebody else.")
+    moved_numbers = [question.question_number for group in distribution.given.values() for question in group]
+    _withdraw_questions(db, loaded_batch, previous_reviewer, moved_numbers, now=now)
+    if not distribution.short:
+        _remove_open_hidden(db, loaded_batch, previous_reviewer, by, now=now)
+    create_assignments(db, loaded_batch, current, distribution, now=now)
+    old, new = {previous_reviewer.name: sorted(moved_numbers)}, list_numbers_by_name(distribution, people)
+    record(db, by=by, what="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
     notes = (
-        (f"{questions_text(len(parts.short))} stay with {giver.name}: the others judge them already.",)
-        if parts.short
+        (f"{format_question_count(len(distribution.short))} stay with {previous_reviewer.name}: the others judge them already.",)
+        if distribution.short
         else ()
     )
     return AssignSummary(
-        batch=batch, given={person.name: len(parts.given[person.id]) for person in people}, notes=notes
+        batch=batch, given={person.name: len(distribution.given[person.id]) for person in people}, notes=notes
     )
 
 
@@ -186,58 +186,58 @@ def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) 
         Refused: the batch is closed, or the person has no open question and was in no shared queue.
     """
     require(by, Action.ASSIGN)
-    found = open_batch(db, batch)
-    giver = person_named(db, name=from_)
-    left = leave(db, batch_id=found.id, person_id=giver.id, now=now)
-    release(db, batch_id=found.id, person_id=giver.id)
-    open_ = _open_of(db, found, everybody_holds(db, found), giver, may_be_none=left)
-    taken = [each.question_number for each in open_]
-    _withdraw(db, found, giver, taken, now=now)
-    _no_longer_hidden(db, found, giver, by, now=now)
-    old = {giver.name: sorted(taken)}
-    record(db, by=by, what="withdraw questions", subject=batch_subject(found), old=old, now=now)
-    return len(taken)
+    loaded_batch = lock_open_batch(db, batch)
+    reviewer = load_person_by_name(db, name=from_)
+    was_member = remove_pool_member(db, batch_id=loaded_batch.id, person_id=reviewer.id, now=now)
+    release_claims(db, batch_id=loaded_batch.id, person_id=reviewer.id)
+    open_questions = _list_open_questions(db, loaded_batch, load_current_assignments(db, loaded_batch), reviewer, may_be_none=was_member)
+    withdrawn = [question.question_number for question in open_questions]
+    _withdraw_questions(db, loaded_batch, reviewer, withdrawn, now=now)
+    _remove_open_hidden(db, loaded_batch, reviewer, by, now=now)
+    old = {reviewer.name: sorted(withdrawn)}
+    record(db, by=by, what="withdraw questions", subject=batch_subject(loaded_batch), old=old, now=now)
+    return len(withdrawn)
 
 
-def _lacking(db: Session, batch: Batch, held: Held, overlap: int) -> list[Lacking]:
-    lacking = []
-    in_queue = free_in_queue(db, batch_id=batch.id)
-    for member in batch_members(db, batch_id=batch.id):
-        holders = holders_of(held.states.get(member.question_number, {}))
-        need = overlap - len(holders) - in_queue.get(member.question_number, 0)
-        if need > 0:
-            lacking.append(
-                Lacking(
+def _list_underassigned(db: Session, batch: Batch, current: CurrentAssignments, overlap: int) -> list[UnderassignedQuestion]:
+    underassigned = []
+    in_queue = count_free_by_question(db, batch_id=batch.id)
+    for member in list_batch_members(db, batch_id=batch.id):
+        holders = list_current_holders(current.states.get(member.question_number, {}))
+        missing_reviewers = overlap - len(holders) - in_queue.get(member.question_number, 0)
+        if missing_reviewers > 0:
+            underassigned.append(
+                UnderassignedQuestion(
                     question_number=member.question_number,
                     exam_number=member.exam_number,
                     position=member.position,
-                    need=need,
+                    need=missing_reviewers,
                     holders=holders,
                 )
             )
-    return lacking
+    return underassigned
 
 
-def _open_of(
-    db: Session, batch: Batch, held: Held, person: Person, *, may_be_none: bool = False
-) -> list[Lacking]:
-    found = [
-        Lacking(
+def _list_open_questions(
+    db: Session, batch: Batch, current: CurrentAssignments, person: Person, *, may_be_none: bool = False
+) -> list[UnderassignedQuestion]:
+    open_questions = [
+        UnderassignedQuestion(
             question_number=member.question_number,
             exam_number=member.exam_number,
             position=member.position,
             need=1,
-            holders=holders_of(states),
+            holders=list_current_holders(states),
         )
-        for member in batch_members(db, batch_id=batch.id)
-        if (states := held.states.get(member.question_number, {})).get(person.id) is AssignmentState.OPEN
+        for member in list_batch_members(db, batch_id=batch.id)
+        if (states := current.states.get(member.question_number, {})).get(person.id) is AssignmentState.OPEN
     ]
-    if not found and not may_be_none:
+    if not open_questions and not may_be_none:
         raise Refused(f"{person.name} has no open question in batch {batch.name}.")
-    return found
+    return open_questions
 
 
-def _withdraw(
+def _withdraw_questions(
     db: Session, batch: Batch, person: Person, question_numbers: Sequence[int], *, now: datetime
 ) -> None:
     set_state(
@@ -250,15 +250,15 @@ def _withdraw(
     )
 
 
-def _no_longer_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
+def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
     """Remove a person's open hidden questions: left alone in the queue, they could be recognised."""
-    open_ = open_hidden(db, batch_id=batch.id, person_id=person.id)
-    waiting = [each.number for each in not_given_yet(db, batch_id=batch.id, person_id=person.id)]
-    _withdraw(db, batch, person, open_, now=now)
+    open_numbers = list_open_hidden(db, batch_id=batch.id, person_id=person.id)
+    pending = [hidden.number for hidden in list_unassigned_hidden(db, batch_id=batch.id, person_id=person.id)]
+    _withdraw_questions(db, batch, person, open_numbers, now=now)
     remove_hidden(
-        db, numbers=[*open_, *waiting], by=by.id or None, why="the open questions were taken back", now=now
+        db, numbers=[*open_numbers, *pending], by=by.id or None, reason="the open questions were taken back", now=now
     )
 
 
-def _people(count: int) -> str:
+def _format_reviewer_count(count: int) -> str:
     return f"{count} reviewer" if count == 1 else f"{count} reviewers"

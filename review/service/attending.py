@@ -13,18 +13,18 @@ from domain.batches import AssignmentState, Batch
 from domain.hidden import HiddenKind, HiddenPlan, HiddenQuestion
 from domain.people import Action, Person, require
 from domain.verdicts import Decision
-from review.attention import Attention, PlantedJudged, RepeatPair, attention_of
-from review.faults import FaultSeen, seen
-from review.service.reporting import shown_names
+from review.attention import Attention, PlantedVerdict, RepeatPair, compute_attention
+from review.faults import FaultDetection, classify_detection
+from review.service.reporting import build_display_names
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
 from storage.review import hidden as stored
-from storage.review.hidden_judged import HiddenJudged, first_times, hidden_judged
+from storage.review.hidden_judged import HiddenJudgement, load_first_judgement_times, load_hidden_judgements
 from storage.sampling.batches import load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenLine:
+class HiddenQuestionRow:
     """A hidden question as shown to a coordinator.
 
     ``first`` is the reviewer's first decision on its source, ``decision`` that on the hidden question,
@@ -37,7 +37,7 @@ class HiddenLine:
     state: AssignmentState | None
     first: Decision | None
     decision: Decision | None
-    seen: FaultSeen | None
+    seen: FaultDetection | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,108 +68,108 @@ class BatchAttention:
     reviewers: tuple[ReviewerAttention, ...]
 
 
-def batches_with_hidden(db: Session, *, by: Person) -> dict[int, int]:
+def count_hidden_by_batch(db: Session, *, by: Person) -> dict[int, int]:
     """The number of hidden questions by batch number; batches without any are left out."""
     require(by, Action.SEE_PROGRESS)
-    return stored.batches_with_hidden(db)
+    return stored.count_hidden_by_batch(db)
 
 
-def hidden_lines(db: Session, *, by: Person, batch: str) -> list[HiddenLine]:
+def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[HiddenQuestionRow]:
     """All hidden questions of a batch, including removed ones.
 
     Raises:
         NotFound: no such batch.
     """
     require(by, Action.ASSIGN)
-    names = shown_names(list_people(db))
+    names = build_display_names(list_people(db))
     return [
-        HiddenLine(
-            hidden=each.hidden,
-            person=names[each.hidden.person_id],
-            source_id=each.source_key,
-            state=each.state,
-            first=each.first.decision if each.first else None,
-            decision=each.verdict.decision if each.verdict else None,
-            seen=seen(each.hidden.fault, each.verdict) if each.hidden.fault and each.verdict else None,
+        HiddenQuestionRow(
+            hidden=hidden_verdict.hidden,
+            person=names[hidden_verdict.hidden.person_id],
+            source_id=hidden_verdict.source_key,
+            state=hidden_verdict.state,
+            first=hidden_verdict.first.decision if hidden_verdict.first else None,
+            decision=hidden_verdict.verdict.decision if hidden_verdict.verdict else None,
+            seen=classify_detection(hidden_verdict.hidden.fault, hidden_verdict.verdict) if hidden_verdict.hidden.fault and hidden_verdict.verdict else None,
         )
-        for each in hidden_judged(db, batch_id=load_batch(db, name=batch).id)
+        for hidden_verdict in load_hidden_judgements(db, batch_id=load_batch(db, name=batch).id)
     ]
 
 
-def batch_attention(db: Session, *, by: Person, batch: str) -> BatchAttention:
+def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAttention:
     """Each reviewer's results on repeats and planted faults; removed questions do not count.
 
     Raises:
         NotFound: no such batch.
     """
     require(by, Action.SEE_PROGRESS)
-    found = load_batch(db, name=batch)
-    kept = stored.hidden_set(db, batch_id=found.id)
-    every = hidden_judged(db, batch_id=found.id)
-    counting = [each for each in every if each.hidden.counts]
-    by_person: dict[int, list[HiddenJudged]] = defaultdict(list)
-    for each in counting:
-        by_person[each.hidden.person_id].append(each)
-    times = first_times(db, batch_id=found.id)
+    loaded_batch = load_batch(db, name=batch)
+    hidden_set = stored.find_hidden_set(db, batch_id=loaded_batch.id)
+    all_hidden = load_hidden_judgements(db, batch_id=loaded_batch.id)
+    counted = [hidden_verdict for hidden_verdict in all_hidden if hidden_verdict.hidden.counts]
+    by_person: dict[int, list[HiddenJudgement]] = defaultdict(list)
+    for hidden_verdict in counted:
+        by_person[hidden_verdict.hidden.person_id].append(hidden_verdict)
+    times = load_first_judgement_times(db, batch_id=loaded_batch.id)
     questions = dict(
         load_questions(
-            db, question_ids=[each.hidden.source for each in counting if each.first and each.verdict]
+            db, question_ids=[hidden_verdict.hidden.source for hidden_verdict in counted if hidden_verdict.first and hidden_verdict.verdict]
         )
     )
     pairs = {
         person: [
             RepeatPair(
-                question=questions[each.hidden.source],
-                exam_number=each.exam_number,
-                first=each.first,
-                second=each.verdict,
-                between=_between(times[person], each.first.given_at, each.verdict.given_at),
+                question=questions[hidden_verdict.hidden.source],
+                exam_number=hidden_verdict.exam_number,
+                first=hidden_verdict.first,
+                second=hidden_verdict.verdict,
+                between=_count_verdicts_between(times[person], hidden_verdict.first.given_at, hidden_verdict.verdict.given_at),
             )
-            for each in theirs
-            if each.hidden.kind is HiddenKind.REPEAT and each.first and each.verdict
+            for hidden_verdict in person_verdicts
+            if hidden_verdict.hidden.kind is HiddenKind.REPEAT and hidden_verdict.first and hidden_verdict.verdict
         ]
-        for person, theirs in by_person.items()
+        for person, person_verdicts in by_person.items()
     }
     planted = {
         person: [
-            PlantedJudged(fault=each.hidden.fault, exam_number=each.exam_number, verdict=each.verdict)
-            for each in theirs
-            if each.hidden.fault and each.verdict
+            PlantedVerdict(fault=hidden_verdict.hidden.fault, exam_number=hidden_verdict.exam_number, verdict=hidden_verdict.verdict)
+            for hidden_verdict in person_verdicts
+            if hidden_verdict.hidden.fault and hidden_verdict.verdict
         ]
-        for person, theirs in by_person.items()
+        for person, person_verdicts in by_person.items()
     }
-    names = shown_names(list_people(db))
+    names = build_display_names(list_people(db))
     reviewers = [
-        _reviewer(names[person], theirs, attention_of(pairs[person], planted[person]))
-        for person, theirs in sorted(by_person.items(), key=lambda each: names[each[0]])
+        _build_reviewer_attention(names[person], person_verdicts, compute_attention(pairs[person], planted[person]))
+        for person, person_verdicts in sorted(by_person.items(), key=lambda item: names[item[0]])
     ]
     if len(reviewers) > 1:
-        together = attention_of(
-            [each for theirs in pairs.values() for each in theirs],
-            [each for theirs in planted.values() for each in theirs],
+        overall = compute_attention(
+            [pair for person_pairs in pairs.values() for pair in person_pairs],
+            [planted_verdict for person_planted in planted.values() for planted_verdict in person_planted],
         )
-        reviewers.insert(0, _reviewer(None, counting, together))
+        reviewers.insert(0, _build_reviewer_attention(None, counted, overall))
     return BatchAttention(
-        batch=found,
-        plan=kept.plan if kept else None,
-        hidden=len(counting),
-        judged=sum(each.verdict is not None for each in counting),
-        removed=len(every) - len(counting),
+        batch=loaded_batch,
+        plan=hidden_set.plan if hidden_set else None,
+        hidden=len(counted),
+        judged=sum(hidden_verdict.verdict is not None for hidden_verdict in counted),
+        removed=len(all_hidden) - len(counted),
         reviewers=tuple(reviewers),
     )
 
 
-def _reviewer(person: str | None, theirs: list[HiddenJudged], attention: Attention) -> ReviewerAttention:
-    repeats = sum(each.hidden.kind is HiddenKind.REPEAT for each in theirs)
+def _build_reviewer_attention(person: str | None, hidden_verdicts: list[HiddenJudgement], attention: Attention) -> ReviewerAttention:
+    repeats = sum(hidden_verdict.hidden.kind is HiddenKind.REPEAT for hidden_verdict in hidden_verdicts)
     return ReviewerAttention(
         person=person,
         repeats_hidden=repeats,
-        planted_hidden=len(theirs) - repeats,
+        planted_hidden=len(hidden_verdicts) - repeats,
         attention=attention,
     )
 
 
-def _between(times: list[datetime], one: datetime, other: datetime) -> int:
+def _count_verdicts_between(times: list[datetime], first_time: datetime, second_time: datetime) -> int:
     """The number of verdicts between two times."""
-    first, second = sorted((one, other))
-    return max(0, bisect_left(times, second) - bisect_left(times, first) - 1)
+    earlier, later = sorted((first_time, second_time))
+    return max(0, bisect_left(times, later) - bisect_left(times, earlier) - 1)

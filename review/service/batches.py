@@ -7,17 +7,17 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.batches import Batch, BatchSettings, BatchState, Parts
+from domain.batches import Batch, BatchSettings, BatchState, FormScope
 from domain.errors import Refused, StaleRevision
 from domain.people import Action, Person, require
-from review.settings import check_anchors, frozen_changes, settings_differences
+from review.settings import check_anchors, list_frozen_changes, describe_differences
 from storage.accounts.people import load_person
-from storage.review.assignments import last_change
-from storage.review.verdicts import judging_has_begun
+from storage.review.assignments import load_last_change
+from storage.review.verdicts import has_judgements
 from storage.sampling import batches as stored
 
 
-def batch_named(db: Session, *, by: Person, name: str) -> Batch:
+def load_named_batch(db: Session, *, by: Person, name: str) -> Batch:
     """The batch with a name.
 
     Raises:
@@ -27,10 +27,10 @@ def batch_named(db: Session, *, by: Person, name: str) -> Batch:
     return stored.load_batch(db, name=name)
 
 
-def settings_are_frozen(db: Session, *, by: Person, batch: str) -> bool:
+def are_settings_frozen(db: Session, *, by: Person, batch: str) -> bool:
     """Whether judging has begun, after which mode, parts and report can't be changed."""
     require(by, Action.ASSIGN)
-    return judging_has_begun(db, batch_id=stored.load_batch(db, name=batch).id)
+    return has_judgements(db, batch_id=stored.load_batch(db, name=batch).id)
 
 
 def change_settings(
@@ -56,26 +56,26 @@ def change_settings(
         InvalidValue: an anchor is empty.
     """
     require(by, Action.ASSIGN)
-    found = stored.load_batch(db, name=batch, lock=True)
-    if settings == found.settings:
-        return found
-    if revision != found.revision:
-        raise StaleRevision(_stale_text(db, found, settings))
-    if settings.show_report and settings.parts is Parts.KEY:
+    loaded_batch = stored.load_batch(db, name=batch, lock=True)
+    if settings == loaded_batch.settings:
+        return loaded_batch
+    if revision != loaded_batch.revision:
+        raise StaleRevision(_describe_stale_settings(db, loaded_batch, settings))
+    if settings.show_report and settings.parts is FormScope.KEY:
         raise Refused(
             "The report opens after image alignment was rated, and this batch would not ask for it. "
             "Ask for all parts or image alignment, or keep the report closed."
         )
     check_anchors(settings)
-    changed = frozen_changes(found.settings, settings)
-    if changed and judging_has_begun(db, batch_id=found.id):
+    changed = list_frozen_changes(loaded_batch.settings, settings)
+    if changed and has_judgements(db, batch_id=loaded_batch.id):
         raise Refused(
             f"{' and '.join(changed)} can't be changed any more: judging has begun, and verdicts given one "
             "way can't be compared with verdicts given another. Draw a batch of its own for the new way."
         )
-    saved = stored.save_settings(db, batch_id=found.id, settings=settings, by=by.id or None, now=now)
-    subject = batch_subject(found)
-    record(db, by=by, what="change settings", subject=subject, old=found.settings, new=settings, now=now)
+    saved = stored.save_settings(db, batch_id=loaded_batch.id, settings=settings, by=by.id or None, now=now)
+    subject = batch_subject(loaded_batch)
+    record(db, by=by, what="change settings", subject=subject, old=loaded_batch.settings, new=settings, now=now)
     return saved
 
 
@@ -91,12 +91,12 @@ def reopen_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch
 
 def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: datetime) -> Batch:
     require(by, Action.ASSIGN)
-    found = stored.load_batch(db, name=batch, lock=True)
-    if found.state is state:
-        return found
-    what = "close batch" if state is BatchState.CLOSED else "reopen batch"
-    record(db, by=by, what=what, subject=batch_subject(found), old=found.state, new=state, now=now)
-    return stored.save_state(db, batch_id=found.id, state=state, by=by.id or None, now=now)
+    loaded_batch = stored.load_batch(db, name=batch, lock=True)
+    if loaded_batch.state is state:
+        return loaded_batch
+    action = "close batch" if state is BatchState.CLOSED else "reopen batch"
+    record(db, by=by, what=action, subject=batch_subject(loaded_batch), old=loaded_batch.state, new=state, now=now)
+    return stored.save_state(db, batch_id=loaded_batch.id, state=state, by=by.id or None, now=now)
 
 
 def batch_subject(batch: Batch) -> str:
@@ -104,12 +104,12 @@ def batch_subject(batch: Batch) -> str:
     return f"batch {batch.id}"
 
 
-def _stale_text(db: Session, found: Batch, mine: BatchSettings) -> str:
-    person_number, changed_at = last_change(db, batch_id=found.id)
-    who = load_person(db, person_id=person_number).display_name if person_number else "the command line"
-    when = f" on {changed_at:%Y-%m-%d %H:%M:%S} UTC" if changed_at else ""
-    differences = "; ".join(settings_differences(found.settings, mine))
+def _describe_stale_settings(db: Session, batch: Batch, own_settings: BatchSettings) -> str:
+    person_number, changed_at = load_last_change(db, batch_id=batch.id)
+    author = load_person(db, person_id=person_number).display_name if person_number else "the command line"
+    time_text = f" on {changed_at:%Y-%m-%d %H:%M:%S} UTC" if changed_at else ""
+    differences = "; ".join(describe_differences(batch.settings, own_settings))
     return (
-        f"Not saved: {who} changed batch {found.name}{when}, after you opened it. "
+        f"Not saved: {author} changed batch {batch.name}{time_text}, after you opened it. "
         f"Saved and yours differ: {differences}. Look at the saved settings, and make your change there."
     )

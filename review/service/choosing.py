@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from sqlmodel import Session
 
-from accounts.service import person_named
+from accounts.service import load_person_by_name
 from domain.batches import Batch, BatchState
 from domain.errors import InvalidValue, Refused
 from domain.people import Person, Role
 from storage.sampling.batches import load_batch
 
 
-def open_batch(db: Session, name: str) -> Batch:
+def lock_open_batch(db: Session, name: str) -> Batch:
     """Load an open batch and lock it until the transaction ends, so that nothing is assigned twice.
 
     Raises:
@@ -26,7 +26,7 @@ def open_batch(db: Session, name: str) -> Batch:
     return batch
 
 
-def reviewers_named(db: Session, names: Sequence[str]) -> list[Person]:
+def load_reviewers(db: Session, names: Sequence[str]) -> list[Person]:
     """The reviewers with these sign-in names, each once, sorted by name; the given order does not matter.
 
     Raises:
@@ -34,7 +34,7 @@ def reviewers_named(db: Session, names: Sequence[str]) -> list[Person]:
         Refused: somebody is no reviewer, or disabled.
         InvalidValue: no name.
     """
-    people = {person.id: person for person in (person_named(db, name=name) for name in names)}
+    people = {person.id: person for person in (load_person_by_name(db, name=name) for name in names)}
     if not people:
         raise InvalidValue("to", "name at least one reviewer")
     for person in people.values():

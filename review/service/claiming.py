@@ -12,17 +12,17 @@ from domain.batches import AssignmentState, BatchState
 from domain.errors import Refused
 from domain.hidden import HiddenQuestion
 from domain.people import Action, Person, require
-from review.service.held import check_open, hold_question
+from review.service.held import check_writable, lock_question
 from storage.audit.contents import question_subject
 from storage.review import assignments, claims, shared_queues
-from storage.review.hidden import give_hidden, not_given_yet
-from storage.review.hidden_sources import last_place, open_hidden
-from storage.review.verdicts import last_judged_question
+from storage.review.hidden import assign_hidden, list_unassigned_hidden
+from storage.review.hidden_sources import load_queue_position, list_open_hidden
+from storage.review.verdicts import find_last_judged_question
 from storage.sampling.batches import load_batch
 
 #: The most questions that a reviewer can claim without judging one; after that, the first of them is given
 #: again.
-_MOST_HELD = 10
+_MAX_CLAIMS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,9 @@ class NextClaim:
     free_at: datetime | None = None
 
 
-def is_shared(db: Session, *, batch_id: int) -> bool:
+def has_shared_queue(db: Session, *, batch_id: int) -> bool:
     """Whether the batch has a shared queue."""
-    return shared_queues.shared_queue(db, batch_id=batch_id) is not None
+    return shared_queues.find_shared_queue(db, batch_id=batch_id) is not None
 
 
 def claim_next(
@@ -59,38 +59,38 @@ def claim_next(
         now: the time; the claim lasts for the queue's idle time from now on.
     """
     require(person, Action.JUDGE)
-    queue = shared_queues.shared_queue(db, batch_id=batch_id)
+    queue = shared_queues.find_shared_queue(db, batch_id=batch_id)
     if queue is None:
         return NextClaim(question=None)
-    assignments.hold_batch(db, batch_id=batch_id)
-    mine = {"batch_id": batch_id, "person_id": person.id}
-    if not shared_queues.is_member(db, **mine, lock=True):
+    assignments.lock_batch_shared(db, batch_id=batch_id)
+    reviewer_key = {"batch_id": batch_id, "person_id": person.id}
+    if not shared_queues.is_member(db, **reviewer_key, lock=True):
         return NextClaim(question=None)
     if load_batch(db, batch_id=batch_id).state is BatchState.CLOSED:
         return NextClaim(question=None)
     expires_at = now + queue.idle
-    held = (*claims.held_claims(db, **mine), *open_hidden(db, **mine))
-    others = [number for number in held if number != after]
-    if others and (after not in held or len(held) >= _MOST_HELD):
-        claims.renew(db, **mine, question_id=others[0], expires_at=expires_at)
-        return NextClaim(question=others[0])
-    came_from = after or last_judged_question(db, **mine)
-    exam = assignments.exams_of(db, question_ids=[came_from]).get(came_from) if came_from else None
-    waiting = not_given_yet(db, **mine)
-    if waiting and _is_due(db, waiting[0], exam):
-        return _give_hidden(db, person, waiting[0], came_from, now=now)
-    taken = claims.take_claim(db, **mine, beside_exam=exam, expires_at=expires_at, now=now)
-    if taken is not None:
-        _hand_over(db, person, batch_id, taken, now=now)
-        return NextClaim(question=taken.question_number)
-    if waiting:  # the queue has no other question
-        return _give_hidden(db, person, waiting[0], came_from, now=now)
-    if held:
-        number = others[0] if others else held[0]
-        claims.renew(db, **mine, question_id=number, expires_at=expires_at)
+    claimed = (*claims.list_claimed_questions(db, **reviewer_key), *list_open_hidden(db, **reviewer_key))
+    other_claims = [number for number in claimed if number != after]
+    if other_claims and (after not in claimed or len(claimed) >= _MAX_CLAIMS):
+        claims.renew_claim(db, **reviewer_key, question_id=other_claims[0], expires_at=expires_at)
+        return NextClaim(question=other_claims[0])
+    previous_question = after or find_last_judged_question(db, **reviewer_key)
+    exam = assignments.load_exam_numbers(db, question_ids=[previous_question]).get(previous_question) if previous_question else None
+    pending_hidden = list_unassigned_hidden(db, **reviewer_key)
+    if pending_hidden and _is_due(db, pending_hidden[0], exam):
+        return _assign_hidden(db, person, pending_hidden[0], previous_question, now=now)
+    claim = claims.take_claim(db, **reviewer_key, preferred_exam=exam, expires_at=expires_at, now=now)
+    if claim is not None:
+        _assign_claim(db, person, batch_id, claim, now=now)
+        return NextClaim(question=claim.question_number)
+    if pending_hidden:  # the queue has no other question
+        return _assign_hidden(db, person, pending_hidden[0], previous_question, now=now)
+    if claimed:
+        number = other_claims[0] if other_claims else claimed[0]
+        claims.renew_claim(db, **reviewer_key, question_id=number, expires_at=expires_at)
         return NextClaim(question=number)
-    free_at = claims.others_hold(db, **mine)
-    if free_at is None and claims.count_takeable(db, **mine):
+    free_at = claims.find_next_expiry(db, **reviewer_key)
+    if free_at is None and claims.count_claimable(db, **reviewer_key):
         free_at = now  # others may be about to take it: the caller should try again
     return NextClaim(question=None, free_at=free_at)
 
@@ -98,8 +98,8 @@ def claim_next(
 def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number: int) -> bool:
     """Whether the person has claimed the question from a shared queue and not judged it yet."""
     require(person, Action.JUDGE)
-    mine = {"batch_id": batch_id, "person_id": person.id}
-    return question_number in (*claims.held_claims(db, **mine), *open_hidden(db, **mine))
+    reviewer_key = {"batch_id": batch_id, "person_id": person.id}
+    return question_number in (*claims.list_claimed_questions(db, **reviewer_key), *list_open_hidden(db, **reviewer_key))
 
 
 def hand_back(db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime) -> None:
@@ -111,36 +111,36 @@ def hand_back(db: Session, *, person: Person, batch_id: int, question_number: in
             already.
     """
     require(person, Action.JUDGE)
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    check_open(held)
-    mine = {"batch_id": batch_id, "person_id": person.id}
-    handed = claims.release(db, **mine, question_id=question_number)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    check_writable(locked)
+    reviewer_key = {"batch_id": batch_id, "person_id": person.id}
+    was_released = claims.release_claims(db, **reviewer_key, question_id=question_number)
     # A hidden question can be handed back like any other, so that it can't be recognised; it does not come
     # again.
-    if not handed and question_number not in open_hidden(db, **mine):
+    if not was_released and question_number not in list_open_hidden(db, **reviewer_key):
         raise Refused(
             "Only a question from a shared queue that is not judged yet can be handed back. "
             "Skip it instead, and say why."
         )
     _set_state(db, person.id, batch_id, question_number, AssignmentState.WITHDRAWN, now=now)
-    record(db, by=person, what="hand question back", subject=held.subject, now=now)
+    record(db, by=person, what="hand question back", subject=locked.subject, now=now)
 
 
 def _is_due(db: Session, hidden: HiddenQuestion, exam: int | None) -> bool:
     """Whether the person has judged enough questions and is not in the middle of an exam."""
-    mine = {"batch_id": hidden.batch_id, "person_id": hidden.person_id}
-    states, _ = assignments.counts(db, **mine)
+    reviewer_key = {"batch_id": hidden.batch_id, "person_id": hidden.person_id}
+    states, _ = assignments.count_by_state(db, **reviewer_key)
     if states.get(AssignmentState.DONE, 0) < hidden.after:
         return False
-    return exam is None or not claims.has_free_on_exam(db, **mine, exam_number=exam)
+    return exam is None or not claims.has_free_on_exam(db, **reviewer_key, exam_number=exam)
 
 
-def _give_hidden(
-    db: Session, person: Person, hidden: HiddenQuestion, came_from: int | None, *, now: datetime
+def _assign_hidden(
+    db: Session, person: Person, hidden: HiddenQuestion, previous_question: int | None, *, now: datetime
 ) -> NextClaim:
-    mine = {"batch_id": hidden.batch_id, "person_id": person.id}
-    position = last_place(db, **mine, question_id=came_from) + 1
-    give_hidden(db, hidden=hidden, position=position, now=now)
+    reviewer_key = {"batch_id": hidden.batch_id, "person_id": person.id}
+    position = load_queue_position(db, **reviewer_key, question_id=previous_question) + 1
+    assign_hidden(db, hidden=hidden, position=position, now=now)
     record(
         db, by=person, what="claim question", new={"turn": 1}, now=now,
         subject=question_subject(batch_id=hidden.batch_id, question_number=hidden.number),
@@ -148,16 +148,16 @@ def _give_hidden(
     return NextClaim(question=hidden.number)
 
 
-def _hand_over(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:
+def _assign_claim(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:
     """Create the assignment of a claim, and withdraw that of the person whose claim has expired."""
     number = claim.question_number
     if claim.person_id is not None and claim.person_id != person.id:
-        there = assignments.assignment(
+        previous_assignment = assignments.find_assignment(
             db, person_id=claim.person_id, batch_id=batch_id, question_id=number, lock=True
         )
-        if there is not None and there.state is AssignmentState.OPEN:
+        if previous_assignment is not None and previous_assignment.state is AssignmentState.OPEN:
             _set_state(db, claim.person_id, batch_id, number, AssignmentState.WITHDRAWN, now=now)
-    if assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=number) is None:
+    if assignments.find_assignment(db, person_id=person.id, batch_id=batch_id, question_id=number) is None:
         assignments.add_assignments(
             db, person_id=person.id, batch_id=batch_id, questions=[(number, claim.position)], now=now
         )

@@ -10,26 +10,26 @@ from sqlmodel import Session
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from domain.verdicts import ErrorKind
-from intake.collector import collector_paused
-from review.estimates import Estimates, Outcome, Sample, estimate, refusal
-from review.estimates_text import sentences
-from review.planning import GOAL, Plan, plan
-from review.progress import interval, percent
-from review.service.sampled import CellKey, Cells, SampleFacts, cell_name, sample_facts, sample_of, why_not
+from intake.collector import pause_garbage_collector
+from review.estimates import Estimates, Outcome, Sample, estimate_rates, explain_limit_exceeded
+from review.estimates_text import format_data_card
+from review.planning import DEFAULT_HALF_WIDTH, SampleSizePlan, plan_sample_size
+from review.progress import format_interval, format_percent
+from review.service.sampled import CellKey, SampleCells, SampleData, format_cell_name, load_sample_data, build_sample, explain_exclusion
 from storage.browsing import applying
-from storage.browsing.found_questions import FoundQuestion, found_questions
+from storage.browsing.found_questions import SearchResult, load_search_results
 from storage.review.outcomes import FEATURES
 from storage.sampling import batches as stored
 from storage.sampling import frames
 
 #: The groups that estimates can be broken down by, in addition to batches.
 GROUPS = FEATURES
-BATCH = "batch"
-_EXAMPLES = 3
+BATCH_GROUP = "batch"
+_MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class DatasetEstimates:
     """Estimates of a whole dataset.
 
     ``plans`` say how many more questions to judge for a narrower interval. ``notes`` are sentences for the
@@ -39,12 +39,12 @@ class Whole:
     dataset: str
     batches: tuple[str, ...]
     estimates: Estimates
-    plans: tuple[Plan, ...]
+    plans: tuple[SampleSizePlan, ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class GroupEstimates:
     """Estimates of a part of the dataset: a task, category, generator, prompt version or batch.
 
     ``examples`` are the first few questions with each kind of error.
@@ -52,26 +52,26 @@ class Part:
 
     name: str
     estimates: Estimates
-    examples: Mapping[ErrorKind, tuple[FoundQuestion, ...]]
+    examples: Mapping[ErrorKind, tuple[SearchResult, ...]]
 
 
-def estimable(db: Session, *, by: Person) -> dict[str, list[str]]:
+def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
     """The batches of each dataset that can be used for estimates, the oldest first."""
     require(by, Action.SEE_PROGRESS)
-    chosen = applying.chosen_batches(db)
-    found: dict[str, list[str]] = {}
-    for name in frames.dataset_names(db):
-        listed = stored.list_batches(db, dataset_id=frames.dataset_number(db, name=name))
-        names = [each.name for each in listed if not why_not(each, chosen)]
+    search_batches = applying.load_batches_from_search(db)
+    names_by_dataset: dict[str, list[str]] = {}
+    for name in frames.list_dataset_names(db):
+        listed = stored.list_batches(db, dataset_id=frames.load_dataset_number(db, name=name))
+        names = [batch.name for batch in listed if not explain_exclusion(batch, search_batches)]
         if names:
-            found[name] = names
-    return found
+            names_by_dataset[name] = names
+    return names_by_dataset
 
 
-@collector_paused()
-def read_sample(
+@pause_garbage_collector()
+def load_sample(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
-) -> SampleFacts:
+) -> SampleData:
     """Read the data for estimates once, for callers that compute several; reading takes most of the time.
 
     Raises:
@@ -79,19 +79,19 @@ def read_sample(
         Refused: none of the batches can be used for estimates.
     """
     require(by, Action.SEE_PROGRESS)
-    return sample_facts(db, dataset=dataset, names=batches)
+    return load_sample_data(db, dataset=dataset, names=batches)
 
 
-@collector_paused()
-def estimate_whole(
+@pause_garbage_collector()
+def estimate_dataset(
     db: Session,
     *,
     by: Person,
     dataset: str,
     batches: Sequence[str] | None = None,
-    goal: float = GOAL,
-    read: SampleFacts | None = None,
-) -> Whole:
+    target_half_width: float = DEFAULT_HALF_WIDTH,
+    sample_data: SampleData | None = None,
+) -> DatasetEstimates:
     """Estimate rates of a whole dataset.
 
     Args:
@@ -99,31 +99,31 @@ def estimate_whole(
         by: who asks.
         dataset: its name.
         batches: names of batches; None for all random batches of the dataset.
-        goal: half-width of the interval that the plans aim at, as a share (0 to 1).
-        read: the result of :func:`read_sample` for the same dataset and batches, if there is one.
+        target_half_width: half-width of the interval that the plans aim at, as a share (0 to 1).
+        sample_data: the result of :func:`load_sample` for the same dataset and batches, if there is one.
 
     Raises:
         NotFound: no such dataset or batch.
         Refused: none of the batches was drawn at random and judged for more than image alignment.
     """
     require(by, Action.SEE_PROGRESS)
-    facts = read or sample_facts(db, dataset=dataset, names=batches)
-    sample = sample_of(db, facts)
-    found = estimate(sample)
-    plans = [plan(found.key_errors, sample, goal=goal)]
-    widest = max(found.errors, key=lambda each: each.half_width or 0)
+    data = sample_data or load_sample_data(db, dataset=dataset, names=batches)
+    sample = build_sample(db, data)
+    estimates = estimate_rates(sample)
+    plans = [plan_sample_size(estimates.key_errors, sample, target_half_width=target_half_width)]
+    widest = max(estimates.errors, key=lambda error_rate: error_rate.half_width or 0)
     if widest.half_width:
-        plans.append(plan(widest, sample, goal=goal))
-    return Whole(
+        plans.append(plan_sample_size(widest, sample, target_half_width=target_half_width))
+    return DatasetEstimates(
         dataset=dataset,
-        batches=tuple(each.name for each in facts.batches),
-        estimates=found,
+        batches=tuple(batch.name for batch in data.batches),
+        estimates=estimates,
         plans=tuple(plans),
-        notes=(*found.notes, *_notes(facts)),
+        notes=(*estimates.notes, *_describe_exclusions(data)),
     )
 
 
-@collector_paused()
+@pause_garbage_collector()
 def estimate_groups(
     db: Session,
     *,
@@ -132,8 +132,8 @@ def estimate_groups(
     group: str,
     batches: Sequence[str] | None = None,
     examples: bool = False,
-    read: SampleFacts | None = None,
-) -> tuple[Part, ...]:
+    sample_data: SampleData | None = None,
+) -> tuple[GroupEstimates, ...]:
     """Estimate rates of each part of a dataset.
 
     Args:
@@ -143,33 +143,33 @@ def estimate_groups(
         group: one of ``GROUPS``, or "batch" for each batch by itself.
         batches: names of batches; None for all random batches of the dataset.
         examples: whether to load examples of each kind of error.
-        read: the result of :func:`read_sample` for the same dataset and batches, if there is one.
+        sample_data: the result of :func:`load_sample` for the same dataset and batches, if there is one.
 
     Returns:
         Parts with a judged question: batches in the order of drawing, others with the most questions first.
 
     Raises:
         NotFound: no such dataset, batch or group.
-        Refused: as :func:`estimate_whole`.
+        Refused: as :func:`estimate_dataset`.
     """
     require(by, Action.SEE_PROGRESS)
-    facts = read or sample_facts(db, dataset=dataset, names=batches)
-    if group == BATCH:
-        parts = {each.name: sample_of(db, facts, [each]) for each in facts.batches}
+    data = sample_data or load_sample_data(db, dataset=dataset, names=batches)
+    if group == BATCH_GROUP:
+        samples = {batch.name: build_sample(db, data, [batch]) for batch in data.batches}
     elif group in GROUPS:
-        parts = _parts(db, facts, group)
+        samples = _build_samples_by_value(db, data, group)
     else:
-        raise NotFound(f"There is no group {group!r}. Those there are: {', '.join((*GROUPS, BATCH))}.")
+        raise NotFound(f"There is no group {group!r}. Those there are: {', '.join((*GROUPS, BATCH_GROUP))}.")
     return tuple(
-        Part(name=name, estimates=estimate(part), examples=_examples(db, part) if examples else {})
-        for name, part in parts.items()
-        if part.outcomes
+        GroupEstimates(name=name, estimates=estimate_rates(sample), examples=_load_examples(db, sample) if examples else {})
+        for name, sample in samples.items()
+        if sample.outcomes
     )
 
 
-@collector_paused()
+@pause_garbage_collector()
 def check_key_errors(
-    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, under: float
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, limit: float
 ) -> str:
     """Check that the upper limit of the rate of key errors is below a share, for a release.
 
@@ -178,7 +178,7 @@ def check_key_errors(
         by: who asks.
         dataset: its name.
         batches: names of batches; None for all random batches of the dataset.
-        under: the share, 0 to 1.
+        limit: the share, 0 to 1.
 
     Returns:
         A sentence with the figures.
@@ -188,53 +188,53 @@ def check_key_errors(
         Refused: the limit is not below the share, with the figure; or no batch can be used for estimates.
     """
     require(by, Action.SEE_PROGRESS)
-    facts = sample_facts(db, dataset=dataset, names=batches)
-    found = estimate(sample_of(db, facts)).key_errors
-    why = refusal(found, under=under)
-    if why:
-        raise Refused(f"{why} Judge more, correct or reject by rule what is wrong, or ask for less.")
+    data = load_sample_data(db, dataset=dataset, names=batches)
+    key_error_rate = estimate_rates(build_sample(db, data)).key_errors
+    problem = explain_limit_exceeded(key_error_rate, limit=limit)
+    if problem:
+        raise Refused(f"{problem} Judge more, correct or reject by rule what is wrong, or ask for less.")
     return (
-        f"Key errors are {percent(found.rate.estimate)} of the whole, 95 % interval "
-        f"{interval(found.rate.low, found.rate.high)} (n = {found.rate.reviewed:,} judged questions); "
-        f"{percent(found.worst)} at the most, which is under {100 * under:g} %."
+        f"Key errors are {format_percent(key_error_rate.rate.estimate)} of the whole, 95 % interval "
+        f"{format_interval(key_error_rate.rate.low, key_error_rate.rate.high)} (n = {key_error_rate.rate.reviewed:,} judged questions); "
+        f"{format_percent(key_error_rate.worst)} at the most, which is under {100 * limit:g} %."
     )
 
 
-@collector_paused()
-def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
+@pause_garbage_collector()
+def write_data_card_statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
     """Sentences for a data card about the questions that the sample was drawn from; empty without a sample.
 
     Questions that were imported or rejected later have no influence, so a release made again is the same.
     Checks no permission; the calling service does.
     """
     try:
-        facts = sample_facts(db, dataset=dataset, names=batches)
+        data = load_sample_data(db, dataset=dataset, names=batches)
     except Refused:
         return ()
-    sample = sample_of(db, facts)
-    return sentences(estimate(replace(sample, whole=sum(sample.sizes.values()))))
+    sample = build_sample(db, data)
+    return format_data_card(estimate_rates(replace(sample, whole=sum(sample.sizes.values()))))
 
 
 # ------------------------------------------------------------------------------------------------ by group
-def _parts(db: Session, facts: SampleFacts, group: str) -> dict[str, Sample]:
+def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[str, Sample]:
     """Divide the sample by the values of a column; parts with the most questions are first."""
-    cells = Cells(db, facts.dataset_id, facts.batches)
+    cells = SampleCells(db, data.dataset_id, data.batches)
     sizes: dict[str, dict[CellKey, int]] = {}
     for segment in cells.segments:
         counts = frames.count_frame(
-            db, dataset_id=facts.dataset_id, after=segment[0], through=segment[1],
-            further=(*cells.further, group), with_rejected=cells.with_rejected,
+            db, dataset_id=data.dataset_id, after=segment[0], through=segment[1],
+            stratify_by=(*cells.further, group), with_rejected=cells.with_rejected,
         )  # fmt: skip
         for (tier, (*values, value)), count in counts.items():
             sizes.setdefault(value, {})[segment, tier, tuple(values)] = count
     by_value: dict[str, list[Outcome]] = {}
-    value_of = facts.drawn.value_of(group)
-    for each in sample_of(db, facts).outcomes:
-        by_value.setdefault(value_of[each.question_number], []).append(each)
+    value_by_question = data.drawn.value_of(group)
+    for outcome in build_sample(db, data).outcomes:
+        by_value.setdefault(value_by_question[outcome.question_number], []).append(outcome)
     ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
     return {
         value or "not stated": Sample(
-            names={key: cell_name(key) for key in sizes[value]},
+            names={key: format_cell_name(key) for key in sizes[value]},
             sizes=sizes[value],
             outcomes=by_value.get(value, []),
             skipped={},
@@ -244,27 +244,27 @@ def _parts(db: Session, facts: SampleFacts, group: str) -> dict[str, Sample]:
     }
 
 
-def _examples(db: Session, part: Sample) -> dict[ErrorKind, tuple[FoundQuestion, ...]]:
-    wanted: dict[ErrorKind, list[int]] = {}
-    for each in part.outcomes:
-        for kind in each.errors:
-            numbers = wanted.setdefault(kind, [])
-            if len(numbers) < _EXAMPLES:
-                numbers.append(each.question_number)
-    every = sorted({number for numbers in wanted.values() for number in numbers})
-    known = {each.number: each for each in found_questions(db, numbers=every)}
+def _load_examples(db: Session, sample: Sample) -> dict[ErrorKind, tuple[SearchResult, ...]]:
+    numbers_by_kind: dict[ErrorKind, list[int]] = {}
+    for outcome in sample.outcomes:
+        for kind in outcome.errors:
+            numbers = numbers_by_kind.setdefault(kind, [])
+            if len(numbers) < _MAX_EXAMPLES:
+                numbers.append(outcome.question_number)
+    all_numbers = sorted({number for numbers in numbers_by_kind.values() for number in numbers})
+    questions = {question.number: question for question in load_search_results(db, numbers=all_numbers)}
     return {
-        kind: tuple(known[number] for number in wanted[kind] if number in known)
+        kind: tuple(questions[number] for number in numbers_by_kind[kind] if number in questions)
         for kind in ErrorKind
-        if kind in wanted
+        if kind in numbers_by_kind
     }
 
 
-def _notes(facts: SampleFacts) -> list[str]:
-    said = [f"Batch {name} does not count: {why}." for name, why in facts.left_out]
-    if facts.rejected_since:
-        said.append(
-            f"{facts.rejected_since:,} questions are rejected by rule now. The figures are of the dataset as "
+def _describe_exclusions(data: SampleData) -> list[str]:
+    notes = [f"Batch {name} does not count: {reason}." for name, reason in data.left_out]
+    if data.rejected_since:
+        notes.append(
+            f"{data.rejected_since:,} questions are rejected by rule now. The figures are of the dataset as "
             "it was drawn from; those questions are in no later draw and no release."
         )
-    return said
+    return notes

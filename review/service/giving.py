@@ -7,39 +7,39 @@ from datetime import datetime
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
-from review.split import Held, Split, holders_of
-from storage.review.assignments import add_assignments, all_assignments, batch_members, set_state
+from review.split import CurrentAssignments, Distribution, list_current_holders
+from storage.review.assignments import add_assignments, iterate_assignments, list_batch_members, set_state
 
 
-def everybody_holds(db: Session, batch: Batch) -> Held:
+def load_current_assignments(db: Session, batch: Batch) -> CurrentAssignments:
     """Load all assignments of a batch."""
     states: dict[int, dict[int, AssignmentState]] = {}
-    for question_number, person_number, state in all_assignments(db, batch_id=batch.id):
+    for question_number, person_number, state in iterate_assignments(db, batch_id=batch.id):
         states.setdefault(question_number, {})[person_number] = state
-    on_exam: dict[int, set[int]] = {}
-    for member in batch_members(db, batch_id=batch.id):
-        on_exam.setdefault(member.exam_number, set()).update(
-            holders_of(states.get(member.question_number, {}))
+    reviewers_by_exam: dict[int, set[int]] = {}
+    for member in list_batch_members(db, batch_id=batch.id):
+        reviewers_by_exam.setdefault(member.exam_number, set()).update(
+            list_current_holders(states.get(member.question_number, {}))
         )
-    return Held(states=states, on_exam={exam: frozenset(people) for exam, people in on_exam.items()})
+    return CurrentAssignments(states=states, on_exam={exam: frozenset(people) for exam, people in reviewers_by_exam.items()})
 
 
-def give(db: Session, batch: Batch, held: Held, parts: Split, *, now: datetime) -> None:
+def create_assignments(db: Session, batch: Batch, current: CurrentAssignments, distribution: Distribution, *, now: datetime) -> None:
     """Create the assignments of a split, and open withdrawn assignments again."""
-    for person_number, group in parts.given.items():
+    for person_number, questions in distribution.given.items():
         # The row of a withdrawn question still exists and is opened again.
-        again = {
-            each.question_number
-            for each in group
-            if held.states.get(each.question_number, {}).get(person_number) is AssignmentState.WITHDRAWN
+        reopened = {
+            question.question_number
+            for question in questions
+            if current.states.get(question.question_number, {}).get(person_number) is AssignmentState.WITHDRAWN
         }
         set_state(
             db,
             person_id=person_number,
             batch_id=batch.id,
-            question_ids=list(again),
+            question_ids=list(reopened),
             state=AssignmentState.OPEN,
             now=now,
         )
-        fresh = [(each.question_number, each.position) for each in group if each.question_number not in again]
-        add_assignments(db, batch_id=batch.id, person_id=person_number, questions=fresh, now=now)
+        new_questions = [(question.question_number, question.position) for question in questions if question.question_number not in reopened]
+        add_assignments(db, batch_id=batch.id, person_id=person_number, questions=new_questions, now=now)

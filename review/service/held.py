@@ -18,16 +18,16 @@ from storage.review.assignments import AssignedQuestion
 from storage.review.assignments import set_state as store_state
 from storage.review.question_work import (
     BatchForPerson,
-    QuestionOnExam,
+    QuestionWithExam,
     QuestionWork,
-    batch_for_person,
-    question_work,
+    find_batch_for_person,
+    find_question_work,
 )
 from storage.review.shared_queues import SharedQueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldQuestion:
+class LockedQuestion:
     """A reviewer's question, locked in this transaction.
 
     ``key`` identifies it in storage, ``subject`` in the audit trail. ``late``: the claim of a shared queue
@@ -53,28 +53,28 @@ class HeldQuestion:
         return self.place.queue
 
 
-def hold_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
+def lock_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
     """Load a batch and lock it, so that nobody closes or changes it until the transaction ends.
 
     Raises:
         NotFound: there is no such batch; the text is the same as for a question that is not the person's.
     """
-    place = batch_for_person(db, batch_id=batch_id, person_id=person.id, hold=True)
-    if place is None:
-        raise rules.not_theirs(person, batch_id=batch_id)
-    return place
+    reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id, lock=True)
+    if reviewer_batch is None:
+        raise rules.build_question_not_found(person, batch_id=batch_id)
+    return reviewer_batch
 
 
-def hold_question(  # allow writes-without-record: an extended claim is the same claim
+def lock_question(  # allow writes-without-record: an extended claim is the same claim
     db: Session,
     *,
     person: Person,
     batch_id: int,
     question_number: int,
     now: datetime,
-    active: bool = True,
-    place: BatchForPerson | None = None,
-) -> HeldQuestion:
+    extend_claim: bool = True,
+    reviewer_batch: BatchForPerson | None = None,
+) -> LockedQuestion:
     """Load a reviewer's question and lock it until the transaction ends.
 
     Args:
@@ -83,90 +83,90 @@ def hold_question(  # allow writes-without-record: an extended claim is the same
         batch_id: its batch.
         question_number: its number.
         now: the time; a claim of a shared queue is extended from now on.
-        active: whether the person did something; otherwise the claim is not extended.
-        place: the result of :func:`hold_batch` in this transaction, if there is one.
+        extend_claim: whether the person did something; otherwise the claim is not extended.
+        reviewer_batch: the result of :func:`lock_batch` in this transaction, if there is one.
 
     Raises:
         NotFound: there is no such question, or it never was the person's; the text does not state which.
     """
-    place = place or hold_batch(db, person=person, batch_id=batch_id)
+    reviewer_batch = reviewer_batch or lock_batch(db, person=person, batch_id=batch_id)
     key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
-    queue = place.queue
-    if queue is not None and active:  # before the assignment is locked, in the same order as claim_next
-        claims.renew(db, **key, expires_at=now + queue.idle)
-    work = question_work(db, **key, lock=True)
+    queue = reviewer_batch.queue
+    if queue is not None and extend_claim:  # before the assignment is locked, in the same order as claim_next
+        claims.renew_claim(db, **key, expires_at=now + queue.idle)
+    work = find_question_work(db, **key, lock=True)
     if work is None:
-        raise rules.not_theirs(person, batch_id=batch_id)
-    assigned, late = work.assigned, False
-    if assigned.state is AssignmentState.WITHDRAWN and queue is not None:
-        late = place.shares
-        if late and active and claims.take_again(db, **key, expires_at=now + queue.idle, now=now):
-            _store(db, key, AssignmentState.OPEN, now=now)
-            assigned, late = replace(assigned, state=AssignmentState.OPEN), False
-    return HeldQuestion(
-        place=place,
+        raise rules.build_question_not_found(person, batch_id=batch_id)
+    assignment, claim_expired = work.assigned, False
+    if assignment.state is AssignmentState.WITHDRAWN and queue is not None:
+        claim_expired = reviewer_batch.shares
+        if claim_expired and extend_claim and claims.reclaim_question(db, **key, expires_at=now + queue.idle, now=now):
+            _store_state(db, key, AssignmentState.OPEN, now=now)
+            assignment, claim_expired = replace(assignment, state=AssignmentState.OPEN), False
+    return LockedQuestion(
+        place=reviewer_batch,
         work=work,
-        assigned=assigned,
+        assigned=assignment,
         key=key,
         subject=question_subject(batch_id=batch_id, question_number=question_number),
-        late=late,
+        late=claim_expired,
     )
 
 
-def whole(asked: QuestionOnExam) -> Question:
+def require_key(loaded_question: QuestionWithExam) -> Question:
     """The question with its key.
 
     Raises:
         ValueError: it was loaded without the key.
     """
-    if asked.question is None:
+    if loaded_question.question is None:
         raise ValueError("the question was read without its key")
-    return asked.question
+    return loaded_question.question
 
 
-def may_open(place: BatchForPerson, work: QuestionWork) -> bool:
+def may_open_question(reviewer_batch: BatchForPerson, work: QuestionWork) -> bool:
     """Whether the person may open the question: it is theirs, or was theirs in a shared queue."""
-    return work.assigned.state is not AssignmentState.WITHDRAWN or place.shares
+    return work.assigned.state is not AssignmentState.WITHDRAWN or reviewer_batch.shares
 
 
-def check_open(held: HeldQuestion) -> None:
+def check_writable(locked: LockedQuestion) -> None:
     """Check that a question can be written.
 
     Raises:
         Refused: the batch is closed, or the question was withdrawn.
     """
-    if held.batch.state is BatchState.CLOSED:
+    if locked.batch.state is BatchState.CLOSED:
         raise Refused(
-            f"Not saved: batch {held.batch.name} is closed. A coordinator can open it again; "
+            f"Not saved: batch {locked.batch.name} is closed. A coordinator can open it again; "
             "what you have entered stays in this window until then."
         )
-    if held.assigned.state is AssignmentState.WITHDRAWN and not held.late:
+    if locked.assigned.state is AssignmentState.WITHDRAWN and not locked.late:
         raise Refused(
             "Not saved: this question was taken back or given to somebody else. Go on with the next one, "
             "or ask a coordinator."
         )
 
 
-def set_state(db: Session, held: HeldQuestion, state: AssignmentState, *, now: datetime) -> None:
+def set_state(db: Session, locked: LockedQuestion, state: AssignmentState, *, now: datetime) -> None:
     """Set the state of the person's assignment, and update their claim."""
-    if held.assigned.state is state:
+    if locked.assigned.state is state:
         return
-    if held.queue is not None:
+    if locked.queue is not None:
         if state is AssignmentState.SKIPPED:  # another reviewer must judge it
-            claims.release(
+            claims.release_claims(
                 db,
-                batch_id=held.key["batch_id"],
-                person_id=held.key["person_id"],
-                question_id=held.key["question_id"],
+                batch_id=locked.key["batch_id"],
+                person_id=locked.key["person_id"],
+                question_id=locked.key["question_id"],
             )
         else:
-            if held.assigned.state is AssignmentState.SKIPPED:
-                claims.take_again(db, **held.key, expires_at=now + held.queue.idle, now=now)
-            claims.finish(db, **held.key)
-    _store(db, held.key, state, now=now)
+            if locked.assigned.state is AssignmentState.SKIPPED:
+                claims.reclaim_question(db, **locked.key, expires_at=now + locked.queue.idle, now=now)
+            claims.finish_claim(db, **locked.key)
+    _store_state(db, locked.key, state, now=now)
 
 
-def _store(db: Session, key: dict[str, int], state: AssignmentState, *, now: datetime) -> None:
+def _store_state(db: Session, key: dict[str, int], state: AssignmentState, *, now: datetime) -> None:
     store_state(
         db,
         person_id=key["person_id"],

@@ -14,14 +14,14 @@ from domain.batches import AssignmentState, Batch
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.hidden import HiddenPlan, HiddenQuestion, PlantedFault
 from domain.people import Action, Person, require
-from intake.collector import collector_paused
+from intake.collector import pause_garbage_collector
 from review.service.batches import batch_subject
-from review.service.choosing import open_batch
-from review.service.hidden_planning import HiddenCount, plan_hidden
+from review.service.choosing import lock_open_batch
+from review.service.hidden_planning import HiddenCounts, plan_hidden
 from storage.review import hidden as stored
 from storage.review.assignments import set_state
-from storage.review.hidden import ToHide, plan_to_plain
-from storage.review.hidden_sources import queue_of
+from storage.review.hidden import QuestionToHide, plan_to_plain
+from storage.review.hidden_sources import load_queue
 from storage.sampling.batches import load_batch
 
 
@@ -30,24 +30,24 @@ class HiddenSummary:
     """The questions that were or would be hidden, by reviewer; ``faults`` counts planted ones by kind."""
 
     batch: str
-    people: tuple[HiddenCount, ...]
+    people: tuple[HiddenCounts, ...]
     faults: dict[PlantedFault, int]
     notes: tuple[str, ...]
 
     @property
     def total(self) -> int:
         """The number of hidden questions of all reviewers."""
-        return sum(each.repeats + each.planted for each in self.people)
+        return sum(counts.repeats + counts.planted for counts in self.people)
 
 
-def hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
+def load_hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
     """The latest plan of hidden questions of a batch; None without one."""
     require(by, Action.ASSIGN)
-    found = stored.hidden_set(db, batch_id=load_batch(db, name=batch).id)
-    return found.plan if found else None
+    hidden_set = stored.find_hidden_set(db, batch_id=load_batch(db, name=batch).id)
+    return hidden_set.plan if hidden_set else None
 
 
-@collector_paused()
+@pause_garbage_collector()
 def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> HiddenSummary:
     """Compute what :func:`hide_questions` would hide; writes nothing.
 
@@ -56,12 +56,12 @@ def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> 
         InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
     """
     require(by, Action.ASSIGN)
-    found = load_batch(db, name=batch)
-    return _summary(found, *plan_hidden(db, found, plan))
+    loaded_batch = load_batch(db, name=batch)
+    return _build_summary(loaded_batch, *plan_hidden(db, loaded_batch, plan))
 
 
 def hide_questions(
-    db: Session, *, by: Person, batch: str, plan: HiddenPlan, veil: int, now: datetime
+    db: Session, *, by: Person, batch: str, plan: HiddenPlan, mask_secret: int, now: datetime
 ) -> HiddenSummary:
     """Hide questions from each reviewer of a batch until the plan is fulfilled. Locks the batch.
 
@@ -72,7 +72,7 @@ def hide_questions(
         by: who acts.
         batch: its name.
         plan: the hidden questions that each reviewer is to have in all.
-        veil: a random number of 62 bits that masks question numbers; stored on the first call only.
+        mask_secret: a random number of 62 bits that masks question numbers; stored on the first call only.
         now: the time.
 
     Raises:
@@ -81,19 +81,19 @@ def hide_questions(
         InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
     """
     require(by, Action.ASSIGN)
-    found = open_batch(db, batch)
-    wanted, counts = plan_hidden(db, found, plan)
-    if not wanted:
-        raise Refused(" ".join(_summary(found, wanted, counts).notes))
-    before = stored.hidden_set(db, batch_id=found.id)
-    kept = stored.put_hidden_set(db, batch_id=found.id, plan=plan, veil=veil, by=by.id or None, now=now)
-    made = stored.add_hidden(db, hidden=kept, wanted=wanted, now=now)
+    loaded_batch = lock_open_batch(db, batch)
+    to_hide, counts = plan_hidden(db, loaded_batch, plan)
+    if not to_hide:
+        raise Refused(" ".join(_build_summary(loaded_batch, to_hide, counts).notes))
+    previous = stored.find_hidden_set(db, batch_id=loaded_batch.id)
+    hidden_set = stored.put_hidden_set(db, batch_id=loaded_batch.id, plan=plan, id_mask=mask_secret, by=by.id or None, now=now)
+    added = stored.add_hidden(db, hidden=hidden_set, requests=to_hide, now=now)
     record(
-        db, by=by, what="hide questions", subject=batch_subject(found),
-        old=before and plan_to_plain(before.plan),
-        new={**plan_to_plain(plan), "hidden": [_plain(each) for each in made]}, now=now,
+        db, by=by, what="hide questions", subject=batch_subject(loaded_batch),
+        old=previous and plan_to_plain(previous.plan),
+        new={**plan_to_plain(plan), "hidden": [_hidden_to_json(question) for question in added]}, now=now,
     )  # fmt: skip
-    return _summary(found, wanted, counts)
+    return _build_summary(loaded_batch, to_hide, counts)
 
 
 def remove_hidden(
@@ -109,34 +109,34 @@ def remove_hidden(
         NotFound: one is no hidden question of the batch, or is removed already; nothing is removed.
     """
     require(by, Action.ASSIGN)
-    found = load_batch(db, name=batch, lock=True)
+    loaded_batch = load_batch(db, name=batch, lock=True)
     why = why.strip()
     if not why:
         raise InvalidValue("reason", "say why they are removed")
     if not numbers:
         raise InvalidValue("questions", "choose at least one hidden question")
-    there = {each.number: each for each in stored.hidden_questions(db, batch_id=found.id) if each.counts}
-    gone = [each for each in numbers if each not in there]
-    if gone:
-        raise NotFound(f"{gone[0]} is no hidden question of batch {batch}, or it is removed already.")
-    chosen = [there[each] for each in dict.fromkeys(numbers)]
-    for each in chosen:
-        withdraw_if_open(db, each, now=now)
-    stored.remove_hidden(db, numbers=[each.number for each in chosen], by=by.id or None, why=why, now=now)
+    removable = {question.number: question for question in stored.list_hidden_questions(db, batch_id=loaded_batch.id) if question.counts}
+    unknown = [number for number in numbers if number not in removable]
+    if unknown:
+        raise NotFound(f"{unknown[0]} is no hidden question of batch {batch}, or it is removed already.")
+    to_remove = [removable[number] for number in dict.fromkeys(numbers)]
+    for question in to_remove:
+        withdraw_if_open(db, question, now=now)
+    stored.remove_hidden(db, numbers=[question.number for question in to_remove], by=by.id or None, reason=why, now=now)
     record(
-        db, by=by, what="remove hidden questions", subject=batch_subject(found),
-        old=[_plain(each) for each in chosen], why=why, now=now,
+        db, by=by, what="remove hidden questions", subject=batch_subject(loaded_batch),
+        old=[_hidden_to_json(question) for question in to_remove], why=why, now=now,
     )  # fmt: skip
-    return len(chosen)
+    return len(to_remove)
 
 
 def withdraw_if_open(db: Session, hidden: HiddenQuestion, *, now: datetime) -> None:
     """Withdraw a hidden question unless it is judged or skipped."""
     state = next(
         (
-            each.state
-            for each in queue_of(db, batch_id=hidden.batch_id, person_id=hidden.person_id)
-            if each.number == hidden.number
+            queued.state
+            for queued in load_queue(db, batch_id=hidden.batch_id, person_id=hidden.person_id)
+            if queued.number == hidden.number
         ),
         None,
     )
@@ -147,39 +147,39 @@ def withdraw_if_open(db: Session, hidden: HiddenQuestion, *, now: datetime) -> N
         )  # fmt: skip
 
 
-def _summary(batch: Batch, wanted: Sequence[ToHide], counts: Sequence[HiddenCount]) -> HiddenSummary:
+def _build_summary(batch: Batch, to_hide: Sequence[QuestionToHide], counts: Sequence[HiddenCounts]) -> HiddenSummary:
     notes = []
     if not counts:
         notes.append(f"Nobody has a question of batch {batch.name}: assign it first.")
-    elif not wanted:
+    elif not to_hide:
         notes.append("Nothing further is to be hidden by this plan.")
-    short = [(each.person.name, each.short_repeats) for each in counts if each.short_repeats]
-    if short:
+    missing_repeats = [(reviewer_counts.person.name, reviewer_counts.short_repeats) for reviewer_counts in counts if reviewer_counts.short_repeats]
+    if missing_repeats:
         notes.append(
             "No room so far for "
-            + ", ".join(f"{count:,} repeats of {name}" for name, count in short)
+            + ", ".join(f"{count:,} repeats of {name}" for name, count in missing_repeats)
             + ": a repeat goes between two exams, far enough behind the first and before the last question."
         )
-    lacking = [(each.person.name, each.short_planted) for each in counts if each.short_planted]
-    if lacking:
+    missing_planted = [(reviewer_counts.person.name, reviewer_counts.short_planted) for reviewer_counts in counts if reviewer_counts.short_planted]
+    if missing_planted:
         notes.append(
             "No sound question or no room for "
-            + ", ".join(f"{count:,} planted ones of {name}" for name, count in lacking)
+            + ", ".join(f"{count:,} planted ones of {name}" for name, count in missing_planted)
             + ": they are made of questions that the reviewer never had and in which nothing was found."
         )
     return HiddenSummary(
         batch=batch.name,
         people=tuple(counts),
-        faults=dict(Counter(each.fault for each in wanted if each.fault is not None)),
+        faults=dict(Counter(hidden.fault for hidden in to_hide if hidden.fault is not None)),
         notes=tuple(notes),
     )
 
 
-def _plain(each: HiddenQuestion) -> dict[str, object]:
+def _hidden_to_json(hidden: HiddenQuestion) -> dict[str, object]:
     return {
-        "question": each.number,
-        "person": each.person_id,
-        "kind": each.kind.value,
-        "fault": each.fault and each.fault.value,
-        "of": each.source,
+        "question": hidden.number,
+        "person": hidden.person_id,
+        "kind": hidden.kind.value,
+        "fault": hidden.fault and hidden.fault.value,
+        "of": hidden.source,
     }

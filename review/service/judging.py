@@ -12,55 +12,55 @@ from typing import Any
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.batches import AssignmentState, Mode, Parts
+from domain.batches import AssignmentState, Mode, FormScope
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
-from domain.image_display import ImageDisplay, recorded_display
+from domain.image_display import ImageDisplay, resolve_image_display
 from domain.people import Action, Person, require
 from domain.questions import Answer, check_answer
-from domain.ratings import VALUES
+from domain.ratings import RATING_VALUES
 from domain.verdicts import OwnAnswer, Verdict
 from records.verdicts import verdict_to_plain
 from review import rules
 from review.service.held import (
-    HeldQuestion,
-    check_open,
-    hold_batch,
-    hold_question,
-    may_open,
+    LockedQuestion,
+    check_writable,
+    lock_batch,
+    lock_question,
+    may_open_question,
     set_state,
-    whole,
+    require_key,
 )
-from review.veil import Veil
+from review.veil import IdMask
 from storage.audit.contents import (
     COMMIT_OWN_ANSWER,
     GIVE_VERDICT,
     OPEN_REPORT,
     SKIP_QUESTION,
-    recorded_opening,
-    recorded_own_answer,
-    recorded_skip,
+    report_opening_to_plain,
+    own_answer_to_plain,
+    skip_to_plain,
 )
-from storage.intake.exams import exam_number as exam_number_of
+from storage.intake.exams import load_exam_number as exam_number_of
 from storage.intake.exams import load_exam, load_report
 from storage.intake.questions import load_blind_question
 from storage.review import verdicts
-from storage.review.drafts import clear_drafts, drafts_of, put_draft
-from storage.review.looks import put_look
-from storage.review.question_work import QuestionOnExam, question_on_exam
+from storage.review.drafts import clear_drafts, load_drafts, put_draft
+from storage.review.looks import put_viewing_times
+from storage.review.question_work import QuestionWithExam, load_question_with_exam
 
-LONGEST_REASON = 500  # the longest reason for skipping, in characters
+MAX_REASON_LENGTH = 500  # the longest reason for skipping, in characters
 
 
-def open_to_judge(
-    db: Session, *, person: Person, batch_id: int, shown: int, now: datetime
-) -> tuple[HeldQuestion, QuestionOnExam]:
+def lock_for_verdict(
+    db: Session, *, person: Person, batch_id: int, masked_number: int, now: datetime
+) -> tuple[LockedQuestion, QuestionWithExam]:
     """Load and lock the question that a verdict is given on, with its exam.
 
     Args:
         db: a session that writes.
         person: the reviewer.
         batch_id: its batch.
-        shown: the question's number as the browser has it, masked by the batch's veil.
+        masked_number: the question's number as the browser has it, masked by the batch's veil.
         now: the time.
 
     Raises:
@@ -68,22 +68,22 @@ def open_to_judge(
         Refused: the batch requires the person's own answer first.
     """
     require(person, Action.JUDGE)
-    place = hold_batch(db, person=person, batch_id=batch_id)
-    number = Veil(secret=place.secret).meant(shown)
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=number, now=now, place=place)
-    if not may_open(place, held.work):
-        raise rules.not_theirs(person, batch_id=batch_id)
-    rules.check_own_answer(held.work.own_answer, settings=place.batch.settings)
-    return held, question_on_exam(db, question_id=number, blind=False)
+    reviewer_batch = lock_batch(db, person=person, batch_id=batch_id)
+    number = IdMask(secret=reviewer_batch.secret).meant(masked_number)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_number=number, now=now, reviewer_batch=reviewer_batch)
+    if not may_open_question(reviewer_batch, locked.work):
+        raise rules.build_question_not_found(person, batch_id=batch_id)
+    rules.check_own_answer(locked.work.own_answer, settings=reviewer_batch.batch.settings)
+    return locked, load_question_with_exam(db, question_id=number, blind=False)
 
 
-def give_verdict(
+def save_verdict(
     db: Session,
     *,
     verdict: Verdict,
     person: Person,
-    held: HeldQuestion | None = None,
-    asked: QuestionOnExam | None = None,
+    locked: LockedQuestion | None = None,
+    loaded_question: QuestionWithExam | None = None,
 ) -> Verdict:
     """Store a verdict and mark the question as done; a later revision supersedes the earlier one.
 
@@ -93,8 +93,8 @@ def give_verdict(
         db: a session that writes.
         verdict: the new verdict.
         person: the reviewer.
-        held: of :func:`open_to_judge` in this transaction, if it was called.
-        asked: likewise.
+        locked: of :func:`lock_for_verdict` in this transaction, if it was called.
+        loaded_question: likewise.
 
     Returns:
         The verdict as stored. The same revision with the same content returns the first one, unchanged.
@@ -110,56 +110,56 @@ def give_verdict(
     require(person, Action.JUDGE)
     if verdict.person_id != person.id:
         raise NotAllowed(f"{person.display_name} can't give a verdict in somebody else's name.")
-    if held is None:
-        held = hold_question(
+    if locked is None:
+        locked = lock_question(
             db,
             person=person,
             batch_id=verdict.batch_id,
             question_number=verdict.question_id,
             now=verdict.given_at,
         )
-    asked = asked or question_on_exam(db, question_id=verdict.question_id, blind=False)
-    question = whole(asked)
-    verdict = rules.only_real_changes(verdict, question=question)
-    last = None
-    if held.work.has_verdicts:
-        saved = verdicts.verdict_of_revision(db, **held.key, revision=verdict.revision)
-        if saved is not None and rules.same_content(saved, verdict):
+    loaded_question = loaded_question or load_question_with_exam(db, question_id=verdict.question_id, blind=False)
+    question = require_key(loaded_question)
+    verdict = rules.drop_unchanged_corrections(verdict, question=question)
+    latest = None
+    if locked.work.has_verdicts:
+        saved = verdicts.find_verdict(db, **locked.key, revision=verdict.revision)
+        if saved is not None and rules.has_same_content(saved, verdict):
             return saved
-        last = verdicts.last_verdict(db, **held.key)
-    if verdict.revision != (last.revision if last else 0) + 1:
-        raise StaleRevision(rules.stale_text(verdict, last))
-    check_open(held)
-    settings = held.batch.settings
-    rules.check_own_answer(held.work.own_answer, settings=settings)
-    rules.check_fixed_alignment(verdict, fixed=held.work.fixed_alignment)
-    rules.check_asked_parts(verdict, question=question, settings=settings)
-    rules.check_correction(verdict, question=question, exam=asked.exam)
-    verdict = replace(verdict, image=recorded_display(verdict.image, exam=asked.exam))
+        latest = verdicts.find_last_verdict(db, **locked.key)
+    if verdict.revision != (latest.revision if latest else 0) + 1:
+        raise StaleRevision(rules.describe_stale_verdict(verdict, latest))
+    check_writable(locked)
+    settings = locked.batch.settings
+    rules.check_own_answer(locked.work.own_answer, settings=settings)
+    rules.check_fixed_alignment(verdict, fixed_rating=locked.work.fixed_alignment)
+    rules.check_required_fields(verdict, question=question, settings=settings)
+    rules.check_correction(verdict, question=question, exam=loaded_question.exam)
+    verdict = replace(verdict, image=resolve_image_display(verdict.image, exam=loaded_question.exam))
     try:
-        stored = verdicts.add_verdict(db, verdict=verdict)
+        stored_verdict = verdicts.add_verdict(db, verdict=verdict)
     except AlreadyThere as error:
-        first = verdicts.verdict_of_revision(db, **held.key, revision=verdict.revision)
-        if first is not None and rules.same_content(first, verdict):
-            return first
-        raise StaleRevision(rules.stale_text(verdict, first)) from error
-    set_state(db, held, AssignmentState.DONE, now=verdict.given_at)
-    if held.work.has_drafts:
-        clear_drafts(db, **held.key)
+        concurrent = verdicts.find_verdict(db, **locked.key, revision=verdict.revision)
+        if concurrent is not None and rules.has_same_content(concurrent, verdict):
+            return concurrent
+        raise StaleRevision(rules.describe_stale_verdict(verdict, concurrent)) from error
+    set_state(db, locked, AssignmentState.DONE, now=verdict.given_at)
+    if locked.work.has_drafts:
+        clear_drafts(db, **locked.key)
     record(
         db,
         by=person,
         what=GIVE_VERDICT,
-        subject=held.subject,
-        old=verdict_to_plain(last) if last else None,
+        subject=locked.subject,
+        old=verdict_to_plain(latest) if latest else None,
         new=verdict_to_plain(verdict),
         why=verdict.why,
         now=verdict.given_at,
     )
-    return stored
+    return stored_verdict
 
 
-def commit_own_answer(
+def save_own_answer(
     db: Session,
     *,
     person: Person,
@@ -193,30 +193,30 @@ def commit_own_answer(
             radiograph was not drawn and the person has not confirmed that.
     """
     require(person, Action.JUDGE)
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     question = load_blind_question(db, question_id=question_number)
     if answer is not None:
         check_answer(answer, format_=question.format, options=question.options, field_name="answer")
-    own = OwnAnswer(answer=answer, confidence=confidence, committed_at=now)
-    saved = verdicts.own_answer(db, **held.key)
+    own_answer = OwnAnswer(answer=answer, confidence=confidence, committed_at=now)
+    saved = verdicts.find_own_answer(db, **locked.key)
     if saved is not None:
-        if (saved.answer, saved.confidence) == (own.answer, own.confidence):
+        if (saved.answer, saved.confidence) == (own_answer.answer, own_answer.confidence):
             return saved
         raise StaleRevision(
             "Your own answer is committed already and stays: "
             f"{rules.own_answer_text(saved, options=question.options)} "
             f"({saved.committed_at:%Y-%m-%d %H:%M:%S} UTC); this form says "
-            f"{rules.own_answer_text(own, options=question.options)}. Open the question again to go on."
+            f"{rules.own_answer_text(own_answer, options=question.options)}. Open the question again to go on."
         )
-    check_open(held)
-    if held.batch.settings.mode is not Mode.ANSWER_FIRST:
-        raise Refused(f"Batch {held.batch.name} shows the key from the start and takes no own answer.")
+    check_writable(locked)
+    if locked.batch.settings.mode is not Mode.ANSWER_FIRST:
+        raise Refused(f"Batch {locked.batch.name} shows the key from the start and takes no own answer.")
     exam = load_exam(db, exam_id=exam_number_of(db, question_id=question_number))
-    own = replace(own, image=recorded_display(image, exam=exam))
-    verdicts.add_own_answer(db, **held.key, own=own)
-    new = recorded_own_answer(own)
-    record(db, by=person, what=COMMIT_OWN_ANSWER, subject=held.subject, new=new, now=now)
-    return own
+    own_answer = replace(own_answer, image=resolve_image_display(image, exam=exam))
+    verdicts.add_own_answer(db, **locked.key, answer=own_answer)
+    new = own_answer_to_plain(own_answer)
+    record(db, by=person, what=COMMIT_OWN_ANSWER, subject=locked.subject, new=new, now=now)
+    return own_answer
 
 
 def skip_question(
@@ -233,23 +233,23 @@ def skip_question(
     """
     require(person, Action.JUDGE)
     reason = reason.strip()
-    if not reason or len(reason) > LONGEST_REASON:
-        raise InvalidValue("reason", f"say in 1 to {LONGEST_REASON} characters why the question is skipped")
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    before = verdicts.last_skip(db, **held.key)
-    if held.assigned.state is AssignmentState.SKIPPED and before is not None and before[1] == reason:
+    if not reason or len(reason) > MAX_REASON_LENGTH:
+        raise InvalidValue("reason", f"say in 1 to {MAX_REASON_LENGTH} characters why the question is skipped")
+    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    previous = verdicts.find_last_skip(db, **locked.key)
+    if locked.assigned.state is AssignmentState.SKIPPED and previous is not None and previous[1] == reason:
         return  # a repeated request
-    check_open(held)
-    if held.assigned.state is AssignmentState.DONE:
+    check_writable(locked)
+    if locked.assigned.state is AssignmentState.DONE:
         raise Refused("This question has a verdict already. Change the verdict instead of skipping it.")
-    number = (before[0] if before else 0) + 1
-    verdicts.add_skip(db, **held.key, number=number, reason=reason, now=now)
-    set_state(db, held, AssignmentState.SKIPPED, now=now)
-    new = recorded_skip(number=number, reason=reason, skipped_at=now)
-    record(db, by=person, what=SKIP_QUESTION, subject=held.subject, new=new, why=reason, now=now)
+    number = (previous[0] if previous else 0) + 1
+    verdicts.add_skip(db, **locked.key, number=number, reason=reason, now=now)
+    set_state(db, locked, AssignmentState.SKIPPED, now=now)
+    new = skip_to_plain(number=number, reason=reason, skipped_at=now)
+    record(db, by=person, what=SKIP_QUESTION, subject=locked.subject, new=new, why=reason, now=now)
 
 
-def keep_draft(  # allow writes-without-record: a draft is not a judgement yet
+def save_draft(  # allow writes-without-record: a draft is not a judgement yet
     db: Session,
     *,
     person: Person,
@@ -281,22 +281,22 @@ def keep_draft(  # allow writes-without-record: a draft is not a judgement yet
         Refused: the batch is closed, or the question was withdrawn.
     """
     require(person, Action.JUDGE)
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    known, saved = drafts_of(db, **held.key).get(part, (0, None))
-    if known == revision + 1 and saved == body:
-        return known
-    if known != revision:
-        what = f"is at revision {known}" if known else "is gone: its verdict was saved"
+    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    saved_revision, saved = load_drafts(db, **locked.key).get(part, (0, None))
+    if saved_revision == revision + 1 and saved == body:
+        return saved_revision
+    if saved_revision != revision:
+        draft_state = f"is at revision {saved_revision}" if saved_revision else "is gone: its verdict was saved"
         raise StaleRevision(
-            f"Not kept: the draft ({part}) {what}, this form knows revision {revision}. It was changed in "
+            f"Not kept: the draft ({part}) {draft_state}, this form knows revision {revision}. It was changed in "
             "another tab or window. Open the question again."
         )
-    check_open(held)
-    put_draft(db, **held.key, part=part, revision=revision + 1, body=body, now=now)
+    check_writable(locked)
+    put_draft(db, **locked.key, part=part, revision=revision + 1, body=body, now=now)
     return revision + 1
 
 
-def record_look(  # allow writes-without-record: reading times are not decisions
+def record_viewing_times(  # allow writes-without-record: reading times are not decisions
     db: Session,
     *,
     person: Person,
@@ -317,10 +317,10 @@ def record_look(  # allow writes-without-record: reading times are not decisions
     for name, value in (("seconds", seconds), ("looking", seconds_looking), ("away", seconds_away)):
         if not 0 <= value < float("inf"):
             raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    put_look(
+    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    put_viewing_times(
         db,
-        **held.key,
+        **locked.key,
         seconds=seconds,
         seconds_looking=seconds_looking,
         seconds_away=seconds_away,
@@ -361,21 +361,21 @@ def open_report(
         NotFound: the exam has no report, or the question is not the person's.
     """
     require(person, Action.JUDGE)
-    if isinstance(image_alignment, bool) or image_alignment not in VALUES:
+    if isinstance(image_alignment, bool) or image_alignment not in RATING_VALUES:
         raise InvalidValue("image_alignment", "rate it 1 to 5 before the report is opened")
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    settings = held.batch.settings
-    if not settings.show_report or settings.parts is Parts.KEY:
-        raise Refused(f"Batch {held.batch.name} doesn't show reports.")
-    rules.check_own_answer(verdicts.own_answer(db, **held.key), settings=settings)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    settings = locked.batch.settings
+    if not settings.show_report or settings.parts is FormScope.KEY:
+        raise Refused(f"Batch {locked.batch.name} doesn't show reports.")
+    rules.check_own_answer(verdicts.find_own_answer(db, **locked.key), settings=settings)
     exam_number = exam_number_of(db, question_id=question_number)
     report = load_report(db, exam_id=exam_number)
     if not report:
         raise NotFound("The file had no report for this exam.")
-    if verdicts.report_opening(db, **held.key) is None:
-        check_open(held)
-        image = recorded_display(image, exam=load_exam(db, exam_id=exam_number))
-        verdicts.add_report_opening(db, **held.key, image_alignment=image_alignment, image=image, now=now)
-        new = recorded_opening(image_alignment=image_alignment, opened_at=now, image=image)
-        record(db, by=person, what=OPEN_REPORT, subject=held.subject, new=new, now=now)
+    if verdicts.find_locked_alignment(db, **locked.key) is None:
+        check_writable(locked)
+        image = resolve_image_display(image, exam=load_exam(db, exam_id=exam_number))
+        verdicts.add_report_opening(db, **locked.key, image_alignment=image_alignment, image=image, now=now)
+        new = report_opening_to_plain(image_alignment=image_alignment, opened_at=now, image=image)
+        record(db, by=person, what=OPEN_REPORT, subject=locked.subject, new=new, now=now)
     return report

@@ -11,16 +11,16 @@ from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
 from domain.people import Action, Person, require
-from intake.collector import collector_paused
-from review.counting import BatchFacts, count_batch
+from intake.collector import pause_garbage_collector
+from review.counting import BatchData, count_batch
 from review.progress import Progress
 from storage.accounts.people import list_people
 from storage.release import gold
 from storage.review import claims, shared_queues
 from storage.review import progress as stored
-from storage.review.assignments import people_counts
-from storage.review.standing import standing_verdicts
-from storage.sampling.batches import batch_sizes, list_batches, load_batch
+from storage.review.assignments import count_by_person
+from storage.review.standing import load_latest_verdicts
+from storage.sampling.batches import load_batch_sizes, list_batches, load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class BatchOverview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonLoad:
+class PersonWorkload:
     """The numbers of one person's questions of a batch."""
 
     person: Person
@@ -46,7 +46,7 @@ class PersonLoad:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedLoad:
+class SharedQueueWorkload:
     """A batch's shared queue: its members (sign-in names), and its judgements by state."""
 
     pool: tuple[str, ...]
@@ -58,33 +58,33 @@ class SharedLoad:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchLoad:
+class BatchWorkload:
     """The workload of a batch: by person, in the shared queue, and questions with nobody."""
 
-    people: tuple[PersonLoad, ...]
+    people: tuple[PersonWorkload, ...]
     unassigned: int
-    shared: SharedLoad | None
+    shared: SharedQueueWorkload | None
 
 
-@collector_paused()
-def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
+@pause_garbage_collector()
+def load_progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
     """Compute the progress of a batch: done and left, tiers, errors found; see :mod:`review.progress`.
 
     Raises:
         NotFound: no such batch.
     """
     require(by, Action.SEE_PROGRESS)
-    found = load_batch(db, name=batch)
-    facts = BatchFacts(
-        questions=stored.batch_columns(db, batch_id=found.id),
-        assigned=stored.assigned_columns(db, batch_id=found.id),
-        judged=standing_verdicts(db, batch_ids=[found.id], ratings=True),
-        people=shown_names(list_people(db)),
+    loaded_batch = load_batch(db, name=batch)
+    data = BatchData(
+        questions=stored.load_batch_columns(db, batch_id=loaded_batch.id),
+        assigned=stored.load_assignment_columns(db, batch_id=loaded_batch.id),
+        judged=load_latest_verdicts(db, batch_ids=[loaded_batch.id], ratings=True),
+        people=build_display_names(list_people(db)),
     )
-    return count_batch(found, facts, now=now)
+    return count_batch(loaded_batch, data, now=now)
 
 
-def counted_version(db: Session, *, by: Person, batches: Sequence[str] | None = None) -> tuple[object, ...]:
+def load_counts_version(db: Session, *, by: Person, batches: Sequence[str] | None = None) -> tuple[object, ...]:
     """A value that changes whenever counts of batches may change; use it as the key of a cache.
 
     Counting a large batch takes seconds, this takes milliseconds.
@@ -95,39 +95,39 @@ def counted_version(db: Session, *, by: Person, batches: Sequence[str] | None = 
         batches: names of batches; None for all.
     """
     require(by, Action.SEE_PROGRESS)
-    listed = [each for each in list_batches(db) if batches is None or each.name in batches]
-    states = stored.state_counts(db)
+    listed = [batch for batch in list_batches(db) if batches is None or batch.name in batches]
+    states = stored.count_assignments_by_state(db)
     return (
-        *gold.judged_version(db, batches=listed),
-        tuple((each.id, each.revision, *sorted(states.get(each.id, {}).items())) for each in listed),
+        *gold.compute_judged_version(db, batches=listed),
+        tuple((batch.id, batch.revision, *sorted(states.get(batch.id, {}).items())) for batch in listed),
     )
 
 
-def shown_names(people: Sequence[Person]) -> dict[int, str]:
+def build_display_names(people: Sequence[Person]) -> dict[int, str]:
     """Display names by person id, with the sign-in name added if two people share a display name."""
-    shared = Counter(person.display_name for person in people)
+    name_counts = Counter(person.display_name for person in people)
     return {
         person.id: person.display_name
-        if shared[person.display_name] == 1
+        if name_counts[person.display_name] == 1
         else f"{person.display_name} ({person.name})"
         for person in people
     }
 
 
-def overview(db: Session, *, by: Person) -> list[BatchOverview]:
+def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
     """All batches with their counts, the newest first."""
     require(by, Action.SEE_PROGRESS)
-    sizes, counts, pools = batch_sizes(db), stored.state_counts(db), shared_queues.with_pools(db)
-    listed = []
-    for batch in sorted(list_batches(db), key=lambda each: each.id, reverse=True):
+    sizes, counts, pools = load_batch_sizes(db), stored.count_assignments_by_state(db), shared_queues.list_batches_with_pool(db)
+    overviews = []
+    for batch in sorted(list_batches(db), key=lambda batch_row: batch_row.id, reverse=True):
         states = counts.get(batch.id, {})
         done, skipped, left = (
             states.get(state, 0)
             for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
         )
-        queued = claims.count_claims(db, batch_id=batch.id).free if batch.id in pools else 0
-        left += queued
-        listed.append(
+        free_judgements = claims.count_claims(db, batch_id=batch.id).free if batch.id in pools else 0
+        left += free_judgements
+        overviews.append(
             BatchOverview(
                 batch=batch,
                 questions=sizes.get(batch.id, 0),
@@ -137,41 +137,41 @@ def overview(db: Session, *, by: Person) -> list[BatchOverview]:
                 left=left,
             )
         )
-    return listed
+    return overviews
 
 
-def batch_load(db: Session, *, by: Person, batch: str) -> BatchLoad:
+def load_batch_workload(db: Session, *, by: Person, batch: str) -> BatchWorkload:
     """Each person's number of questions of a batch, sorted by name, without people who have none left.
 
     Raises:
         NotFound: no such batch.
     """
     require(by, Action.SEE_PROGRESS)
-    found = load_batch(db, name=batch)
+    loaded_batch = load_batch(db, name=batch)
     people = {person.id: person for person in list_people(db)}
     loads = []
-    for number, states in people_counts(db, batch_id=found.id).items():
+    for person_id, states in count_by_person(db, batch_id=loaded_batch.id).items():
         done, skipped, left = (
             states.get(state, 0)
             for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
         )
         if done + skipped + left:
-            loads.append(PersonLoad(person=people[number], done=done, skipped=skipped, left=left))
-    return BatchLoad(
+            loads.append(PersonWorkload(person=people[person_id], done=done, skipped=skipped, left=left))
+    return BatchWorkload(
         people=tuple(sorted(loads, key=lambda load: load.person.name)),
-        unassigned=shared_queues.count_unassigned(db, batch_id=found.id),
-        shared=_shared_load(db, found, people),
+        unassigned=shared_queues.count_unassigned(db, batch_id=loaded_batch.id),
+        shared=_load_shared_workload(db, loaded_batch, people),
     )
 
 
-def _shared_load(db: Session, batch: Batch, people: dict[int, Person]) -> SharedLoad | None:
-    queue = shared_queues.shared_queue(db, batch_id=batch.id)
+def _load_shared_workload(db: Session, batch: Batch, people: dict[int, Person]) -> SharedQueueWorkload | None:
+    queue = shared_queues.find_shared_queue(db, batch_id=batch.id)
     if queue is None:
         return None
     counts = claims.count_claims(db, batch_id=batch.id)
-    pool = shared_queues.members(db, batch_id=batch.id)
-    return SharedLoad(
-        pool=tuple(sorted(people[number].name for number in pool)),
+    member_ids = shared_queues.list_pool_members(db, batch_id=batch.id)
+    return SharedQueueWorkload(
+        pool=tuple(sorted(people[person_id].name for person_id in member_ids)),
         overlap=queue.overlap,
         idle_minutes=round(queue.idle.total_seconds() / 60),
         free=counts.free,

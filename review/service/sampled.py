@@ -11,15 +11,15 @@ from itertools import pairwise
 import numpy as np
 from sqlmodel import Session
 
-from domain.batches import Batch, Parts
+from domain.batches import Batch, FormScope
 from domain.errors import NotFound, Refused
 from domain.vocabulary import Difficulty
 from review.estimates import Sample
-from review.outcomes import Judgements, outcomes_of
+from review.outcomes import Judgements, resolve_outcomes
 from storage.browsing import applying
 from storage.review import outcomes
-from storage.review.outcomes import DrawnColumns
-from storage.review.standing import standing_verdicts
+from storage.review.outcomes import ReviewedQuestionColumns
+from storage.review.standing import load_latest_verdicts
 from storage.sampling import batches as stored
 from storage.sampling import draws, frames
 
@@ -28,7 +28,7 @@ CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleFacts:
+class SampleData:
     """The data of a sample.
 
     ``batches`` are those that count; ``left_out`` are (name, reason) of the others. ``whole`` is the number
@@ -40,14 +40,14 @@ class SampleFacts:
     dataset_id: int
     batches: tuple[Batch, ...]
     left_out: tuple[tuple[str, str], ...]
-    drawn: DrawnColumns
+    drawn: ReviewedQuestionColumns
     judgements: Judgements
     aside: frozenset[tuple[int, int]]
     whole: int
     rejected_since: int
 
 
-def sample_facts(db: Session, *, dataset: str, names: Sequence[str] | None) -> SampleFacts:
+def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) -> SampleData:
     """Read the data of a sample. Checks no permission.
 
     Args:
@@ -59,81 +59,81 @@ def sample_facts(db: Session, *, dataset: str, names: Sequence[str] | None) -> S
         NotFound: there is no such dataset or batch.
         Refused: none of the batches can be used for estimates.
     """
-    dataset_id = frames.dataset_number(db, name=dataset)
-    listed = stored.list_batches(db, dataset_id=dataset_id)
-    missing = sorted(set(names or ()) - {each.name for each in listed})
+    dataset_id = frames.load_dataset_number(db, name=dataset)
+    dataset_batches = stored.list_batches(db, dataset_id=dataset_id)
+    missing = sorted(set(names or ()) - {batch.name for batch in dataset_batches})
     if missing:
         raise NotFound(
             f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
-            f"{', '.join(each.name for each in listed) or 'none'}."
+            f"{', '.join(batch.name for batch in dataset_batches) or 'none'}."
         )
-    chosen = applying.chosen_batches(db)
-    wanted = [each for each in listed if not names or each.name in names]
-    left_out = tuple((each.name, why) for each in wanted if (why := why_not(each, chosen)))
-    counted = tuple(each for each in wanted if not why_not(each, chosen))
+    search_batches = applying.load_batches_from_search(db)
+    requested = [batch for batch in dataset_batches if not names or batch.name in names]
+    excluded = tuple((batch.name, reason) for batch in requested if (reason := explain_exclusion(batch, search_batches)))
+    counted = tuple(batch for batch in requested if not explain_exclusion(batch, search_batches))
     if not counted:
-        said = "; ".join(f"{name}: {why}" for name, why in left_out)
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded)
         raise Refused(
-            f"No batch of {dataset!r} says anything of its whole{f' ({said})' if said else ''}. Draw one at "
+            f"No batch of {dataset!r} says anything of its whole{f' ({reasons})' if reasons else ''}. Draw one at "
             "random and have it judged."
         )
-    ids = [each.id for each in counted]
-    return SampleFacts(
+    ids = [batch.id for batch in counted]
+    return SampleData(
         dataset=dataset,
         dataset_id=dataset_id,
         batches=counted,
-        left_out=left_out,
-        drawn=outcomes.drawn_columns(db, batch_ids=ids),
+        left_out=excluded,
+        drawn=outcomes.load_reviewed_questions(db, batch_ids=ids),
         judgements=Judgements(
-            standing=standing_verdicts(db, batch_ids=ids),
-            settled=tuple(outcomes.settlements(db, batch_ids=ids)),
-            key_only=frozenset(each.id for each in counted if each.settings.parts is Parts.KEY),
+            standing=load_latest_verdicts(db, batch_ids=ids),
+            settled=tuple(outcomes.load_adjudication_outcomes(db, batch_ids=ids)),
+            key_only=frozenset(batch.id for batch in counted if batch.settings.parts is FormScope.KEY),
         ),
-        aside=frozenset(outcomes.put_aside(db, batch_ids=ids)),
-        whole=frames.dataset_sizes(db)[dataset],
+        aside=frozenset(outcomes.load_skipped_questions(db, batch_ids=ids)),
+        whole=frames.load_dataset_sizes(db)[dataset],
         rejected_since=applying.count_rejected(db, dataset_id=dataset_id),
     )
 
 
-def sample_of(db: Session, facts: SampleFacts, batches: Sequence[Batch] | None = None) -> Sample:
+def build_sample(db: Session, data: SampleData, batches: Sequence[Batch] | None = None) -> Sample:
     """Combine batches to a sample; verdicts are not read again.
 
     Args:
         db: a session that reads.
-        facts: of :func:`sample_facts`.
+        data: of :func:`load_sample_data`.
         batches: some of its batches; None for all.
     """
-    batches = facts.batches if batches is None else batches
-    ids = {each.id for each in batches}
-    cells = Cells(db, facts.dataset_id, batches)
-    cell_of = cells.of(facts.drawn)
-    found = outcomes_of(facts.judgements, ids, cell_of)
-    judged = {each.question_number for each in found}
-    aside = {number for batch, number in facts.aside if batch in ids} - judged
+    batches = data.batches if batches is None else batches
+    ids = {batch.id for batch in batches}
+    cells = SampleCells(db, data.dataset_id, batches)
+    cell_by_question = cells.of(data.drawn)
+    outcomes_found = resolve_outcomes(data.judgements, ids, cell_by_question)
+    judged = {outcome.question_number for outcome in outcomes_found}
+    skipped = {number for batch, number in data.aside if batch in ids} - judged
     return Sample(
         names=cells.names,
         sizes=cells.sizes,
-        outcomes=found,
-        skipped=Counter(cell_of[number] for number in aside if number in cell_of),
-        whole=max(facts.whole, sum(cells.sizes.values())),
+        outcomes=outcomes_found,
+        skipped=Counter(cell_by_question[number] for number in skipped if number in cell_by_question),
+        whole=max(data.whole, sum(cells.sizes.values())),
     )
 
 
-def why_not(batch: Batch, chosen: set[int]) -> str:
+def explain_exclusion(batch: Batch, search_batches: set[int]) -> str:
     """Why a batch can't be used for estimates; "" if it can.
 
     Args:
         batch: the batch.
-        chosen: numbers of the batches that were made from a search.
+        search_batches: numbers of the batches that were made from a search.
     """
-    if batch.id in chosen:
+    if batch.id in search_batches:
         return "its questions were found by a search, not drawn"
-    if batch.settings.parts is Parts.IMAGE_ALIGNMENT:
+    if batch.settings.parts is FormScope.IMAGE_ALIGNMENT:
         return "only image alignment was judged"
     return ""
 
 
-class Cells:
+class SampleCells:
     """The cells of a sample: within one, every question had the same chance in each of the draws.
 
     The ends of the draws' frames divide the question numbers into segments; all questions of a segment were
@@ -143,63 +143,63 @@ class Cells:
 
     def __init__(self, db: Session, dataset_id: int, batches: Sequence[Batch]) -> None:
         """Compute the segments and sizes."""
-        drawn = [(batch, draw) for batch in batches for draw in draws.draws_of(db, batch_id=batch.id)]
-        wanted = {name for batch in batches for name in batch.plan.strata}
-        self.further = tuple(name for name in ("task", "category") if name in wanted)
-        self.with_rejected = _rejected_later(db, dataset_id, [draw.drawn_at for _, draw in drawn])
-        ends = sorted({end for _, draw in drawn for end in (draw.frame_after, draw.frame_through)})
+        batch_draws = [(batch, draw) for batch in batches for draw in draws.list_draws(db, batch_id=batch.id)]
+        strata_columns = {name for batch in batches for name in batch.plan.strata}
+        self.further = tuple(name for name in ("task", "category") if name in strata_columns)
+        self.with_rejected = _has_later_rejections(db, dataset_id, [draw.drawn_at for _, draw in batch_draws])
+        ends = sorted({end for _, draw in batch_draws for end in (draw.frame_after, draw.frame_through)})
         self.segments = [
             (low, high)
             for low, high in pairwise(ends)
-            if any(draw.frame_after <= low and high <= draw.frame_through for _, draw in drawn)
+            if any(draw.frame_after <= low and high <= draw.frame_through for _, draw in batch_draws)
         ]
         self._ends = [high for _, high in self.segments]
         self.sizes: dict[CellKey, int] = {}
-        frames_ = sorted((draw.frame_after, draw.frame_through) for _, draw in drawn)
-        apart = all(one[1] <= other[0] for one, other in pairwise(frames_))
-        if apart and all(batch.plan.strata == self.further for batch in batches):
-            for _, draw in drawn:
+        frame_ranges = sorted((draw.frame_after, draw.frame_through) for _, draw in batch_draws)
+        is_disjoint = all(first[1] <= second[0] for first, second in pairwise(frame_ranges))
+        if is_disjoint and all(batch.plan.strata == self.further for batch in batches):
+            for _, draw in batch_draws:
                 segment = (draw.frame_after, draw.frame_through)
-                for each in draw.strata:
-                    self.sizes[segment, each.tier, each.further] = each.size
+                for stratum in draw.strata:
+                    self.sizes[segment, stratum.tier, stratum.further] = stratum.size
         else:
             for segment in self.segments:
                 counts = frames.count_frame(
-                    db, dataset_id=dataset_id, after=segment[0], through=segment[1], further=self.further,
+                    db, dataset_id=dataset_id, after=segment[0], through=segment[1], stratify_by=self.further,
                     with_rejected=self.with_rejected,
                 )  # fmt: skip
-                self.sizes |= {(segment, tier, values): n for (tier, values), n in counts.items()}
-        self.names: dict[CellKey, str] = {key: cell_name(key) for key in self.sizes}
+                self.sizes |= {(segment, tier, values): count for (tier, values), count in counts.items()}
+        self.names: dict[CellKey, str] = {key: format_cell_name(key) for key in self.sizes}
 
-    def of(self, drawn: DrawnColumns) -> dict[int, CellKey]:
+    def of(self, drawn: ReviewedQuestionColumns) -> dict[int, CellKey]:
         """The cell of each question, by its number."""
         # The segments are in order and do not overlap; every question of these draws is in one.
         segments = np.searchsorted(self._ends, drawn.numbers)
-        inside = segments < len(self._ends)
+        is_inside = segments < len(self._ends)
         columns = [drawn.features[name] for name in self.further]
-        codes = [segments, drawn.tiers[1], *(places for _, places in columns)]
-        known: dict[tuple[int, ...], CellKey] = {}
-        found = {}
-        for number, place in zip(
-            drawn.numbers[inside].tolist(),
-            zip(*(each[inside].tolist() for each in codes), strict=True),
+        code_columns = [segments, drawn.tiers[1], *(places for _, places in columns)]
+        cache: dict[tuple[int, ...], CellKey] = {}
+        cell_by_question = {}
+        for number, codes_of_question in zip(
+            drawn.numbers[is_inside].tolist(),
+            zip(*(code_column[is_inside].tolist() for code_column in code_columns), strict=True),
             strict=True,
         ):
-            if place not in known:
-                segment, tier, *values = place
-                further = tuple(all_[at] for (all_, _), at in zip(columns, values, strict=True))
-                known[place] = (self.segments[segment], drawn.tiers[0][tier], further)
-            found[number] = known[place]
-        return found
+            if codes_of_question not in cache:
+                segment, tier, *values = codes_of_question
+                further = tuple(column_values[code] for (column_values, _), code in zip(columns, values, strict=True))
+                cache[codes_of_question] = (self.segments[segment], drawn.tiers[0][tier], further)
+            cell_by_question[number] = cache[codes_of_question]
+        return cell_by_question
 
 
-def _rejected_later(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:
+def _has_later_rejections(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:
     """Whether a rule rejected questions after one of the draws."""
-    applied = applying.rejecting_rules(db, dataset_id=dataset_id)
-    return any(rule > draw for rule in applied for draw in drawn_at)
+    rules_applied_at = applying.list_rejection_times(db, dataset_id=dataset_id)
+    return any(rule > draw for rule in rules_applied_at for draw in drawn_at)
 
 
-def cell_name(key: CellKey) -> str:
+def format_cell_name(key: CellKey) -> str:
     """The name of a cell on screen: tier and further values."""
     _, tier, further = key
     return " / ".join([tier or "no tier", *(value or "none" for value in further)])

@@ -11,23 +11,23 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.batches import Batch
 from domain.people import Action, Person, require
-from domain.second_opinions import SecondOpinions, SecondWay
-from review.second_opinions import extended_rule
+from domain.second_opinions import SecondOpinions, SecondOpinionScope
+from review.second_opinions import extend_rule
 from review.service.batches import batch_subject
-from review.service.choosing import open_batch, reviewers_named
-from review.service.giving import everybody_holds, give
-from review.split import Held, Lacking, Split, by_name, holders_of, questions_text, split
-from storage.review.assignments import batch_members
-from storage.review.second_opinions import put_second_opinions, question_ids, second_opinions_of
-from storage.review.shared_queues import free_in_queue
-from storage.review.standing import questions_with_a_find
+from review.service.choosing import lock_open_batch, load_reviewers
+from review.service.giving import load_current_assignments, create_assignments
+from review.split import CurrentAssignments, UnderassignedQuestion, Distribution, list_numbers_by_name, list_current_holders, format_question_count, distribute_questions
+from storage.review.assignments import list_batch_members
+from storage.review.second_opinions import put_second_opinions, load_question_ids, find_second_opinions
+from storage.review.shared_queues import count_free_by_question
+from storage.review.standing import load_questions_with_errors
 from storage.sampling.batches import load_batch
 
-WHERE_FOUND = SecondWay.WHERE_FOUND
+WHERE_FOUND = SecondOpinionScope.WHERE_FOUND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecondSummary:
+class SecondOpinionSummary:
     """The second opinions assigned: numbers of questions by sign-in name.
 
     ``random`` of the questions are in the random share. ``found`` are outside it and were added because the
@@ -43,25 +43,25 @@ class SecondSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    held: Held
-    parts: Split
+class _SecondOpinionPlan:
+    held: CurrentAssignments
+    parts: Distribution
     share: frozenset[int]
     without_first: int
     share_size: int
 
 
-def second_opinions(db: Session, *, by: Person, batch: str) -> SecondOpinions | None:
+def load_second_opinions(db: Session, *, by: Person, batch: str) -> SecondOpinions | None:
     """The rule for second opinions of a batch; None without one.
 
     Raises:
         NotFound: no such batch.
     """
     require(by, Action.ASSIGN)
-    return second_opinions_of(db, batch_id=load_batch(db, name=batch).id)
+    return find_second_opinions(db, batch_id=load_batch(db, name=batch).id)
 
 
-def seek_second_opinions(
+def request_second_opinions(
     db: Session,
     *,
     by: Person,
@@ -71,7 +71,7 @@ def seek_second_opinions(
     share: float | None,
     seed: int | None,
     now: datetime,
-) -> SecondSummary:
+) -> SecondOpinionSummary:
     """Assign a second reviewer to a random share of a batch and, if wanted, where a problem was found.
 
     The random share is chosen by hash of seed and question, independent of verdicts. A problem was found if a
@@ -96,20 +96,20 @@ def seek_second_opinions(
         InvalidValue: no name, or a share or seed outside its range.
     """
     require(by, Action.ASSIGN)
-    found = open_batch(db, batch)
-    before = second_opinions_of(db, batch_id=found.id)
-    sought = extended_rule(before, where_found=where_found, share=share, seed=seed)
-    people = reviewers_named(db, to)
-    plan = _plan(db, found, sought, people)
-    give(db, found, plan.held, plan.parts, now=now)
-    if sought != before:
-        put_second_opinions(db, batch_id=found.id, sought=sought, now=now)
+    loaded_batch = lock_open_batch(db, batch)
+    previous = find_second_opinions(db, batch_id=loaded_batch.id)
+    rule = extend_rule(previous, where_found=where_found, share=share, seed=seed)
+    people = load_reviewers(db, to)
+    plan = _plan_second_opinions(db, loaded_batch, rule, people)
+    create_assignments(db, loaded_batch, plan.held, plan.parts, now=now)
+    if rule != previous:
+        put_second_opinions(db, batch_id=loaded_batch.id, second_opinions=rule, now=now)
     record(
-        db, by=by, what="seek second opinions", subject=batch_subject(found),
-        old=None if before is None else _plain(before),
-        new={**_plain(sought), "given": by_name(plan.parts, people)}, now=now,
+        db, by=by, what="seek second opinions", subject=batch_subject(loaded_batch),
+        old=None if previous is None else _rule_to_json(previous),
+        new={**_rule_to_json(rule), "given": list_numbers_by_name(plan.parts, people)}, now=now,
     )  # fmt: skip
-    return _summary(found, sought, plan, people)
+    return _build_summary(loaded_batch, rule, plan, people)
 
 
 def preview_second_opinions(
@@ -121,34 +121,34 @@ def preview_second_opinions(
     where_found: bool,
     share: float | None,
     seed: int | None,
-) -> SecondSummary:
-    """Compute what :func:`seek_second_opinions` would assign; writes nothing. Errors are the same."""
+) -> SecondOpinionSummary:
+    """Compute what :func:`request_second_opinions` would assign; writes nothing. Errors are the same."""
     require(by, Action.ASSIGN)
-    found = load_batch(db, name=batch)
-    sought = extended_rule(
-        second_opinions_of(db, batch_id=found.id), where_found=where_found, share=share, seed=seed
+    loaded_batch = load_batch(db, name=batch)
+    rule = extend_rule(
+        find_second_opinions(db, batch_id=loaded_batch.id), where_found=where_found, share=share, seed=seed
     )
-    people = reviewers_named(db, to)
-    return _summary(found, sought, _plan(db, found, sought, people), people)
+    people = load_reviewers(db, to)
+    return _build_summary(loaded_batch, rule, _plan_second_opinions(db, loaded_batch, rule, people), people)
 
 
-def _plan(db: Session, batch: Batch, sought: SecondOpinions, people: Sequence[Person]) -> _Plan:
-    held = everybody_holds(db, batch)
-    in_queue = free_in_queue(db, batch_id=batch.id)
-    share = sought.random_share(question_ids(db, batch_id=batch.id))
-    chosen = set(share)
-    if sought.way is WHERE_FOUND:
-        chosen |= questions_with_a_find(db, batch_id=batch.id)
-    lacking, without_first = [], 0
-    for member in batch_members(db, batch_id=batch.id):
+def _plan_second_opinions(db: Session, batch: Batch, rule: SecondOpinions, people: Sequence[Person]) -> _SecondOpinionPlan:
+    current = load_current_assignments(db, batch)
+    in_queue = count_free_by_question(db, batch_id=batch.id)
+    random_share = rule.random_share(load_question_ids(db, batch_id=batch.id))
+    chosen = set(random_share)
+    if rule.way is WHERE_FOUND:
+        chosen |= load_questions_with_errors(db, batch_id=batch.id)
+    to_assign, without_first = [], 0
+    for member in list_batch_members(db, batch_id=batch.id):
         if member.question_number not in chosen:
             continue
-        holders = holders_of(held.states.get(member.question_number, {}))
-        coming = len(holders) + in_queue.get(member.question_number, 0)
-        without_first += coming == 0
-        if coming == 1:
-            lacking.append(
-                Lacking(
+        holders = list_current_holders(current.states.get(member.question_number, {}))
+        reviewer_count = len(holders) + in_queue.get(member.question_number, 0)
+        without_first += reviewer_count == 0
+        if reviewer_count == 1:
+            to_assign.append(
+                UnderassignedQuestion(
                     question_number=member.question_number,
                     exam_number=member.exam_number,
                     position=member.position,
@@ -156,36 +156,36 @@ def _plan(db: Session, batch: Batch, sought: SecondOpinions, people: Sequence[Pe
                     holders=holders,
                 )
             )
-    parts = split(lacking, people=[person.id for person in people], on_exam=held.on_exam)
-    return _Plan(held=held, parts=parts, share=share, without_first=without_first, share_size=len(share))
+    distribution = distribute_questions(to_assign, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
+    return _SecondOpinionPlan(held=current, parts=distribution, share=random_share, without_first=without_first, share_size=len(random_share))
 
 
-def _summary(batch: Batch, sought: SecondOpinions, plan: _Plan, people: Sequence[Person]) -> SecondSummary:
-    given = [each.question_number for group in plan.parts.given.values() for each in group]
-    random = len(plan.share.intersection(given))
-    notes = [f"The random share is {questions_text(plan.share_size)} of the batch (seed {sought.seed})."]
-    if not given and not plan.parts.short:
+def _build_summary(batch: Batch, rule: SecondOpinions, plan: _SecondOpinionPlan, people: Sequence[Person]) -> SecondOpinionSummary:
+    assigned = [question.question_number for group in plan.parts.given.values() for question in group]
+    random_count = len(plan.share.intersection(assigned))
+    notes = [f"The random share is {format_question_count(plan.share_size)} of the batch (seed {rule.seed})."]
+    if not assigned and not plan.parts.short:
         notes.append("All that are to have a second reviewer so far have one.")
     if plan.parts.short:
         notes.append(
-            f"{questions_text(len(plan.parts.short))} found nobody: these people judge them already. "
+            f"{format_question_count(len(plan.parts.short))} found nobody: these people judge them already. "
             "Name others too."
         )
     if plan.without_first:
         notes.append(
-            f"{questions_text(plan.without_first)} of them lack a first reviewer: assign those first."
+            f"{format_question_count(plan.without_first)} of them lack a first reviewer: assign those first."
         )
-    if sought.way is WHERE_FOUND:
+    if rule.way is WHERE_FOUND:
         notes.append("Do it again as first verdicts come in: it goes on where something new was found.")
-    return SecondSummary(
+    return SecondOpinionSummary(
         batch=batch.name,
-        sought=sought,
+        sought=rule,
         given={person.name: len(plan.parts.given[person.id]) for person in people},
-        random=random,
-        found=len(given) - random,
+        random=random_count,
+        found=len(assigned) - random_count,
         notes=tuple(notes),
     )
 
 
-def _plain(sought: SecondOpinions) -> dict[str, object]:
-    return {"way": sought.way.value, "share": sought.share, "seed": sought.seed}
+def _rule_to_json(rule: SecondOpinions) -> dict[str, object]:
+    return {"way": rule.way.value, "share": rule.share, "seed": rule.seed}

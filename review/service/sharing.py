@@ -13,12 +13,12 @@ from domain.batches import AssignmentState
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from review.service.batches import batch_subject
-from review.service.choosing import open_batch, reviewers_named
+from review.service.choosing import lock_open_batch, load_reviewers
 from storage.review import claims, shared_queues
-from storage.review.assignments import all_assignments
+from storage.review.assignments import iterate_assignments
 
 #: Default time after which an inactive member loses a claimed question, in minutes.
-IDLE_MINUTES = 30
+DEFAULT_IDLE_MINUTES = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ def share_batch(
     batch: str,
     to: Sequence[str],
     overlap: int = 1,
-    idle_minutes: int = IDLE_MINUTES,
+    idle_minutes: int = DEFAULT_IDLE_MINUTES,
     now: datetime,
 ) -> ShareSummary:
     """Create or extend the shared queue of a batch. Locks the batch.
@@ -67,32 +67,32 @@ def share_batch(
         raise InvalidValue("overlap", f"must be 1 or more, not {overlap}")
     if not 1 <= idle_minutes <= 24 * 60:
         raise InvalidValue("idle", f"must be 1 to 1,440 minutes, not {idle_minutes}")
-    found = open_batch(db, batch)
-    people = reviewers_named(db, to)
-    before = shared_queues.shared_queue(db, batch_id=found.id)
+    loaded_batch = lock_open_batch(db, batch)
+    people = load_reviewers(db, to)
+    previous = shared_queues.find_shared_queue(db, batch_id=loaded_batch.id)
     queue = shared_queues.SharedQueue(overlap=overlap, idle=timedelta(minutes=idle_minutes))
-    shared_queues.put_queue(db, batch_id=found.id, queue=queue)
-    shared_queues.join(db, batch_id=found.id, person_ids=[person.id for person in people], now=now)
+    shared_queues.put_queue(db, batch_id=loaded_batch.id, queue=queue)
+    shared_queues.add_pool_members(db, batch_id=loaded_batch.id, person_ids=[person.id for person in people], now=now)
     holders: dict[int, int] = {}
-    for question_number, _, state in all_assignments(db, batch_id=found.id):
+    for question_number, _, state in iterate_assignments(db, batch_id=loaded_batch.id):
         if state not in (AssignmentState.WITHDRAWN, AssignmentState.SKIPPED):
             holders[question_number] = holders.get(question_number, 0) + 1
-    wanted = [
-        (each, lacking)
-        for each in shared_queues.queue_questions(db, batch_id=found.id)
-        if (lacking := overlap - each.free - holders.get(each.question_number, 0)) > 0
+    additions = [
+        (question, missing)
+        for question in shared_queues.list_queue_questions(db, batch_id=loaded_batch.id)
+        if (missing := overlap - question.free - holders.get(question.question_number, 0)) > 0
     ]
-    shared_queues.add_free(db, batch_id=found.id, wanted=wanted)
-    added = sum(lacking for _, lacking in wanted)
+    shared_queues.add_free_judgements(db, batch_id=loaded_batch.id, requests=additions)
+    added = sum(missing for _, missing in additions)
     names = tuple(person.name for person in people)
     new = {"pool": names, "overlap": overlap, "idle_minutes": idle_minutes, "judgements": added}
-    old = before and {"overlap": before.overlap, "idle_minutes": round(before.idle.total_seconds() / 60)}
-    record(db, by=by, what="share batch", subject=batch_subject(found), old=old, new=new, now=now)
+    old = previous and {"overlap": previous.overlap, "idle_minutes": round(previous.idle.total_seconds() / 60)}
+    record(db, by=by, what="share batch", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
     return ShareSummary(
         batch=batch,
         pool=names,
         overlap=overlap,
         idle_minutes=idle_minutes,
         added=added,
-        free=claims.count_claims(db, batch_id=found.id).free,
+        free=claims.count_claims(db, batch_id=loaded_batch.id).free,
     )

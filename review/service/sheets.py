@@ -18,36 +18,36 @@ from domain.boxes import LabelledBox
 from domain.errors import NotAllowed, NotFound
 from domain.exams import Exam
 from domain.people import Action, Person, require
-from review.rules import check_own_answer, not_theirs
-from review.service.held import may_open, whole
-from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
-from review.veil import Veil
-from storage.images.radiographs import image_of, radiograph_keys
+from review.rules import check_own_answer, build_question_not_found
+from review.service.held import may_open_question, require_key
+from review.sheet import BatchListItem, ViewingTimes, ReviewerProgress, ReviewSheet, StoredImage
+from review.veil import IdMask
+from storage.images.radiographs import find_image, list_radiograph_keys
 from storage.intake.exams import load_report
 from storage.review import assignments, claims, shared_queues
-from storage.review.adjudications import settles_on_exam
+from storage.review.adjudications import is_adjudicator_on_exam
 from storage.review.assignments import AssignedQuestion, BatchMember
-from storage.review.drafts import drafts_of
-from storage.review.hidden import not_given_yet, veil_of
+from storage.review.drafts import load_drafts
+from storage.review.hidden import list_unassigned_hidden, find_id_mask
 from storage.review.question_work import (
     BatchCounts,
     BatchForPerson,
     QuestionWork,
-    batch_counts,
-    batch_for_person,
-    coming_questions,
-    looking_times_of,
-    question_on_exam,
-    question_work,
+    load_batch_counts,
+    find_batch_for_person,
+    load_upcoming_questions,
+    load_looking_times,
+    load_question_with_exam,
+    find_question_work,
 )
 from storage.review.verdicts import (
-    last_judged_question,
-    last_skip,
-    last_verdict,
+    find_last_judged_question,
+    find_last_skip,
+    find_last_verdict,
 )
 
 #: How many of the next open questions are searched for images to preload, and for how many exams at most.
-_QUESTIONS_AHEAD, _EXAMS_AHEAD = 8, 2
+_PRELOAD_QUESTIONS, _PRELOAD_EXAMS = 8, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +55,12 @@ class ReviewPage:
     """The data of the review form; ``any_judged``: whether the person has judged a question of the batch."""
 
     sheet: ReviewSheet
-    veil: Veil
-    batches: list[BatchForReviewer]
+    veil: IdMask
+    batches: list[BatchListItem]
     any_judged: bool
 
 
-def open_sheet(
+def load_sheet(
     db: Session,
     *,
     person: Person,
@@ -68,7 +68,7 @@ def open_sheet(
     question: int | None = None,
     now: datetime,
 ) -> ReviewSheet | None:
-    """Load a question for a reviewer: :func:`open_page` without the list of batches.
+    """Load a question for a reviewer: :func:`load_page` without the list of batches.
 
     Args:
         db: a session that reads.
@@ -83,18 +83,18 @@ def open_sheet(
     Raises:
         NotFound: there is no such question, or it is not, or no longer, the person's.
     """
-    page = open_page(db, person=person, batch_id=batch_id, question=question, now=now)
+    page = load_page(db, person=person, batch_id=batch_id, question=question, now=now)
     return None if page is None else page.sheet
 
 
-def open_page(
+def load_page(
     db: Session,
     *,
     person: Person,
     batch_id: int,
     question: int | None = None,
-    place: BatchForPerson | None = None,
-    coming: Sequence[BatchMember] | None = None,
+    reviewer_batch: BatchForPerson | None = None,
+    upcoming: Sequence[BatchMember] | None = None,
     now: datetime,  # noqa: ARG001 - all services of the sheet take the time; opening does not store it yet
 ) -> ReviewPage | None:
     """Load a question for a reviewer, with progress, neighbours and the list of batches.
@@ -104,8 +104,8 @@ def open_page(
         person: the reviewer.
         batch_id: the batch.
         question: the question's number; None for the first open one.
-        place: the batch as read in this transaction, if it was.
-        coming: the open questions after this one, if they were read.
+        reviewer_batch: the batch as read in this transaction, if it was.
+        upcoming: the open questions after this one, if they were read.
         now: the time.
 
     Returns:
@@ -115,88 +115,88 @@ def open_page(
         NotFound: there is no such question, or it is not, or no longer, the person's.
     """
     require(person, Action.JUDGE)
-    mine: dict[str, Any] = {"person_id": person.id, "batch_id": batch_id}
+    reviewer_key: dict[str, Any] = {"person_id": person.id, "batch_id": batch_id}
     if question is None:
-        first = assignments.first_open(db, **mine)
+        first = assignments.find_first_open(db, **reviewer_key)
         if first is None:
             return None
         question = first.question_number
-    place = place or batch_for_person(db, **mine)
-    work = None if place is None else question_work(db, **mine, question_id=question)
-    if place is None or work is None or not may_open(place, work):
-        raise not_theirs(person, batch_id=batch_id)
-    settings, position = place.batch.settings, work.assigned.position
-    key = {**mine, "question_id": question}
-    own = work.own_answer if settings.mode is Mode.ANSWER_FIRST else None
-    blind = settings.mode is Mode.ANSWER_FIRST and own is None
+    reviewer_batch = reviewer_batch or find_batch_for_person(db, **reviewer_key)
+    work = None if reviewer_batch is None else find_question_work(db, **reviewer_key, question_id=question)
+    if reviewer_batch is None or work is None or not may_open_question(reviewer_batch, work):
+        raise build_question_not_found(person, batch_id=batch_id)
+    settings, position = reviewer_batch.batch.settings, work.assigned.position
+    assignment_key = {**reviewer_key, "question_id": question}
+    own_answer = work.own_answer if settings.mode is Mode.ANSWER_FIRST else None
+    blind = settings.mode is Mode.ANSWER_FIRST and own_answer is None
     fixed_alignment = None if blind or not settings.show_report else work.fixed_alignment
     report_open = fixed_alignment is not None
-    skip = last_skip(db, **key) if work.assigned.state is AssignmentState.SKIPPED else None
-    asked = question_on_exam(db, question_id=question, blind=blind)
-    before, after = assignments.neighbours(db, **mine, position=position)
-    counts, so_far = batch_counts(db, **mine, position=position)
-    times = looking_times_of(db, person_id=person.id, batch_ids=[each.batch.id for each in counts])
-    batches = [_listed(db, person, each, times.get(each.batch.id, [])) for each in counts]
-    here = next((each.place for each in batches if each.batch.id == batch_id), None)
-    seconds, looking, away = work.look
+    skip = find_last_skip(db, **assignment_key) if work.assigned.state is AssignmentState.SKIPPED else None
+    loaded_question = load_question_with_exam(db, question_id=question, blind=blind)
+    previous_number, next_number = assignments.find_neighbours(db, **reviewer_key, position=position)
+    counts, current_position = load_batch_counts(db, **reviewer_key, position=position)
+    times = load_looking_times(db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts])
+    batches = [_build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, [])) for batch_count in counts]
+    current_progress = next((listed_batch.place for listed_batch in batches if listed_batch.batch.id == batch_id), None)
+    seconds, looking_seconds, away_seconds = work.look
     sheet = ReviewSheet(
-        batch=place.batch,
+        batch=reviewer_batch.batch,
         question_number=question,
         exam_number=work.exam_number,
-        exam=asked.exam,
+        exam=loaded_question.exam,
         blind=blind,
-        stem_only=asked.stem_only,
-        question=asked.question,
-        own_answer=own,
-        drafts=drafts_of(db, **key) if work.has_drafts else {},
-        last_verdict=last_verdict(db, **key) if work.has_verdicts and not blind else None,
+        stem_only=loaded_question.stem_only,
+        question=loaded_question.question,
+        own_answer=own_answer,
+        drafts=load_drafts(db, **assignment_key) if work.has_drafts else {},
+        last_verdict=find_last_verdict(db, **assignment_key) if work.has_verdicts and not blind else None,
         skipped=skip[1] if skip else None,
         report_open=report_open,
         report=load_report(db, exam_id=work.exam_number) if report_open else None,
         fixed_alignment=fixed_alignment,
-        look=Look(seconds=seconds, seconds_looking=looking, seconds_away=away),
-        place=replace(here or Place(done=0, skipped=0, left=0, total=0), position=so_far),
-        previous=before,
-        next=after,
-        upcoming_images=_upcoming(db, place, person=person, work=work, coming=coming),
+        look=ViewingTimes(seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds),
+        place=replace(current_progress or ReviewerProgress(done=0, skipped=0, left=0, total=0), position=current_position),
+        previous=previous_number,
+        next=next_number,
+        upcoming_images=_list_upcoming_images(db, reviewer_batch, person=person, work=work, upcoming=upcoming),
     )
     return ReviewPage(
         sheet=sheet,
-        veil=Veil(secret=place.secret),
+        veil=IdMask(secret=reviewer_batch.secret),
         batches=batches,
         any_judged=bool(times.get(batch_id)),
     )
 
 
-def page_after(
-    db: Session, *, person: Person, place: BatchForPerson, left: AssignedQuestion, now: datetime
+def load_page_after(
+    db: Session, *, person: Person, reviewer_batch: BatchForPerson, left_question: AssignedQuestion, now: datetime
 ) -> ReviewPage | None:
-    """Load the next open question after ``left``, or the first open one if there is none after it.
+    """Load the next open question after ``left_question``, or the first open one if there is none after it.
 
     A reviewer who left a question open therefore does not return to it after every save.
 
     Args:
         db: a session that reads.
         person: the reviewer.
-        place: the batch as read in this transaction.
-        left: the question that the reviewer leaves.
+        reviewer_batch: the batch as read in this transaction.
+        left_question: the question that the reviewer leaves.
         now: the time.
 
     Returns:
         None if no question is open.
     """
     require(person, Action.JUDGE)
-    mine = {"person_id": person.id, "batch_id": place.batch.id}
-    behind, first = coming_questions(db, **mine, position=left.position, limit=_QUESTIONS_AHEAD + 1)
-    if behind:
-        question, coming = behind[0].question_number, behind[1:]
-        return open_page(db, **_at(person, place), question=question, place=place, coming=coming, now=now)
+    reviewer_key = {"person_id": person.id, "batch_id": reviewer_batch.batch.id}
+    following, first = load_upcoming_questions(db, **reviewer_key, position=left_question.position, limit=_PRELOAD_QUESTIONS + 1)
+    if following:
+        question, upcoming = following[0].question_number, following[1:]
+        return load_page(db, **_reviewer_and_batch(person, reviewer_batch), question=question, reviewer_batch=reviewer_batch, upcoming=upcoming, now=now)
     if first is None:
         return None
-    return open_page(db, **_at(person, place), question=first.question_number, place=place, now=now)
+    return load_page(db, **_reviewer_and_batch(person, reviewer_batch), question=first.question_number, reviewer_batch=reviewer_batch, now=now)
 
 
-def drawn_on(
+def load_exam_for_drawing(
     db: Session, *, person: Person, batch_id: int, question: int
 ) -> tuple[Exam, tuple[LabelledBox, ...]]:
     """The exam that a reviewer draws boxes on, and the question's own boxes.
@@ -205,63 +205,63 @@ def drawn_on(
         NotFound: there is no such question, or it is not, or no longer, the person's.
         Refused: the batch requires the person's own answer first.
     """
-    place, work = _theirs(db, person=person, batch_id=batch_id, question=question)
-    check_own_answer(work.own_answer, settings=place.batch.settings)
-    asked = question_on_exam(db, question_id=question, blind=False)
-    return asked.exam, whole(asked).boxes
+    reviewer_batch, work = _load_own_question(db, person=person, batch_id=batch_id, question=question)
+    check_own_answer(work.own_answer, settings=reviewer_batch.batch.settings)
+    loaded_question = load_question_with_exam(db, question_id=question, blind=False)
+    return loaded_question.exam, require_key(loaded_question).boxes
 
 
-def check_theirs(db: Session, *, person: Person, batch_id: int, question: int) -> None:
+def check_question_access(db: Session, *, person: Person, batch_id: int, question: int) -> None:
     """Check that the person may open the question.
 
     Raises:
         NotFound: there is no such question, or it is not, or no longer, the person's.
     """
-    _theirs(db, person=person, batch_id=batch_id, question=question)
+    _load_own_question(db, person=person, batch_id=batch_id, question=question)
 
 
-def veil(db: Session, *, batch_id: int) -> Veil:
+def load_id_mask(db: Session, *, batch_id: int) -> IdMask:
     """The mask for the question numbers of a batch that are sent to browsers."""
-    return Veil(secret=veil_of(db, batch_id=batch_id))
+    return IdMask(secret=find_id_mask(db, batch_id=batch_id))
 
 
-def next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
+def find_next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
     """The number of the next open question after ``after``, else of the first open one; None without one."""
     require(person, Action.JUDGE)
-    here = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=after)
-    if here is not None:
-        beside = {"person_id": person.id, "batch_id": batch_id, "position": here.position}
-        for each in assignments.open_after(db, **beside, limit=1):
-            return each.question_number
-    first = assignments.first_open(db, person_id=person.id, batch_id=batch_id)
+    current = assignments.find_assignment(db, person_id=person.id, batch_id=batch_id, question_id=after)
+    if current is not None:
+        position_key = {"person_id": person.id, "batch_id": batch_id, "position": current.position}
+        for member in assignments.list_open_after(db, **position_key, limit=1):
+            return member.question_number
+    first = assignments.find_first_open(db, person_id=person.id, batch_id=batch_id)
     return first.question_number if first else None
 
 
-def last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
+def load_last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
     """The number of the question that the person judged last; None without a verdict."""
     require(person, Action.JUDGE)
-    return last_judged_question(db, batch_id=batch_id, person_id=person.id)
+    return find_last_judged_question(db, batch_id=batch_id, person_id=person.id)
 
 
-def skipped_questions(db: Session, *, person: Person, batch_id: int) -> list[tuple[int, str]]:
+def list_skipped_questions(db: Session, *, person: Person, batch_id: int) -> list[tuple[int, str]]:
     """(number, reason) of each question that the person has skipped, in the order of the batch."""
     require(person, Action.JUDGE)
-    found = []
-    for each in assignments.skipped(db, person_id=person.id, batch_id=batch_id):
-        skip = last_skip(db, batch_id=batch_id, question_id=each.question_number, person_id=person.id)
-        found.append((each.question_number, skip[1] if skip else ""))
-    return found
+    skipped = []
+    for member in assignments.list_skipped(db, person_id=person.id, batch_id=batch_id):
+        skip = find_last_skip(db, batch_id=batch_id, question_id=member.question_number, person_id=person.id)
+        skipped.append((member.question_number, skip[1] if skip else ""))
+    return skipped
 
 
-def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
+def list_batches_for_reviewer(db: Session, *, person: Person) -> list[BatchListItem]:
     """The batches in which the person has questions, including closed ones, the oldest first."""
     require(person, Action.JUDGE)
-    counts, _ = batch_counts(db, person_id=person.id)
-    times = looking_times_of(db, person_id=person.id, batch_ids=[each.batch.id for each in counts])
-    return [_listed(db, person, each, times.get(each.batch.id, [])) for each in counts]
+    counts, _ = load_batch_counts(db, person_id=person.id)
+    times = load_looking_times(db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts])
+    return [_build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, [])) for batch_count in counts]
 
 
-def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
+def load_radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
     """The image file of a radiograph, if the person may see it.
 
     Coordinators may see all; reviewers those of exams on which they have a question, may take one from a
@@ -273,69 +273,69 @@ def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph
     """
     if not person.may(Action.ASSIGN):
         require(person, Action.JUDGE)
-        held = assignments.batches_of(db, person_id=person.id)
-        exam = {"person_id": person.id, "exam_number": exam_number}
+        batch_ids = assignments.list_batches_of_person(db, person_id=person.id)
+        exam_key = {"person_id": person.id, "exam_number": exam_number}
         if not (
-            assignments.has_question_on_exam(db, **exam, batch_ids=held)
-            or shared_queues.pool_has_exam(db, **exam)
-            or settles_on_exam(db, **exam)
+            assignments.has_question_on_exam(db, **exam_key, batch_ids=batch_ids)
+            or shared_queues.pool_has_exam(db, **exam_key)
+            or is_adjudicator_on_exam(db, **exam_key)
         ):
             raise NotAllowed(
                 f"No question about exam {exam_number} is assigned to {person.display_name}. "
                 "Ask a coordinator for it."
             )
-    found = image_of(db, exam_number=exam_number, radiograph_key=radiograph_key)
-    if found is None:
+    image = find_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
+    if image is None:
         raise NotFound(f"Exam {exam_number} has no image for radiograph {radiograph_key!r}.")
-    return StoredImage(sha256=found[0], media_type=found[1])
+    return StoredImage(sha256=image[0], media_type=image[1])
 
 
-def _theirs(
+def _load_own_question(
     db: Session, *, person: Person, batch_id: int, question: int
 ) -> tuple[BatchForPerson, QuestionWork]:
     require(person, Action.JUDGE)
-    place = batch_for_person(db, batch_id=batch_id, person_id=person.id)
-    work = question_work(db, batch_id=batch_id, question_id=question, person_id=person.id)
-    if place is None or work is None or not may_open(place, work):
-        raise not_theirs(person, batch_id=batch_id)
-    return place, work
+    reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id)
+    work = find_question_work(db, batch_id=batch_id, question_id=question, person_id=person.id)
+    if reviewer_batch is None or work is None or not may_open_question(reviewer_batch, work):
+        raise build_question_not_found(person, batch_id=batch_id)
+    return reviewer_batch, work
 
 
-def _at(person: Person, place: BatchForPerson) -> dict[str, Any]:
-    return {"person": person, "batch_id": place.batch.id}
+def _reviewer_and_batch(person: Person, reviewer_batch: BatchForPerson) -> dict[str, Any]:
+    return {"person": person, "batch_id": reviewer_batch.batch.id}
 
 
-def _listed(db: Session, person: Person, counts: BatchCounts, times: list[float]) -> BatchForReviewer:
+def _build_batch_list_item(db: Session, person: Person, counts: BatchCounts, times: list[float]) -> BatchListItem:
     """The batch with the person's place in it; ``times`` are seconds of looking of their first verdicts."""
-    mine = {"person_id": person.id, "batch_id": counts.batch.id}
+    reviewer_key = {"person_id": person.id, "batch_id": counts.batch.id}
     done, skipped, left = (
         counts.states.get(state, 0)
         for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
     if counts.shares:
         # Hidden questions are counted from the start, so that the total does not grow when one is given.
-        left += claims.count_takeable(db, **mine) + len(not_given_yet(db, **mine))
-    return BatchForReviewer(
+        left += claims.count_claimable(db, **reviewer_key) + len(list_unassigned_hidden(db, **reviewer_key))
+    return BatchListItem(
         batch=counts.batch,
-        place=Place(done=done, skipped=skipped, left=left, total=done + skipped + left),
+        place=ReviewerProgress(done=done, skipped=skipped, left=left, total=done + skipped + left),
         seconds_median=median(times) if times else None,
     )
 
 
-def _upcoming(
+def _list_upcoming_images(
     db: Session,
-    place: BatchForPerson,
+    reviewer_batch: BatchForPerson,
     *,
     person: Person,
     work: QuestionWork,
-    coming: Sequence[BatchMember] | None,
+    upcoming: Sequence[BatchMember] | None,
 ) -> tuple[tuple[int, str], ...]:
     """(exam number, radiograph id) of the next exams, for preloading."""
-    mine = {"person_id": person.id, "batch_id": place.batch.id}
-    if coming is None:
-        coming, _ = coming_questions(db, **mine, position=work.assigned.position, limit=_QUESTIONS_AHEAD)
-    in_order = dict.fromkeys(each.exam_number for each in coming)
-    if place.shares:
-        in_order |= dict.fromkeys(claims.free_ahead(db, **mine, limit=_QUESTIONS_AHEAD))
-    in_order.pop(work.exam_number, None)
-    return radiograph_keys(db, exam_numbers=list(in_order)[:_EXAMS_AHEAD])
+    reviewer_key = {"person_id": person.id, "batch_id": reviewer_batch.batch.id}
+    if upcoming is None:
+        upcoming, _ = load_upcoming_questions(db, **reviewer_key, position=work.assigned.position, limit=_PRELOAD_QUESTIONS)
+    exam_numbers = dict.fromkeys(member.exam_number for member in upcoming)
+    if reviewer_batch.shares:
+        exam_numbers |= dict.fromkeys(claims.list_upcoming_exams(db, **reviewer_key, limit=_PRELOAD_QUESTIONS))
+    exam_numbers.pop(work.exam_number, None)
+    return list_radiograph_keys(db, exam_numbers=list(exam_numbers)[:_PRELOAD_EXAMS])

@@ -19,7 +19,7 @@ def replace_code(db: Session, *, code_sha256: str, expires_at: datetime, now: da
 
 def use_code(db: Session, *, code_sha256: str, now: datetime) -> bool:
     """Mark the code as used. Return False if it does not exist, has expired or was used before."""
-    used = db.execute(
+    result = db.execute(
         update(FirstAdminCodeRow)
         .where(
             col(FirstAdminCodeRow.code_sha256) == code_sha256,
@@ -29,4 +29,4 @@ def use_code(db: Session, *, code_sha256: str, now: datetime) -> bool:
         .values(used_at=now)
         .returning(col(FirstAdminCodeRow.code_sha256))
     )
-    return used.first() is not None
+    return result.first() is not None

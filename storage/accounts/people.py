@@ -38,8 +38,8 @@ def insert_person(
             db.flush()
     except IntegrityError as error:
         raise AlreadyThere(f"Somebody is called {name!r} already. Choose another sign-in name.") from error
-    _insert_roles(db, person_id=_id(row), roles=roles)
-    return _person(row, roles)
+    _insert_roles(db, person_id=_require_id(row), roles=roles)
+    return _person_from_row(row, roles)
 
 
 def load_person(db: Session, *, person_id: int) -> Person:
@@ -67,12 +67,12 @@ def lock_person_and_admins(db: Session, *, person_id: int) -> None:
 
 def find_person(db: Session, *, name: str) -> Person | None:
     """Return the person with that sign-in name, if there is one."""
-    return _first(db, select(PersonRow).where(PersonRow.name == name))
+    return _find_first(db, select(PersonRow).where(PersonRow.name == name))
 
 
 def find_person_by_subject(db: Session, *, subject: str) -> Person | None:
     """Return the person with that subject at the OIDC provider, if there is one."""
-    return _first(db, select(PersonRow).where(PersonRow.oidc_subject == subject))
+    return _find_first(db, select(PersonRow).where(PersonRow.oidc_subject == subject))
 
 
 def list_people(db: Session) -> list[Person]:
@@ -84,33 +84,33 @@ def count_people(db: Session) -> int:
     return int(db.execute(select(func.count()).select_from(PersonRow)).scalar_one())
 
 
-def password_hash_of(db: Session, *, person_id: int) -> str | None:
+def load_password_hash(db: Session, *, person_id: int) -> str | None:
     """Return the person's argon2 hash; None if the person has no password."""
-    return _row(db, person_id).password_hash
+    return _load_row(db, person_id).password_hash
 
 
 def set_password_hash(db: Session, *, person_id: int, password_hash: str) -> None:
-    _row(db, person_id).password_hash = password_hash
+    _load_row(db, person_id).password_hash = password_hash
     db.flush()
 
 
-def end_demo(db: Session, *, person_id: int) -> None:
+def clear_demo_flag(db: Session, *, person_id: int) -> None:
     """Mark the account as no longer a demo account."""
-    _row(db, person_id).demo = False
+    _load_row(db, person_id).demo = False
     db.flush()
 
 
 def set_oidc_subject(db: Session, *, person_id: int, subject: str) -> None:
-    _row(db, person_id).oidc_subject = subject
+    _load_row(db, person_id).oidc_subject = subject
     db.flush()
 
 
-def oidc_subject_of(db: Session, *, person_id: int) -> str | None:
-    return _row(db, person_id).oidc_subject
+def load_oidc_subject(db: Session, *, person_id: int) -> str | None:
+    return _load_row(db, person_id).oidc_subject
 
 
 def set_disabled_at(db: Session, *, person_id: int, disabled_at: datetime | None) -> None:
-    _row(db, person_id).disabled_at = disabled_at
+    _load_row(db, person_id).disabled_at = disabled_at
     db.flush()
 
 
@@ -125,34 +125,34 @@ def _insert_roles(db: Session, *, person_id: int, roles: frozenset[Role]) -> Non
     db.flush()
 
 
-def _row(db: Session, person_id: int) -> PersonRow:
+def _load_row(db: Session, person_id: int) -> PersonRow:
     row = db.get(PersonRow, person_id)
     if row is None:
         raise NotFound(f"There is no person number {person_id}.")
     return row
 
 
-def _first(db: Session, statement: Executable) -> Person | None:
+def _find_first(db: Session, statement: Executable) -> Person | None:
     row = db.execute(statement).scalars().first()
     return _with_roles(db, [row])[0] if row else None
 
 
 def _with_roles(db: Session, rows: Iterable[PersonRow]) -> list[Person]:
     rows = list(rows)
-    wanted = [_id(row) for row in rows]
-    roles: dict[int, set[Role]] = {person_id: set() for person_id in wanted}
-    found = select(PersonRoleRow)
-    if len(wanted) < 500:  # below SQLite's limit of bound parameters; a longer list has nearly all people
-        found = found.where(PersonRoleRow.person_id.in_(wanted))
-    for role in db.execute(found).scalars():
+    person_ids = [_require_id(row) for row in rows]
+    roles: dict[int, set[Role]] = {person_id: set() for person_id in person_ids}
+    statement = select(PersonRoleRow)
+    if len(person_ids) < 500:  # below SQLite's limit of bound parameters; a longer list has nearly all people
+        statement = statement.where(PersonRoleRow.person_id.in_(person_ids))
+    for role in db.execute(statement).scalars():
         if role.person_id in roles:
             roles[role.person_id].add(Role(role.role))
-    return [_person(row, frozenset(roles[_id(row)])) for row in rows]
+    return [_person_from_row(row, frozenset(roles[_require_id(row)])) for row in rows]
 
 
-def _person(row: PersonRow, roles: frozenset[Role]) -> Person:
+def _person_from_row(row: PersonRow, roles: frozenset[Role]) -> Person:
     return Person(
-        id=_id(row),
+        id=_require_id(row),
         name=row.name,
         display_name=row.display_name,
         roles=roles,
@@ -161,7 +161,7 @@ def _person(row: PersonRow, roles: frozenset[Role]) -> Person:
     )
 
 
-def _id(row: PersonRow) -> int:
+def _require_id(row: PersonRow) -> int:
     if row.id is None:
         raise ValueError("a person that was not flushed")
     return row.id

@@ -15,7 +15,7 @@ from storage.rows import PersonRoleRow, PersonRow, SignInRow
 _PERSON = ("id", "name", "display_name", "demo", "disabled_at")
 _SIGN_IN = ("token_sha256", "person_id", "signed_in_at", "last_seen_at", "revoked_at", "browser", "way")
 #: The person of a token, one row per role. Built once, because every request and every click runs it.
-_WHO = (
+_SIGN_IN_AND_PERSON = (
     select(
         *(getattr(SignInRow, name) for name in _SIGN_IN),
         *(getattr(PersonRow, name) for name in _PERSON),
@@ -62,32 +62,32 @@ def insert_sign_in(
 
 def find_sign_in(db: Session, *, token_sha256: str) -> SignIn | None:
     row = db.execute(select(SignInRow).where(SignInRow.token_sha256 == token_sha256)).scalars().first()
-    return _sign_in(row) if row is not None else None
+    return _sign_in_from_row(row) if row is not None else None
 
 
-def sign_in_and_person(db: Session, *, token_sha256: str) -> tuple[SignIn, Person] | None:
+def find_sign_in_and_person(db: Session, *, token_sha256: str) -> tuple[SignIn, Person] | None:
     """Return the sign-in and its person with their current roles. The person may be disabled."""
-    rows = db.execute(_WHO, {"token_sha256": token_sha256}).all()
+    rows = db.execute(_SIGN_IN_AND_PERSON, {"token_sha256": token_sha256}).all()
     if not rows:
         return None
     person = Person(
-        roles=frozenset(Role(each.role) for each in rows if each.role is not None),
+        roles=frozenset(Role(row.role) for row in rows if row.role is not None),
         **{name: getattr(rows[0], name) for name in _PERSON},
     )
-    return _sign_in(rows[0]), person
+    return _sign_in_from_row(rows[0]), person
 
 
-def sign_ins_not_revoked(db: Session, *, person_id: int) -> list[SignIn]:
+def list_unrevoked_sign_ins(db: Session, *, person_id: int) -> list[SignIn]:
     """Return a person's sign-ins that were not revoked, the latest active first; some may have expired."""
     rows = db.execute(
         select(SignInRow)
         .where(col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None))
         .order_by(col(SignInRow.last_seen_at).desc(), col(SignInRow.token_sha256))
     ).scalars()
-    return [_sign_in(row) for row in rows]
+    return [_sign_in_from_row(row) for row in rows]
 
 
-def seen(db: Session, *, token_sha256: str, now: datetime) -> None:
+def update_last_seen(db: Session, *, token_sha256: str, now: datetime) -> None:
     """Update the time of last activity. An earlier time than the stored one changes nothing."""
     db.execute(
         update(SignInRow)
@@ -96,7 +96,7 @@ def seen(db: Session, *, token_sha256: str, now: datetime) -> None:
     )
 
 
-def revoke(db: Session, *, token_sha256: str, now: datetime) -> None:
+def revoke_sign_in(db: Session, *, token_sha256: str, now: datetime) -> None:
     """Revoke one sign-in. One that was revoked before keeps its time."""
     db.execute(
         update(SignInRow)
@@ -105,26 +105,26 @@ def revoke(db: Session, *, token_sha256: str, now: datetime) -> None:
     )
 
 
-def revoke_all_of(db: Session, *, person_id: int, now: datetime, but: str | None = None) -> int:
-    """Revoke every sign-in of a person, except the one with the SHA-256 ``but``; return their number."""
+def revoke_sign_ins_of(db: Session, *, person_id: int, now: datetime, except_token: str | None = None) -> int:
+    """Revoke every sign-in of a person, except the one with the SHA-256 ``except_token``; return their number."""
     statement = update(SignInRow).where(
         col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None)
     )
-    if but is not None:
-        statement = statement.where(col(SignInRow.token_sha256) != but)
-    ended = db.execute(statement.values(revoked_at=now).returning(col(SignInRow.token_sha256)))
-    return len(ended.all())
+    if except_token is not None:
+        statement = statement.where(col(SignInRow.token_sha256) != except_token)
+    revoked = db.execute(statement.values(revoked_at=now).returning(col(SignInRow.token_sha256)))
+    return len(revoked.all())
 
 
-def delete_ended_before(db: Session, *, moment: datetime) -> int:
+def delete_ended_sign_ins(db: Session, *, before: datetime) -> int:
     """Delete sign-ins that were revoked or last active before that time; return their number."""
-    gone = db.execute(
+    deleted = db.execute(
         delete(SignInRow)
-        .where(or_(col(SignInRow.last_seen_at) < moment, col(SignInRow.revoked_at) < moment))
+        .where(or_(col(SignInRow.last_seen_at) < before, col(SignInRow.revoked_at) < before))
         .returning(col(SignInRow.token_sha256))
     )
-    return len(gone.all())
+    return len(deleted.all())
 
 
-def _sign_in(row: Any) -> SignIn:  # noqa: ANN401 - a SignInRow, or a result row with its columns
+def _sign_in_from_row(row: Any) -> SignIn:  # noqa: ANN401 - a SignInRow, or a result row with its columns
     return SignIn(**{name: getattr(row, name) for name in _SIGN_IN})

@@ -34,11 +34,11 @@ def set_count(db: Session, *, counted_for: str, count: int, now: datetime) -> No
     db.flush()
 
 
-def forget(db: Session, *, counted_for: list[str]) -> None:
+def delete_counts(db: Session, *, counted_for: list[str]) -> None:
     """Delete the counts after a right password."""
     db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.counted_for).in_(counted_for)))
 
 
-def forget_before(db: Session, *, moment: datetime) -> None:
+def delete_counts_before(db: Session, *, moment: datetime) -> None:
     """Delete counts that no longer delay any sign-in."""
     db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.last_at) < moment))

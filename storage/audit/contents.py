@@ -23,28 +23,28 @@ def question_subject(*, batch_id: int, question_number: int) -> str:
     return f"batch {batch_id} question {question_number}"
 
 
-def recorded_own_answer(own: OwnAnswer) -> dict[str, Any]:
+def own_answer_to_plain(own: OwnAnswer) -> dict[str, Any]:
     """Return the answer (None: cannot determine), the confidence and the time."""
     return {
         "answer": None if own.answer is None else to_plain(own.answer),
         "confidence": own.confidence,
         "committed_at": own.committed_at,
-        **recorded_image(own.image),
+        **image_display_to_plain(own.image),
     }
 
 
-def recorded_skip(*, number: int, reason: str, skipped_at: datetime) -> dict[str, Any]:
+def skip_to_plain(*, number: int, reason: str, skipped_at: datetime) -> dict[str, Any]:
     """Return the number of the skip (counted from 1 per question), its reason and time."""
     return {"number": number, "reason": reason, "skipped_at": skipped_at}
 
 
-def recorded_opening(
+def report_opening_to_plain(
     *, image_alignment: int, opened_at: datetime, image: ImageDisplay | None
 ) -> dict[str, Any]:
     """Return the image alignment that the opening locks, and the time of the opening."""
-    return {"image_alignment": image_alignment, "opened_at": opened_at, **recorded_image(image)}
+    return {"image_alignment": image_alignment, "opened_at": opened_at, **image_display_to_plain(image)}
 
 
-def recorded_image(image: ImageDisplay | None) -> dict[str, str]:
+def image_display_to_plain(image: ImageDisplay | None) -> dict[str, str]:
     """Return whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}

@@ -31,20 +31,20 @@ class AuditFilter:
     before: datetime | None = None
 
 
-def newest_entries(
-    db: Session, *, wanted: AuditFilter, below: int | None, limit: int
+def list_newest_entries(
+    db: Session, *, criteria: AuditFilter, before_number: int | None, limit: int
 ) -> tuple[AuditEntry, ...]:
-    """Return at most ``limit`` entries with numbers less than ``below``, the newest first."""
-    where = _where(wanted)
-    if below is not None:
-        where.append(AuditRow.number < below)
+    """Return at most ``limit`` entries with numbers less than ``before_number``, the newest first."""
+    where = _conditions(criteria)
+    if before_number is not None:
+        where.append(AuditRow.number < before_number)
     rows = db.execute(select(*_COLUMNS).where(*where).order_by(AuditRow.number.desc()).limit(limit))
     return tuple(AuditEntry(**row._mapping) for row in rows)
 
 
-def entries_in_order(db: Session, *, wanted: AuditFilter | None = None) -> Iterator[AuditEntry]:
+def iterate_entries(db: Session, *, criteria: AuditFilter | None = None) -> Iterator[AuditEntry]:
     """Yield every entry in order. Entries are loaded in blocks."""
-    where, after = _where(wanted or AuditFilter()), 0
+    where, after = _conditions(criteria or AuditFilter()), 0
     while True:
         statement = select(*_COLUMNS).where(*where, AuditRow.number > after)
         rows = db.execute(statement.order_by(AuditRow.number).limit(_BLOCK)).all()
@@ -55,34 +55,34 @@ def entries_in_order(db: Session, *, wanted: AuditFilter | None = None) -> Itera
         after = rows[-1].number
 
 
-def count_entries(db: Session, *, wanted: AuditFilter | None = None) -> int:
+def count_entries(db: Session, *, criteria: AuditFilter | None = None) -> int:
     """Return the number of entries."""
-    return int(db.execute(select(func.count()).where(*_where(wanted or AuditFilter()))).scalar_one())
+    return int(db.execute(select(func.count()).where(*_conditions(criteria or AuditFilter()))).scalar_one())
 
 
-def values_of(db: Session, *, column: str) -> tuple[str, ...]:
+def list_values(db: Session, *, column: str) -> tuple[str, ...]:
     """Return the distinct values of ``person_name`` or ``what``, sorted."""
-    wanted = getattr(AuditRow, column)
-    return tuple(db.execute(select(wanted).distinct().order_by(wanted)).scalars())
+    attribute = getattr(AuditRow, column)
+    return tuple(db.execute(select(attribute).distinct().order_by(attribute)).scalars())
 
 
-def _where(wanted: AuditFilter) -> list[ColumnElement[bool]]:
-    where: list[Any] = [AuditRow.number > 0]
-    if wanted.person is not None:
-        where.append(AuditRow.person_name == wanted.person)
-    if wanted.what is not None:
-        where.append(AuditRow.what == wanted.what)
-    if wanted.subject is not None:  # "batch 3" and "batch 3 question 17", not "batch 30"
-        below = f"{wanted.subject} "
-        inside = and_(AuditRow.subject >= below, AuditRow.subject < f"{wanted.subject}!")  # "!" follows " "
-        where.append(or_(AuditRow.subject == wanted.subject, inside))
-    if wanted.since is not None:
-        where.append(AuditRow.at >= wanted.since)
-    if wanted.before is not None:
-        where.append(AuditRow.at < wanted.before)
-    return where
+def _conditions(criteria: AuditFilter) -> list[ColumnElement[bool]]:
+    conditions: list[Any] = [AuditRow.number > 0]
+    if criteria.person is not None:
+        conditions.append(AuditRow.person_name == criteria.person)
+    if criteria.what is not None:
+        conditions.append(AuditRow.what == criteria.what)
+    if criteria.subject is not None:  # "batch 3" and "batch 3 question 17", not "batch 30"
+        prefix = f"{criteria.subject} "
+        has_prefix = and_(AuditRow.subject >= prefix, AuditRow.subject < f"{criteria.subject}!")  # "!" follows " "
+        conditions.append(or_(AuditRow.subject == criteria.subject, has_prefix))
+    if criteria.since is not None:
+        conditions.append(AuditRow.at >= criteria.since)
+    if criteria.before is not None:
+        conditions.append(AuditRow.at < criteria.before)
+    return conditions
 
 
-def batch_prefixes(batch_ids: Sequence[int]) -> tuple[str, ...]:
+def question_subject_prefixes(batch_ids: Sequence[int]) -> tuple[str, ...]:
     """Return the prefixes of the subjects of those batches' questions."""
     return tuple(f"batch {number} question " for number in batch_ids)

@@ -13,16 +13,16 @@ from sqlmodel import Session
 from domain.errors import DomainError
 from domain.verdicts import OwnAnswer
 from records.values import answer_from_json
-from records.verdicts import image_display, verdict_to_plain
+from records.verdicts import image_display_from_column, verdict_to_plain
 from storage.audit.contents import (
     COMMIT_OWN_ANSWER,
     GIVE_VERDICT,
     OPEN_REPORT,
     SKIP_QUESTION,
     question_subject,
-    recorded_opening,
-    recorded_own_answer,
-    recorded_skip,
+    report_opening_to_plain,
+    own_answer_to_plain,
+    skip_to_plain,
 )
 from storage.review.verdicts import verdict_from_row
 from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
@@ -30,7 +30,7 @@ from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 _BLOCK = 2_000  # rows in memory at a time
 
 #: The actions of judgements in the audit trail.
-JUDGING = (GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT)
+JUDGEMENT_ACTIONS = (GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,46 +44,46 @@ class SavedJudgement:
     at: datetime
 
 
-def saved_judgements(db: Session) -> Generator[SavedJudgement]:
+def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
     """Yield every verdict, own answer, skip and report opening."""
-    for row in _rows(db, VerdictRow):
+    for row in _iterate_rows(db, VerdictRow):
         try:
             new = verdict_to_plain(verdict_from_row(row))
         except (DomainError, ValueError, KeyError) as error:  # the row was altered and is no valid verdict
             new = {"unreadable": str(error)}
-        yield _saved(GIVE_VERDICT, row, new, row.given_at)
-    for row in _rows(db, OwnAnswerRow):
+        yield _saved_judgement(GIVE_VERDICT, row, new, row.given_at)
+    for row in _iterate_rows(db, OwnAnswerRow):
         try:
             answer = None if row.answer is None else answer_from_json(row.answer)
             own = OwnAnswer(
                 answer=answer,
                 confidence=row.confidence,
                 committed_at=row.committed_at,
-                image=image_display(row.image),
+                image=image_display_from_column(row.image),
             )
-            new = recorded_own_answer(own)
+            new = own_answer_to_plain(own)
         except (DomainError, ValueError) as error:
             new = {"unreadable": str(error)}
-        yield _saved(COMMIT_OWN_ANSWER, row, new, row.committed_at)
-    for row in _rows(db, SkipRow):
-        new = recorded_skip(number=row.number, reason=row.reason, skipped_at=row.skipped_at)
-        yield _saved(SKIP_QUESTION, row, new, row.skipped_at)
-    for row in _rows(db, ReportOpeningRow):
+        yield _saved_judgement(COMMIT_OWN_ANSWER, row, new, row.committed_at)
+    for row in _iterate_rows(db, SkipRow):
+        new = skip_to_plain(number=row.number, reason=row.reason, skipped_at=row.skipped_at)
+        yield _saved_judgement(SKIP_QUESTION, row, new, row.skipped_at)
+    for row in _iterate_rows(db, ReportOpeningRow):
         try:
-            new = recorded_opening(
-                image_alignment=row.image_alignment, opened_at=row.opened_at, image=image_display(row.image)
+            new = report_opening_to_plain(
+                image_alignment=row.image_alignment, opened_at=row.opened_at, image=image_display_from_column(row.image)
             )
         except ValueError as error:
             new = {"unreadable": str(error)}
-        yield _saved(OPEN_REPORT, row, new, row.opened_at)
+        yield _saved_judgement(OPEN_REPORT, row, new, row.opened_at)
 
 
-def _rows(db: Session, table: Any) -> Iterator[Any]:  # noqa: ANN401 - one of the four tables, and its rows
+def _iterate_rows(db: Session, table: Any) -> Iterator[Any]:  # noqa: ANN401 - one of the four tables, and its rows
     with db.execute(select(table.__table__).execution_options(yield_per=_BLOCK)) as rows:
         yield from rows
 
 
-def _saved(what: str, row: Any, new: dict[str, Any], at: datetime) -> SavedJudgement:  # noqa: ANN401 - as above
+def _saved_judgement(what: str, row: Any, new: dict[str, Any], at: datetime) -> SavedJudgement:  # noqa: ANN401 - as above
     return SavedJudgement(
         what=what,
         person_id=row.person_id,

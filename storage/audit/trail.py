@@ -14,15 +14,15 @@ from domain.audit import NO_ENTRY, entry_hash
 from storage.rows import AuditRow
 
 #: The action of the first entry if judgements existed before the trail.
-BEGINS = "begin audit trail"
+BEGIN_TRAIL = "begin audit trail"
 
-_WAITING = "audit entries"  # key in ``Session.info``
+_PENDING = "audit entries"  # key in ``Session.info``
 #: Advisory lock: the chain has one writer at a time. The number is "audit" in ASCII and is used nowhere else.
 _CHAIN_LOCK = 0x6175646974
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unchained:
+class PendingEntry:
     """An entry that is not yet part of the chain; see :class:`domain.audit.AuditEntry`."""
 
     at: datetime
@@ -35,23 +35,23 @@ class Unchained:
     why: str
 
 
-def add_entry(db: Session, entry: Unchained) -> None:
+def add_entry(db: Session, entry: PendingEntry) -> None:
     """Add the entry to the transaction. It is written when the transaction commits, not earlier.
 
     On PostgreSQL the lock of the chain is held from the write to the end of the transaction, so a late write
     keeps it short. No other lock is taken after it, which prevents deadlocks.
     """
-    db.info.setdefault(_WAITING, []).append((db.get_nested_transaction(), entry))
+    db.info.setdefault(_PENDING, []).append((db.get_nested_transaction(), entry))
 
 
-def last_number_and_hash(db: Session) -> tuple[int, str]:
+def load_last_number_and_hash(db: Session) -> tuple[int, str]:
     """Return number and hash of the newest entry; (0, :data:`NO_ENTRY`) if there is none."""
     newest = select(AuditRow.number, AuditRow.hash).order_by(AuditRow.number.desc()).limit(1)
-    found = db.execute(newest).first()
-    return (found.number, found.hash) if found else (0, NO_ENTRY)
+    row = db.execute(newest).first()
+    return (row.number, row.hash) if row else (0, NO_ENTRY)
 
 
-def last_entry_of(db: Session, *, person_name: str, since: datetime) -> datetime | None:
+def find_last_entry_time(db: Session, *, person_name: str, since: datetime) -> datetime | None:
     """Return the time of the person's newest entry; None if it is before ``since`` or there is none."""
     newest = (
         select(AuditRow.at)
@@ -64,17 +64,17 @@ def last_entry_of(db: Session, *, person_name: str, since: datetime) -> datetime
 
 
 @event.listens_for(AnySession, "before_commit")
-def _chain_in(db: Session) -> None:
+def _append_pending_entries(db: Session) -> None:
     """Write the waiting entries when the outer transaction commits, not when a savepoint does."""
-    waiting = db.info.get(_WAITING)
-    if not waiting or db.in_nested_transaction():
+    pending = db.info.get(_PENDING)
+    if not pending or db.in_nested_transaction():
         return
     db.flush()  # all other statements, which may wait for locks, come before this lock
     if db.get_bind().dialect.name != "sqlite":  # on SQLite, BEGIN IMMEDIATE already ensures a single writer
         db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHAIN_LOCK})
-    number, previous_hash = last_number_and_hash(db)
+    number, previous_hash = load_last_number_and_hash(db)
     rows = []
-    for _, entry in waiting:
+    for _, entry in pending:
         number += 1
         content = {
             "number": number,
@@ -90,18 +90,18 @@ def _chain_in(db: Session) -> None:
         }
         previous_hash = entry_hash(**content)
         rows.append({**content, "hash": previous_hash})
-    db.info[_WAITING] = []
+    db.info[_PENDING] = []
     db.execute(insert(AuditRow), rows)
 
 
 @event.listens_for(AnySession, "after_soft_rollback")
-def _forget(db: Session, undone: SessionTransaction) -> None:
+def _discard_rolled_back(db: Session, rolled_back: SessionTransaction) -> None:
     """Discard the waiting entries of a transaction or savepoint that is rolled back."""
-    if waiting := db.info.get(_WAITING):
-        db.info[_WAITING] = [each for each in waiting if undone.nested and not _within(each[0], undone)]
+    if pending := db.info.get(_PENDING):
+        db.info[_PENDING] = [item for item in pending if rolled_back.nested and not _is_within(item[0], rolled_back)]
 
 
-def _within(inner: SessionTransaction | None, outer: SessionTransaction) -> bool:
+def _is_within(inner: SessionTransaction | None, outer: SessionTransaction) -> bool:
     while inner is not None and inner is not outer:
         inner = inner.parent
     return inner is not None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from domain.errors import Refused
-from domain.file_errors import naming
+from domain.file_errors import add_filename_to_errors
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead
@@ -46,7 +46,7 @@ class ArchiveWriter:
         """Write and hash the bytes that the tar passes on."""
         if self._file.closed:  # the backup was aborted, and the tar still writes its end
             return len(content)
-        with naming(self._path):
+        with add_filename_to_errors(self._path):
             self._file.write(content)
         self._hash.update(content)
         self.bytes += len(content)
@@ -64,13 +64,13 @@ class ArchiveWriter:
         info = tarfile.TarInfo(name)
         info.size, info.mode = length, 0o600
         self._tar.addfile(info, source)
-        _forget_members(self._tar)
+        _clear_member_list(self._tar)
 
     def seal(self) -> str:
         """Write the last line, sync the file to disk and close it; return the SHA-256 in that line."""
         self._tar.close()
         digest = self._hash.hexdigest()
-        with naming(self._path), self._file:
+        with add_filename_to_errors(self._path), self._file:
             self._file.write(_SEAL + digest.encode() + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -81,7 +81,7 @@ class ArchiveWriter:
         self._file.close()
 
 
-class _Sealed(io.RawIOBase):
+class _HashingReader(io.RawIOBase):
     """The tar part of an open backup, hashed while it is read."""
 
     def __init__(self, file: IO[bytes], length: int) -> None:
@@ -96,7 +96,7 @@ class _Sealed(io.RawIOBase):
         return content
 
 
-def stated_seal(file: IO[bytes]) -> str:
+def read_seal(file: IO[bytes]) -> str:
     """Return the SHA-256 in the last line of the open file.
 
     Raises:
@@ -113,7 +113,7 @@ def stated_seal(file: IO[bytes]) -> str:
 
 
 @contextmanager
-def members_of(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
+def open_members(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """Yield (name, content) of each member of an open backup, in order.
 
     Each content must be read before the next member. When the block ends, all bytes have been compared with
@@ -122,46 +122,46 @@ def members_of(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     Raises:
         BackupDamaged: the file was truncated or altered, or has a member that is not a regular file.
     """
-    seal = stated_seal(file)
-    inside = _Sealed(file, file.seek(0, io.SEEK_END) - _SEAL_LENGTH)
-    with _opened(inside) as tar:
+    seal = read_seal(file)
+    body = _HashingReader(file, file.seek(0, io.SEEK_END) - _SEAL_LENGTH)
+    with _open_tar(body) as tar:
         try:
-            yield _plain_files(tar)
+            yield _iterate_members(tar)
         except tarfile.TarError as error:  # a truncated member
-            raise _damaged() from error
-    while inside.read(_BLOCK):
+            raise _damaged_error() from error
+    while body.read(_BLOCK):
         pass
-    if inside.hash.hexdigest() != seal:
-        raise _damaged()
+    if body.hash.hexdigest() != seal:
+        raise _damaged_error()
 
 
-def _opened(inside: _Sealed) -> tarfile.TarFile:
+def _open_tar(body: _HashingReader) -> tarfile.TarFile:
     try:
-        return tarfile.TarFile.open(fileobj=inside, mode="r|", bufsize=_BLOCK)
+        return tarfile.TarFile.open(fileobj=body, mode="r|", bufsize=_BLOCK)
     except _UNREADABLE as error:
-        raise _damaged() from error
+        raise _damaged_error() from error
 
 
-def _plain_files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
-    while (info := _next(tar)) is not None:
+def _iterate_members(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+    while (info := _next_member(tar)) is not None:
         content = tar.extractfile(info) if info.isreg() else None
         if content is None:
             raise BackupDamaged(f"{info.name!r} in the backup is no plain file; nothing of it is used.")
         yield info.name, content
-        _forget_members(tar)
+        _clear_member_list(tar)
 
 
-def _forget_members(tar: tarfile.TarFile) -> None:
+def _clear_member_list(tar: tarfile.TarFile) -> None:
     """Free the member list that tarfile collects and that is not used here."""
     tar.members.clear()  # type: ignore[attr-defined]  # missing in typeshed
 
 
-def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
+def _next_member(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
     try:
         return tar.next()
     except _UNREADABLE as error:
-        raise _damaged() from error
+        raise _damaged_error() from error
 
 
-def _damaged() -> BackupDamaged:
+def _damaged_error() -> BackupDamaged:
     return BackupDamaged("The file was cut or altered since it was written: its bytes don't match its seal.")

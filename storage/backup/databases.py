@@ -15,14 +15,14 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from domain.errors import NotNow, Refused
-from storage.backup.tables import MADE_AGAIN, count_rows, table_shapes
+from storage.backup.tables import DERIVED_TABLES, count_rows, inspect_tables
 from storage.engine import make_engine
 from storage.rows import metadata
-from storage.schema import revision_of, revisions, upgrade
+from storage.schema import read_revision, list_revisions, upgrade
 from storage.workspace import Workspace
 
 #: Suffixes of the database file, SQLite's write-ahead log and its index.
-_BESIDE = ("", "-wal", "-shm")
+_FILE_SUFFIXES = ("", "-wal", "-shm")
 
 
 def has_database(workspace: Workspace) -> bool:
@@ -31,7 +31,7 @@ def has_database(workspace: Workspace) -> bool:
     return file is None or file.exists()
 
 
-def filled_tables(workspace: Workspace) -> list[str]:
+def list_filled_tables(workspace: Workspace) -> list[str]:
     """Return the tables of the workspace's database that have more rows than in a new database.
 
     Raises:
@@ -42,9 +42,9 @@ def filled_tables(workspace: Workspace) -> list[str]:
     engine = make_engine(workspace.database_url)
     try:
         with engine.execution_options(overread_read_only=True).connect() as connection:
-            rows = _rows(connection)
-            new = _rows_of_a_new_one(revision_of(connection)) if any(rows.values()) else {}
-            return [name for name, count in rows.items() if count > new.get(name, 0)]
+            rows = _count_rows_by_table(connection)
+            initial_rows = _count_initial_rows(read_revision(connection)) if any(rows.values()) else {}
+            return [name for name, count in rows.items() if count > initial_rows.get(name, 0)]
     except SQLAlchemyError as error:
         raise NotNow(f"The database of {workspace.home} could not be read: {error}.") from error
     finally:
@@ -52,23 +52,23 @@ def filled_tables(workspace: Workspace) -> list[str]:
 
 
 @contextmanager
-def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
+def open_new_database(workspace: Workspace, *, previous_files: Path) -> Iterator[Connection]:
     """Open a transaction on a database without tables, which becomes the workspace's when the block ends.
 
     An error leaves the old database unchanged. On SQLite the new database is a new file, and an old one moves
-    to the folder ``aside``. On a server the old tables are dropped in the same transaction.
+    to the folder ``previous_files``. On a server the old tables are dropped in the same transaction.
     """
     file = _sqlite_file(workspace)
     if file is None:
-        with _on_server(workspace) as connection:
+        with _open_server_database(workspace) as connection:
             yield connection
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.exists():
         _check_unused(file)
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".restoring-") as folder:
-        new = Path(folder) / file.name
-        engine = make_engine(f"sqlite:///{new}")
+        new_file = Path(folder) / file.name
+        engine = make_engine(f"sqlite:///{new_file}")
         try:
             with engine.connect() as connection:
                 # Foreign keys are checked once, at the end, because rows are inserted unchanged.
@@ -76,30 +76,30 @@ def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
                 driver.execute("PRAGMA foreign_keys = OFF")
                 with connection.begin():
                     yield connection
-                    if loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-                        raise ValueError(f"table {loose[0]} refers to a row that is not there")
+                    if violation := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+                        raise ValueError(f"table {violation[0]} refers to a row that is not there")
         finally:
             engine.dispose()  # closing the last connection checkpoints the write-ahead log into the file
-        _sync(new)
-        for ending in _BESIDE:
-            old = file.with_name(file.name + ending)
-            if old.exists():
-                aside.mkdir(parents=True, exist_ok=True)
-                old.replace(aside / old.name)
-        new.replace(file)
-        _sync(file.parent)
+        _fsync(new_file)
+        for suffix in _FILE_SUFFIXES:
+            old_file = file.with_name(file.name + suffix)
+            if old_file.exists():
+                previous_files.mkdir(parents=True, exist_ok=True)
+                old_file.replace(previous_files / old_file.name)
+        new_file.replace(file)
+        _fsync(file.parent)
 
 
 @contextmanager
-def _on_server(workspace: Workspace) -> Iterator[Connection]:
+def _open_server_database(workspace: Workspace) -> Iterator[Connection]:
     engine = make_engine(workspace.database_url)
     try:
         with engine.begin() as connection:
             connection.exec_driver_sql("SET LOCAL TIME ZONE 'UTC'")
             connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # for open transactions of the app
             _drop_everything(connection)
-            if left := [shape.name for shape in table_shapes(connection)]:
-                raise Refused(f"The database has tables that are not Overread's: {', '.join(left[:6])}.")
+            if foreign_tables := [shape.name for shape in inspect_tables(connection)]:
+                raise Refused(f"The database has tables that are not Overread's: {', '.join(foreign_tables[:6])}.")
             yield connection
     finally:
         engine.dispose()
@@ -114,11 +114,11 @@ def _drop_everything(connection: Connection) -> None:
     Raises:
         Refused: a newer version of Overread created the tables.
     """
-    revision = revision_of(connection)
-    if revision is not None and revision not in revisions():
+    revision = read_revision(connection)
+    if revision is not None and revision not in list_revisions():
         raise Refused("A newer version of Overread made the tables of this database. Use that version.")
-    there = {*inspect(connection).get_table_names()}
-    for name in sorted(there & {*metadata.tables, *MADE_AGAIN, "alembic_version"}):
+    existing = {*inspect(connection).get_table_names()}
+    for name in sorted(existing & {*metadata.tables, *DERIVED_TABLES, "alembic_version"}):
         connection.exec_driver_sql(f'DROP TABLE "{name}" CASCADE')
     functions = connection.exec_driver_sql(
         "SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace "
@@ -128,20 +128,20 @@ def _drop_everything(connection: Connection) -> None:
         connection.exec_driver_sql(f"DROP FUNCTION {function}")
 
 
-def _rows(connection: Connection) -> dict[str, int]:
-    return {shape.name: count_rows(connection, shape.name) for shape in table_shapes(connection)}
+def _count_rows_by_table(connection: Connection) -> dict[str, int]:
+    return {shape.name: count_rows(connection, shape.name) for shape in inspect_tables(connection)}
 
 
-def _rows_of_a_new_one(revision: str | None) -> dict[str, int]:
+def _count_initial_rows(revision: str | None) -> dict[str, int]:
     """Return the number of rows by table that the migrations themselves insert, such as settings."""
-    if revision not in revisions():
+    if revision not in list_revisions():
         return {}
     with tempfile.TemporaryDirectory() as folder:
         engine = make_engine(f"sqlite:///{folder}/new.sqlite")
         try:
             upgrade(engine, revision)
             with engine.connect() as connection:
-                return _rows(connection)
+                return _count_rows_by_table(connection)
         finally:
             engine.dispose()
 
@@ -163,7 +163,7 @@ def _sqlite_file(workspace: Workspace) -> Path | None:
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
 
-def _sync(path: Path) -> None:
+def _fsync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -23,22 +23,22 @@ from domain.version import VERSION
 from storage.backup.archive import ArchiveWriter
 from storage.backup.databases import has_database
 from storage.backup.manifest import FORMAT, NAME, FileInBackup, ImagesInBackup, Manifest, TableInBackup
-from storage.backup.tables import TableShape, lines_of, table_shapes
+from storage.backup.tables import TableShape, iterate_lines, inspect_tables
 from storage.engine import make_engine
-from storage.images.files import image_store
-from storage.schema import revision_of, revisions
-from storage.schema_check import describe_differences, expected_tables, schema_differences
-from storage.workspace import KEPT, Workspace
+from storage.images.files import get_image_store
+from storage.schema import read_revision, list_revisions
+from storage.schema_check import describe_differences, list_expected_tables, find_schema_differences
+from storage.workspace import BACKED_UP, Workspace
 
 #: Lines of a table are compressed in parts of about this many bytes.
-_PART = 4 << 20
-_LEFT_BEHIND = 24 * 3600
+_PART_BYTES = 4 << 20
+_STALE_AFTER_SECONDS = 24 * 3600
 #: Called with the current step, the amount done and the total.
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class BackupResult:
     """A finished backup; ``sha256`` is the hash in its last line."""
 
     path: Path
@@ -49,7 +49,7 @@ class Made:
     @property
     def current(self) -> bool:
         """Whether the tables have the schema of this version."""
-        return self.manifest.revision == revisions()[-1]
+        return self.manifest.revision == list_revisions()[-1]
 
 
 def make_backup(
@@ -60,7 +60,7 @@ def make_backup(
     replace: bool = False,
     now: datetime,
     progress: Progress = lambda *_: None,
-) -> Made:
+) -> BackupResult:
     """Write the whole workspace to one file, which is moved to ``path`` when it is complete.
 
     The backup has everything that was committed before the call. Writers continue without waiting.
@@ -86,18 +86,18 @@ def make_backup(
     if not has_database(workspace):
         raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(path, now=now)
-    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.making-"))
+    _remove_stale_files(path, now=now)
+    work_folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.making-"))
     try:
-        with _one_state(workspace.database_url, aside, progress) as connection:
-            revision = revision_of(connection)
+        with _open_snapshot(workspace.database_url, work_folder, progress) as connection:
+            revision = read_revision(connection)
             if revision is None:
                 raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
-            own = None
-            if revision == revisions()[-1]:
-                _check_rows_are_whole(connection)
-                own = expected_tables(connection.dialect.name)
-            writer = ArchiveWriter(aside / "backup")
+            expected = None
+            if revision == list_revisions()[-1]:
+                _check_restorable(connection)
+                expected = list_expected_tables(connection.dialect.name)
+            writer = ArchiveWriter(work_folder / "backup")
             try:
                 images = _add_images(
                     writer, workspace, connection, with_images=with_images, progress=progress
@@ -111,51 +111,51 @@ def make_backup(
                     database=connection.dialect.name,
                     home=str(workspace.home),
                     tables=tuple(
-                        _add_tables(writer, table_shapes(connection, only=own), connection, progress)
+                        _add_tables(writer, inspect_tables(connection, include=expected), connection, progress)
                     ),
                     images=images,
                     files=files,
                 )
                 writer.add(NAME, manifest.to_bytes())
-                sealed = writer.seal()
+                digest = writer.seal()
             finally:
                 writer.close()
-        (aside / "backup").replace(path)
-        _sync(path.parent)
+        (work_folder / "backup").replace(path)
+        _fsync(path.parent)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
-    return Made(path=path, bytes=path.stat().st_size, sha256=sealed, manifest=manifest)
+        shutil.rmtree(work_folder, ignore_errors=True)
+    return BackupResult(path=path, bytes=path.stat().st_size, sha256=digest, manifest=manifest)
 
 
-def _check_rows_are_whole(connection: Connection) -> None:
+def _check_restorable(connection: Connection) -> None:
     """Raise Refused if a table or column is missing, altered or added: such a backup cannot be restored."""
-    differences = schema_differences(connection)
+    differences = find_schema_differences(connection)
     if not all(difference.rows_are_whole for difference in differences):
         raise Refused(f"{describe_differences(differences)} No backup was written: it could not be restored.")
 
 
 @contextmanager
-def _one_state(url: str, aside: Path, progress: Progress) -> Iterator[Connection]:
+def _open_snapshot(url: str, work_folder: Path, progress: Progress) -> Iterator[Connection]:
     """Open a connection that sees one snapshot of the database."""
     engine = make_engine(url)
     try:
-        with _one_state_of(engine, aside, progress) as connection:
+        with _open_engine_snapshot(engine, work_folder, progress) as connection:
             yield connection
     finally:
         engine.dispose()
 
 
 @contextmanager
-def _one_state_of(engine: Engine, aside: Path, progress: Progress) -> Iterator[Connection]:
+def _open_engine_snapshot(engine: Engine, work_folder: Path, progress: Progress) -> Iterator[Connection]:
     if engine.dialect.name == "sqlite":
-        _copy_sqlite(engine, aside / "copy.sqlite", progress)
-        copy = make_engine(f"sqlite:///{aside / 'copy.sqlite'}")
+        _copy_sqlite(engine, work_folder / "copy.sqlite", progress)
+        copy = make_engine(f"sqlite:///{work_folder / 'copy.sqlite'}")
         try:
             with copy.execution_options(overread_read_only=True).connect() as connection:
-                said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-                if said != "ok":
+                check_result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+                if check_result != "ok":
                     raise Refused(
-                        f"The database is damaged ({said}), so it is not backed up over a good one."
+                        f"The database is damaged ({check_result}), so it is not backed up over a good one."
                     )
                 yield connection
         finally:
@@ -176,9 +176,9 @@ def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
     try:
         connection = engine.raw_connection()
     except (OperationalError, sqlite3.OperationalError) as error:
-        why = str(getattr(error, "orig", error)).splitlines()[0]
+        reason = str(getattr(error, "orig", error)).splitlines()[0]
         raise NotNow(
-            f"The database could not be opened: {why}. SQLite writes beside it even to read it: see that the "
+            f"The database could not be opened: {reason}. SQLite writes beside it even to read it: see that the "
             "workspace can be written, or back up a copy of the folder."
         ) from error
     source = cast("sqlite3.Connection", connection.driver_connection)
@@ -188,7 +188,7 @@ def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
         with sqlite3.connect(target) as copy:
             source.backup(
                 copy, pages=4096, sleep=0,
-                progress=lambda _, left, pages: progress("database", pages - left, pages),
+                progress=lambda _, remaining, pages: progress("database", pages - remaining, pages),
             )  # fmt: skip
         copy.close()
     finally:
@@ -204,10 +204,10 @@ def _add_images(
     with_images: bool,
     progress: Progress,
 ) -> ImagesInBackup:
-    found = connection.exec_driver_sql("SELECT sha256 FROM image").scalars()
-    names = sorted(found)
+    rows = connection.exec_driver_sql("SELECT sha256 FROM image").scalars()
+    names = sorted(rows)
     digest, size, count, missing = hashlib.sha256(), 0, 0, []
-    store = image_store(workspace)
+    store = get_image_store(workspace)
     for done, name in enumerate(names if with_images else (), start=1):
         try:
             content = store.read(name)
@@ -236,20 +236,20 @@ def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterato
             continue  # a list that was removed meanwhile
         with file:
             length = os.fstat(file.fileno()).st_size
-            hashed = _Hashed(file)
-            writer.add_file(f"files/{relative}", hashed, length)
-        yield FileInBackup(path=relative, bytes=length, sha256=hashed.hash.hexdigest())
+            reader = _HashingReader(file)
+            writer.add_file(f"files/{relative}", reader, length)
+        yield FileInBackup(path=relative, bytes=length, sha256=reader.hash.hexdigest())
         progress("files", done, done)
 
 
 def _files_below(home: Path) -> Iterator[Path]:
     """Yield the complete files. Files that are still being written and symbolic links are left out."""
-    for name in KEPT:
+    for name in BACKED_UP:
         top = home / name
         paths = [top] if top.is_file() else sorted(top.rglob("*"))
         for path in paths:
-            hidden = any(part.startswith(".") for part in path.relative_to(home).parts)
-            if path.is_file() and not path.is_symlink() and not hidden:
+            is_hidden = any(part.startswith(".") for part in path.relative_to(home).parts)
+            if path.is_file() and not path.is_symlink() and not is_hidden:
                 yield path
 
 
@@ -262,17 +262,17 @@ def _add_tables(
 
 
 def _add_table(writer: ArchiveWriter, connection: Connection, shape: TableShape) -> TableInBackup:
-    digest, rows, part, number = hashlib.sha256(), 0, bytearray(), 0
-    for line in lines_of(connection, shape):
+    digest, rows, buffer, number = hashlib.sha256(), 0, bytearray(), 0
+    for line in iterate_lines(connection, shape):
         digest.update(line)
-        part += line
+        buffer += line
         rows += 1
-        if len(part) >= _PART:
+        if len(buffer) >= _PART_BYTES:
             number += 1
-            writer.add(_part_name(shape.name, number), gzip.compress(part, 5, mtime=0))
-            part.clear()
-    if part:
-        writer.add(_part_name(shape.name, number + 1), gzip.compress(part, 5, mtime=0))
+            writer.add(_part_name(shape.name, number), gzip.compress(buffer, 5, mtime=0))
+            buffer.clear()
+    if buffer:
+        writer.add(_part_name(shape.name, number + 1), gzip.compress(buffer, 5, mtime=0))
     return TableInBackup(name=shape.name, columns=shape.columns, rows=rows, sha256=digest.hexdigest())
 
 
@@ -280,7 +280,7 @@ def _part_name(table: str, number: int) -> str:
     return f"tables/{table}/{number:06d}.jsonl.gz"
 
 
-class _Hashed:
+class _HashingReader:
     """A file that is hashed while it is read."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -293,14 +293,14 @@ class _Hashed:
         return content
 
 
-def _sweep(path: Path, *, now: datetime) -> None:
+def _remove_stale_files(path: Path, *, now: datetime) -> None:
     """Remove temporary files of an interrupted backup to this path."""
-    for left in path.parent.glob(f".{path.name}.making-*"):
-        if left.stat().st_mtime < now.timestamp() - _LEFT_BEHIND:
-            shutil.rmtree(left, ignore_errors=True)
+    for folder in path.parent.glob(f".{path.name}.making-*"):
+        if folder.stat().st_mtime < now.timestamp() - _STALE_AFTER_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sync(folder: Path) -> None:
+def _fsync(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

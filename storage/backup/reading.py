@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from storage.backup.archive import BackupDamaged, members_of
+from storage.backup.archive import BackupDamaged, open_members
 from storage.backup.manifest import FORMAT, NAME, FileInBackup, Manifest
-from storage.workspace import KEPT
+from storage.workspace import BACKED_UP
 
 _IMAGE = re.compile(r"images/([0-9a-f]{64})")
 _PART = re.compile(r"tables/([a-z][a-z0-9_]{0,62})/([0-9]{6})\.jsonl\.gz")
@@ -21,7 +21,7 @@ _LARGEST_MANIFEST = 1 << 28
 _BLOCK = 1 << 20
 
 
-class _Lines:
+class _TableDigest:
     """Count and hash of a table's lines so far."""
 
     def __init__(self) -> None:
@@ -39,10 +39,10 @@ class _Lines:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Contents:
     """The members read so far."""
 
-    tables: dict[str, _Lines] = field(default_factory=dict)
+    tables: dict[str, _TableDigest] = field(default_factory=dict)
     files: dict[str, FileInBackup] = field(default_factory=dict)
     images: Any = field(default_factory=hashlib.sha256)
     count: int = 0
@@ -50,7 +50,7 @@ class _Seen:
     last_image: str = ""
 
 
-def checked_manifest(file: IO[bytes], *, progress: Callable[[int], None] = lambda _: None) -> Manifest:
+def verify_archive(file: IO[bytes], *, progress: Callable[[int], None] = lambda _: None) -> Manifest:
     """Read an open backup completely and compare each part with the manifest.
 
     Args:
@@ -61,40 +61,40 @@ def checked_manifest(file: IO[bytes], *, progress: Callable[[int], None] = lambd
         BackupDamaged: the file was truncated or altered, or has a member that Overread does not write; the
             message states which.
     """
-    seen, manifest = _Seen(), None
-    with members_of(file) as members:
+    contents, manifest = _Contents(), None
+    with open_members(file) as members:
         for name, content in members:
             if manifest is not None:
                 raise BackupDamaged(f"{name!r} comes after the end of the backup.")
             if name == NAME:
-                manifest = _manifest(content)
-            elif found := _IMAGE.fullmatch(name):
-                _see_image(seen, found[1], content)
-            elif found := _PART.fullmatch(name):
-                _see_part(seen, found[1], int(found[2]), content)
+                manifest = _parse_manifest(content)
+            elif match := _IMAGE.fullmatch(name):
+                _read_image(contents, match[1], content)
+            elif match := _PART.fullmatch(name):
+                _read_part(contents, match[1], int(match[2]), content)
             else:
-                _see_file(seen, safe_path(name), content)
+                _read_file(contents, validate_path(name), content)
             progress(file.tell())
     if manifest is None:
         raise BackupDamaged("The backup has no manifest.")
-    _compare(seen, manifest)
+    _compare_with_manifest(contents, manifest)
     return manifest
 
 
-def safe_path(name: str) -> str:
+def validate_path(name: str) -> str:
     """Return the path, relative to the workspace, of a member ``files/…``.
 
     Raises:
         BackupDamaged: the path leads outside the workspace.
     """
     path = PurePosixPath(name.removeprefix("files/"))
-    plain = name == f"files/{path}" and not path.is_absolute() and "\x00" not in name and "\\" not in name
-    if not plain or ".." in path.parts or path.parts[0] not in KEPT:
+    is_plain = name == f"files/{path}" and not path.is_absolute() and "\x00" not in name and "\\" not in name
+    if not is_plain or ".." in path.parts or path.parts[0] not in BACKED_UP:
         raise BackupDamaged(f"The backup holds {name!r}, which would be written where no backup writes.")
     return str(path)
 
 
-def unpacked(content: IO[bytes]) -> bytes:
+def decompress_part(content: IO[bytes]) -> bytes:
     """Decompress the lines of one part of a table."""
     reader = zlib.decompressobj(wbits=31)
     try:
@@ -106,25 +106,25 @@ def unpacked(content: IO[bytes]) -> bytes:
     return lines
 
 
-def parts_of(name: str) -> str | None:
+def parse_table_name(name: str) -> str | None:
     """Return the table of a member; None for other members."""
-    found = _PART.fullmatch(name)
-    return found[1] if found else None
+    match = _PART.fullmatch(name)
+    return match[1] if match else None
 
 
-def image_of(name: str) -> str | None:
+def parse_image_name(name: str) -> str | None:
     """Return the SHA-256 of an image member; None for other members."""
-    found = _IMAGE.fullmatch(name)
-    return found[1] if found else None
+    match = _IMAGE.fullmatch(name)
+    return match[1] if match else None
 
 
-def blocks(content: IO[bytes]) -> Iterator[bytes]:
+def iterate_blocks(content: IO[bytes]) -> Iterator[bytes]:
     """Yield the content in blocks of one megabyte."""
     while block := content.read(_BLOCK):
         yield block
 
 
-def _manifest(content: IO[bytes]) -> Manifest:
+def _parse_manifest(content: IO[bytes]) -> Manifest:
     text = content.read(_LARGEST_MANIFEST)
     if f'"format": "{FORMAT}"'.encode() not in text:
         raise BackupDamaged(f"The file is no {FORMAT}; a newer version of Overread may have made it.")
@@ -134,42 +134,42 @@ def _manifest(content: IO[bytes]) -> Manifest:
         raise BackupDamaged(f"The manifest of the backup can't be read: {error}.") from error
 
 
-def _see_image(seen: _Seen, sha256: str, content: IO[bytes]) -> None:
+def _read_image(contents: _Contents, sha256: str, content: IO[bytes]) -> None:
     digest = hashlib.sha256()
-    for block in blocks(content):
+    for block in iterate_blocks(content):
         digest.update(block)
-        seen.bytes += len(block)
-    if digest.hexdigest() != sha256 or sha256 <= seen.last_image:
+        contents.bytes += len(block)
+    if digest.hexdigest() != sha256 or sha256 <= contents.last_image:
         raise BackupDamaged(f"The image {sha256} in the backup has other bytes, or is there twice.")
-    seen.images.update(f"{sha256}\n".encode())
-    seen.count, seen.last_image = seen.count + 1, sha256
+    contents.images.update(f"{sha256}\n".encode())
+    contents.count, contents.last_image = contents.count + 1, sha256
 
 
-def _see_part(seen: _Seen, table: str, number: int, content: IO[bytes]) -> None:
-    lines = seen.tables.setdefault(table, _Lines())
+def _read_part(contents: _Contents, table: str, number: int, content: IO[bytes]) -> None:
+    lines = contents.tables.setdefault(table, _TableDigest())
     if number != lines.parts + 1:
         raise BackupDamaged(f"A part of table {table} is missing from the backup, or is there twice.")
-    lines.add(unpacked(content))
+    lines.add(decompress_part(content))
 
 
-def _see_file(seen: _Seen, path: str, content: IO[bytes]) -> None:
+def _read_file(contents: _Contents, path: str, content: IO[bytes]) -> None:
     digest, length = hashlib.sha256(), 0
-    for block in blocks(content):
+    for block in iterate_blocks(content):
         digest.update(block)
         length += len(block)
-    if path in seen.files:
+    if path in contents.files:
         raise BackupDamaged(f"The backup holds {path!r} twice.")
-    seen.files[path] = FileInBackup(path=path, bytes=length, sha256=digest.hexdigest())
+    contents.files[path] = FileInBackup(path=path, bytes=length, sha256=digest.hexdigest())
 
 
-def _compare(seen: _Seen, manifest: Manifest) -> None:
+def _compare_with_manifest(contents: _Contents, manifest: Manifest) -> None:
     stated = {table.name: (table.rows, table.sha256) for table in manifest.tables if table.rows}
-    found = {name: (lines.rows, lines.sha256) for name, lines in seen.tables.items()}
-    images = (seen.count, seen.bytes, seen.images.hexdigest())
-    of = manifest.images
+    actual = {name: (lines.rows, lines.sha256) for name, lines in contents.tables.items()}
+    images = (contents.count, contents.bytes, contents.images.hexdigest())
+    stated_images = manifest.images
     if (
-        found != stated
-        or images != (of.count, of.bytes, of.sha256)
-        or seen.files != {each.path: each for each in manifest.files}
+        actual != stated
+        or images != (stated_images.count, stated_images.bytes, stated_images.sha256)
+        or contents.files != {file.path: file for file in manifest.files}
     ):
         raise BackupDamaged("The backup does not hold what its manifest says.")

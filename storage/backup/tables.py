@@ -28,7 +28,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
 )
 _ROWS_AT_ONCE = 2_000
 #: The search index. Each database has its own form of it, and it is rebuilt from the questions.
-MADE_AGAIN = ("question_words",)
+DERIVED_TABLES = ("question_words",)
 _encoder = msgspec.json.Encoder()
 
 
@@ -41,15 +41,15 @@ class TableShape:
     key: tuple[str, ...]
 
 
-def table_shapes(connection: Connection, *, only: Collection[str] | None = None) -> list[TableShape]:
-    """Return the tables of the database, or ``only`` these. Each table follows the tables that it refers to.
+def inspect_tables(connection: Connection, *, include: Collection[str] | None = None) -> list[TableShape]:
+    """Return the tables of the database, or ``include`` these. Each table follows the tables that it refers to.
 
-    Alembic's table and derived tables (:data:`MADE_AGAIN`) are left out.
+    Alembic's table and derived tables (:data:`DERIVED_TABLES`) are left out.
     """
     inspector = inspect(connection)
     names = [name for name, _ in inspector.get_sorted_table_and_fkc_names() if name]
     return [
-        _shape(inspector, name) for name in names if not _left_out(name) and (only is None or name in only)
+        _inspect_table(inspector, name) for name in names if not _is_excluded(name) and (include is None or name in include)
     ]
 
 
@@ -58,11 +58,11 @@ def count_rows(connection: Connection, table: str) -> int:
     return int(connection.exec_driver_sql(statement).scalar_one())
 
 
-def lines_of(connection: Connection, shape: TableShape) -> Iterator[bytes]:
+def iterate_lines(connection: Connection, shape: TableShape) -> Iterator[bytes]:
     """Yield the rows as lines, with newlines. At most some thousands are in memory."""
     sqlite = connection.dialect.name == "sqlite"
-    out = [_OUT_SQLITE.get(kind) if sqlite else _OUT_POSTGRES.get(kind) for kind in shape.columns.values()]
-    asked = [(place, change) for place, change in enumerate(out) if change is not None]
+    converters = [_FROM_SQLITE.get(kind) if sqlite else _FROM_POSTGRES.get(kind) for kind in shape.columns.values()]
+    conversions = [(index, convert) for index, convert in enumerate(converters) if convert is not None]
     collate = "" if sqlite else ' COLLATE "C"'
     order = ", ".join(
         f'"{name}"{collate if shape.columns[name] == "text" else ""}' for name in shape.key or shape.columns
@@ -72,9 +72,9 @@ def lines_of(connection: Connection, shape: TableShape) -> Iterator[bytes]:
     streamed = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
     for row in connection.exec_driver_sql(statement, execution_options=streamed):
         values = list(row)
-        for place, change in asked:
-            if values[place] is not None:
-                values[place] = change(values[place])
+        for index, convert in conversions:
+            if values[index] is not None:
+                values[index] = convert(values[index])
         yield _encoder.encode(values) + b"\n"
 
 
@@ -86,25 +86,25 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
     """
     sqlite = connection.dialect.name == "sqlite"
     decode = msgspec.json.Decoder(list[Any]).decode
-    back = [(_IN_SQLITE if sqlite else _IN_POSTGRES).get(kind) for kind in shape.columns.values()]
-    asked = [(place, change) for place, change in enumerate(back) if change is not None]
+    converters = [(_TO_SQLITE if sqlite else _TO_POSTGRES).get(kind) for kind in shape.columns.values()]
+    conversions = [(index, convert) for index, convert in enumerate(converters) if convert is not None]
 
     def rows() -> Iterator[Sequence[Any]]:
         for line in lines:
             values = decode(line)
             if len(values) != len(shape.columns):
                 raise ValueError(f"a line of table {shape.name} with {len(values)} values")
-            for place, change in asked:
-                if values[place] is not None:
-                    values[place] = change(values[place])
+            for index, convert in conversions:
+                if values[index] is not None:
+                    values[index] = convert(values[index])
             yield values
 
     driver: Any = connection.connection.driver_connection  # sqlite3's or psycopg's
     columns = ", ".join(f'"{name}"' for name in shape.columns)
     try:
         if sqlite:
-            marks = ", ".join("?" * len(shape.columns))
-            statement = f'INSERT INTO "{shape.name}" ({columns}) VALUES ({marks})'  # noqa: S608 - its own names
+            placeholders = ", ".join("?" * len(shape.columns))
+            statement = f'INSERT INTO "{shape.name}" ({columns}) VALUES ({placeholders})'  # noqa: S608 - its own names
             return int(driver.cursor().executemany(statement, rows()).rowcount)
         with driver.cursor() as cursor:
             with cursor.copy(f'COPY "{shape.name}" ({columns}) FROM STDIN') as copy:
@@ -115,7 +115,7 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
         raise ValueError(f"table {shape.name}: {error}") from error
 
 
-def count_on(connection: Connection, shape: TableShape) -> None:
+def reset_sequence(connection: Connection, shape: TableShape) -> None:
     """Set PostgreSQL's sequence to the highest number. SQLite does so by itself."""
     if connection.dialect.name == "sqlite" or len(shape.key) != 1:
         return
@@ -133,53 +133,53 @@ def count_on(connection: Connection, shape: TableShape) -> None:
         )
 
 
-def _left_out(name: str) -> bool:
+def _is_excluded(name: str) -> bool:
     """Return whether the table is left out, including the internal tables of SQLite's search index."""
     return name == "alembic_version" or any(
-        name == each or name.startswith(f"{each}_") for each in MADE_AGAIN
+        name == derived or name.startswith(f"{derived}_") for derived in DERIVED_TABLES
     )
 
 
-def _shape(inspector: Inspector, name: str) -> TableShape:
-    columns = {each["name"]: _kind(name, each["name"], each["type"]) for each in inspector.get_columns(name)}
+def _inspect_table(inspector: Inspector, name: str) -> TableShape:
+    columns = {column["name"]: _kind(name, column["name"], column["type"]) for column in inspector.get_columns(name)}
     return TableShape(
         name=name, columns=columns, key=tuple(inspector.get_pk_constraint(name)["constrained_columns"])
     )
 
 
-def _kind(table: str, column: str, of: types.TypeEngine[Any]) -> str:
-    for known, kind in _KINDS:
-        if isinstance(of, known):
+def _kind(table: str, column: str, column_type: types.TypeEngine[Any]) -> str:
+    for sql_type, kind in _KINDS:
+        if isinstance(column_type, sql_type):
             return kind
-    raise ValueError(f"{table}.{column} is {of!r}, which no backup knows how to write")
+    raise ValueError(f"{table}.{column} is {column_type!r}, which no backup knows how to write")
 
 
-def _utc(value: datetime) -> datetime:
+def _to_utc(value: datetime) -> datetime:
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def _real(value: float) -> float | str:
+def _encode_real(value: float) -> float | str:
     return value if math.isfinite(value) else repr(value)
 
 
-def _time_for_sqlite(text: str) -> str:
+def _format_sqlite_time(text: str) -> str:
     return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
-_Change = Callable[[Any], Any]
-_OUT_SQLITE: dict[str, _Change] = {
+_Converter = Callable[[Any], Any]
+_FROM_SQLITE: dict[str, _Converter] = {
     "boolean": bool,
-    "time": lambda text: _utc(datetime.fromisoformat(text)),
-    "real": _real,
+    "time": lambda text: _to_utc(datetime.fromisoformat(text)),
+    "real": _encode_real,
 }
-_OUT_POSTGRES: dict[str, _Change] = {"time": _utc, "real": lambda value: _real(float(value))}
-_IN_SQLITE: dict[str, _Change] = {
+_FROM_POSTGRES: dict[str, _Converter] = {"time": _to_utc, "real": lambda value: _encode_real(float(value))}
+_TO_SQLITE: dict[str, _Converter] = {
     "boolean": int,
-    "time": _time_for_sqlite,
+    "time": _format_sqlite_time,
     "bytes": base64.b64decode,
     "real": float,
 }
-_IN_POSTGRES: dict[str, _Change] = {
+_TO_POSTGRES: dict[str, _Converter] = {
     "time": datetime.fromisoformat,
     "bytes": base64.b64decode,
     "real": float,

@@ -23,14 +23,14 @@ from storage.rows import (
     DrawRow,
     PersonRow,
     QuestionRow,
-    RuleTakenBackRow,
+    RuleReversalRow,
     StratumRow,
 )
 from storage.sampling.batches import add_batch
 from storage.types import AnySelect
 
 #: The stratum of questions that were selected by a search, not drawn at random.
-CHOSEN = "found by search"
+FOUND_BY_SEARCH = "found by search"
 _REJECT = "reject"
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
@@ -56,7 +56,7 @@ def add_rule(
     db: Session,
     *,
     dataset_id: int,
-    what: str,
+    action: str,
     search: dict[str, Any],
     reason: str,
     questions: Sequence[int],
@@ -70,7 +70,7 @@ def add_rule(
         AppliedRuleRow(
             id=number,
             dataset_id=dataset_id,
-            what=what,
+            what=action,
             search=to_json(search),
             reason=reason,
             questions=len(questions),
@@ -80,26 +80,26 @@ def add_rule(
         )
     )
     db.flush()
-    values = [{"rule_id": number, "question_id": each} for each in questions]
+    values = [{"rule_id": number, "question_id": question} for question in questions]
     if values:
         db.execute(insert(AppliedQuestionRow), values)
     return number
 
 
-def take_back(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
+def revert_rule(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
     """Revert the rule from ``now`` on."""
-    db.add(RuleTakenBackRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
+    db.add(RuleReversalRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
     db.flush()
 
 
 def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None = None) -> list[AppliedRule]:
     """Return all rules, those of one dataset, or the one with that number; the newest first."""
     statement = (
-        select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, RuleTakenBackRow)
+        select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, RuleReversalRow)
         .join(DatasetRow, DatasetRow.id == AppliedRuleRow.dataset_id)
         .outerjoin(BatchRow, BatchRow.id == AppliedRuleRow.batch_id)
         .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
-        .outerjoin(RuleTakenBackRow, RuleTakenBackRow.rule_id == AppliedRuleRow.id)
+        .outerjoin(RuleReversalRow, RuleReversalRow.rule_id == AppliedRuleRow.id)
         .order_by(AppliedRuleRow.id.desc())
     )
     if dataset_id is not None:
@@ -117,55 +117,55 @@ def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None
             batch=batch,
             by=person or "command line",
             applied_at=rule.applied_at,
-            back_at=back.taken_back_at if back else None,
-            back_reason=back.reason if back else "",
+            back_at=reversal.taken_back_at if reversal else None,
+            back_reason=reversal.reason if reversal else "",
         )
-        for rule, dataset, batch, person, back in db.execute(statement)
+        for rule, dataset, batch, person, reversal in db.execute(statement)
     ]
 
 
-def rule_of(db: Session, *, number: int) -> AppliedRule:
+def load_rule(db: Session, *, number: int) -> AppliedRule:
     """Return the rule with that number.
 
     Raises:
         NotFound: there is none.
     """
-    found = list_rules(db, number=number)
-    if not found:
+    rules = list_rules(db, number=number)
+    if not rules:
         raise NotFound(f"There is no rule number {number}.")
-    return found[0]
+    return rules[0]
 
 
-def rejecting_rules(db: Session, *, dataset_id: int) -> list[datetime]:
+def list_rejection_times(db: Session, *, dataset_id: int) -> list[datetime]:
     """Return the times of the rules that reject questions of the dataset and were not reverted."""
     return [
-        each.applied_at
-        for each in list_rules(db, dataset_id=dataset_id)
-        if each.what == _REJECT and each.back_at is None
+        rule.applied_at
+        for rule in list_rules(db, dataset_id=dataset_id)
+        if rule.what == _REJECT and rule.back_at is None
     ]
 
 
-def rejected_now(*, dataset_id: int) -> AnySelect:
+def select_rejected(*, dataset_id: int) -> AnySelect:
     """Return a query for the numbers of the dataset's questions that a rule in force rejects."""
     return (
         select(AppliedQuestionRow.question_id)
         .join(AppliedRuleRow, AppliedRuleRow.id == AppliedQuestionRow.rule_id)
-        .outerjoin(RuleTakenBackRow, RuleTakenBackRow.rule_id == AppliedRuleRow.id)
+        .outerjoin(RuleReversalRow, RuleReversalRow.rule_id == AppliedRuleRow.id)
         .where(
             AppliedRuleRow.dataset_id == dataset_id,
             AppliedRuleRow.what == _REJECT,
-            RuleTakenBackRow.rule_id.is_(None),
+            RuleReversalRow.rule_id.is_(None),
         )
     )
 
 
 def count_rejected(db: Session, *, dataset_id: int) -> int:
     """Return how many questions of the dataset are rejected by rules in force."""
-    found = rejected_now(dataset_id=dataset_id).distinct().subquery()
-    return int(db.execute(select(func.count()).select_from(found)).scalar_one())
+    rejected = select_rejected(dataset_id=dataset_id).distinct().subquery()
+    return int(db.execute(select(func.count()).select_from(rejected)).scalar_one())
 
 
-def left_out_of(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
+def load_exclusion_reasons(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
     """Return, for each of these questions that a rule cannot use, the last reason that applies."""
     reasons = (
         (
@@ -186,13 +186,13 @@ def left_out_of(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
         ("judged", "SELECT question_id FROM verdict WHERE "),
         ("released", "SELECT question_id FROM release_item WHERE "),
     )
-    found: dict[int, str] = {}
+    excluded: dict[int, str] = {}
     for start in range(0, len(numbers), _CHUNK):
-        chunk = ",".join(str(int(each)) for each in numbers[start : start + _CHUNK])
+        chunk = ",".join(str(int(number)) for number in numbers[start : start + _CHUNK])
         for reason, query in reasons:
             rows = db.execute(text(f"{query} question_id IN ({chunk})"))
-            found.update((row[0], reason) for row in rows)
-    return found
+            excluded.update((row[0], reason) for row in rows)
+    return excluded
 
 
 def add_queued_batch(
@@ -226,13 +226,13 @@ def add_queued_batch(
     )
     db.add(draw)
     db.flush()
-    for tier, count in _tiers(db, questions).items():
+    for tier, count in _count_tiers(db, questions).items():
         db.add(StratumRow(draw_id=draw.id or 0, tier=tier, size=count, drawn=count))
-    exams = dict(_exams(db, questions))
-    first: dict[int, int] = {}
+    exams = dict(_iterate_exam_numbers(db, questions))
+    first_of_exam: dict[int, int] = {}
     for number in questions:
-        first.setdefault(exams[number], number)
-    together = sorted(questions, key=lambda number: (first[exams[number]], number))
+        first_of_exam.setdefault(exams[number], number)
+    grouped = sorted(questions, key=lambda number: (first_of_exam[exams[number]], number))
     db.execute(
         insert(BatchQuestionRow),
         [
@@ -240,24 +240,24 @@ def add_queued_batch(
                 "batch_id": batch.id,
                 "question_id": number,
                 "draw_id": draw.id,
-                "stratum": CHOSEN,
+                "stratum": FOUND_BY_SEARCH,
                 "inclusion_probability": 1.0,
                 "position": position,
             }
-            for position, number in enumerate(together, start=1)
+            for position, number in enumerate(grouped, start=1)
         ],
     )
     db.flush()
     return batch
 
 
-def chosen_batches(db: Session) -> set[int]:
+def load_batches_from_search(db: Session) -> set[int]:
     """Return the numbers of batches whose questions were found by a search. They are no random samples."""
     statement = select(AppliedRuleRow.batch_id).where(AppliedRuleRow.batch_id.is_not(None))
-    return {each for each in db.execute(statement).scalars() if each is not None}
+    return {batch_id for batch_id in db.execute(statement).scalars() if batch_id is not None}
 
 
-def _tiers(db: Session, questions: Sequence[int]) -> dict[str, int]:
+def _count_tiers(db: Session, questions: Sequence[int]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for start in range(0, len(questions), _CHUNK):
         statement = select(QuestionRow.difficulty).where(
@@ -265,10 +265,10 @@ def _tiers(db: Session, questions: Sequence[int]) -> dict[str, int]:
         )
         for tier in db.execute(statement).scalars():
             counts[tier or ""] = counts.get(tier or "", 0) + 1
-    return {name: counts[name] for name in (*(str(each) for each in Difficulty), "") if name in counts}
+    return {name: counts[name] for name in (*(str(difficulty) for difficulty in Difficulty), "") if name in counts}
 
 
-def _exams(db: Session, questions: Sequence[int]) -> Iterable[tuple[int, int]]:
+def _iterate_exam_numbers(db: Session, questions: Sequence[int]) -> Iterable[tuple[int, int]]:
     for start in range(0, len(questions), _CHUNK):
         statement = select(QuestionRow.id, QuestionRow.exam_id).where(
             QuestionRow.id.in_(questions[start : start + _CHUNK])

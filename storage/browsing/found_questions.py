@@ -14,7 +14,7 @@ from storage.rows import ExamRow, QuestionRow, RadiographRow, VerdictRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundQuestion:
+class SearchResult:
     """One row of the list. ``decisions`` are those of each person's latest verdict, unordered."""
 
     number: int
@@ -30,7 +30,7 @@ class FoundQuestion:
     decisions: tuple[Decision, ...]
 
 
-def found_questions(db: Session, *, numbers: Sequence[int]) -> list[FoundQuestion]:
+def load_search_results(db: Session, *, numbers: Sequence[int]) -> list[SearchResult]:
     """Return these questions by ascending number; ``radiograph`` is the frontal one with an image."""
     columns = select(
         QuestionRow.id,
@@ -48,10 +48,10 @@ def found_questions(db: Session, *, numbers: Sequence[int]) -> list[FoundQuestio
         .where(QuestionRow.id.in_(numbers))
         .order_by(QuestionRow.id)
     ).all()
-    shown = _radiographs(db, {row.exam_id for row in rows})
-    decisions = _decisions(db, numbers)
+    radiographs = _load_radiographs(db, {row.exam_id for row in rows})
+    decisions = _load_decisions(db, numbers)
     return [
-        FoundQuestion(
+        SearchResult(
             number=row.id,
             id=row.key,
             stem=row.stem,
@@ -61,59 +61,59 @@ def found_questions(db: Session, *, numbers: Sequence[int]) -> list[FoundQuestio
             category=row.category,
             exam_number=row.exam_id,
             exam_id=row.exam_key,
-            radiograph=shown.get(row.exam_id),
+            radiograph=radiographs.get(row.exam_id),
             decisions=tuple(decisions.get(row.id, ())),
         )
         for row in rows
     ]
 
 
-def values_of(db: Session, *, dataset_id: int, column: str) -> list[tuple[str, int]]:
+def count_values(db: Session, *, dataset_id: int, column: str) -> list[tuple[str, int]]:
     """Return the values of a column of the dataset's questions with their counts, the most frequent first.
 
     This reads every question of the dataset, so cache the result.
     """
-    chosen = getattr(QuestionRow, column)
+    attribute = getattr(QuestionRow, column)
     statement = (
-        select(chosen, func.count().label("questions"))
-        .where(QuestionRow.dataset_id == dataset_id, chosen.is_not(None))
-        .group_by(chosen)
-        .order_by(func.count().desc(), chosen)
+        select(attribute, func.count().label("questions"))
+        .where(QuestionRow.dataset_id == dataset_id, attribute.is_not(None))
+        .group_by(attribute)
+        .order_by(func.count().desc(), attribute)
     )
     return [(row[0], row[1]) for row in db.execute(statement)]
 
 
-def number_of(db: Session, *, dataset_id: int, key: str) -> int | None:
+def find_question_number(db: Session, *, dataset_id: int, key: str) -> int | None:
     """Return the number of the question with that id; None if there is none."""
     statement = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_id, QuestionRow.key == key)
     return db.execute(statement).scalars().first()
 
 
-def _radiographs(db: Session, exam_ids: set[int]) -> dict[int, str]:
+def _load_radiographs(db: Session, exam_ids: set[int]) -> dict[int, str]:
     rows = db.execute(
         select(RadiographRow.exam_id, RadiographRow.key, RadiographRow.view)
         .where(RadiographRow.exam_id.in_(exam_ids), RadiographRow.image_sha256.is_not(None))
         .order_by(RadiographRow.exam_id, RadiographRow.position)
     ).all()
     frontal = {View.PA.value, View.AP.value}
-    found: dict[int, tuple[bool, str]] = {}
+    chosen: dict[int, tuple[bool, str]] = {}
     for exam, key, view in rows:
-        before = found.get(exam)
-        if before is None or (not before[0] and view in frontal):
-            found[exam] = (view in frontal, key)
-    return {exam: key for exam, (_, key) in found.items()}
+        previous = chosen.get(exam)
+        if previous is None or (not previous[0] and view in frontal):
+            chosen[exam] = (view in frontal, key)
+    return {exam: key for exam, (_, key) in chosen.items()}
 
 
-def _decisions(db: Session, numbers: Sequence[int]) -> dict[int, list[Decision]]:
+def _load_decisions(db: Session, numbers: Sequence[int]) -> dict[int, list[Decision]]:
     rows = db.execute(
         select(VerdictRow.question_id, VerdictRow.batch_id, VerdictRow.person_id, VerdictRow.decision)
         .where(VerdictRow.question_id.in_(numbers))
         .order_by(VerdictRow.question_id, VerdictRow.batch_id, VerdictRow.person_id, VerdictRow.revision)
     )
-    last: dict[tuple[int, int, int], Decision] = {}
+    latest: dict[tuple[int, int, int], Decision] = {}
     for question, batch, person, decision in rows:
-        last[question, batch, person] = Decision(decision)
-    found: dict[int, list[Decision]] = {}
-    for (question, _, _), decision in last.items():
-        found.setdefault(question, []).append(decision)
-    return found
+        latest[question, batch, person] = Decision(decision)
+    by_question: dict[int, list[Decision]] = {}
+    for (question, _, _), decision in latest.items():
+        by_question.setdefault(question, []).append(decision)
+    return by_question

@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from domain.history import QuestionEvent
 from records.values import from_json
-from records.verdicts import image_display
+from records.verdicts import image_display_from_column
 from storage.review.adjudications import adjudication_from_row
 from storage.review.verdicts import verdict_from_row
 from storage.rows import (
@@ -30,30 +30,30 @@ from storage.rows import (
     QuestionRow,
     ReleaseItemRow,
     ReleaseRow,
-    RuleTakenBackRow,
+    RuleReversalRow,
     SkipRow,
     VerdictRow,
 )
 
-_ByPeople = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[AdjudicationRow]
+_JudgementTable = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[AdjudicationRow]
 
 
-def events_of(db: Session, *, question_number: int) -> list[QuestionEvent]:
+def load_events(db: Session, *, question_number: int) -> list[QuestionEvent]:
     """Return all events, unordered. Problems have the time of the import, because the checks ran then."""
     return [
-        *_imported(db, question_number),
-        *_drawn(db, question_number),
-        *_assigned(db, question_number),
-        *_own_answers(db, question_number),
-        *_verdicts(db, question_number),
-        *_skips(db, question_number),
-        *_adjudications(db, question_number),
-        *_rules(db, question_number),
-        *_releases(db, question_number),
+        *_load_import_events(db, question_number),
+        *_load_draw_events(db, question_number),
+        *_load_assignment_events(db, question_number),
+        *_load_own_answer_events(db, question_number),
+        *_load_verdict_events(db, question_number),
+        *_load_skip_events(db, question_number),
+        *_load_adjudication_events(db, question_number),
+        *_load_rule_events(db, question_number),
+        *_load_release_events(db, question_number),
     ]
 
 
-def _imported(db: Session, number: int) -> list[QuestionEvent]:
+def _load_import_events(db: Session, number: int) -> list[QuestionEvent]:
     row = db.execute(
         select(ImportRow.file_name, ImportRow.file_format, ImportRow.imported_at, PersonRow.display_name,
                DatasetRow.name.label("dataset"))
@@ -82,7 +82,7 @@ def _imported(db: Session, number: int) -> list[QuestionEvent]:
     ]
 
 
-def _rules(db: Session, number: int) -> list[QuestionEvent]:
+def _load_rule_events(db: Session, number: int) -> list[QuestionEvent]:
     """Return the rules that rejected or queued the question, and their reversals."""
     of_question = AppliedQuestionRow.question_id == number
     applied = db.execute(
@@ -93,11 +93,11 @@ def _rules(db: Session, number: int) -> list[QuestionEvent]:
         .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
         .where(of_question)
     )  # fmt: skip
-    back = db.execute(
-        select(RuleTakenBackRow.rule_id, RuleTakenBackRow.reason, RuleTakenBackRow.taken_back_at,
+    reversals = db.execute(
+        select(RuleReversalRow.rule_id, RuleReversalRow.reason, RuleReversalRow.taken_back_at,
                PersonRow.display_name)
-        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == RuleTakenBackRow.rule_id)
-        .outerjoin(PersonRow, PersonRow.id == RuleTakenBackRow.person_id)
+        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == RuleReversalRow.rule_id)
+        .outerjoin(PersonRow, PersonRow.id == RuleReversalRow.person_id)
         .where(of_question)
     )  # fmt: skip
     return [
@@ -123,12 +123,12 @@ def _rules(db: Session, number: int) -> list[QuestionEvent]:
                 who=row.display_name,
                 more={"rule": row.rule_id, "reason": row.reason},
             )
-            for row in back
+            for row in reversals
         ),
     ]
 
 
-def _drawn(db: Session, number: int) -> list[QuestionEvent]:
+def _load_draw_events(db: Session, number: int) -> list[QuestionEvent]:
     rows = db.execute(
         select(BatchRow.name, DrawRow.drawn_at, PersonRow.display_name, BatchQuestionRow.stratum,
                BatchQuestionRow.inclusion_probability)
@@ -149,7 +149,7 @@ def _drawn(db: Session, number: int) -> list[QuestionEvent]:
     ]
 
 
-def _assigned(db: Session, number: int) -> list[QuestionEvent]:
+def _load_assignment_events(db: Session, number: int) -> list[QuestionEvent]:
     rows = db.execute(
         select(BatchRow.name, AssignmentRow.assigned_at, AssignmentRow.state, PersonRow.display_name)
         .join(BatchRow, BatchRow.id == AssignmentRow.batch_id)
@@ -165,46 +165,46 @@ def _assigned(db: Session, number: int) -> list[QuestionEvent]:
     ]  # fmt: skip
 
 
-def _own_answers(db: Session, number: int) -> list[QuestionEvent]:
+def _load_own_answer_events(db: Session, number: int) -> list[QuestionEvent]:
     return [
-        _by_a_person(
+        _event_by_person(
             row,
             what="own answer",
             when=row.committed_at,
             more={
                 "answer": None if row.answer is None else from_json(row.answer),
                 "confidence": row.confidence,
-                "image": image_display(row.image),
+                "image": image_display_from_column(row.image),
             },
         )
-        for row in _rows_of(db, OwnAnswerRow, number)
+        for row in _load_rows(db, OwnAnswerRow, number)
     ]
 
 
-def _verdicts(db: Session, number: int) -> list[QuestionEvent]:
+def _load_verdict_events(db: Session, number: int) -> list[QuestionEvent]:
     return [
-        _by_a_person(row, what="verdict", when=row.given_at, more={"verdict": verdict_from_row(row)})
-        for row in _rows_of(db, VerdictRow, number)
+        _event_by_person(row, what="verdict", when=row.given_at, more={"verdict": verdict_from_row(row)})
+        for row in _load_rows(db, VerdictRow, number)
     ]
 
 
-def _skips(db: Session, number: int) -> list[QuestionEvent]:
+def _load_skip_events(db: Session, number: int) -> list[QuestionEvent]:
     return [
-        _by_a_person(row, what="skipped", when=row.skipped_at, more={"why": row.reason})
-        for row in _rows_of(db, SkipRow, number)
+        _event_by_person(row, what="skipped", when=row.skipped_at, more={"why": row.reason})
+        for row in _load_rows(db, SkipRow, number)
     ]
 
 
-def _adjudications(db: Session, number: int) -> list[QuestionEvent]:
+def _load_adjudication_events(db: Session, number: int) -> list[QuestionEvent]:
     return [
-        _by_a_person(
+        _event_by_person(
             row, what="adjudication", when=row.given_at, more={"adjudication": adjudication_from_row(row)}
         )
-        for row in _rows_of(db, AdjudicationRow, number)
+        for row in _load_rows(db, AdjudicationRow, number)
     ]
 
 
-def _rows_of(db: Session, table: _ByPeople, number: int) -> Iterable[Row[Any]]:
+def _load_rows(db: Session, table: _JudgementTable, number: int) -> Iterable[Row[Any]]:
     """Return the table's rows on the question, each with the names of the batch and the person."""
     return db.execute(
         select(*table.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)
@@ -214,11 +214,11 @@ def _rows_of(db: Session, table: _ByPeople, number: int) -> Iterable[Row[Any]]:
     )
 
 
-def _by_a_person(row: Row[Any], *, what: str, when: datetime, more: dict[str, Any]) -> QuestionEvent:
+def _event_by_person(row: Row[Any], *, what: str, when: datetime, more: dict[str, Any]) -> QuestionEvent:
     return QuestionEvent(what=what, when=when, who=row.display_name, place=row.batch, more=more)
 
 
-def _releases(db: Session, number: int) -> list[QuestionEvent]:
+def _load_release_events(db: Session, number: int) -> list[QuestionEvent]:
     rows = db.execute(
         select(ReleaseRow.name, ReleaseRow.made_at, ReleaseItemRow.side, PersonRow.display_name)
         .join(ReleaseItemRow, ReleaseItemRow.release_id == ReleaseRow.id)

@@ -28,8 +28,8 @@ FACETS = {
     "prompt_version": "p",
     "import_id": "i",
 }
-_PLAIN = {"dataset_id", "format", "task", "difficulty", "import_id"}  # their values are words of ours
-_FEW = 3_000  # numbers; a look-up of one takes some 30 us, a scan of a million 200 ms
+_UNENCODED = {"dataset_id", "format", "task", "difficulty", "import_id"}  # their values are words of ours
+_FEW_ROWS = 3_000  # numbers; a look-up of one takes some 30 us, a scan of a million 200 ms
 # Hidden questions are in no list, and no message mentions that they cannot be found.
 _ORDINARY = "dataset_id NOT IN (SELECT dataset_id FROM hidden_set)"
 #: The facet of questions that have boxes.
@@ -51,15 +51,15 @@ class IndexState:
         return self.through < self.newest
 
 
-def facet(column: str, value: str | int | None) -> str:
+def encode_facet(column: str, value: str | int | None) -> str:
     """Return the facet of a column's value, as the index holds it."""
     letter = FACETS[column]
     if value is None:
         return f"{letter}none"
-    return f"{letter}{value}" if column in _PLAIN else f"{letter}x{str(value).encode().hex()}"
+    return f"{letter}{value}" if column in _UNENCODED else f"{letter}x{str(value).encode().hex()}"
 
 
-def index_state(db: Session) -> IndexState:
+def load_index_state(db: Session) -> IndexState:
     """Return which questions the index holds."""
     key = "rowid" if _is_sqlite(db) else "question_id"
     through = db.execute(text(f"SELECT max({key}) FROM question_words")).scalar_one()  # noqa: S608 - our own name
@@ -69,35 +69,35 @@ def index_state(db: Session) -> IndexState:
     return IndexState(through=through or 0, newest=newest or 0)
 
 
-def index_more(db: Session, *, after: int, most: int) -> int:
-    """Add up to ``most`` questions with numbers above ``after``; return the highest number added, or 0."""
+def index_next_questions(db: Session, *, after: int, limit: int) -> int:
+    """Add up to ``limit`` questions with numbers above ``after``; return the highest number added, or 0."""
     sqlite = _is_sqlite(db)
     if not sqlite:  # two concurrent calls would add the same numbers
         db.execute(text("LOCK TABLE question_words IN SHARE ROW EXCLUSIVE MODE"))
-    numbers = {"after": after, "most": most}
+    parameters = {"after": after, "most": limit}
     where = f"id > :after AND {_ORDINARY}"
-    some = f"(SELECT * FROM question WHERE {where} ORDER BY id LIMIT :most) AS q"  # noqa: S608 - our own text
-    last = db.execute(text(f"SELECT max(id) FROM {some}"), numbers).scalar_one()  # noqa: S608 - our own text
+    source = f"(SELECT * FROM question WHERE {where} ORDER BY id LIMIT :most) AS q"  # noqa: S608 - our own text
+    last = db.execute(text(f"SELECT max(id) FROM {source}"), parameters).scalar_one()  # noqa: S608 - our own text
     if last is None:
         return 0
-    said = "q.key || ' ' || q.stem || ' ' || q.options || ' ' || q.explanation"
-    facets = " || ' ' || ".join([*(_spelled(column, sqlite=sqlite) for column in FACETS), _boxes()])
+    words_expression = "q.key || ' ' || q.stem || ' ' || q.options || ' ' || q.explanation"
+    facets = " || ' ' || ".join([*(_facet_expression(column, sqlite=sqlite) for column in FACETS), _boxes_expression()])
     if sqlite:
         statement = (
             "INSERT INTO question_words (rowid, said, facets) "  # noqa: S608 - our own names
-            f"SELECT q.id, {said}, {facets} FROM {some}"
+            f"SELECT q.id, {words_expression}, {facets} FROM {source}"
         )
     else:
         statement = (
             "INSERT INTO question_words (question_id, words) SELECT q.id, "  # noqa: S608 - our own names
-            f"to_tsvector('simple', {said}) || array_to_tsvector(string_to_array({facets}, ' ')) FROM {some} "
+            f"to_tsvector('simple', {words_expression}) || array_to_tsvector(string_to_array({facets}, ' ')) FROM {source} "
             "ON CONFLICT DO NOTHING"
         )
-    db.execute(text(statement), numbers)
+    db.execute(text(statement), parameters)
     return int(last)
 
 
-def matching(
+def find_matching_questions(
     db: Session,
     *,
     said: str,
@@ -108,105 +108,105 @@ def matching(
     values: Mapping[str, object] | None = None,
     after: int = 0,
     before: int | None = None,
-    most: int,
+    limit: int,
 ) -> list[int]:
     """Return the numbers of questions that have all these words and facets, ascending.
 
     Args:
         db: a session.
         said: words; text in quotation marks is a phrase, a word followed by a star is a prefix.
-        facets: facets as :func:`facet` returns them.
+        facets: facets as :func:`encode_facet` returns them.
         dataset_id: the dataset to search.
         also: a further SQL condition on the question's number, which is called ``number``.
         within: SQL that selects the permitted numbers.
         values: bound parameters of ``also`` and ``within``.
         after: return only higher numbers.
-        before: return only lower numbers, and of these the ``most`` highest.
-        most: the maximum number of results.
+        before: return only lower numbers, and of these the ``limit`` highest.
+        limit: the maximum number of results.
     """
     sqlite = _is_sqlite(db)
-    where, bound = [], {**(values or {}), "after": after, "before": before, "most": most}
+    where, parameters = [], {**(values or {}), "after": after, "before": before, "most": limit}
     if said or facets:
         # With a single dataset its facet matches every question, and only makes the query slower.
-        others = db.execute(text("SELECT 1 FROM dataset WHERE id <> :id LIMIT 1"), {"id": dataset_id})
-        facets = [*facets, facet("dataset_id", dataset_id)] if others.first() else list(facets)
-    query = fts_query(said, facets) if sqlite else ts_query(said, facets)
-    number = "id" if not query else "rowid" if sqlite else "question_id"
-    table = "question_words" if query else "question"
-    if query:
-        bound["query"] = query
+        other_datasets = db.execute(text("SELECT 1 FROM dataset WHERE id <> :id LIMIT 1"), {"id": dataset_id})
+        facets = [*facets, encode_facet("dataset_id", dataset_id)] if other_datasets.first() else list(facets)
+    index_query = fts_query(said, facets) if sqlite else ts_query(said, facets)
+    number = "id" if not index_query else "rowid" if sqlite else "question_id"
+    table = "question_words" if index_query else "question"
+    if index_query:
+        parameters["query"] = index_query
         where.append("question_words MATCH :query" if sqlite else "words @@ CAST(:query AS tsquery)")
-    if not query:
+    if not index_query:
         # The plus keeps SQLite from using the index on datasets, whose other order would require a sort.
         where.append(f"{'+' if sqlite else ''}question.dataset_id = :dataset_id")
-        bound["dataset_id"] = dataset_id
+        parameters["dataset_id"] = dataset_id
     where.append(f"{number} > :after")
     if before is not None:
         where.append(f"{number} < :before")
     if also:
         # Qualified, because a table of the condition has numbers too. The plus makes SQLite scan the index
         # once instead of looking up each number of a set.
-        named = f"{'+' if sqlite and query else ''}{table}.{number}"
-        where.append(re.sub(r"\bnumber\b", named, also))
+        qualified = f"{'+' if sqlite and index_query else ''}{table}.{number}"
+        where.append(re.sub(r"\bnumber\b", qualified, also))
     if within:
         # A few numbers are looked up in the index one by one; many are matched during one scan.
-        one_by_one = not (sqlite and query) or _are_few(db, within, bound)
+        one_by_one = not (sqlite and index_query) or _has_few_rows(db, within, parameters)
         where.append(f"{'' if one_by_one else '+'}{table}.{number} IN ({within})")
     order = "DESC" if before is not None else "ASC"
     statement = (
         f"SELECT {number} FROM {table} WHERE {' AND '.join(where)} ORDER BY {number} {order} LIMIT :most"  # noqa: S608 - our own names and conditions
     )
-    found = list(db.execute(text(statement), bound).scalars())
-    return found[::-1] if before is not None else found
+    numbers = list(db.execute(text(statement), parameters).scalars())
+    return numbers[::-1] if before is not None else numbers
 
 
-def _are_few(db: Session, within: str, values: Mapping[str, object]) -> bool:
-    statement = text(f"SELECT count(*) FROM ({within} LIMIT {_FEW + 1})")  # noqa: S608 - our own text
-    return bool(db.execute(statement, values).scalar_one() <= _FEW)
+def _has_few_rows(db: Session, allowed_sql: str, values: Mapping[str, object]) -> bool:
+    statement = text(f"SELECT count(*) FROM ({allowed_sql} LIMIT {_FEW_ROWS + 1})")  # noqa: S608 - our own text
+    return bool(db.execute(statement, values).scalar_one() <= _FEW_ROWS)
 
 
-def fts_query(said: str, facets: Sequence[str]) -> str:
-    """Return FTS5's query: all words in column ``said``, all facets in ``facets``; "" for no condition."""
-    parts = [f"facets : {each}" for each in facets]
-    for words, begins in _phrases(said):
-        spelled = f'"{" ".join(words)}"'
-        parts.append(f"said : {spelled}{'*' if begins else ''}")
-    return " AND ".join(parts)
+def fts_query(query: str, facets: Sequence[str]) -> str:
+    """Return FTS5's query: all words in column ``query``, all facets in ``facets``; "" for no condition."""
+    conditions = [f"facets : {name}" for name in facets]
+    for words, is_prefix in _parse_phrases(query):
+        phrase = f'"{" ".join(words)}"'
+        conditions.append(f"said : {phrase}{'*' if is_prefix else ''}")
+    return " AND ".join(conditions)
 
 
-def ts_query(said: str, facets: Sequence[str]) -> str:
+def ts_query(query: str, facets: Sequence[str]) -> str:
     """Return PostgreSQL's tsquery for the same words and facets."""
-    parts = [f"'{each}'" for each in facets]
-    for words, begins in _phrases(said):
-        spelled = [f"'{word.lower()}'" for word in words]
-        if begins:
-            spelled[-1] += ":*"
-        parts.append(f"({' <-> '.join(spelled)})")
-    return " & ".join(parts)
+    conditions = [f"'{name}'" for name in facets]
+    for words, is_prefix in _parse_phrases(query):
+        lexemes = [f"'{word.lower()}'" for word in words]
+        if is_prefix:
+            lexemes[-1] += ":*"
+        conditions.append(f"({' <-> '.join(lexemes)})")
+    return " & ".join(conditions)
 
 
-def _phrases(said: str) -> list[tuple[list[str], bool]]:
+def _parse_phrases(query: str) -> list[tuple[list[str], bool]]:
     """Return (words, whether the last is a prefix) of each quoted phrase and each other word."""
-    found: list[tuple[list[str], bool]] = []
-    for place, part in enumerate(said.replace("“", '"').replace("”", '"').split('"')):
-        words = _WORD.findall(part)
-        if place % 2 and words:
-            found.append(([word for word, _ in words], bool(words[-1][1])))
+    phrases: list[tuple[list[str], bool]] = []
+    for index, segment in enumerate(query.replace("“", '"').replace("”", '"').split('"')):
+        words = _WORD.findall(segment)
+        if index % 2 and words:
+            phrases.append(([word for word, _ in words], bool(words[-1][1])))
         else:
-            found += [([word], bool(star)) for word, star in words]
-    return found
+            phrases += [([word], bool(star)) for word, star in words]
+    return phrases
 
 
-def _spelled(column: str, *, sqlite: bool) -> str:
+def _facet_expression(column: str, *, sqlite: bool) -> str:
     """Return the SQL expression of a column's facet."""
     letter = FACETS[column]
-    if column in _PLAIN:
+    if column in _UNENCODED:
         return f"'{letter}' || coalesce(CAST(q.{column} AS TEXT), 'none')"
-    spelled = f"lower(hex(q.{column}))" if sqlite else f"encode(convert_to(q.{column}, 'UTF8'), 'hex')"
-    return f"'{letter}' || coalesce('x' || {spelled}, 'none')"
+    encoded = f"lower(hex(q.{column}))" if sqlite else f"encode(convert_to(q.{column}, 'UTF8'), 'hex')"
+    return f"'{letter}' || coalesce('x' || {encoded}, 'none')"
 
 
-def _boxes() -> str:
+def _boxes_expression() -> str:
     return "CASE WHEN q.boxes = '[]' THEN 'b0' ELSE 'b1' END"
 
 

@@ -28,39 +28,39 @@ def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[i
     A missing value is "". All counts by a column are derived from this single scan of the dataset, because a
     scan of a hundred thousand questions is slow and there are few kinds.
     """
-    named = ", ".join(f"coalesce({column}, '')" for column in COLUMNS)
+    columns = ", ".join(f"coalesce({column}, '')" for column in COLUMNS)
     length = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
     boxes = f"CASE WHEN boxes = '[]' THEN 0 ELSE {length} END"
     rows = db.execute(
         text(
-            f"SELECT {named}, {boxes}, count(*) FROM question WHERE dataset_id = :d "  # noqa: S608 - our own names
-            f"GROUP BY {named}, {boxes}"
+            f"SELECT {columns}, {boxes}, count(*) FROM question WHERE dataset_id = :d "  # noqa: S608 - our own names
+            f"GROUP BY {columns}, {boxes}"
         ),
         {"d": dataset_id},
     )
-    found: dict[tuple[str, ...], dict[int, int]] = {}
-    for *kind, many, questions in rows:
-        found.setdefault(tuple(kind), {})[many] = questions
-    return found
+    counts: dict[tuple[str, ...], dict[int, int]] = {}
+    for *kind, box_count, questions in rows:
+        counts.setdefault(tuple(kind), {})[box_count] = questions
+    return counts
 
 
-def observations(db: Session, *, dataset_id: int, most: int) -> list[tuple[str, int, int]]:
+def count_observations(db: Session, *, dataset_id: int, limit: int) -> list[tuple[str, int, int]]:
     """Return (label, questions with such a box, boxes) by box label, the most questions first."""
     if _is_sqlite(db):
-        label, each = "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"
+        label, boxes = "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"
     else:
-        label, each = "b.value ->> 'label'", "json_array_elements(CAST(q.boxes AS json)) AS b(value)"
+        label, boxes = "b.value ->> 'label'", "json_array_elements(CAST(q.boxes AS json)) AS b(value)"
     rows = db.execute(
         text(
-            f"SELECT {label}, count(DISTINCT q.id), count(*) FROM question q, {each} "  # noqa: S608 - our own text
+            f"SELECT {label}, count(DISTINCT q.id), count(*) FROM question q, {boxes} "  # noqa: S608 - our own text
             "WHERE q.dataset_id = :d AND q.boxes <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"
         ),
-        {"d": dataset_id, "most": most},
+        {"d": dataset_id, "most": limit},
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-def by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, str], int]:
+def count_by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, str], int]:
     """Count questions of the newest release by side and a column's value; empty if there is no release."""
     if column not in COLUMNS:
         raise ValueError(f"no such column: {column}")
@@ -75,7 +75,7 @@ def by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, st
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def texts_of(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]:
+def iterate_texts(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]:
     """Yield (question, explanation) of every question, in blocks, in the order of import."""
     # By the connection, because the session's bookkeeping takes longer than the database at this many rows.
     connection: Connection = db.connection()
@@ -88,16 +88,16 @@ def texts_of(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]
         yield [(row[0], row[1]) for row in block]
 
 
-def newest_release(db: Session, *, dataset_id: int) -> int:
+def load_newest_release(db: Session, *, dataset_id: int) -> int:
     """Return the highest number of a release of the dataset; 0 if there is none."""
-    found = db.execute(text("SELECT max(id) FROM release WHERE dataset_id = :d"), {"d": dataset_id})
-    return found.scalar_one() or 0
+    result = db.execute(text("SELECT max(id) FROM release WHERE dataset_id = :d"), {"d": dataset_id})
+    return result.scalar_one() or 0
 
 
-def newest_question(db: Session, *, dataset_id: int) -> int:
+def load_newest_question(db: Session, *, dataset_id: int) -> int:
     """Return the highest number of a question of the dataset, for use as a cache key of the counts."""
-    found = db.execute(text("SELECT max(id) FROM question WHERE dataset_id = :d"), {"d": dataset_id})
-    return found.scalar_one() or 0
+    result = db.execute(text("SELECT max(id) FROM question WHERE dataset_id = :d"), {"d": dataset_id})
+    return result.scalar_one() or 0
 
 
 def _is_sqlite(db: Session) -> bool:

@@ -18,14 +18,14 @@ import s3fs
 
 from domain.errors import NotFound, NotNow
 from storage.images.circuit_breaker import CircuitBreaker, CircuitOpen
-from storage.images.folder import checked_content, checked_sha256
+from storage.images.folder import verify_content, validate_sha256
 
 _LOG = logging.getLogger(__name__)
 #: Seconds for one attempt: until the server accepts the connection, and until its next byte.
-_CONNECT, _READ = 3, 5
+_CONNECT_TIMEOUT, _READ_TIMEOUT = 3, 5
 #: Seconds for a request in total, including retries; this also ends requests to a server that sends a byte
 #: now and then. An upload, for which no user waits, gets one second more for each MiB.
-_TOTAL = 8.0
+_REQUEST_TIMEOUT = 8.0
 _CONNECTIONS = 32
 _PROBE = ".overread-check"
 
@@ -34,7 +34,7 @@ class BucketStore:
     """An image store with keys ``s3://bucket/prefix/ab/ab…``. It is thread-safe."""
 
     def __init__(
-        self, address: str, *, seconds: float = _TOTAL, breaker: CircuitBreaker | None = None
+        self, address: str, *, seconds: float = _REQUEST_TIMEOUT, breaker: CircuitBreaker | None = None
     ) -> None:
         """``seconds`` is the time limit of a request, including retries."""
         self._seconds, self._breaker = seconds, breaker or CircuitBreaker()
@@ -43,8 +43,8 @@ class BucketStore:
             skip_instance_cache=True,  # the library's cache key ignores the environment
             use_listings_cache=False,  # other processes write too
             config_kwargs={
-                "connect_timeout": _CONNECT,
-                "read_timeout": _READ,
+                "connect_timeout": _CONNECT_TIMEOUT,
+                "read_timeout": _READ_TIMEOUT,
                 "retries": {"mode": "standard", "total_max_attempts": 2},
                 "max_pool_connections": _CONNECTIONS,
             },
@@ -65,7 +65,7 @@ class BucketStore:
             content = self._ask(self._files._cat_file, key)
         except FileNotFoundError as error:
             raise NotFound(f"s3://{self._root} has no image {sha256}; import it again.") from error
-        return checked_content(sha256, content)
+        return verify_content(sha256, content)
 
     @contextmanager
     def on_disk(self, sha256: str) -> Iterator[Path]:
@@ -94,7 +94,7 @@ class BucketStore:
             raise NotNow(f"The bucket s3://{self._root} is not there.") from error
 
     def _key(self, sha256: str) -> str:
-        return f"{self._root}/{checked_sha256(sha256)[:2]}/{sha256}"
+        return f"{self._root}/{validate_sha256(sha256)[:2]}/{sha256}"
 
     def _ask(self, request: Callable[..., Awaitable[Any]], *args: object, extra: float = 0.0) -> Any:  # noqa: ANN401 - whatever the library answers
         """Run one of the library's asynchronous requests, within the limit plus ``extra`` seconds.
@@ -103,15 +103,15 @@ class BucketStore:
             FileNotFoundError: no such object, or no such bucket.
             NotNow: the server cannot be reached, does not answer in time, or refuses the keys.
         """
-        seconds = self._seconds + extra
+        timeout = self._seconds + extra
 
-        def answer() -> Any:  # noqa: ANN401 - as above
-            limited = asyncio.wait_for(request(*args), seconds)
+        def run() -> Any:  # noqa: ANN401 - as above
+            bounded = asyncio.wait_for(request(*args), timeout)
             # This waits a little longer, in case the library's event loop is blocked.
-            return asyncio.run_coroutine_threadsafe(limited, self._files.loop).result(seconds + 1)
+            return asyncio.run_coroutine_threadsafe(bounded, self._files.loop).result(timeout + 1)
 
         try:
-            return self._breaker.call(answer, answers=(FileNotFoundError, PermissionError))
+            return self._breaker.call(run, answers=(FileNotFoundError, PermissionError))
         except FileNotFoundError:
             raise
         except PermissionError as error:
@@ -127,11 +127,11 @@ class BucketStore:
                 "this server; its log says why."
             ) from error
         except Exception as error:  # the library's connection errors have no other base in common
-            late = isinstance(error, TimeoutError)
-            why = f"no answer within {seconds:g} s" if late else f"{type(error).__name__}: {error}"
-            _LOG.warning("s3://%s: %s", self._root, why)
+            timed_out = isinstance(error, TimeoutError)
+            reason = f"no answer within {timeout:g} s" if timed_out else f"{type(error).__name__}: {error}"
+            _LOG.warning("s3://%s: %s", self._root, reason)
             raise NotNow(
                 f"The image store s3://{self._root} "
-                f"{f'did not answer within {seconds:g} s' if late else 'could not be reached'}. Try again, "
+                f"{f'did not answer within {timeout:g} s' if timed_out else 'could not be reached'}. Try again, "
                 "and if it stays so, tell whoever runs this server; its log says why."
             ) from error

@@ -57,9 +57,9 @@ class CircuitBreaker:
         with self._lock:
             if self._failures < self._limit:
                 return
-            left = self._next_call_at - self._clock()
-            if left > 0:
-                raise CircuitOpen(left)
+            remaining = self._next_call_at - self._clock()
+            if remaining > 0:
+                raise CircuitOpen(remaining)
             self._next_call_at = self._clock() + self._pause  # this call is the one of the next pause
 
     def _note_success(self) -> None:

@@ -47,7 +47,7 @@ class ImageStore(Protocol):
         """
 
 
-def image_store(workspace: Workspace) -> ImageStore:
+def get_image_store(workspace: Workspace) -> ImageStore:
     """Return the workspace's image store: the bucket of ``OVERREAD_IMAGES``, else a folder."""
     if workspace.bucket:
         return _bucket_store(workspace.bucket)
@@ -61,14 +61,14 @@ def _bucket_store(address: str) -> ImageStore:
     return BucketStore(address)
 
 
-def keep_image(workspace: Workspace, *, content: bytes) -> str:
+def store_image(workspace: Workspace, *, content: bytes) -> str:
     """Store the bytes; equal bytes are stored once. They are durable when this returns.
 
     Returns:
         Their SHA-256, lower-case hex.
     """
     sha256 = hashlib.sha256(content).hexdigest()
-    store = image_store(workspace)
+    store = get_image_store(workspace)
     if not store.holds(sha256):
         store.keep(sha256, content)
     return sha256
@@ -86,4 +86,4 @@ def read_image(workspace: Workspace, *, sha256: str) -> bytes:
         NotFound: the workspace has no such file.
         Refused: its bytes have changed.
     """
-    return image_store(workspace).read(sha256)
+    return get_image_store(workspace).read(sha256)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from domain.errors import NotFound, NotNow, Refused
-from domain.file_errors import file_trouble, naming
+from domain.file_errors import describe_file_error, add_filename_to_errors
 
 SHA256_LENGTH = 64
 
@@ -23,7 +23,7 @@ class FolderStore:
 
     def path(self, sha256: str) -> Path:
         """Return the file's path, whether or not it exists."""
-        return self._folder / checked_sha256(sha256)[:2] / sha256
+        return self._folder / validate_sha256(sha256)[:2] / sha256
 
     def holds(self, sha256: str) -> bool:
         return self.path(sha256).exists()
@@ -34,7 +34,7 @@ class FolderStore:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incoming-")
         try:
-            with naming(target), os.fdopen(handle, "wb") as file:
+            with add_filename_to_errors(target), os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -47,7 +47,7 @@ class FolderStore:
             content = self.path(sha256).read_bytes()
         except FileNotFoundError as error:
             raise self._missing(sha256) from error
-        return checked_content(sha256, content)
+        return verify_content(sha256, content)
 
     @contextmanager
     def on_disk(self, sha256: str) -> Iterator[Path]:
@@ -67,20 +67,20 @@ class FolderStore:
                 file.write(b"overread")
                 file.flush()
         except OSError as error:
-            raise NotNow(f"The folder of images can't be written. {file_trouble(error)}") from error
+            raise NotNow(f"The folder of images can't be written. {describe_file_error(error)}") from error
 
     def _missing(self, sha256: str) -> NotFound:
         return NotFound(f"The folder {self._folder} has no image {sha256}; import it again.")
 
 
-def checked_sha256(sha256: str) -> str:
+def validate_sha256(sha256: str) -> str:
     """Return the name if it is a SHA-256, which cannot lead to another folder."""
     if len(sha256) != SHA256_LENGTH or not set(sha256) <= set("0123456789abcdef"):
         raise ValueError(f"no SHA-256: {sha256!r}")
     return sha256
 
 
-def checked_content(sha256: str, content: bytes) -> bytes:
+def verify_content(sha256: str, content: bytes) -> bytes:
     """Return the bytes if they have that SHA-256.
 
     Raises:

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from domain.patient_data import PixelDecision
-from storage.privacy.patient_data import decisions_on
+from storage.privacy.patient_data import load_latest_decisions
 from storage.rows import ImageRow, RadiographRow
 
 _KEYS = (
@@ -18,21 +18,21 @@ _KEYS = (
 )
 
 
-def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str, str] | None:
+def find_image(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str, str] | None:
     """Return (SHA-256, media type) of the radiograph's file; None if there is none or it was removed."""
     row = db.execute(
         select(ImageRow.sha256, ImageRow.media_type)
         .join(RadiographRow, RadiographRow.image_sha256 == ImageRow.sha256)
         .where(RadiographRow.exam_id == exam_number, RadiographRow.key == radiograph_key)
     ).first()
-    if row is None or decisions_on(db, sha256=[row.sha256]).get(row.sha256) is PixelDecision.REMOVE:
+    if row is None or load_latest_decisions(db, sha256=[row.sha256]).get(row.sha256) is PixelDecision.REMOVE:
         return None
     return (row.sha256, row.media_type)
 
 
-def radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:
+def list_radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:
     """Return (exam number, radiograph key) of every radiograph of those exams, in the order of the exam."""
     rows = db.execute(_KEYS, {"exam_ids": list(exam_numbers)})
     return tuple(
-        sorted(((row.exam_id, row.key) for row in rows), key=lambda each: exam_numbers.index(each[0]))
+        sorted(((row.exam_id, row.key) for row in rows), key=lambda item: exam_numbers.index(item[0]))
     )

@@ -16,7 +16,7 @@ from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
 
 _CHUNK = 500
 #: With fewer questions, rebuilding the index is faster than maintaining it during a large import.
-FEW = 50_000
+REBUILD_INDEXES_BELOW = 50_000
 _CACHE_KIB = 32 * 1024
 
 _INDEXES = {
@@ -33,7 +33,7 @@ def lock_for_import(db: Session) -> None:
         db.connection()
 
 
-def next_numbers(db: Session) -> tuple[int, int]:
+def load_next_numbers(db: Session) -> tuple[int, int]:
     """Return the next free numbers of exam and question."""
     exam = db.execute(select(func.max(ExamRow.id))).scalar_one()
     question = db.execute(select(func.max(QuestionRow.id))).scalar_one()
@@ -53,9 +53,9 @@ def insert_rows(db: Session, *, table: str, columns: Sequence[str], rows: Iterab
     cursor = db.connection().connection.cursor()
     try:
         if _is_sqlite(db):
-            marks = ", ".join("?" * len(columns))
+            placeholders = ", ".join("?" * len(columns))
             cursor.executemany(
-                f'INSERT INTO "{table}" ({names}) VALUES ({marks})',  # noqa: S608 - our own names
+                f'INSERT INTO "{table}" ({names}) VALUES ({placeholders})',  # noqa: S608 - our own names
                 rows,  # type: ignore[arg-type]  # sqlite3 takes any iterable
             )
         else:
@@ -67,7 +67,7 @@ def insert_rows(db: Session, *, table: str, columns: Sequence[str], rows: Iterab
 
 
 @contextmanager
-def indexes_afterwards(db: Session, *, wanted: bool) -> Iterator[bool]:
+def defer_indexes(db: Session, *, enabled: bool) -> Iterator[bool]:
     """Build the indexes of questions once, after the rows, if that is faster and blocks no reader.
 
     This applies on SQLite if the table has few questions, and on PostgreSQL if it has none, because dropping
@@ -75,24 +75,24 @@ def indexes_afterwards(db: Session, *, wanted: bool) -> Iterator[bool]:
 
     Args:
         db: the importer's session.
-        wanted: whether the file is large enough for this to be faster.
+        enabled: whether the file is large enough for this to be faster.
 
     Yields:
         Whether the indexes are dropped within the block.
     """
-    few = FEW if _is_sqlite(db) else 1
+    threshold = REBUILD_INDEXES_BELOW if _is_sqlite(db) else 1
     # LIMIT, because counting a large table would take too long
-    there = db.execute(
-        select(func.count()).select_from(select(QuestionRow.id).limit(few).subquery())
+    question_count = db.execute(
+        select(func.count()).select_from(select(QuestionRow.id).limit(threshold).subquery())
     ).scalar_one()
-    gone = wanted and there < few
-    if gone:
+    dropped = enabled and question_count < threshold
+    if dropped:
         for name in _INDEXES:
             db.execute(text(f"DROP INDEX {name}"))
     if _is_sqlite(db):
         db.execute(text(f"PRAGMA cache_size = -{_CACHE_KIB}"))
-    yield gone
-    if gone:
+    yield dropped
+    if dropped:
         if _is_sqlite(db):
             # Sorting an index takes as much memory as the cache, so the cache is freed first.
             db.execute(text("PRAGMA shrink_memory"))
@@ -102,19 +102,19 @@ def indexes_afterwards(db: Session, *, wanted: bool) -> Iterator[bool]:
         db.execute(text("PRAGMA cache_size = -2000"))  # SQLite's default
 
 
-def known_questions(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, bytes]:
+def load_record_hashes(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, bytes]:
     """Return {key: hash of the record} for those keys that the dataset has."""
-    found: dict[str, bytes] = {}
-    for part in _parts(keys):
+    hashes: dict[str, bytes] = {}
+    for chunk in _chunks(keys):
         statement = select(QuestionRow.key, QuestionRow.record_hash).where(
             QuestionRow.dataset_id == dataset_id,
-            QuestionRow.key.in_(part),
+            QuestionRow.key.in_(chunk),
         )
-        found.update((row.key, bytes(row.record_hash)) for row in db.execute(statement))
-    return found
+        hashes.update((row.key, bytes(row.record_hash)) for row in db.execute(statement))
+    return hashes
 
 
-def known_draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
+def load_draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
     """Return the hashes of all keys of the dataset; for datasets with few questions."""
     statement = select(QuestionRow.draw_hash).where(QuestionRow.dataset_id == dataset_id)
     return list(db.execute(statement).scalars())
@@ -125,14 +125,14 @@ def has_exams(db: Session, *, dataset_id: int) -> bool:
     return db.execute(select(ExamRow.id).where(ExamRow.dataset_id == dataset_id).limit(1)).first() is not None
 
 
-def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+def load_known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return number, facts and radiographs by key, for those exams that the dataset has.
 
     A value is ``{id, patient, indication, age, sex, report, radiographs: {key: (file, view, sha256, rows,
     columns)}}``, with the radiographs in the order of the file.
     """
-    found: dict[str, dict[str, Any]] = {}
-    for part in _parts(keys):
+    known: dict[str, dict[str, Any]] = {}
+    for chunk in _chunks(keys):
         exams = select(
             ExamRow.id,
             ExamRow.key,
@@ -141,11 +141,11 @@ def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[st
             ExamRow.age,
             ExamRow.sex,
             ExamRow.report,
-        ).where(ExamRow.dataset_id == dataset_id, ExamRow.key.in_(part))
+        ).where(ExamRow.dataset_id == dataset_id, ExamRow.key.in_(chunk))
         by_number: dict[int, dict[str, Any]] = {}
         for row in db.execute(exams):
             facts = dict(row._mapping)
-            found[facts.pop("key")] = facts
+            known[facts.pop("key")] = facts
             by_number[facts["id"]] = facts
             facts["radiographs"] = {}
         radiographs = (
@@ -158,18 +158,18 @@ def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[st
             by_number[radiograph.exam_id]["radiographs"][radiograph.key] = (
                 radiograph.file, radiograph.view, radiograph.image_sha256, rows, columns,
             )  # fmt: skip
-    return found
+    return known
 
 
-def known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
+def load_known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
     """Return which of these image files already have a row."""
-    found: set[str] = set()
-    for part in _parts(sha256):
-        found.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(part))).scalars())
-    return found
+    known: set[str] = set()
+    for chunk in _chunks(sha256):
+        known.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(chunk))).scalars())
+    return known
 
 
-def add_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
+def add_exam_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
     """Add facts from later records to exams: ``{number, new_patient, …, new_report}``, all five facts."""
     if facts:
         columns = ("patient", "indication", "age", "sex", "report")
@@ -177,10 +177,10 @@ def add_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
         db.connection().execute(statement.values({name: bindparam(f"new_{name}") for name in columns}), facts)
 
 
-def _parts(values: Iterable[str]) -> Iterator[list[str]]:
-    listed = list(values)
-    for start in range(0, len(listed), _CHUNK):
-        yield listed[start : start + _CHUNK]
+def _chunks(values: Iterable[str]) -> Iterator[list[str]]:
+    items = list(values)
+    for start in range(0, len(items), _CHUNK):
+        yield items[start : start + _CHUNK]
 
 
 def _is_sqlite(db: Session) -> bool:

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from domain.errors import NotFound
 from storage.rows import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
-from storage.sampling.ordinary import ordinary_dataset
+from storage.sampling.ordinary import exclude_hidden_datasets
 from storage.types import AnySelect
 
 
@@ -41,7 +41,7 @@ class ImportedFile:
     imported_at: datetime
 
 
-def dataset_id_of(db: Session, *, name: str) -> int | None:
+def find_dataset_id(db: Session, *, name: str) -> int | None:
     """Return the number of the dataset with that name, if there is one."""
     return db.execute(select(DatasetRow.id).where(DatasetRow.name == name)).scalar_one_or_none()
 
@@ -58,7 +58,7 @@ def add_dataset(db: Session, *, name: str, minimum_explanation: int | None, now:
     return row.id
 
 
-def minimum_explanation_of(db: Session, *, dataset_id: int) -> int:
+def load_minimum_explanation(db: Session, *, dataset_id: int) -> int:
     """Return the minimum length of an explanation for the dataset's format check, in characters."""
     statement = select(DatasetRow.minimum_explanation).where(DatasetRow.id == dataset_id)
     return int(db.execute(statement).scalar_one())
@@ -69,34 +69,34 @@ def set_minimum_explanation(db: Session, *, dataset_id: int, characters: int) ->
     db.execute(update(DatasetRow).where(DatasetRow.id == dataset_id).values(minimum_explanation=characters))
 
 
-def questions_of(db: Session, *, dataset_id: int) -> int:
+def count_dataset_questions(db: Session, *, dataset_id: int) -> int:
     """Return how many questions the dataset has."""
     statement = select(func.count()).select_from(QuestionRow).where(QuestionRow.dataset_id == dataset_id)
     return int(db.execute(statement).scalar_one())
 
 
-def dataset_named(db: Session, *, name: str) -> DatasetSummary:
+def load_dataset(db: Session, *, name: str) -> DatasetSummary:
     """Return the dataset with that name.
 
     Raises:
         NotFound: there is none; the message lists the existing ones.
     """
-    found = next((each for each in list_datasets(db) if each.name == name), None)
-    if found is None:
-        listed = select(DatasetRow.name).where(ordinary_dataset()).order_by(DatasetRow.name)
-        names = ", ".join(db.execute(listed).scalars())
+    summary = next((dataset for dataset in list_datasets(db) if dataset.name == name), None)
+    if summary is None:
+        statement = select(DatasetRow.name).where(exclude_hidden_datasets()).order_by(DatasetRow.name)
+        names = ", ".join(db.execute(statement).scalars())
         raise NotFound(
             f"There is no dataset {name!r}. {f'There are: {names}.' if names else 'Import one first.'}"
         )
-    return found
+    return summary
 
 
 def list_datasets(db: Session) -> list[DatasetSummary]:
     """Return all datasets, ordered by name."""
-    questions = _counts(db, select(QuestionRow.dataset_id, func.count()).group_by(QuestionRow.dataset_id))
-    exams = _counts(db, select(ExamRow.dataset_id, func.count()).group_by(ExamRow.dataset_id))
-    problems = _counts(db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id))
-    images = _counts(
+    questions = _load_counts(db, select(QuestionRow.dataset_id, func.count()).group_by(QuestionRow.dataset_id))
+    exams = _load_counts(db, select(ExamRow.dataset_id, func.count()).group_by(ExamRow.dataset_id))
+    problems = _load_counts(db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id))
+    images = _load_counts(
         db,
         select(ExamRow.dataset_id, func.count(RadiographRow.image_sha256.distinct()))
         .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
@@ -114,7 +114,7 @@ def list_datasets(db: Session) -> list[DatasetSummary]:
             problems=problems.get(row.id, 0),
         )
         for row in db.execute(
-            select(DatasetRow).where(ordinary_dataset()).order_by(DatasetRow.name)
+            select(DatasetRow).where(exclude_hidden_datasets()).order_by(DatasetRow.name)
         ).scalars()
     ]
 
@@ -145,7 +145,7 @@ def finish_import(
     )
 
 
-def imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
+def list_imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
     """Return the imported files of a dataset, the latest first."""
     statement = select(ImportRow).where(ImportRow.dataset_id == dataset_id).order_by(ImportRow.id.desc())
     return [
@@ -162,5 +162,5 @@ def imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
     ]
 
 
-def _counts(db: Session, statement: AnySelect) -> dict[int | None, int]:
+def _load_counts(db: Session, statement: AnySelect) -> dict[int | None, int]:
     return {row[0]: row[1] for row in db.execute(statement)}

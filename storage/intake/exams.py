@@ -15,7 +15,7 @@ from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.types import AnyRow
 
 # Built once, because every verdict runs these several times.
-_NUMBER = select(QuestionRow.exam_id).where(QuestionRow.id == bindparam("question_id"))
+_EXAM_NUMBER = select(QuestionRow.exam_id).where(QuestionRow.id == bindparam("question_id"))
 _EXAM = select(ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex).where(
     ExamRow.id == bindparam("exam_id")
 )
@@ -36,16 +36,16 @@ _RADIOGRAPHS = (
 )
 
 
-def exam_number(db: Session, *, question_id: int) -> int:
+def load_exam_number(db: Session, *, question_id: int) -> int:
     """Return the number of the exam that a question is about.
 
     Raises:
         NotFound: no question has that number.
     """
-    found = db.execute(_NUMBER, {"question_id": question_id}).scalar_one_or_none()
-    if found is None:
+    number = db.execute(_EXAM_NUMBER, {"question_id": question_id}).scalar_one_or_none()
+    if number is None:
         raise NotFound(f"There is no question number {question_id}.")
-    return int(found)
+    return int(number)
 
 
 def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
@@ -64,11 +64,11 @@ def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
         age=row.age,
         sex=Sex(row.sex) if row.sex else None,
         report=load_report(db, exam_id=exam_id) if with_report else None,
-        radiographs=_radiographs(db, exam_id),
+        radiographs=_load_radiographs(db, exam_id),
     )
 
 
-def load_untold_exam(db: Session, *, exam_id: int) -> Exam:
+def load_exam_without_information(db: Session, *, exam_id: int) -> Exam:
     """Return the exam with its radiographs but without clinical information, and without the views.
 
     Raises:
@@ -77,7 +77,7 @@ def load_untold_exam(db: Session, *, exam_id: int) -> Exam:
     key = db.execute(select(ExamRow.key).where(ExamRow.id == exam_id)).scalar_one_or_none()
     if key is None:
         raise NotFound(f"There is no exam number {exam_id}.")
-    radiographs = tuple(replace(each, view=View.UNKNOWN) for each in _radiographs(db, exam_id))
+    radiographs = tuple(replace(radiograph, view=View.UNKNOWN) for radiograph in _load_radiographs(db, exam_id))
     return Exam(id=key, radiographs=radiographs)
 
 
@@ -110,5 +110,5 @@ def radiograph_from_row(row: AnyRow) -> Radiograph:
     )
 
 
-def _radiographs(db: Session, exam_id: int) -> tuple[Radiograph, ...]:
+def _load_radiographs(db: Session, exam_id: int) -> tuple[Radiograph, ...]:
     return tuple(radiograph_from_row(row) for row in db.execute(_RADIOGRAPHS, {"exam_id": exam_id}))

@@ -20,7 +20,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 # Columns of the table, not of the class, because the ORM would process every value of every row again.
 _QUESTION_TABLE, _EXAM_TABLE = QuestionRow.__table__, ExamRow.__table__
 _QUESTION, _EXAM = _QUESTION_TABLE.c, _EXAM_TABLE.c
-_WHOLE = (
+_ALL_COLUMNS = (
     _QUESTION.id,
     _QUESTION.exam_id,
     _EXAM.key.label("exam_key"),
@@ -29,7 +29,7 @@ _WHOLE = (
 
 # Built once, because every verdict runs these several times.
 _QUESTIONS = (
-    select(*_WHOLE)
+    select(*_ALL_COLUMNS)
     .select_from(_QUESTION_TABLE.join(_EXAM_TABLE, _EXAM.id == _QUESTION.exam_id))
     .where(_QUESTION.id.in_(bindparam("question_ids", expanding=True)))
     .order_by(_QUESTION.id)
@@ -60,14 +60,14 @@ def load_question(db: Session, *, question_id: int) -> Question:
 
 def load_questions(db: Session, *, question_ids: Iterable[int]) -> Iterator[tuple[int, Question]]:
     """Yield (number, question) for each number that exists, ascending."""
-    wanted = sorted(set(question_ids))
+    numbers = sorted(set(question_ids))
     db.flush()  # a select of tables does not flush by itself
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = questions_on_exams(db.connection(), question_ids=wanted[start : start + _CHUNK])
+    for start in range(0, len(numbers), _CHUNK):
+        chunk = load_questions_with_exams(db.connection(), question_ids=numbers[start : start + _CHUNK])
         yield from ((number, question) for number, _, question in chunk)
 
 
-def questions_on_exams(
+def load_questions_with_exams(
     connection: Connection, *, question_ids: Sequence[int]
 ) -> list[tuple[int, int, Question]]:
     """Return (number, exam number, question) of at most 500 questions, by ascending number.

@@ -43,12 +43,12 @@ def add_job(
             db.flush()
     except IntegrityError:
         return None
-    return _job(row)
+    return _job_from_row(row)
 
 
 def find_job(db: Session, *, number: int) -> Job | None:
     row = db.get(JobRow, number, populate_existing=True)
-    return _job(row) if row is not None else None
+    return _job_from_row(row) if row is not None else None
 
 
 def load_job(db: Session, *, number: int) -> Job:
@@ -57,45 +57,45 @@ def load_job(db: Session, *, number: int) -> Job:
     Raises:
         NotFound: there is none.
     """
-    found = find_job(db, number=number)
-    if found is None:
+    job = find_job(db, number=number)
+    if job is None:
         raise NotFound(f"There is no job {number}.")
-    return found
+    return job
 
 
-def latest_job(
+def find_latest_job(
     db: Session, *, kind: str, subject: str | None = None, owner_id: int | None = None
 ) -> Job | None:
     """Return the latest job of that kind, filtered by subject and owner if given."""
-    where = [JobRow.kind == kind]
+    conditions = [JobRow.kind == kind]
     if subject is not None:
-        where.append(JobRow.subject == subject)
+        conditions.append(JobRow.subject == subject)
     if owner_id is not None:
-        where.append(JobRow.owner_id == owner_id)
-    row = db.execute(select(JobRow).where(*where).order_by(JobRow.id.desc()).limit(1)).scalar_one_or_none()
-    return _job(row) if row is not None else None
+        conditions.append(JobRow.owner_id == owner_id)
+    row = db.execute(select(JobRow).where(*conditions).order_by(JobRow.id.desc()).limit(1)).scalar_one_or_none()
+    return _job_from_row(row) if row is not None else None
 
 
 def list_jobs(db: Session, *, actions: Sequence[Action], active_only: bool, limit: int) -> list[Job]:
     """Return the jobs with those actions, the latest first."""
-    where: list[ColumnElement[bool]] = [JobRow.action.in_([action.value for action in actions])]
+    conditions: list[ColumnElement[bool]] = [JobRow.action.in_([action.value for action in actions])]
     if active_only:
-        where.append(_is_active())
-    rows = db.execute(select(JobRow).where(*where).order_by(JobRow.id.desc()).limit(limit)).scalars()
-    return [_job(row) for row in rows]
+        conditions.append(_is_active())
+    rows = db.execute(select(JobRow).where(*conditions).order_by(JobRow.id.desc()).limit(limit)).scalars()
+    return [_job_from_row(row) for row in rows]
 
 
-def waiting_jobs(db: Session, *, now: datetime) -> list[tuple[int, str]]:
+def list_claimable_jobs(db: Session, *, now: datetime) -> list[tuple[int, str]]:
     """Return (number, kind) of the jobs that a worker can take, the oldest first."""
-    rows = db.execute(select(JobRow.id, JobRow.kind).where(_can_be_taken(now)).order_by(JobRow.id))
+    rows = db.execute(select(JobRow.id, JobRow.kind).where(_is_claimable(now)).order_by(JobRow.id))
     return [(row.id, row.kind) for row in rows]
 
 
-def take_job(db: Session, *, number: int, worker: str, lease_until: datetime, now: datetime) -> Job | None:
+def claim_job(db: Session, *, number: int, worker: str, lease_until: datetime, now: datetime) -> Job | None:
     """Assign the job to that worker. Return None if another worker has it or it is finished."""
-    done = db.execute(
+    result = db.execute(
         update(JobRow)
-        .where(JobRow.id == number, _can_be_taken(now))
+        .where(JobRow.id == number, _is_claimable(now))
         .values(
             status=JobStatus.RUNNING.value,
             worker=worker,
@@ -104,7 +104,7 @@ def take_job(db: Session, *, number: int, worker: str, lease_until: datetime, no
             attempts=JobRow.attempts + 1,
         )
     )
-    return load_job(db, number=number) if affected_rows(done) else None
+    return load_job(db, number=number) if affected_rows(result) else None
 
 
 def renew_lease(
@@ -115,9 +115,9 @@ def renew_lease(
     Returns:
         Whether its cancellation was requested; None if the job is no longer that worker's.
     """
-    done = db.execute(
+    result = db.execute(
         update(JobRow)
-        .where(_is_held(number, worker))
+        .where(_is_run_by(number, worker))
         .values(
             lease_until=lease_until,
             done=progress.done,
@@ -126,18 +126,18 @@ def renew_lease(
             note=progress.note,
         )
     )
-    if not affected_rows(done):
+    if not affected_rows(result):
         return None
     return bool(db.execute(select(JobRow.cancel_requested).where(JobRow.id == number)).scalar_one())
 
 
 def save_checkpoint(db: Session, *, number: int, worker: str, checkpoint: str) -> bool:
     """Store the point from which the job can continue; False if it is no longer that worker's."""
-    done = db.execute(update(JobRow).where(_is_held(number, worker)).values(checkpoint=checkpoint))
-    return affected_rows(done) > 0
+    result = db.execute(update(JobRow).where(_is_run_by(number, worker)).values(checkpoint=checkpoint))
+    return affected_rows(result) > 0
 
 
-def end_job(
+def finish_job(
     db: Session,
     *,
     number: int,
@@ -151,7 +151,7 @@ def end_job(
     """Finish the job; False if it is no longer that worker's."""
     done = db.execute(
         update(JobRow)
-        .where(_is_held(number, worker))
+        .where(_is_run_by(number, worker))
         .values(
             status=status.value,
             done=progress.done,
@@ -180,7 +180,7 @@ def request_cancel(db: Session, *, number: int, now: datetime) -> None:
     """Cancel the job if no worker runs it; otherwise request its worker to cancel it."""
     db.execute(
         update(JobRow)
-        .where(JobRow.id == number, _can_be_taken(now))
+        .where(JobRow.id == number, _is_claimable(now))
         .values(status=JobStatus.CANCELLED.value, finished_at=now, lease_until=None)
     )
     db.execute(update(JobRow).where(JobRow.id == number, _is_active()).values(cancel_requested=True))
@@ -195,11 +195,11 @@ def _is_active() -> ColumnElement[bool]:
     return JobRow.finished_at.is_(None)
 
 
-def _is_held(number: int, worker: str) -> ColumnElement[bool]:
+def _is_run_by(number: int, worker: str) -> ColumnElement[bool]:
     return and_(JobRow.id == number, JobRow.worker == worker, JobRow.status == JobStatus.RUNNING.value)
 
 
-def _can_be_taken(now: datetime) -> ColumnElement[bool]:
+def _is_claimable(now: datetime) -> ColumnElement[bool]:
     """Return the condition that the job is queued, or that its worker's lease has expired."""
     return or_(
         JobRow.status == JobStatus.QUEUED.value,
@@ -207,7 +207,7 @@ def _can_be_taken(now: datetime) -> ColumnElement[bool]:
     )
 
 
-def _job(row: JobRow) -> Job:
+def _job_from_row(row: JobRow) -> Job:
     values: dict[str, Any] = row.model_dump(
         exclude={"id", "action", "status", "done", "total", "unit", "note"}
     )

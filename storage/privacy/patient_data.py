@@ -10,11 +10,11 @@ from sqlmodel import Session
 
 from domain.errors import StaleRevision
 from domain.patient_data import (
-    ConfirmPixels,
+    PixelCheckScope,
     Originals,
     PatientDataRules,
     PixelDecision,
-    PixelLook,
+    PixelCheck,
 )
 from storage.rows import (
     ExamRow,
@@ -30,7 +30,7 @@ _DICOM = "application/dicom"
 
 
 # ---------------------------------------------------------------------------------------------- the rules
-def rules_of(db: Session) -> PatientDataRules:
+def load_rules(db: Session) -> PatientDataRules:
     """Return the workspace's rules."""
     row = db.execute(
         select(
@@ -39,7 +39,7 @@ def rules_of(db: Session) -> PatientDataRules:
     ).one()
     return PatientDataRules(
         originals=Originals(row.originals),
-        confirm_pixels=ConfirmPixels(row.confirm_pixels),
+        confirm_pixels=PixelCheckScope(row.confirm_pixels),
         revision=row.revision,
     )
 
@@ -50,7 +50,7 @@ def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
     Raises:
         StaleRevision: the rules were changed since.
     """
-    changed = db.execute(
+    result = db.execute(
         update(PatientDataRulesRow)
         .where(PatientDataRulesRow.revision == rules.revision)
         .values(
@@ -59,49 +59,49 @@ def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
             revision=rules.revision + 1,
         )
     )
-    if changed.rowcount != 1:  # type: ignore[attr-defined]  # an UPDATE's result counts its rows
+    if result.rowcount != 1:  # type: ignore[attr-defined]  # an UPDATE's result counts its rows
         raise StaleRevision("Somebody else changed these rules meanwhile. Look at them again.")
-    return rules_of(db)
+    return load_rules(db)
 
 
-def pseudonym_secret(db: Session) -> bytes:
+def load_pseudonym_secret(db: Session) -> bytes:
     """Return the secret from which pseudonyms are derived."""
     return bytes(db.execute(select(PatientDataRulesRow.pseudonym_key)).scalar_one())
 
 
 # --------------------------------------------------------------------------------------- text in pixels
-def images_to_look_at(
+def list_undecided_images(
     db: Session, *, dataset_id: int, dicom_only: bool, first: int, count: int
-) -> list[PixelLook]:
+) -> list[PixelCheck]:
     """Return images of the dataset without a decision: unranked ones first, then those with most text."""
-    looks = _looks(dataset_id, dicom_only)
+    images = _select_images(dataset_id, dicom_only)
     statement = (
-        select(looks)
-        .where(looks.c.decision.is_(None))
-        .order_by(looks.c.score.is_(None).desc(), looks.c.score.desc(), looks.c.sha256)
+        select(images)
+        .where(images.c.decision.is_(None))
+        .order_by(images.c.score.is_(None).desc(), images.c.score.desc(), images.c.sha256)
         .offset(first)
         .limit(count)
     )
-    return [_look(row) for row in db.execute(statement)]
+    return [_image_from_row(row) for row in db.execute(statement)]
 
 
-def decided_images(db: Session, *, dataset_id: int, decision: PixelDecision) -> list[PixelLook]:
+def list_decided_images(db: Session, *, dataset_id: int, decision: PixelDecision) -> list[PixelCheck]:
     """Return the images of the dataset whose latest decision is this one."""
-    looks = _looks(dataset_id, dicom_only=False)
-    statement = select(looks).where(looks.c.decision == decision.value).order_by(looks.c.sha256)
-    return [_look(row) for row in db.execute(statement)]
+    images = _select_images(dataset_id, dicom_only=False)
+    statement = select(images).where(images.c.decision == decision.value).order_by(images.c.sha256)
+    return [_image_from_row(row) for row in db.execute(statement)]
 
 
-def count_looks(db: Session, *, dataset_id: int, dicom_only: bool) -> tuple[int, int, int, int]:
+def count_images(db: Session, *, dataset_id: int, dicom_only: bool) -> tuple[int, int, int, int]:
     """Return the numbers of images, ranked, decided and to be removed of the dataset."""
-    looks = _looks(dataset_id, dicom_only)
-    removed = func.count().filter(looks.c.decision == PixelDecision.REMOVE.value)
-    counts = select(func.count(), func.count(looks.c.score), func.count(looks.c.decision), removed)
-    row = db.execute(counts.select_from(looks)).one()
+    images = _select_images(dataset_id, dicom_only)
+    removed = func.count().filter(images.c.decision == PixelDecision.REMOVE.value)
+    counts = select(func.count(), func.count(images.c.score), func.count(images.c.decision), removed)
+    row = db.execute(counts.select_from(images)).one()
     return row[0], row[1], row[2], row[3]
 
 
-def unranked_images(db: Session, *, dataset_id: int, method: str) -> list[str]:
+def list_unranked_images(db: Session, *, dataset_id: int, method: str) -> list[str]:
     """Return the SHA-256 of the dataset's images that were not ranked by that method."""
     statement = (
         select(RadiographRow.image_sha256)
@@ -120,14 +120,14 @@ def unranked_images(db: Session, *, dataset_id: int, method: str) -> list[str]:
     return sorted(db.execute(statement).scalars())
 
 
-def keep_ranks(db: Session, *, ranks: Iterable[tuple[str, float, int]], method: str, now: datetime) -> None:
+def put_ranks(db: Session, *, ranks: Iterable[tuple[str, float, int]], method: str, now: datetime) -> None:
     """Store (SHA-256, score, words) of images. They replace earlier ranks."""
     for sha256, score, words in ranks:
         db.merge(PixelTextRow(image_sha256=sha256, score=score, words=words, method=method, ranked_at=now))
     db.flush()
 
 
-def decide(
+def add_decision(
     db: Session, *, sha256: str, decision: PixelDecision, by: int | None, now: datetime
 ) -> PixelDecision | None:
     """Append a decision on an image; return the previous one. An unchanged decision is not appended."""
@@ -137,8 +137,8 @@ def decide(
         .order_by(PixelDecisionRow.revision.desc())
         .limit(1)
     ).one_or_none()
-    before = None if latest is None else PixelDecision(latest.decision)
-    if before is not decision:
+    previous = None if latest is None else PixelDecision(latest.decision)
+    if previous is not decision:
         revision = 0 if latest is None else latest.revision + 1
         db.add(
             PixelDecisionRow(
@@ -146,52 +146,52 @@ def decide(
             )
         )
         db.flush()
-    return before
+    return previous
 
 
-def decisions_on(db: Session, *, sha256: Sequence[str]) -> dict[str, PixelDecision]:
+def load_latest_decisions(db: Session, *, sha256: Sequence[str]) -> dict[str, PixelDecision]:
     """Return the latest decision by image, for those of these images that have one."""
-    found: dict[str, PixelDecision] = {}
+    decisions: dict[str, PixelDecision] = {}
     for start in range(0, len(sha256), 500):
         statement = (
             select(PixelDecisionRow.image_sha256, PixelDecisionRow.decision)
             .where(PixelDecisionRow.image_sha256.in_(sha256[start : start + 500]))
             .order_by(PixelDecisionRow.revision)
         )
-        found.update({row.image_sha256: PixelDecision(row.decision) for row in db.execute(statement)})
-    return found
+        decisions.update({row.image_sha256: PixelDecision(row.decision) for row in db.execute(statement)})
+    return decisions
 
 
-def removed_everywhere(db: Session) -> set[str]:
+def load_removed_images(db: Session) -> set[str]:
     """Return the SHA-256 of all images of the workspace that a person decided to remove."""
     removed = (
         select(PixelDecisionRow.image_sha256)
         .where(PixelDecisionRow.decision == PixelDecision.REMOVE.value)
         .distinct()
     )
-    once = list(db.execute(removed).scalars())
-    latest = decisions_on(db, sha256=once)
-    return {sha256 for sha256 in once if latest[sha256] is PixelDecision.REMOVE}
+    ever_removed = list(db.execute(removed).scalars())
+    latest = load_latest_decisions(db, sha256=ever_removed)
+    return {sha256 for sha256 in ever_removed if latest[sha256] is PixelDecision.REMOVE}
 
 
-def undecided(db: Session, *, sha256: Sequence[str], dicom_only: bool) -> list[str]:
+def filter_undecided(db: Session, *, sha256: Sequence[str], dicom_only: bool) -> list[str]:
     """Return those of these images that have no decision; with ``dicom_only`` only those from DICOM files."""
-    wanted = list(sha256)
+    candidates = list(sha256)
     if dicom_only:
-        wanted = []
+        candidates = []
         for start in range(0, len(sha256), 500):
-            part = sha256[start : start + 500]
+            chunk = sha256[start : start + 500]
             statement = select(ImageRow.sha256).where(
-                ImageRow.sha256.in_(part), ImageRow.media_type == _DICOM
+                ImageRow.sha256.in_(chunk), ImageRow.media_type == _DICOM
             )
-            wanted += db.execute(statement).scalars()
-    decided = decisions_on(db, sha256=wanted)
-    return [each for each in wanted if each not in decided]
+            candidates += db.execute(statement).scalars()
+    decided = load_latest_decisions(db, sha256=candidates)
+    return [image for image in candidates if image not in decided]
 
 
-def _looks(dataset_id: int, dicom_only: bool) -> Subquery:
+def _select_images(dataset_id: int, dicom_only: bool) -> Subquery:
     """Return a subquery with one row per image of the dataset: first use, rank, latest decision."""
-    place = (
+    first_use = (
         select(RadiographRow.image_sha256.label("sha256"), func.min(RadiographRow.exam_id).label("exam_id"))
         .join(ExamRow, ExamRow.id == RadiographRow.exam_id)
         .where(ExamRow.dataset_id == dataset_id, RadiographRow.image_sha256.is_not(None))
@@ -205,13 +205,13 @@ def _looks(dataset_id: int, dicom_only: bool) -> Subquery:
     )
     radiograph = (
         select(func.min(RadiographRow.key))
-        .where(RadiographRow.exam_id == place.c.exam_id, RadiographRow.image_sha256 == place.c.sha256)
+        .where(RadiographRow.exam_id == first_use.c.exam_id, RadiographRow.image_sha256 == first_use.c.sha256)
         .scalar_subquery()
     )
     statement = (
         select(
-            place.c.sha256,
-            place.c.exam_id,
+            first_use.c.sha256,
+            first_use.c.exam_id,
             radiograph.label("radiograph"),
             ImageRow.media_type,
             PixelTextRow.score,
@@ -220,9 +220,9 @@ def _looks(dataset_id: int, dicom_only: bool) -> Subquery:
             PixelDecisionRow.decision,
             PixelDecisionRow.decided_at,
         )
-        .join(ImageRow, ImageRow.sha256 == place.c.sha256)
-        .outerjoin(PixelTextRow, PixelTextRow.image_sha256 == place.c.sha256)
-        .outerjoin(latest, latest.c.image_sha256 == place.c.sha256)
+        .join(ImageRow, ImageRow.sha256 == first_use.c.sha256)
+        .outerjoin(PixelTextRow, PixelTextRow.image_sha256 == first_use.c.sha256)
+        .outerjoin(latest, latest.c.image_sha256 == first_use.c.sha256)
         .outerjoin(
             PixelDecisionRow,
             (PixelDecisionRow.image_sha256 == latest.c.image_sha256)
@@ -234,8 +234,8 @@ def _looks(dataset_id: int, dicom_only: bool) -> Subquery:
     return statement.subquery("looks")
 
 
-def _look(row: AnyRow) -> PixelLook:
-    return PixelLook(
+def _image_from_row(row: AnyRow) -> PixelCheck:
+    return PixelCheck(
         sha256=row.sha256,
         exam_number=row.exam_id,
         radiograph=row.radiograph,

@@ -14,7 +14,7 @@ from storage.intake.bulk import insert_rows
 from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow, TextHitRow
 from storage.types import AnyRow
 
-_AT_ONCE = 2_000
+_BLOCK = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class HitInText:
     text: str
 
 
-def question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
+def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
     """Yield all questions of the dataset by number. The exam's texts are part of its first question."""
     last = 0
     while True:
@@ -52,23 +52,23 @@ def question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
             .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
             .where(QuestionRow.dataset_id == dataset_id, QuestionRow.id > last)
             .order_by(QuestionRow.id)
-            .limit(_AT_ONCE)
+            .limit(_BLOCK)
         ).all()  # fmt: skip
         if not rows:
             return
         last = rows[-1].id
         exams = sorted({row.exam_id for row in rows})
-        firsts, files = _first_questions(db, exams), _files(db, exams)
+        first_questions, files = _load_first_questions(db, exams), _load_files(db, exams)
         for row in rows:
             answer = from_json(row.answer)
             texts = [("stem", row.stem), ("explanation", row.explanation)]
             texts += [
-                (f"options {place}", each) for place, each in enumerate(from_json(row.options), start=1)
+                (f"options {index}", option) for index, option in enumerate(from_json(row.options), start=1)
             ]
             texts += [("answer", answer)] if isinstance(answer, str) else []
-            if firsts[row.exam_id] == row.id:
+            if first_questions[row.exam_id] == row.id:
                 texts += [("indication", row.indication or ""), ("report", row.report or "")]
-                texts += [(f"file {place}", each) for place, each in enumerate(files[row.exam_id], start=1)]
+                texts += [(f"file {index}", file_name) for index, file_name in enumerate(files[row.exam_id], start=1)]
             yield QuestionTexts(
                 question_number=row.id,
                 question_id=row.key,
@@ -77,7 +77,7 @@ def question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
             )
 
 
-def exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
+def list_exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
     """Return (exam number, SHA-256) of each DICOM image of the dataset, ordered by exam."""
     statement = (
         select(RadiographRow.exam_id, RadiographRow.image_sha256)
@@ -89,15 +89,15 @@ def exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
     return [(row.exam_id, row.image_sha256) for row in db.execute(statement)]
 
 
-def exams_by_key(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
+def load_exam_numbers_by_key(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
     """Return the numbers of exams by key."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for start in range(0, len(keys), 500):
         statement = select(ExamRow.key, ExamRow.id).where(
             ExamRow.dataset_id == dataset_id, ExamRow.key.in_(keys[start : start + 500])
         )
-        found.update({row.key: row.id for row in db.execute(statement)})
-    return found
+        numbers.update({row.key: row.id for row in db.execute(statement)})
+    return numbers
 
 
 def replace_hits(
@@ -106,7 +106,7 @@ def replace_hits(
     """Store (question number, hit). They replace earlier hits of these kinds."""
     db.execute(
         delete(TextHitRow).where(
-            TextHitRow.dataset_id == dataset_id, TextHitRow.kind.in_([each.value for each in kinds])
+            TextHitRow.dataset_id == dataset_id, TextHitRow.kind.in_([kind.value for kind in kinds])
         )
     )
     insert_rows(
@@ -114,20 +114,20 @@ def replace_hits(
         table="text_hit",
         columns=("question_id", "field", "begins", "kind", "ends", "dataset_id"),
         rows=(
-            (number, each.field, each.start, each.kind.value, each.end, dataset_id) for number, each in hits
+            (number, hit.field, hit.start, hit.kind.value, hit.end, dataset_id) for number, hit in hits
         ),
     )
 
 
 def add_hits(db: Session, *, dataset_id: int, hits: Iterable[tuple[int, TextHit]]) -> None:
     """Add hits. An existing hit is left unchanged."""
-    for number, each in hits:
-        key = (number, each.field, each.start, each.kind.value)
+    for number, hit in hits:
+        key = (number, hit.field, hit.start, hit.kind.value)
         if db.get(TextHitRow, key) is None:
             db.add(
                 TextHitRow(
-                    question_id=number, field=each.field, begins=each.start, kind=each.kind.value,
-                    ends=each.end, dataset_id=dataset_id,
+                    question_id=number, field=hit.field, begins=hit.start, kind=hit.kind.value,
+                    ends=hit.end, dataset_id=dataset_id,
                 )
             )  # fmt: skip
     db.flush()
@@ -144,7 +144,7 @@ def count_hits(db: Session, *, dataset_id: int) -> dict[HitKind, int]:
     return {HitKind(kind): count for kind, count in db.execute(statement)}
 
 
-def questions_with_hits(db: Session, *, dataset_id: int) -> int:
+def count_questions_with_hits(db: Session, *, dataset_id: int) -> int:
     """Return how many questions have a hit. A hit in an exam's text counts for the exam's first question."""
     statement = select(func.count(TextHitRow.question_id.distinct())).where(
         TextHitRow.dataset_id == dataset_id
@@ -152,7 +152,7 @@ def questions_with_hits(db: Session, *, dataset_id: int) -> int:
     return int(db.execute(statement).scalar_one())
 
 
-def hits_in_texts(
+def list_hits_in_texts(
     db: Session, *, dataset_id: int, kind: HitKind | None, first: int, count: int
 ) -> list[HitInText]:
     """Return hits with their texts, ordered by question."""
@@ -171,43 +171,43 @@ def hits_in_texts(
     if kind is not None:
         statement = statement.where(TextHitRow.kind == kind.value)
     rows = db.execute(statement).all()
-    files = _files(db, sorted({row.exam_id for row in rows}))
-    return [_in_text(row, files) for row in rows]
+    files = _load_files(db, sorted({row.exam_id for row in rows}))
+    return [_hit_in_text(row, files) for row in rows]
 
 
-def _in_text(row: AnyRow, files: dict[int, list[str]]) -> HitInText:
-    found: TextHitRow = row[0]
-    field, _, place = found.field.partition(" ")
+def _hit_in_text(row: AnyRow, files: dict[int, list[str]]) -> HitInText:
+    hit_row: TextHitRow = row[0]
+    field, _, index = hit_row.field.partition(" ")
     if field == "options":
-        text = from_json(row.options)[int(place) - 1]
+        text = from_json(row.options)[int(index) - 1]
     elif field == "file":
-        text = files[row.exam_id][int(place) - 1]
+        text = files[row.exam_id][int(index) - 1]
     elif field == "answer":
         text = from_json(row.answer)
     else:
         text = getattr(row, field) or ""
     return HitInText(
-        question_number=found.question_id,
+        question_number=hit_row.question_id,
         question_id=row.key,
-        hit=TextHit(field=found.field, start=found.begins, end=found.ends, kind=HitKind(found.kind)),
+        hit=TextHit(field=hit_row.field, start=hit_row.begins, end=hit_row.ends, kind=HitKind(hit_row.kind)),
         text=text,
     )
 
 
-def _first_questions(db: Session, exams: Sequence[int]) -> dict[int, int]:
-    found: dict[int, int] = {}
+def _load_first_questions(db: Session, exams: Sequence[int]) -> dict[int, int]:
+    first_questions: dict[int, int] = {}
     for start in range(0, len(exams), 500):
         statement = (
             select(QuestionRow.exam_id, func.min(QuestionRow.id))
             .where(QuestionRow.exam_id.in_(exams[start : start + 500]))
             .group_by(QuestionRow.exam_id)
         )
-        found.update({exam: first for exam, first in db.execute(statement)})  # noqa: C416 - rows are no pairs
-    return found
+        first_questions.update({exam: first for exam, first in db.execute(statement)})  # noqa: C416 - rows are no pairs
+    return first_questions
 
 
-def _files(db: Session, exams: Sequence[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {exam: [] for exam in exams}
+def _load_files(db: Session, exams: Sequence[int]) -> dict[int, list[str]]:
+    files: dict[int, list[str]] = {exam: [] for exam in exams}
     for start in range(0, len(exams), 500):
         statement = (
             select(RadiographRow.exam_id, RadiographRow.file)
@@ -215,5 +215,5 @@ def _files(db: Session, exams: Sequence[int]) -> dict[int, list[str]]:
             .order_by(RadiographRow.exam_id, RadiographRow.position)
         )
         for exam, file in db.execute(statement):
-            found[exam].append(file)
-    return found
+            files[exam].append(file)
+    return files

@@ -36,13 +36,13 @@ def remove_problems(db: Session, *, dataset_id: int, up_to: int) -> None:
     db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.question_id <= up_to))
 
 
-def add_problems(db: Session, *, dataset_id: int, found: Iterable[tuple[int, Problem]]) -> None:
+def add_problems(db: Session, *, dataset_id: int, problems: Iterable[tuple[int, Problem]]) -> None:
     """Add problems with the numbers of their questions."""
     insert_rows(
         db,
         table="problem",
         columns=("question_id", "check_name", "field", "dataset_id", "reason"),
-        rows=((number, each.check.value, each.field, dataset_id, each.reason) for number, each in found),
+        rows=((number, problem.check.value, problem.field, dataset_id, problem.reason) for number, problem in problems),
     )
 
 
@@ -53,15 +53,15 @@ def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
         .where(ProblemRow.dataset_id == dataset_id)
         .group_by(ProblemRow.check_name, ProblemRow.field)
     )
-    found = [
+    counts = [
         ProblemCount(check=Check(row.check_name), field=row.field, questions=row.questions)
         for row in db.execute(statement)
     ]
     order = list(Check)
-    return sorted(found, key=lambda each: (order.index(each.check), -each.questions, each.field))
+    return sorted(counts, key=lambda item: (order.index(item.check), -item.questions, item.field))
 
 
-def questions_with_problems(db: Session, *, dataset_id: int) -> int:
+def count_questions_with_problems(db: Session, *, dataset_id: int) -> int:
     """Return how many questions of the dataset have a problem of any check."""
     statement = select(func.count(ProblemRow.question_id.distinct())).where(
         ProblemRow.dataset_id == dataset_id
@@ -69,7 +69,7 @@ def questions_with_problems(db: Session, *, dataset_id: int) -> int:
     return int(db.execute(statement).scalar_one())
 
 
-def problem_examples(
+def list_problem_examples(
     db: Session, *, dataset_id: int, check: Check, field: str | None, first: int, count: int
 ) -> list[ProblemExample]:
     """Return ``count`` problems of a check (and field, if given) from index ``first``, by question number."""
@@ -93,7 +93,7 @@ def problem_examples(
     ]
 
 
-def question_numbers(db: Session, *, dataset_id: int, after: int, count: int) -> list[int]:
+def list_question_numbers(db: Session, *, dataset_id: int, after: int, count: int) -> list[int]:
     """Return the next ``count`` numbers of the dataset's questions above ``after``, ascending."""
     statement = (
         select(QuestionRow.id)

@@ -21,23 +21,23 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
     """Add the cases of a new study. Their ids are assigned here."""
     for case in cases:
-        shown, question = case.shown, case.question
-        columns = question_to_columns(question) | {"key": shown.question_id}
+        blind_case, question = case.shown, case.question
+        columns = question_to_columns(question) | {"key": blind_case.question_id}
         row = CaseRow(
-            **_columns_of(CaseRow, columns),
+            **_select_columns(CaseRow, columns),
             study_id=study_id,
-            number=shown.number,
-            kind=shown.kind.value,
-            question_id=shown.question_number,
-            exam_id=shown.exam_number,
-            asks_box=shown.asks_box,
-            sha256=shown.sha256,
+            number=blind_case.number,
+            kind=blind_case.kind.value,
+            question_id=blind_case.question_number,
+            exam_id=blind_case.exam_number,
+            asks_box=blind_case.asks_box,
+            sha256=blind_case.sha256,
         )
         db.add(row)
         db.flush()
         db.add(
             CaseKeyRow(
-                **_columns_of(CaseKeyRow, columns),
+                **_select_columns(CaseKeyRow, columns),
                 case_id=row.id or 0,
                 stratum=case.stratum,
                 inclusion_probability=case.inclusion_probability,
@@ -55,13 +55,13 @@ def load_blind_case(db: Session, *, case_id: int) -> BlindCase:
     row = db.get(CaseRow, case_id)
     if row is None:
         raise NotFound(f"There is no case number {case_id}.")
-    return _blind(row)
+    return _blind_case_from_row(row)
 
 
-def blind_cases_of(db: Session, *, study_id: int) -> tuple[BlindCase, ...]:
+def list_blind_cases(db: Session, *, study_id: int) -> tuple[BlindCase, ...]:
     """Return every case of the study without its key, by number."""
     rows = db.execute(select(CaseRow).where(CaseRow.study_id == study_id).order_by(CaseRow.number)).scalars()
-    return tuple(_blind(row) for row in rows)
+    return tuple(_blind_case_from_row(row) for row in rows)
 
 
 def load_case(db: Session, *, case_id: int) -> Case:
@@ -70,23 +70,23 @@ def load_case(db: Session, *, case_id: int) -> Case:
     Raises:
         NotFound: no case has that number.
     """
-    for case in _cases(db, CaseRow.id == case_id):
+    for case in _load_cases(db, CaseRow.id == case_id):
         return case
     raise NotFound(f"There is no case number {case_id}.")
 
 
-def cases_of(db: Session, *, study_id: int) -> tuple[Case, ...]:
+def list_cases(db: Session, *, study_id: int) -> tuple[Case, ...]:
     """Return every case of the study with its key, including training cases, by number."""
-    return _cases(db, CaseRow.study_id == study_id)
+    return _load_cases(db, CaseRow.study_id == study_id)
 
 
-def question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
+def load_question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
     """Return the numbers of the dataset's questions by their ids.
 
     Raises:
         NotFound: the dataset has no question with one of these ids.
     """
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for start in range(0, len(keys), _CHUNK):
         rows = db.execute(
             select(QuestionRow.key, QuestionRow.id).where(
@@ -94,13 +94,13 @@ def question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> di
                 QuestionRow.key.in_(keys[start : start + _CHUNK]),
             )
         )
-        found.update((row.key, row.id) for row in rows)
-    missing = [key for key in keys if key not in found]
+        numbers.update((row.key, row.id) for row in rows)
+    missing = [key for key in keys if key not in numbers]
     if missing:
         raise NotFound(
             f"The dataset has no question {missing[0]!r}. It is of another one, or was never imported."
         )
-    return found
+    return numbers
 
 
 def count_cases(db: Session, *, study_id: int) -> dict[CaseKind, int]:
@@ -108,8 +108,8 @@ def count_cases(db: Session, *, study_id: int) -> dict[CaseKind, int]:
     rows = db.execute(
         select(CaseRow.kind, func.count()).where(CaseRow.study_id == study_id).group_by(CaseRow.kind)
     )
-    found = {CaseKind(kind): count for kind, count in rows}
-    return {kind: found.get(kind, 0) for kind in CaseKind}
+    counts = {CaseKind(kind): count for kind, count in rows}
+    return {kind: counts.get(kind, 0) for kind in CaseKind}
 
 
 def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
@@ -136,22 +136,22 @@ def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
     db.flush()
 
 
-def slots_of(db: Session, *, study_id: int | None = None, reader_id: int | None = None) -> tuple[Slot, ...]:
+def list_slots(db: Session, *, study_id: int | None = None, reader_id: int | None = None) -> tuple[Slot, ...]:
     """Return the stored order of one reader, or of all readers of a study, by reader and position."""
-    wanted = SlotRow.reader_id == reader_id if reader_id is not None else SlotRow.study_id == study_id
-    rows = db.execute(select(SlotRow).where(wanted).order_by(SlotRow.reader_id, SlotRow.position)).scalars()
-    return tuple(_slot(row) for row in rows)
+    condition = SlotRow.reader_id == reader_id if reader_id is not None else SlotRow.study_id == study_id
+    rows = db.execute(select(SlotRow).where(condition).order_by(SlotRow.reader_id, SlotRow.position)).scalars()
+    return tuple(_slot_from_row(row) for row in rows)
 
 
-def slot_at(db: Session, *, reader_id: int, position: int) -> Slot | None:
+def find_slot(db: Session, *, reader_id: int, position: int) -> Slot | None:
     """Return the reader's slot at that position."""
     row = db.get(SlotRow, (reader_id, position))
-    return None if row is None else _slot(row)
+    return None if row is None else _slot_from_row(row)
 
 
-def open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slot, ...]:
+def list_open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slot, ...]:
     """Return the reader's first slots without a reading, at most ``limit``."""
-    read = (
+    has_reading = (
         select(ReadingRow.reader_id)
         .where(
             ReadingRow.reader_id == SlotRow.reader_id,
@@ -162,38 +162,38 @@ def open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slot, ..
         .exists()
     )
     rows = db.execute(
-        select(SlotRow).where(SlotRow.reader_id == reader_id, ~read).order_by(SlotRow.position).limit(limit)
+        select(SlotRow).where(SlotRow.reader_id == reader_id, ~has_reading).order_by(SlotRow.position).limit(limit)
     ).scalars()
-    return tuple(_slot(row) for row in rows)
+    return tuple(_slot_from_row(row) for row in rows)
 
 
-def _cases(db: Session, wanted: Any) -> tuple[Case, ...]:  # noqa: ANN401  # a clause
+def _load_cases(db: Session, condition: Any) -> tuple[Case, ...]:  # noqa: ANN401  # a clause
     rows = db.execute(
         select(CaseRow, CaseKeyRow, ExamRow.key.label("exam_key"))
         .join(CaseKeyRow, CaseKeyRow.case_id == CaseRow.id)
         .join(ExamRow, ExamRow.id == CaseRow.exam_id)
-        .where(wanted)
+        .where(condition)
         .order_by(CaseRow.number)
     )
-    return tuple(_case(row[0], row[1], row.exam_key) for row in rows)
+    return tuple(_case_from_rows(row[0], row[1], row.exam_key) for row in rows)
 
 
-def _case(row: CaseRow, key: CaseKeyRow, exam_key: str) -> Case:
+def _case_from_rows(row: CaseRow, key: CaseKeyRow, exam_key: str) -> Case:
     columns = {**key.model_dump(), **row.model_dump()}
     return Case(
-        shown=_blind(row),
+        shown=_blind_case_from_row(row),
         question=question_from_columns(exam_key, [columns.get(name) for name in QUESTION_COLUMNS]),
         stratum=key.stratum,
         inclusion_probability=key.inclusion_probability,
     )
 
 
-def _columns_of(table: type[SQLModel], columns: dict[str, Any]) -> dict[str, Any]:
+def _select_columns(table: type[SQLModel], columns: dict[str, Any]) -> dict[str, Any]:
     """Return those of a question's columns that the table has."""
     return {name: value for name, value in columns.items() if name in table.model_fields}
 
 
-def _blind(row: CaseRow) -> BlindCase:
+def _blind_case_from_row(row: CaseRow) -> BlindCase:
     return BlindCase(
         id=row.id or 0,
         study_id=row.study_id,
@@ -210,7 +210,7 @@ def _blind(row: CaseRow) -> BlindCase:
     )
 
 
-def _slot(row: SlotRow) -> Slot:
+def _slot_from_row(row: SlotRow) -> Slot:
     return Slot(
         reader_id=row.reader_id,
         position=row.position,

@@ -11,7 +11,7 @@ from pathlib import Path
 from storage.workspace import Workspace
 
 #: The maximum number of cached reports. The least recently read ones are deleted first.
-MOST = 200
+MAX_REPORTS = 200
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -19,7 +19,7 @@ def find_report(workspace: Workspace, *, digest: str) -> str | None:
     """Return the text of the report; None if it was never computed or has been deleted."""
     if not _DIGEST.fullmatch(digest):
         return None
-    path = _folder(workspace) / f"{digest}.json"
+    path = _reports_folder(workspace) / f"{digest}.json"
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -29,28 +29,28 @@ def find_report(workspace: Workspace, *, digest: str) -> str | None:
     return text
 
 
-def keep_report(workspace: Workspace, *, digest: str, text: str) -> None:
+def store_report(workspace: Workspace, *, digest: str, text: str) -> None:
     """Store the report atomically. Concurrent calls with the same report are safe."""
-    folder = _folder(workspace)
+    folder = _reports_folder(workspace)
     folder.mkdir(parents=True, exist_ok=True)
-    handle, incoming = tempfile.mkstemp(dir=folder, prefix=".incoming-")
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".incoming-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        Path(incoming).replace(folder / f"{digest}.json")
+        Path(temporary).replace(folder / f"{digest}.json")
     finally:
-        Path(incoming).unlink(missing_ok=True)
-    found = sorted(folder.glob("*.json"), key=_used)
-    for path in found[:-MOST]:
+        Path(temporary).unlink(missing_ok=True)
+    paths = sorted(folder.glob("*.json"), key=_last_used_at)
+    for path in paths[:-MAX_REPORTS]:
         path.unlink(missing_ok=True)
 
 
-def _used(path: Path) -> float:
+def _last_used_at(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except FileNotFoundError:  # another process deleted reports at the same time
         return 0.0
 
 
-def _folder(workspace: Workspace) -> Path:
+def _reports_folder(workspace: Workspace) -> Path:
     return workspace.cache / "reports"

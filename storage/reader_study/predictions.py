@@ -17,7 +17,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownModel:
+class ModelRecord:
     """A model with its number of predictions; ``failed`` counts those without an extractable answer."""
 
     id: int
@@ -28,20 +28,20 @@ class KnownModel:
     failed: int
 
 
-def model_number(db: Session, *, dataset_id: int, name: str, simulated: bool = False, now: datetime) -> int:
+def get_or_add_model(db: Session, *, dataset_id: int, name: str, simulated: bool = False, now: datetime) -> int:
     """Return the number of the dataset's model with that name; a new model is added."""
-    found = db.execute(
+    number = db.execute(
         select(ModelRow.id).where(ModelRow.dataset_id == dataset_id, ModelRow.name == name)
     ).scalar_one_or_none()
-    if found is not None:
-        return int(found)
+    if number is not None:
+        return int(number)
     row = ModelRow(dataset_id=dataset_id, name=name, simulated=simulated, created_at=now)
     db.add(row)
     db.flush()
     return row.id or 0
 
 
-def list_models(db: Session, *, dataset_id: int | None = None) -> list[KnownModel]:
+def list_models(db: Session, *, dataset_id: int | None = None) -> list[ModelRecord]:
     """Return all models, or those of one dataset, by dataset and name."""
     counted = (
         select(
@@ -67,7 +67,7 @@ def list_models(db: Session, *, dataset_id: int | None = None) -> list[KnownMode
     if dataset_id is not None:
         statement = statement.where(ModelRow.dataset_id == dataset_id)
     models = [
-        KnownModel(
+        ModelRecord(
             id=row.id,
             dataset=row.dataset,
             name=row.name,
@@ -112,45 +112,45 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
     """Append predictions. The model must not yet have any on these questions."""
     values = [
         {
-            "model_id": each.model_id,
-            "question_id": each.question_number,
+            "model_id": prediction.model_id,
+            "question_id": prediction.question_number,
             "run_id": run_id,
-            "answer": None if each.answer is None else to_json(to_plain(each.answer)),
-            "raw": each.raw,
-            "rule": each.rule,
-            "explanation": each.explanation,
-            "boxes": to_json(boxes_to_plain(each.boxes)),
-            "seconds": each.seconds,
+            "answer": None if prediction.answer is None else to_json(to_plain(prediction.answer)),
+            "raw": prediction.raw,
+            "rule": prediction.rule,
+            "explanation": prediction.explanation,
+            "boxes": to_json(boxes_to_plain(prediction.boxes)),
+            "seconds": prediction.seconds,
         }
-        for each in predictions
+        for prediction in predictions
     ]
     if values:
         db.execute(insert(PredictionRow), values)
 
 
-def answered_questions(db: Session, *, model_id: int) -> frozenset[int]:
+def load_predicted_questions(db: Session, *, model_id: int) -> frozenset[int]:
     """Return the numbers of the questions with a prediction of the model."""
     return frozenset(
         db.execute(select(PredictionRow.question_id).where(PredictionRow.model_id == model_id)).scalars()
     )
 
 
-def predictions_on(
+def iterate_predictions(
     db: Session, *, model_id: int, question_ids: Sequence[int] | None = None
 ) -> Iterator[Prediction]:
     """Yield the model's predictions on those questions, or all of them, by question."""
     statement = select(PredictionRow).where(PredictionRow.model_id == model_id)
     statement = statement.order_by(PredictionRow.question_id)
     if question_ids is None:
-        yield from (_prediction(row) for row in db.execute(statement).scalars())
+        yield from (_prediction_from_row(row) for row in db.execute(statement).scalars())
         return
-    wanted = sorted(set(question_ids))
-    for start in range(0, len(wanted), _CHUNK):
-        some = statement.where(PredictionRow.question_id.in_(wanted[start : start + _CHUNK]))
-        yield from (_prediction(row) for row in db.execute(some).scalars())
+    numbers = sorted(set(question_ids))
+    for start in range(0, len(numbers), _CHUNK):
+        chunk_statement = statement.where(PredictionRow.question_id.in_(numbers[start : start + _CHUNK]))
+        yield from (_prediction_from_row(row) for row in db.execute(chunk_statement).scalars())
 
 
-def _prediction(row: PredictionRow) -> Prediction:
+def _prediction_from_row(row: PredictionRow) -> Prediction:
     return Prediction(
         model_id=row.model_id,
         question_number=row.question_id,

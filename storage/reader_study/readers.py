@@ -36,17 +36,17 @@ def add_reader(
     )
     db.add(row)
     db.flush()
-    return _reader(row)
+    return _reader_from_row(row)
 
 
-def change_reader(db: Session, *, reader_id: int, profile: ReaderProfile, of_reference: bool) -> Reader:
+def update_reader(db: Session, *, reader_id: int, profile: ReaderProfile, of_reference: bool) -> Reader:
     """Change the profile of a reader."""
     row = db.get_one(StudyReaderRow, reader_id)
     for name, value in _profile_columns(profile).items():
         setattr(row, name, value)
     row.of_reference = of_reference
     db.flush()
-    return _reader(row)
+    return _reader_from_row(row)
 
 
 def remove_reader(db: Session, *, reader_id: int) -> None:
@@ -62,33 +62,33 @@ def set_guideline_read(db: Session, *, reader_id: int, now: datetime) -> None:
     db.flush()
 
 
-def readers_of(db: Session, *, study_id: int) -> tuple[Reader, ...]:
+def list_readers(db: Session, *, study_id: int) -> tuple[Reader, ...]:
     """Return every reader of the study, in the order in which they were added."""
     rows = db.execute(
         select(StudyReaderRow).where(StudyReaderRow.study_id == study_id).order_by(StudyReaderRow.id)
     ).scalars()
-    return tuple(_reader(row) for row in rows)
+    return tuple(_reader_from_row(row) for row in rows)
 
 
-def reader_of_person(db: Session, *, study_id: int, person_id: int) -> Reader | None:
+def find_reader(db: Session, *, study_id: int, person_id: int) -> Reader | None:
     """Return the person as a reader of the study; None if the person does not read in it."""
     row = db.execute(
         select(StudyReaderRow).where(
             StudyReaderRow.study_id == study_id, StudyReaderRow.person_id == person_id
         )
     ).scalar_one_or_none()
-    return None if row is None else _reader(row)
+    return None if row is None else _reader_from_row(row)
 
 
-def studies_of_person(db: Session, *, person_id: int) -> tuple[tuple[ReaderStudy, Reader], ...]:
+def list_studies_of_person(db: Session, *, person_id: int) -> tuple[tuple[ReaderStudy, Reader], ...]:
     """Return the studies that the person reads in, the oldest first."""
     readers = db.execute(
         select(StudyReaderRow).where(StudyReaderRow.person_id == person_id).order_by(StudyReaderRow.study_id)
     ).scalars()
-    return tuple((load_study(db, study_id=row.study_id), _reader(row)) for row in readers)
+    return tuple((load_study(db, study_id=row.study_id), _reader_from_row(row)) for row in readers)
 
 
-def latest_profile(db: Session, *, person_id: int) -> ReaderProfile | None:
+def find_latest_profile(db: Session, *, person_id: int) -> ReaderProfile | None:
     """Return the person's profile in their latest study; None if there is none."""
     row = db.execute(
         select(StudyReaderRow)
@@ -96,7 +96,7 @@ def latest_profile(db: Session, *, person_id: int) -> ReaderProfile | None:
         .order_by(StudyReaderRow.id.desc())
         .limit(1)
     ).scalar_one_or_none()
-    return None if row is None else _reader(row).profile
+    return None if row is None else _reader_from_row(row).profile
 
 
 def _profile_columns(profile: ReaderProfile) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _profile_columns(profile: ReaderProfile) -> dict[str, Any]:
     }
 
 
-def _reader(row: StudyReaderRow) -> Reader:
+def _reader_from_row(row: StudyReaderRow) -> Reader:
     return Reader(
         id=row.id or 0,
         study_id=row.study_id,

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from domain.errors import AlreadyThere
 from domain.readings import Reading, ReadingKey
 from records.values import answer_from_json, boxes_from_json, boxes_to_plain, from_json, to_json, to_plain
-from records.verdicts import image_display
+from records.verdicts import image_display_from_column
 from storage.rows import CaseRow, ReadingDraftRow, ReadingRow
 
 
@@ -49,12 +49,12 @@ def add_readings(db: Session, *, readings: Sequence[Reading]) -> None:
         return
     try:
         with db.begin_nested():  # a savepoint: a duplicate must not roll back the caller's other work
-            db.execute(insert(ReadingRow), [_values(each) for each in readings])
+            db.execute(insert(ReadingRow), [_reading_values(reading) for reading in readings])
     except IntegrityError as error:
         raise AlreadyThere("This reading is saved already.") from error
 
 
-def _values(reading: Reading) -> dict[str, object]:
+def _reading_values(reading: Reading) -> dict[str, object]:
     key = reading.key
     return {
         "study_id": key.study_id,
@@ -81,19 +81,19 @@ def _values(reading: Reading) -> dict[str, object]:
     }
 
 
-def last_reading(db: Session, *, key: ReadingKey) -> Reading | None:
+def find_last_reading(db: Session, *, key: ReadingKey) -> Reading | None:
     """Return the reading of that key with the highest revision."""
-    row = db.execute(_of_key(key).order_by(ReadingRow.revision.desc()).limit(1)).scalar_one_or_none()
-    return None if row is None else _reading(row)
+    row = db.execute(_select_by_key(key).order_by(ReadingRow.revision.desc()).limit(1)).scalar_one_or_none()
+    return None if row is None else _reading_from_row(row)
 
 
-def reading_of_revision(db: Session, *, key: ReadingKey, revision: int) -> Reading | None:
+def find_reading(db: Session, *, key: ReadingKey, revision: int) -> Reading | None:
     """Return the reading of that key with that revision."""
-    row = db.execute(_of_key(key).where(ReadingRow.revision == revision)).scalar_one_or_none()
-    return None if row is None else _reading(row)
+    row = db.execute(_select_by_key(key).where(ReadingRow.revision == revision)).scalar_one_or_none()
+    return None if row is None else _reading_from_row(row)
 
 
-def readings_of(
+def iterate_readings(
     db: Session, *, study_id: int, reader_id: int | None = None, all_revisions: bool = False
 ) -> Iterator[Reading]:
     """Yield the readings of a study by reader, position and revision.
@@ -128,15 +128,15 @@ def readings_of(
         ReadingRow.reader_id, ReadingRow.position, ReadingRow.case_id, ReadingRow.revision
     )
     for row in db.execute(statement).scalars():
-        yield _reading(row)
+        yield _reading_from_row(row)
 
 
-def count_answers(db: Session, *, study_id: int) -> int:
+def count_readings(db: Session, *, study_id: int) -> int:
     """Return the number of readings, counting every revision."""
     return int(db.execute(select(func.count()).where(ReadingRow.study_id == study_id)).scalar_one())
 
 
-def last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None:
+def find_last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None:
     """Return when the reader last answered in that period."""
     return db.execute(
         select(ReadingRow.read_at)
@@ -146,7 +146,7 @@ def last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None
     ).scalar_one_or_none()
 
 
-def last_read_position(db: Session, *, reader_id: int) -> int | None:
+def find_last_read_position(db: Session, *, reader_id: int) -> int | None:
     """Return the position that the reader answered last; None if there is none."""
     return db.execute(
         select(ReadingRow.position)
@@ -156,9 +156,9 @@ def last_read_position(db: Session, *, reader_id: int) -> int | None:
     ).scalar_one_or_none()
 
 
-def draft_of(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
+def find_draft(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
     """Return the draft of that key, if there is one."""
-    row = _draft_row(db, key)
+    row = _find_draft_row(db, key)
     if row is None:
         return None
     return ReadingDraft(
@@ -173,7 +173,7 @@ def draft_of(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
 
 def put_draft(db: Session, *, key: ReadingKey, revision: int, body: dict[str, Any], now: datetime) -> None:
     """Store the draft. It replaces the previous one."""
-    row = _draft_row(db, key) or _new_draft(key, now)
+    row = _find_draft_row(db, key) or _new_draft(key, now)
     row.revision, row.body, row.changed_at = revision, to_json(body), now
     db.add(row)
     db.flush()
@@ -189,7 +189,7 @@ def put_times(
     now: datetime,
 ) -> None:
     """Store the times. A time never decreases, so a late message changes nothing."""
-    row = _draft_row(db, key) or _new_draft(key, now)
+    row = _find_draft_row(db, key) or _new_draft(key, now)
     row.seconds = max(row.seconds, seconds)
     row.seconds_looking = max(row.seconds_looking, seconds_looking)
     row.seconds_away = max(row.seconds_away, seconds_away)
@@ -200,19 +200,19 @@ def put_times(
 
 def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
     """Delete the draft after its reading was saved. The times remain."""
-    row = _draft_row(db, key)
+    row = _find_draft_row(db, key)
     if row is not None:
         row.revision, row.body = revision, "{}"
         db.add(row)
         db.flush()
 
 
-def forget_drafts(db: Session, *, reader_id: int) -> None:
+def delete_drafts(db: Session, *, reader_id: int) -> None:
     """Delete all drafts of the reader, because their order is created anew."""
     db.execute(delete(ReadingDraftRow).where(ReadingDraftRow.reader_id == reader_id))
 
 
-def readings_on_exam(db: Session, *, reader_id: int, exam_number: int) -> bool:
+def has_reading_on_exam(db: Session, *, reader_id: int, exam_number: int) -> bool:
     """Return whether the reader has answered a case of that exam."""
     statement = (
         select(ReadingRow.case_id)
@@ -223,7 +223,7 @@ def readings_on_exam(db: Session, *, reader_id: int, exam_number: int) -> bool:
     return db.execute(statement).first() is not None
 
 
-def _draft_row(db: Session, key: ReadingKey) -> ReadingDraftRow | None:
+def _find_draft_row(db: Session, key: ReadingKey) -> ReadingDraftRow | None:
     return db.get(ReadingDraftRow, (key.reader_id, key.case_id, key.arm, key.repeat))
 
 
@@ -238,7 +238,7 @@ def _new_draft(key: ReadingKey, now: datetime) -> ReadingDraftRow:
     )
 
 
-def _of_key(key: ReadingKey) -> Select[Any]:
+def _select_by_key(key: ReadingKey) -> Select[Any]:
     return select(ReadingRow).where(
         ReadingRow.reader_id == key.reader_id,
         ReadingRow.case_id == key.case_id,
@@ -247,7 +247,7 @@ def _of_key(key: ReadingKey) -> Select[Any]:
     )
 
 
-def _reading(row: ReadingRow) -> Reading:
+def _reading_from_row(row: ReadingRow) -> Reading:
     return Reading(
         key=ReadingKey(
             study_id=row.study_id,
@@ -271,5 +271,5 @@ def _reading(row: ReadingRow) -> Reading:
         began_at=row.began_at,
         read_at=row.read_at,
         outside=row.outside,
-        image=image_display(row.image),
+        image=image_display_from_column(row.image),
     )

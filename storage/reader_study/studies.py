@@ -62,8 +62,8 @@ def add_study(
 
 def find_study(db: Session, *, name: str) -> ReaderStudy | None:
     """Return the study with that name, if there is one."""
-    row = db.execute(_studies().where(ReaderStudyRow.name == name)).one_or_none()
-    return None if row is None else _study(row)
+    row = db.execute(_select_studies().where(ReaderStudyRow.name == name)).one_or_none()
+    return None if row is None else _study_from_row(row)
 
 
 def load_study(
@@ -78,12 +78,12 @@ def load_study(
     """
     if (name is None) == (study_id is None):
         raise ValueError("a study is asked for by its name or by its number")
-    wanted: ColumnElement[bool] = (
+    condition: ColumnElement[bool] = (
         ReaderStudyRow.name == name if name is not None else ReaderStudyRow.id == study_id
     )
     if lock:
-        db.execute(select(ReaderStudyRow.id).where(wanted).with_for_update())
-    row = db.execute(_studies().where(wanted)).one_or_none()
+        db.execute(select(ReaderStudyRow.id).where(condition).with_for_update())
+    row = db.execute(_select_studies().where(condition)).one_or_none()
     if row is None:
         if name is None:
             raise NotFound(f"There is no reader study number {study_id}.")
@@ -92,17 +92,17 @@ def load_study(
             f"There is no reader study {name!r}. Those there are: "
             f"{', '.join(names) or 'none yet; create one first'}."
         )
-    return _study(row)
+    return _study_from_row(row)
 
 
-def hold_study(db: Session, *, study_id: int) -> None:
+def lock_study_shared(db: Session, *, study_id: int) -> None:
     """Prevent closing of the study and changes of its orders until the transaction ends; others may read."""
     db.execute(select(ReaderStudyRow.id).where(ReaderStudyRow.id == study_id).with_for_update(read=True))
 
 
 def list_studies(db: Session) -> list[ReaderStudy]:
     """Return all studies, the oldest first."""
-    return [_study(row) for row in db.execute(_studies().order_by(ReaderStudyRow.id))]
+    return [_study_from_row(row) for row in db.execute(_select_studies().order_by(ReaderStudyRow.id))]
 
 
 def set_study_state(db: Session, *, study_id: int, state: StudyState) -> None:
@@ -128,15 +128,15 @@ def add_protocol(db: Session, *, version: ProtocolVersion) -> None:
     db.flush()
 
 
-def protocols_of(db: Session, *, study_id: int) -> tuple[ProtocolVersion, ...]:
+def list_protocols(db: Session, *, study_id: int) -> tuple[ProtocolVersion, ...]:
     """Return every version of the study's protocol, the first one first."""
     rows = db.execute(
         select(ProtocolRow).where(ProtocolRow.study_id == study_id).order_by(ProtocolRow.version)
     ).scalars()
-    return tuple(_version(row) for row in rows)
+    return tuple(_version_from_row(row) for row in rows)
 
 
-def current_protocol(db: Session, *, study_id: int) -> ProtocolVersion:
+def load_current_protocol(db: Session, *, study_id: int) -> ProtocolVersion:
     """Return the latest version of the study's protocol."""
     row = db.execute(
         select(ProtocolRow)
@@ -144,7 +144,7 @@ def current_protocol(db: Session, *, study_id: int) -> ProtocolVersion:
         .order_by(ProtocolRow.version.desc())
         .limit(1)
     ).scalar_one()
-    return _version(row)
+    return _version_from_row(row)
 
 
 def add_exclusion(db: Session, *, exclusion: Exclusion) -> None:
@@ -162,7 +162,7 @@ def add_exclusion(db: Session, *, exclusion: Exclusion) -> None:
     db.flush()
 
 
-def exclusions_of(db: Session, *, study_id: int) -> tuple[Exclusion, ...]:
+def list_exclusions(db: Session, *, study_id: int) -> tuple[Exclusion, ...]:
     """Return the exclusions from the analysis of the study, in the order in which they were added."""
     rows = db.execute(
         select(ExclusionRow).where(ExclusionRow.study_id == study_id).order_by(ExclusionRow.id)
@@ -199,17 +199,17 @@ def design_to_plain(design: StudyDesign) -> dict[str, Any]:
 
 def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
     """The inverse of :func:`design_to_plain`."""
-    rest = {name: value for name, value in plain.items() if name not in {"plan", "crossing", "arms"}}
+    other_fields = {name: value for name, value in plain.items() if name not in {"plan", "crossing", "arms"}}
     return StudyDesign(
         plan=plan_from_plain(plain["plan"]),
         crossing=Crossing(plain["crossing"]),
-        arms=tuple(Arm(name=each["name"], told=each["told"]) for each in plain["arms"]),
-        **rest,
+        arms=tuple(Arm(name=arm["name"], told=arm["told"]) for arm in plain["arms"]),
+        **other_fields,
     )
 
 
-def _studies() -> AnySelect:
-    read = (
+def _select_studies() -> AnySelect:
+    has_reading = (
         select(ReadingRow.study_id)
         .where(ReadingRow.study_id == ReaderStudyRow.id, ~ReadingRow.outside)
         .exists()
@@ -217,26 +217,26 @@ def _studies() -> AnySelect:
     return select(
         ReaderStudyRow,
         DatasetRow.name.label("dataset"),
-        func.coalesce(read, False).label("frozen"),
+        func.coalesce(has_reading, False).label("frozen"),
     ).join(DatasetRow, DatasetRow.id == ReaderStudyRow.dataset_id)
 
 
-def _study(found: Any) -> ReaderStudy:  # noqa: ANN401  # a row of _studies()
-    row: ReaderStudyRow = found[0]
+def _study_from_row(result: Any) -> ReaderStudy:  # noqa: ANN401  # a row of _studies()
+    row: ReaderStudyRow = result[0]
     return ReaderStudy(
         id=row.id or 0,
         name=row.name,
         dataset_id=row.dataset_id,
-        source=CaseSource(kind=SourceKind(row.source_kind), dataset=found.dataset, name=row.source_name),
+        source=CaseSource(kind=SourceKind(row.source_kind), dataset=result.dataset, name=row.source_name),
         design=design_from_plain(from_json(row.design)),
         state=StudyState(row.state),
-        frozen=bool(found.frozen),
+        frozen=bool(result.frozen),
         simulated=row.simulated,
         created_at=row.created_at,
     )
 
 
-def _version(row: ProtocolRow) -> ProtocolVersion:
+def _version_from_row(row: ProtocolRow) -> ProtocolVersion:
     return ProtocolVersion(
         study_id=row.study_id,
         version=row.version,

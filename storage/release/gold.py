@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlmodel import Session
 
 from domain.batches import Batch
-from storage.review.standing import coded, read_columns
+from storage.review.standing import factorize, read_columns
 from storage.rows import (
     AdjudicationRow,
     BatchQuestionRow,
@@ -21,7 +21,7 @@ from storage.rows import (
     RadiographRow,
     VerdictRow,
 )
-from storage.sampling.ordinary import ordinary_question
+from storage.sampling.ordinary import exclude_hidden
 
 
 def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
@@ -35,38 +35,38 @@ def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
     return int(db.execute(statement).scalar_one())
 
 
-def judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | datetime | None, ...]:
+def compute_judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | datetime | None, ...]:
     """Return a value that is unchanged as long as a release of these batches would be the same."""
     ids = [batch.id for batch in batches]
     counts: list[int | datetime | None] = []
     for table in (VerdictRow, AdjudicationRow, BatchQuestionRow):
-        of_these = table.__table__.c.batch_id.in_(ids)
-        counts.append(db.execute(select(func.count()).select_from(table).where(of_these)).scalar_one())
-    return (*counts, last_verdict_at(db, batches=batches))
+        in_batches = table.__table__.c.batch_id.in_(ids)
+        counts.append(db.execute(select(func.count()).select_from(table).where(in_batches)).scalar_one())
+    return (*counts, find_last_verdict_time(db, batches=batches))
 
 
-def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]:
+def count_drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]:
     """Count the questions of these batches by their stratum in the first batch that drew them."""
-    of_these = BatchQuestionRow.batch_id.in_([batch.id for batch in batches])
-    first = (
+    in_batches = BatchQuestionRow.batch_id.in_([batch.id for batch in batches])
+    first_batch = (
         select(BatchQuestionRow.question_id, func.min(BatchQuestionRow.batch_id).label("batch_id"))
-        .where(of_these)
+        .where(in_batches)
         .group_by(BatchQuestionRow.question_id)
         .subquery()
     )
     statement = (
         select(BatchQuestionRow.stratum, func.count())
         .join(
-            first,
-            (first.c.question_id == BatchQuestionRow.question_id)
-            & (first.c.batch_id == BatchQuestionRow.batch_id),
+            first_batch,
+            (first_batch.c.question_id == BatchQuestionRow.question_id)
+            & (first_batch.c.batch_id == BatchQuestionRow.batch_id),
         )
         .group_by(BatchQuestionRow.stratum)
     )
     return {row[0]: row[1] for row in db.execute(statement)}
 
 
-def strata_of(
+def load_strata(
     db: Session, *, batches: Sequence[Batch], numbers: NDArray[np.int64]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the names of the strata and, for each question, the index of its stratum among them.
@@ -78,18 +78,18 @@ def strata_of(
         table.batch_id.in_([batch.id for batch in batches])
     )
     question, batch, stratum = read_columns(db, statement)
-    names, places = coded(stratum, str)
-    drawn = np.array(question, dtype=np.int64)
-    order = np.lexsort((np.array(batch, dtype=np.int64), drawn))
-    return names, places[order][np.searchsorted(drawn[order], numbers)]
+    names, indices = factorize(stratum, str)
+    question_numbers = np.array(question, dtype=np.int64)
+    order = np.lexsort((np.array(batch, dtype=np.int64), question_numbers))
+    return names, indices[order][np.searchsorted(question_numbers[order], numbers)]
 
 
-def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
+def load_reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
     """Return (sign-in name, display name) of all reviewers and adjudicators of these batches, by number."""
-    ids = [each.id for each in batches]
+    ids = [batch.id for batch in batches]
     judged = select(VerdictRow.person_id).where(
         VerdictRow.batch_id.in_(ids),
-        ordinary_question(VerdictRow.question_id),
+        exclude_hidden(VerdictRow.question_id),
     )
     statement = (
         select(PersonRow.id, PersonRow.name, PersonRow.display_name)
@@ -102,14 +102,14 @@ def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, 
     return {row[0]: (row[1], row[2]) for row in db.execute(statement)}
 
 
-def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str | None, tuple[str, ...]]]:
+def load_exam_links(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str | None, tuple[str, ...]]]:
     """Return (exam, patient, SHA-256 of its images) of every exam with a judged question of these batches."""
     judged = (
         select(QuestionRow.exam_id)
         .join(VerdictRow, VerdictRow.question_id == QuestionRow.id)
         .where(
-            VerdictRow.batch_id.in_([each.id for each in batches]),
-            ordinary_question(VerdictRow.question_id),
+            VerdictRow.batch_id.in_([batch.id for batch in batches]),
+            exclude_hidden(VerdictRow.question_id),
         )
         .distinct()
     )
@@ -119,19 +119,19 @@ def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str |
         .where(ExamRow.id.in_(judged))
         .order_by(ExamRow.id, RadiographRow.position)
     )
-    found: dict[str, tuple[str | None, list[str]]] = {}
+    exams: dict[str, tuple[str | None, list[str]]] = {}
     for key, patient, sha256 in db.execute(statement):
-        images = found.setdefault(key, (patient, []))[1]
+        images = exams.setdefault(key, (patient, []))[1]
         if sha256:
             images.append(sha256)
-    return [(key, patient, tuple(images)) for key, (patient, images) in found.items()]
+    return [(key, patient, tuple(images)) for key, (patient, images) in exams.items()]
 
 
-def last_verdict_at(db: Session, *, batches: Sequence[Batch]) -> datetime | None:
+def find_last_verdict_time(db: Session, *, batches: Sequence[Batch]) -> datetime | None:
     """Return the time of the last verdict in these batches."""
     statement = select(func.max(VerdictRow.given_at)).where(
-        VerdictRow.batch_id.in_([each.id for each in batches]),
-        ordinary_question(VerdictRow.question_id),
+        VerdictRow.batch_id.in_([batch.id for batch in batches]),
+        exclude_hidden(VerdictRow.question_id),
     )
     last: datetime | None = db.execute(statement).scalar_one()
     return last

@@ -23,18 +23,18 @@ from domain.gold import JudgedQuestion, Judgement
 from domain.verdicts import Decision
 from domain.vocabulary import Sex, View
 from records.values import from_json
-from records.verdicts import correction_from_plain, errors_from_text, image_display
-from storage.intake.questions import questions_on_exams
-from storage.review.adjudications import latest_adjudications, rules_of, settled_numbers
+from records.verdicts import correction_from_plain, errors_from_json, image_display_from_column
+from storage.intake.questions import load_questions_with_exams
+from storage.review.adjudications import load_latest_adjudications, load_rules, load_adjudicated_questions
 from storage.rows import BatchQuestionRow, ExamRow, ImageRow, RadiographRow, VerdictRow
-from storage.sampling.ordinary import ordinary_question
+from storage.sampling.ordinary import exclude_hidden
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
-_EXAM_TABLE, _RADIOGRAPH_TABLE, _IMAGE_TABLE, _VERDICT_TABLE, _PLACE_TABLE = (
+_EXAM_TABLE, _RADIOGRAPH_TABLE, _IMAGE_TABLE, _VERDICT_TABLE, _BATCH_QUESTION_TABLE = (
     row.__table__ for row in (ExamRow, RadiographRow, ImageRow, VerdictRow, BatchQuestionRow)
 )
 _EXAM, _RADIOGRAPH, _IMAGE = _EXAM_TABLE.c, _RADIOGRAPH_TABLE.c, _IMAGE_TABLE.c
-_VERDICT, _PLACE = _VERDICT_TABLE.c, _PLACE_TABLE.c
+_VERDICT, _BATCH_QUESTION = _VERDICT_TABLE.c, _BATCH_QUESTION_TABLE.c
 _NUMBERS: BindParameter[int] = bindparam("numbers", expanding=True)
 _BATCHES: BindParameter[int] = bindparam("batches", expanding=True)
 _VERDICTS = (
@@ -46,9 +46,9 @@ _VERDICTS = (
     .where(_VERDICT.question_id.in_(_NUMBERS), _VERDICT.batch_id.in_(_BATCHES))
 )  # fmt: skip
 _STRATA = (
-    select(_PLACE.question_id, _PLACE.stratum, _PLACE.inclusion_probability)
-    .where(_PLACE.question_id.in_(_NUMBERS), _PLACE.batch_id.in_(_BATCHES))
-    .order_by(_PLACE.batch_id.desc())
+    select(_BATCH_QUESTION.question_id, _BATCH_QUESTION.stratum, _BATCH_QUESTION.inclusion_probability)
+    .where(_BATCH_QUESTION.question_id.in_(_NUMBERS), _BATCH_QUESTION.batch_id.in_(_BATCHES))
+    .order_by(_BATCH_QUESTION.batch_id.desc())
 )
 _EXAMS = select(_EXAM.id, _EXAM.key, _EXAM.patient, _EXAM.indication, _EXAM.age, _EXAM.sex).where(
     _EXAM.id.in_(_NUMBERS)
@@ -63,55 +63,55 @@ _RADIOGRAPHS = (
     .order_by(_RADIOGRAPH.exam_id, _RADIOGRAPH.position)
 )  # fmt: skip
 # There are few values and many rows, so each member is created once.
-_decision, _view, _sex = cache(Decision), cache(View), cache(Sex)
+_decision_of, _view_of, _sex_of = cache(Decision), cache(View), cache(Sex)
 
 
-def judged_questions(
+def iterate_judged_questions(
     db: Session,
     *,
     batches: Sequence[Batch],
     with_report: bool = False,
-    only: Collection[int] | None = None,
+    include: Collection[int] | None = None,
 ) -> Iterator[JudgedQuestion]:
     """Yield the questions that were judged in these batches, in the order of import.
 
-    If ``only`` is given, other question numbers are left out. A person's latest verdict counts: the highest
+    If ``include`` is given, other question numbers are left out. A person's latest verdict counts: the highest
     revision in a batch, and the latest by time among several batches. 500 questions are in memory at a time.
     """
-    of_batch = {batch.id: batch for batch in batches}
+    batches_by_id = {batch.id: batch for batch in batches}
     judged = (
         select(_VERDICT.question_id)
-        .where(_VERDICT.batch_id.in_(of_batch), ordinary_question(_VERDICT.question_id))
+        .where(_VERDICT.batch_id.in_(batches_by_id), exclude_hidden(_VERDICT.question_id))
         .distinct()
         .order_by(_VERDICT.question_id)
     )
-    numbers = [each for each in db.execute(judged).scalars() if only is None or each in only]
-    same_box = {number: rules_of(db, batch_id=number).rules.same_box for number in of_batch}
-    disputed = settled_numbers(db, batch_ids=list(of_batch))
+    numbers = [question_number for question_number in db.execute(judged).scalars() if include is None or question_number in include]
+    same_box = {number: load_rules(db, batch_id=number).rules.same_box for number in batches_by_id}
+    adjudicated = load_adjudicated_questions(db, batch_ids=list(batches_by_id))
     for start in range(0, len(numbers), _CHUNK):
         chunk = numbers[start : start + _CHUNK]
-        settled = _settled(db, [each for each in chunk if each in disputed], of_batch)
-        yield from _chunk(db.connection(), chunk, of_batch, same_box, settled, with_report=with_report)
+        adjudications = _load_adjudications(db, [question_number for question_number in chunk if question_number in adjudicated], batches_by_id)
+        yield from _load_chunk(db.connection(), chunk, batches_by_id, same_box, adjudications, with_report=with_report)
 
 
-def _chunk(
+def _load_chunk(
     connection: Connection,
     numbers: list[int],
-    of_batch: dict[int, Batch],
+    batches_by_id: dict[int, Batch],
     same_box: dict[int, float],
-    settled: dict[int, Adjudication],
+    adjudications: dict[int, Adjudication],
     *,
     with_report: bool,
 ) -> Iterator[JudgedQuestion]:
-    judgements, boxes_by = _judgements(connection, numbers, of_batch, same_box)
-    strata = connection.execute(_STRATA, {"numbers": numbers, "batches": list(of_batch)}).all()
+    judgements, box_overlaps = _load_judgements(connection, numbers, batches_by_id, same_box)
+    strata = connection.execute(_STRATA, {"numbers": numbers, "batches": list(batches_by_id)}).all()
     # The first batch comes last and overwrites the others.
-    places = {number: (stratum, probability) for number, stratum, probability in strata}
-    questions = questions_on_exams(connection, question_ids=numbers)
-    exams = _exams(connection, sorted({exam for _, exam, _ in questions}), with_report=with_report)
+    strata_by_question = {number: (stratum, probability) for number, stratum, probability in strata}
+    questions = load_questions_with_exams(connection, question_ids=numbers)
+    exams = _load_exams(connection, sorted({exam for _, exam, _ in questions}), with_report=with_report)
     for number, exam, question in questions:
-        stratum, probability = places[number]
-        adjudication = settled.get(number)
+        stratum, probability = strata_by_question[number]
+        adjudication = adjudications.get(number)
         yield JudgedQuestion(
             question=question,
             exam=exams[exam],
@@ -119,86 +119,86 @@ def _chunk(
             stratum=stratum,
             inclusion_probability=probability,
             adjudication=adjudication,
-            settled_in=of_batch[adjudication.batch_id].name if adjudication else "",
-            same_box=boxes_by[number],
+            settled_in=batches_by_id[adjudication.batch_id].name if adjudication else "",
+            same_box=box_overlaps[number],
         )
 
 
-def _settled(db: Session, numbers: list[int], of_batch: dict[int, Batch]) -> dict[int, Adjudication]:
+def _load_adjudications(db: Session, numbers: list[int], batches_by_id: dict[int, Batch]) -> dict[int, Adjudication]:
     """Return the latest adjudications by question; among several batches, the latest by time."""
-    found: dict[int, Adjudication] = {}
+    latest: dict[int, Adjudication] = {}
     if not numbers:  # the usual case
-        return found
-    every = latest_adjudications(db, batch_ids=list(of_batch), question_ids=numbers)
-    for each in sorted(every.values(), key=lambda each: each.given_at):
-        found[each.question_id] = each
-    return found
+        return latest
+    adjudications = load_latest_adjudications(db, batch_ids=list(batches_by_id), question_ids=numbers)
+    for adjudication in sorted(adjudications.values(), key=lambda each: each.given_at):
+        latest[adjudication.question_id] = adjudication
+    return latest
 
 
 # ---------------------------------------------------------------------------------------------- verdicts
-def _judgements(
-    connection: Connection, numbers: list[int], of_batch: dict[int, Batch], same_box: dict[int, float]
+def _load_judgements(
+    connection: Connection, numbers: list[int], batches_by_id: dict[int, Batch], same_box: dict[int, float]
 ) -> tuple[dict[int, tuple[Judgement, ...]], dict[int, float]]:
     """Return each person's latest verdict by question, and the overlap from which boxes count as the same.
 
     The overlap is that of the first batch among those in which these verdicts were given.
     """
-    rows = connection.execute(_VERDICTS, {"numbers": numbers, "batches": list(of_batch)}).all()
-    of_question: dict[int, list[Any]] = defaultdict(list)
+    rows = connection.execute(_VERDICTS, {"numbers": numbers, "batches": list(batches_by_id)}).all()
+    rows_by_question: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
-        of_question[row[0]].append(row)
-    found = {}
-    boxes_by = {}
-    for number, given in of_question.items():
-        last = given if len(given) == 1 else _last_of_each(given)
-        found[number] = tuple([_judgement(row, of_batch[row[2]]) for row in last])
-        boxes_by[number] = same_box[min([row[2] for row in last])]
-    return found, boxes_by
+        rows_by_question[row[0]].append(row)
+    judgements = {}
+    box_overlaps = {}
+    for number, question_rows in rows_by_question.items():
+        latest = question_rows if len(question_rows) == 1 else _latest_per_person(question_rows)
+        judgements[number] = tuple([_judgement_from_row(row, batches_by_id[row[2]]) for row in latest])
+        box_overlaps[number] = same_box[min([row[2] for row in latest])]
+    return judgements, box_overlaps
 
 
-def _last_of_each(rows: Sequence[Any]) -> list[Any]:
+def _latest_per_person(rows: Sequence[Any]) -> list[Any]:
     """Return each person's latest row, in the order of the people's numbers."""
     ordered = sorted(rows, key=itemgetter(1, 2, 3))  # by person, batch and revision; the highest one counts
     newest = {(row[1], row[2]): row for row in ordered}
-    last: dict[int, Any] = {}
+    latest: dict[int, Any] = {}
     for row in newest.values():
-        before = last.get(row[1])
-        if before is None or before[5] <= row[5]:
-            last[row[1]] = row
-    return list(last.values())
+        previous = latest.get(row[1])
+        if previous is None or previous[5] <= row[5]:
+            latest[row[1]] = row
+    return list(latest.values())
 
 
-def _judgement(row: Sequence[Any], batch: Batch) -> Judgement:
+def _judgement_from_row(row: Sequence[Any], batch: Batch) -> Judgement:
     _, person, _, revision, decision, given_at, errors, correction, comment, why, image = row
     return Judgement(
         person_id=person,
         revision=revision,
-        decision=_decision(decision),
+        decision=_decision_of(decision),
         given_at=given_at,
-        errors=errors_from_text(errors),
-        correction=_correction(correction),
+        errors=errors_from_json(errors),
+        correction=_parse_correction(correction),
         comment=comment,
         why=why,
-        image=image_display(image),
+        image=image_display_from_column(image),
         batch=batch.name,
         parts=batch.settings.parts,
     )
 
 
 @lru_cache(maxsize=2_000)
-def _correction(text: str) -> Correction:
+def _parse_correction(text: str) -> Correction:
     return correction_from_plain(from_json(text))
 
 
 # ------------------------------------------------------------------------------------------------- exams
-def _exams(connection: Connection, numbers: list[int], *, with_report: bool) -> dict[int, Exam]:
+def _load_exams(connection: Connection, numbers: list[int], *, with_report: bool) -> dict[int, Exam]:
     """Return the exams by number."""
     radiographs: dict[int, list[Radiograph]] = defaultdict(list)
     for exam, key, file, view, rows, columns, sha256 in connection.execute(
         _RADIOGRAPHS, {"numbers": numbers}
     ).all():
         radiographs[exam].append(
-            Radiograph(id=key, file=file, view=_view(view), rows=rows, columns=columns, sha256=sha256)
+            Radiograph(id=key, file=file, view=_view_of(view), rows=rows, columns=columns, sha256=sha256)
         )
     statement = _EXAMS.add_columns(_EXAM.report) if with_report else _EXAMS
     return {
@@ -207,7 +207,7 @@ def _exams(connection: Connection, numbers: list[int], *, with_report: bool) -> 
             patient=patient,
             indication=indication,
             age=age,
-            sex=_sex(sex) if sex else None,
+            sex=_sex_of(sex) if sex else None,
             report=report[0] if report else None,
             radiographs=tuple(radiographs[number]),
         )

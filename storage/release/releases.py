@@ -18,7 +18,7 @@ _CHUNK = 500  # bound parameters in one IN (...)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownRelease:
+class ReleaseRecord:
     """A release of ``items`` questions in ``folder``, with the SHA-256 of its manifest."""
 
     id: int
@@ -65,30 +65,30 @@ def move_release(db: Session, *, release_id: int, folder: Path) -> None:
     db.flush()
 
 
-def find_release(db: Session, *, dataset_id: int, name: str) -> KnownRelease | None:
+def find_release(db: Session, *, dataset_id: int, name: str) -> ReleaseRecord | None:
     """Return the dataset's release with that name, if there is one."""
-    row = db.execute(_all().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)).one_or_none()
-    return None if row is None else _known(row)
+    row = db.execute(_select_releases().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)).one_or_none()
+    return None if row is None else _release_from_row(row)
 
 
-def load_release(db: Session, *, release_id: int) -> KnownRelease:
+def load_release(db: Session, *, release_id: int) -> ReleaseRecord:
     """Return the release with that number.
 
     Raises:
         NotFound: there is none.
     """
-    row = db.execute(_all().where(ReleaseRow.id == release_id)).one_or_none()
+    row = db.execute(_select_releases().where(ReleaseRow.id == release_id)).one_or_none()
     if row is None:
         raise NotFound(f"There is no release number {release_id}.")
-    return _known(row)
+    return _release_from_row(row)
 
 
-def list_releases(db: Session) -> list[KnownRelease]:
+def list_releases(db: Session) -> list[ReleaseRecord]:
     """Return all releases, the latest first."""
-    return [_known(row) for row in db.execute(_all().order_by(ReleaseRow.id.desc()))]
+    return [_release_from_row(row) for row in db.execute(_select_releases().order_by(ReleaseRow.id.desc()))]
 
 
-def _all() -> AnySelect:
+def _select_releases() -> AnySelect:
     return (
         select(
             ReleaseRow.id,
@@ -105,8 +105,8 @@ def _all() -> AnySelect:
     )
 
 
-def _known(row: AnyRow) -> KnownRelease:
-    return KnownRelease(
+def _release_from_row(row: AnyRow) -> ReleaseRecord:
+    return ReleaseRecord(
         id=row.id,
         dataset=row.dataset,
         name=row.name,
@@ -118,7 +118,7 @@ def _known(row: AnyRow) -> KnownRelease:
     )
 
 
-def add_items(db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]) -> None:
+def add_release_items(db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]) -> None:
     """Record that the questions with these ids are in the release, on that side."""
     for start in range(0, len(keys), _CHUNK):
         numbers = db.execute(

@@ -20,7 +20,7 @@ from records.verdicts import (
     VERDICT_COLUMNS,
     correction_from_plain,
     correction_to_plain,
-    image_display,
+    image_display_from_column,
     verdict_from_columns,
 )
 from storage.rows import (
@@ -35,26 +35,26 @@ from storage.rows import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRules:
+class VersionedRules:
     """A batch's rules with their revision. Revision 0 stands for the defaults, which are not stored."""
 
     rules: AdjudicationRules
     revision: int
 
 
-def rules_of(db: Session, *, batch_id: int) -> KeptRules:
+def load_rules(db: Session, *, batch_id: int) -> VersionedRules:
     """Return the batch's adjudication rules."""
     row = db.get(AdjudicationRulesRow, batch_id)
-    named = db.execute(
+    adjudicators = db.execute(
         select(PersonRow.name)
         .join(AdjudicatorRow, AdjudicatorRow.person_id == PersonRow.id)
         .where(AdjudicatorRow.batch_id == batch_id)
         .order_by(PersonRow.name)
     ).scalars()
     if row is None:
-        return KeptRules(rules=AdjudicationRules(adjudicators=tuple(named)), revision=0)
-    rules = AdjudicationRules(adjudicators=tuple(named), hide_names=row.hide_names, same_box=row.same_box)
-    return KeptRules(rules=rules, revision=row.revision)
+        return VersionedRules(rules=AdjudicationRules(adjudicators=tuple(adjudicators)), revision=0)
+    rules = AdjudicationRules(adjudicators=tuple(adjudicators), hide_names=row.hide_names, same_box=row.same_box)
+    return VersionedRules(rules=rules, revision=row.revision)
 
 
 def put_rules(
@@ -71,17 +71,17 @@ def put_rules(
     row.hide_names, row.same_box, row.revision = rules.hide_names, rules.same_box, revision
     db.add(row)
     db.execute(delete(AdjudicatorRow).where(AdjudicatorRow.batch_id == batch_id))
-    db.add_all(AdjudicatorRow(batch_id=batch_id, person_id=each, named_at=now) for each in person_ids)
+    db.add_all(AdjudicatorRow(batch_id=batch_id, person_id=person_id, named_at=now) for person_id in person_ids)
     db.flush()
 
 
-def batches_to_settle(db: Session, *, person_id: int) -> list[int]:
+def list_batches_of_adjudicator(db: Session, *, person_id: int) -> list[int]:
     """Return the numbers of the batches in which the person is an adjudicator."""
     statement = select(AdjudicatorRow.batch_id).where(AdjudicatorRow.person_id == person_id)
     return list(db.execute(statement.order_by(AdjudicatorRow.batch_id)).scalars())
 
 
-def settles_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
+def is_adjudicator_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
     """Return whether the person is an adjudicator of a batch that has a question on that exam."""
     statement = (
         select(BatchQuestionRow.question_id)
@@ -93,40 +93,40 @@ def settles_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
     return db.execute(statement).first() is not None
 
 
-def perhaps_disputed(db: Session, *, batch_id: int) -> list[int]:
+def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
     """Return the questions of the batch that may have a dispute, by position.
 
     These are the questions that at least two people have judged. Questions without adjudication that
     everybody has always accepted unchanged are left out.
     """
-    found = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
-    settled = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
-    several = (
+    not_accepted = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
+    adjudicated = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
+    judged_by_several = (
         select(VerdictRow.question_id)
         .where(VerdictRow.batch_id == batch_id)
         .group_by(VerdictRow.question_id)
         .having(
             func.count(VerdictRow.person_id.distinct()) > 1,
-            or_(func.max(found) == 1, VerdictRow.question_id.in_(settled)),
+            or_(func.max(not_accepted) == 1, VerdictRow.question_id.in_(adjudicated)),
         )
     )
     statement = (
         select(BatchQuestionRow.question_id)
-        .where(BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id.in_(several))
+        .where(BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id.in_(judged_by_several))
         .order_by(BatchQuestionRow.position)
     )
     return list(db.execute(statement).scalars())
 
 
-def latest_verdicts(
+def load_latest_verdicts_by_question(
     db: Session, *, batch_id: int, question_ids: Sequence[int]
 ) -> dict[int, tuple[Verdict, ...]]:
     """Return each person's latest verdict on these questions, in the order of the people's numbers."""
     # Columns of the table, not of the class, because the ORM would process every value of every row again.
     table = VerdictRow.__table__.c
-    place, person = VERDICT_COLUMNS.index("question_id"), VERDICT_COLUMNS.index("person_id")
+    question_index, person_index = VERDICT_COLUMNS.index("question_id"), VERDICT_COLUMNS.index("person_id")
     db.flush()  # a connection does not flush by itself
-    found: dict[int, dict[int, Verdict]] = defaultdict(dict)
+    verdicts: dict[int, dict[int, Verdict]] = defaultdict(dict)
     for start in range(0, len(question_ids), 500):
         rows = db.connection().execute(
             select(*(table[name] for name in VERDICT_COLUMNS))
@@ -134,11 +134,11 @@ def latest_verdicts(
             .order_by(table.question_id, table.person_id, table.revision)
         )
         for row in rows.all():
-            found[row[place]][row[person]] = verdict_from_columns(row)
-    return {question: tuple(by_person.values()) for question, by_person in found.items()}
+            verdicts[row[question_index]][row[person_index]] = verdict_from_columns(row)
+    return {question: tuple(by_person.values()) for question, by_person in verdicts.items()}
 
 
-def latest_adjudications(
+def load_latest_adjudications(
     db: Session, *, batch_ids: Sequence[int], question_ids: Sequence[int] | None = None
 ) -> dict[tuple[int, int], Adjudication]:
     """Return the latest adjudication by (batch, question)."""
@@ -149,7 +149,7 @@ def latest_adjudications(
     return {(row.batch_id, row.question_id): adjudication_from_row(row) for row in rows}
 
 
-def settled_numbers(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
+def load_adjudicated_questions(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
     """Return the questions of these batches that have an adjudication."""
     statement = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id.in_(batch_ids))
     return set(db.execute(statement).scalars())
@@ -191,5 +191,5 @@ def adjudication_from_row(row: Any) -> Adjudication:  # noqa: ANN401 - a row wit
         follows=tuple(from_json(row.follows)),
         reason=row.reason,
         given_at=row.given_at,
-        image=image_display(row.image),
+        image=image_display_from_column(row.image),
     )

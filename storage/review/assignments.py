@@ -22,50 +22,50 @@ from sqlmodel import Session
 
 from domain.batches import AssignmentState
 from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, HiddenSetRow, QuestionRow
-from storage.sampling.ordinary import ordinary_question
+from storage.sampling.ordinary import exclude_hidden
 from storage.types import AnyRow, AnySelect
 
 #: Distance between the positions of adjacent questions in a batch with hidden questions.
-ROOM = 1000
+POSITION_GAP = 1000
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 #: The states of an assignment that was not withdrawn.
-_HELD = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
+_NOT_WITHDRAWN = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
 
 # Built once: every verdict runs these several times, and building them takes longer than running them. The
 # states are literals in the statements, so that the index is searched state by state.
-_PERSON = (
+_OF_PERSON = (
     AssignmentRow.person_id == bindparam("person_id"),
     AssignmentRow.batch_id == bindparam("batch_id"),
 )
-_MINE = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(*_PERSON)
+_ASSIGNMENTS = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(*_OF_PERSON)
 _POSITION: BindParameter[int] = bindparam("position")
-_OPEN = _MINE.where(AssignmentRow.state == AssignmentState.OPEN.value)
+_OPEN = _ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.OPEN.value)
 _FIRST_OPEN = _OPEN.order_by(AssignmentRow.position).limit(1)
 _OPEN_AFTER = (
     _OPEN.where(AssignmentRow.position > _POSITION).order_by(AssignmentRow.position).limit(bindparam("most"))
 )
-_SKIPPED = _MINE.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(AssignmentRow.position)
-_ASSIGNMENT = _MINE.where(AssignmentRow.question_id == bindparam("question_id"))
+_SKIPPED = _ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(AssignmentRow.position)
+_ASSIGNMENT = _ASSIGNMENTS.where(AssignmentRow.question_id == bindparam("question_id"))
 _ASSIGNMENT_LOCKED = _ASSIGNMENT.with_for_update()
 
 
-def _nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[int, int]]:
-    beside = AssignmentRow.position > _POSITION if forward else AssignmentRow.position < _POSITION
+def _select_nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[int, int]]:
+    on_side = AssignmentRow.position > _POSITION if forward else AssignmentRow.position < _POSITION
     order = AssignmentRow.position if forward else AssignmentRow.position.desc()
     name = f"{'behind' if forward else 'before'}_{state.value}"
-    found = _MINE.where(AssignmentRow.state == state.value, beside).order_by(order).limit(1).subquery(name)
-    return select(found.c.question_id, found.c.position)
+    nearest = _ASSIGNMENTS.where(AssignmentRow.state == state.value, on_side).order_by(order).limit(1).subquery(name)
+    return select(nearest.c.question_id, nearest.c.position)
 
 
 # One index look-up per state, because the index is ordered by state first.
-_NEIGHBOURS = union_all(*(_nearest(state, forward=way) for state in _HELD for way in (False, True)))
+_NEIGHBOURS = union_all(*(_select_nearest(state, forward=forward) for state in _NOT_WITHDRAWN for forward in (False, True)))
 _COUNTS = (
     select(
         AssignmentRow.state,
         func.count(),
         func.sum(case((AssignmentRow.position <= _POSITION, literal(1)), else_=literal(0))),
     )
-    .where(*_PERSON)
+    .where(*_OF_PERSON)
     .group_by(AssignmentRow.state)
 )
 _BATCHES_OF = (
@@ -77,8 +77,8 @@ _BATCHES_OF = (
     .distinct()
     .order_by(AssignmentRow.batch_id)
 )
-_HOLD_BATCH = select(BatchRow.id).where(BatchRow.id == bindparam("batch_id")).with_for_update(read=True)
-_EXAMS_OF = select(QuestionRow.id, QuestionRow.exam_id).where(
+_LOCK_BATCH = select(BatchRow.id).where(BatchRow.id == bindparam("batch_id")).with_for_update(read=True)
+_EXAM_NUMBERS = select(QuestionRow.id, QuestionRow.exam_id).where(
     QuestionRow.id.in_(bindparam("question_ids", expanding=True))
 )
 
@@ -101,36 +101,36 @@ class BatchMember:
     position: int
 
 
-def first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestion | None:
+def find_first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestion | None:
     """Return the first open question by position, with one look-up in the index ``assignment_queue``."""
-    return _first(db, _FIRST_OPEN, {"person_id": person_id, "batch_id": batch_id})
+    return _find_assignment(db, _FIRST_OPEN, {"person_id": person_id, "batch_id": batch_id})
 
 
-def skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
+def list_skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
     """Return the questions that the person has skipped, by position."""
     return tuple(
-        _assigned(row) for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
+        _assignment_from_row(row) for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
     )
 
 
-def open_after(
+def list_open_after(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[AssignedQuestion, ...]:
     """Return the next open questions after ``position``, at most ``limit``."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
-    return tuple(_assigned(row) for row in db.execute(_OPEN_AFTER, values))
+    return tuple(_assignment_from_row(row) for row in db.execute(_OPEN_AFTER, values))
 
 
-def neighbours(db: Session, *, person_id: int, batch_id: int, position: int) -> tuple[int | None, int | None]:
+def find_neighbours(db: Session, *, person_id: int, batch_id: int, position: int) -> tuple[int | None, int | None]:
     """Return the numbers of the person's nearest questions before and after ``position``, not withdrawn."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
-    found = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]
-    before = max((each for each in found if each[0] < position), default=None)
-    behind = min((each for each in found if each[0] > position), default=None)
-    return (before and before[1], behind and behind[1])
+    candidates = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]
+    before = max((candidate for candidate in candidates if candidate[0] < position), default=None)
+    after = min((candidate for candidate in candidates if candidate[0] > position), default=None)
+    return (before and before[1], after and after[1])
 
 
-def assignment(
+def find_assignment(
     db: Session, *, person_id: int, batch_id: int, question_id: int, lock: bool = False
 ) -> AssignedQuestion | None:
     """Return the person's assignment to the question, even if withdrawn; None if there never was one.
@@ -139,18 +139,18 @@ def assignment(
     every writer waits anyway).
     """
     values = {"person_id": person_id, "batch_id": batch_id, "question_id": question_id}
-    return _first(db, _ASSIGNMENT_LOCKED if lock else _ASSIGNMENT, values)
+    return _find_assignment(db, _ASSIGNMENT_LOCKED if lock else _ASSIGNMENT, values)
 
 
-def hold_batch(db: Session, *, batch_id: int) -> None:
+def lock_batch_shared(db: Session, *, batch_id: int) -> None:
     """Prevent closing of the batch and changes of its settings until the transaction ends; others may judge.
 
     On SQLite every writer waits anyway.
     """
-    db.execute(_HOLD_BATCH, {"batch_id": batch_id})
+    db.execute(_LOCK_BATCH, {"batch_id": batch_id})
 
 
-def last_change(db: Session, *, batch_id: int) -> tuple[int | None, datetime | None]:
+def load_last_change(db: Session, *, batch_id: int) -> tuple[int | None, datetime | None]:
     """Return who last changed the batch (None: the command line or nobody) and when (None: never)."""
     row = db.execute(select(BatchRow.changed_by, BatchRow.changed_at).where(BatchRow.id == batch_id)).one()
     return row.changed_by, row.changed_at
@@ -186,7 +186,7 @@ def add_assignments(
     ``position`` is that in the batch. In a batch with hidden questions there are gaps between positions.
     """
     if questions:
-        step = ROOM if db.get(HiddenSetRow, batch_id) else 1
+        step = POSITION_GAP if db.get(HiddenSetRow, batch_id) else 1
         db.execute(
             insert(AssignmentRow),
             [
@@ -204,7 +204,7 @@ def add_assignments(
         )
 
 
-def counts(
+def count_by_state(
     db: Session, *, person_id: int, batch_id: int, position: int = -1
 ) -> tuple[dict[AssignmentState, int], int]:
     """Count the person's questions by state, and those not withdrawn that are at ``position`` or before.
@@ -212,31 +212,31 @@ def counts(
     A state without questions has no entry.
     """
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
-    found: dict[AssignmentState, int] = {}
+    by_state: dict[AssignmentState, int] = {}
     so_far = 0
-    for state, count, until in db.execute(_COUNTS, values):
-        found[AssignmentState(state)] = count
-        so_far += until if state in _HELD else 0
-    return found, so_far
+    for state, count, count_before in db.execute(_COUNTS, values):
+        by_state[AssignmentState(state)] = count
+        so_far += count_before if state in _NOT_WITHDRAWN else 0
+    return by_state, so_far
 
 
-def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
+def count_by_person(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
     """Count the questions of the batch by person (number) and state, including withdrawn ones.
 
     Hidden questions are not counted.
     """
     rows = db.execute(
         select(AssignmentRow.person_id, AssignmentRow.state, func.count())
-        .where(AssignmentRow.batch_id == batch_id, ordinary_question(AssignmentRow.question_id))
+        .where(AssignmentRow.batch_id == batch_id, exclude_hidden(AssignmentRow.question_id))
         .group_by(AssignmentRow.person_id, AssignmentRow.state)
     )
-    found: dict[int, dict[AssignmentState, int]] = {}
+    by_person: dict[int, dict[AssignmentState, int]] = {}
     for person_id, state, count in rows:
-        found.setdefault(person_id, {})[AssignmentState(state)] = count
-    return found
+        by_person.setdefault(person_id, {})[AssignmentState(state)] = count
+    return by_person
 
 
-def batches_of(db: Session, *, person_id: int) -> tuple[int, ...]:
+def list_batches_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
     """Return the numbers of the batches in which the person has questions, the oldest first."""
     return tuple(db.execute(_BATCHES_OF, {"person_id": person_id}).scalars())
 
@@ -257,7 +257,7 @@ def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch
     return db.execute(statement).first() is not None
 
 
-def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
+def list_batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
     """Return every question of the batch with its exam, by position."""
     rows = db.execute(
         select(BatchQuestionRow.question_id, QuestionRow.exam_id, BatchQuestionRow.position)
@@ -271,31 +271,31 @@ def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
     )
 
 
-def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, AssignmentState]]:
+def iterate_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, AssignmentState]]:
     """Yield (question number, person number, state) of the batch's assignments, including withdrawn ones.
 
     Hidden questions are left out.
     """
     rows = db.execute(
         select(AssignmentRow.question_id, AssignmentRow.person_id, AssignmentRow.state)
-        .where(AssignmentRow.batch_id == batch_id, ordinary_question(AssignmentRow.question_id))
+        .where(AssignmentRow.batch_id == batch_id, exclude_hidden(AssignmentRow.question_id))
         .order_by(AssignmentRow.position, AssignmentRow.person_id)
     )
     for question_number, person_number, state in rows:
         yield question_number, person_number, AssignmentState(state)
 
 
-def exams_of(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
+def load_exam_numbers(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
     """Return the exam's number by question number; intended for few questions."""
-    return {row.id: row.exam_id for row in db.execute(_EXAMS_OF, {"question_ids": list(question_ids)})}
+    return {row.id: row.exam_id for row in db.execute(_EXAM_NUMBERS, {"question_ids": list(question_ids)})}
 
 
-def _first(db: Session, statement: AnySelect, values: dict[str, int]) -> AssignedQuestion | None:
+def _find_assignment(db: Session, statement: AnySelect, values: dict[str, int]) -> AssignedQuestion | None:
     row = db.execute(statement, values).first()
-    return None if row is None else _assigned(row)
+    return None if row is None else _assignment_from_row(row)
 
 
-def _assigned(row: AnyRow) -> AssignedQuestion:
+def _assignment_from_row(row: AnyRow) -> AssignedQuestion:
     return AssignedQuestion(
         question_number=row.question_id,
         position=row.position,

@@ -11,21 +11,21 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlmodel import Session
 
-from domain.draw_hash import draw_hash
+from domain.draw_hash import compute_draw_hash
 from domain.hidden import HiddenKind, HiddenPlan, HiddenQuestion, PlantedFault
 from domain.questions import Question
 from records.questions import question_to_columns
 from records.values import from_json, to_json
-from storage.intake.bulk import lock_for_import, next_numbers
+from storage.intake.bulk import lock_for_import, load_next_numbers
 from storage.intake.datasets import add_dataset, add_import
-from storage.review.assignments import ROOM
+from storage.review.assignments import POSITION_GAP
 from storage.rows import AssignmentRow, HiddenQuestionRow, HiddenSetRow, QuestionRow
 
 #: The text that follows the source's key in a hidden question's key.
 HIDDEN_MARK = " (hidden "
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 #: Built once, because every request of a reviewer runs it.
-_VEIL = select(HiddenSetRow.veil).where(HiddenSetRow.batch_id == bindparam("batch_id"))
+_ID_MASK = select(HiddenSetRow.veil).where(HiddenSetRow.batch_id == bindparam("batch_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class HiddenSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToHide:
+class QuestionToHide:
     """A question to be hidden. ``position`` is that among the person's assignments, None in a shared queue.
 
     ``altered`` is a planted question as the person will see it; None means the unchanged source.
@@ -55,12 +55,12 @@ class ToHide:
     after: int = 0
 
 
-def veil_of(db: Session, *, batch_id: int) -> int | None:
+def find_id_mask(db: Session, *, batch_id: int) -> int | None:
     """Return the mask of the batch's question numbers; None if it has no hidden questions."""
-    return db.execute(_VEIL, {"batch_id": batch_id}).scalar_one_or_none()
+    return db.execute(_ID_MASK, {"batch_id": batch_id}).scalar_one_or_none()
 
 
-def hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
+def find_hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
     """Return the batch's hidden set; None if it never had hidden questions."""
     row = db.get(HiddenSetRow, batch_id)
     if row is None:
@@ -70,11 +70,11 @@ def hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
         dataset_id=row.dataset_id,
         import_id=row.import_id,
         veil=row.veil,
-        plan=_plan(from_json(row.plan)),
+        plan=_plan_from_plain(from_json(row.plan)),
     )
 
 
-def batches_with_hidden(db: Session) -> dict[int, int]:
+def count_hidden_by_batch(db: Session) -> dict[int, int]:
     """Return the number of hidden questions by batch. Removed ones are not counted."""
     statement = (
         select(HiddenQuestionRow.batch_id, func.count())
@@ -85,11 +85,11 @@ def batches_with_hidden(db: Session) -> dict[int, int]:
 
 
 def put_hidden_set(
-    db: Session, *, batch_id: int, plan: HiddenPlan, veil: int, by: int | None, now: datetime
+    db: Session, *, batch_id: int, plan: HiddenPlan, id_mask: int, by: int | None, now: datetime
 ) -> HiddenSet:
     """Store the plan. The first plan also creates the batch's dataset, mask and gaps between positions.
 
-    Later values of ``veil`` are ignored, so that a number that a reviewer has seen keeps its meaning.
+    Later values of ``id_mask`` are ignored, so that a number that a reviewer has seen keeps its meaning.
     """
     row = db.get(HiddenSetRow, batch_id)
     if row is None:
@@ -101,10 +101,10 @@ def put_hidden_set(
         db.execute(
             update(AssignmentRow)
             .where(AssignmentRow.batch_id == batch_id)
-            .values(position=AssignmentRow.position * ROOM)
+            .values(position=AssignmentRow.position * POSITION_GAP)
         )
         row = HiddenSetRow(
-            batch_id=batch_id, dataset_id=dataset_id, import_id=import_id, veil=veil, plan="", changed_at=now
+            batch_id=batch_id, dataset_id=dataset_id, import_id=import_id, veil=id_mask, plan="", changed_at=now
         )
     row.plan, row.changed_at = to_json(plan_to_plain(plan)), now
     db.add(row)
@@ -115,32 +115,32 @@ def put_hidden_set(
 
 
 def add_hidden(
-    db: Session, *, hidden: HiddenSet, wanted: Sequence[ToHide], now: datetime
+    db: Session, *, hidden: HiddenSet, requests: Sequence[QuestionToHide], now: datetime
 ) -> tuple[HiddenQuestion, ...]:
     """Copy the sources to new question numbers, and assign those that have a position."""
-    if not wanted:
+    if not requests:
         return ()
     lock_for_import(db)
-    _, first = next_numbers(db)
-    sources = _rows(db, {each.source for each in wanted})
-    questions, made = [], []
-    for number, each in enumerate(wanted, start=first):
-        questions.append(_copy(sources[each.source], each.altered, number=number, hidden=hidden))
-        made.append(
+    _, first = load_next_numbers(db)
+    sources = _load_question_columns(db, {request.source for request in requests})
+    questions, added = [], []
+    for number, request in enumerate(requests, start=first):
+        questions.append(_copy_question(sources[request.source], request.altered, number=number, hidden=hidden))
+        added.append(
             HiddenQuestion(
-                number=number, batch_id=hidden.batch_id, person_id=each.person_id, kind=each.kind,
-                fault=each.fault, source=each.source, after=each.after, hidden_at=now,
+                number=number, batch_id=hidden.batch_id, person_id=request.person_id, kind=request.kind,
+                fault=request.fault, source=request.source, after=request.after, hidden_at=now,
             )
         )  # fmt: skip
     db.execute(insert(QuestionRow), questions)
-    db.execute(insert(HiddenQuestionRow), [_hidden_columns(each) for each in made])
-    for question, to_hide in zip(made, wanted, strict=True):
+    db.execute(insert(HiddenQuestionRow), [_hidden_columns(question_to_add) for question_to_add in added])
+    for question, to_hide in zip(added, requests, strict=True):
         if to_hide.position is not None:
-            give_hidden(db, hidden=question, position=to_hide.position, now=now)
-    return tuple(made)
+            assign_hidden(db, hidden=question, position=to_hide.position, now=now)
+    return tuple(added)
 
 
-def give_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: datetime) -> None:
+def assign_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: datetime) -> None:
     """Add an open assignment of the hidden question; ``position`` is among the batch's assignments."""
     db.add(
         AssignmentRow(
@@ -151,7 +151,7 @@ def give_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: date
     db.flush()
 
 
-def hidden_questions(
+def list_hidden_questions(
     db: Session, *, batch_id: int, person_id: int | None = None
 ) -> tuple[HiddenQuestion, ...]:
     """Return the hidden questions of the batch or of one person in it, including removed ones, by number."""
@@ -159,13 +159,13 @@ def hidden_questions(
     if person_id is not None:
         statement = statement.where(HiddenQuestionRow.person_id == person_id)
     return tuple(
-        _hidden(row) for row in db.execute(statement.order_by(HiddenQuestionRow.question_id)).scalars()
+        _hidden_from_row(row) for row in db.execute(statement.order_by(HiddenQuestionRow.question_id)).scalars()
     )
 
 
-def not_given_yet(db: Session, *, batch_id: int, person_id: int) -> tuple[HiddenQuestion, ...]:
+def list_unassigned_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[HiddenQuestion, ...]:
     """Return the hidden questions that a shared queue has yet to assign to the person, in order."""
-    given = (
+    assigned = (
         select(AssignmentRow.question_id)
         .where(
             AssignmentRow.batch_id == batch_id,
@@ -180,19 +180,19 @@ def not_given_yet(db: Session, *, batch_id: int, person_id: int) -> tuple[Hidden
             HiddenQuestionRow.batch_id == batch_id,
             HiddenQuestionRow.person_id == person_id,
             HiddenQuestionRow.removed_at.is_(None),
-            ~given,
+            ~assigned,
         )
         .order_by(HiddenQuestionRow.after, HiddenQuestionRow.question_id)
     )
-    return tuple(_hidden(row) for row in db.execute(statement).scalars())
+    return tuple(_hidden_from_row(row) for row in db.execute(statement).scalars())
 
 
-def remove_hidden(db: Session, *, numbers: Iterable[int], by: int | None, why: str, now: datetime) -> None:
+def remove_hidden(db: Session, *, numbers: Iterable[int], by: int | None, reason: str, now: datetime) -> None:
     """Mark hidden questions as removed, so that they no longer count. Questions and judgements remain."""
     db.execute(
         update(HiddenQuestionRow)
         .where(HiddenQuestionRow.question_id.in_(list(numbers)))
-        .values(removed_at=now, removed_by=by, removed_why=why)
+        .values(removed_at=now, removed_by=by, removed_why=reason)
     )
 
 
@@ -202,26 +202,26 @@ def plan_to_plain(plan: HiddenPlan) -> dict[str, Any]:
         "repeats": plan.repeats,
         "distance": plan.distance,
         "planted": plan.planted,
-        "faults": [each.value for each in plan.faults],
+        "faults": [fault.value for fault in plan.faults],
         "seed": plan.seed,
     }
 
 
-def _plan(plain: dict[str, Any]) -> HiddenPlan:
-    return HiddenPlan(**{**plain, "faults": tuple(PlantedFault(each) for each in plain["faults"])})
+def _plan_from_plain(plain: dict[str, Any]) -> HiddenPlan:
+    return HiddenPlan(**{**plain, "faults": tuple(PlantedFault(fault) for fault in plain["faults"])})
 
 
-def _rows(db: Session, numbers: set[int]) -> dict[int, dict[str, Any]]:
-    found: dict[int, dict[str, Any]] = {}
-    wanted = sorted(numbers)
-    for start in range(0, len(wanted), _CHUNK):
-        part = wanted[start : start + _CHUNK]
-        for row in db.execute(select(*QuestionRow.__table__.c).where(QuestionRow.id.in_(part))):
-            found[row.id] = dict(row._mapping)
-    return found
+def _load_question_columns(db: Session, numbers: set[int]) -> dict[int, dict[str, Any]]:
+    columns: dict[int, dict[str, Any]] = {}
+    ordered = sorted(numbers)
+    for start in range(0, len(ordered), _CHUNK):
+        chunk = ordered[start : start + _CHUNK]
+        for row in db.execute(select(*QuestionRow.__table__.c).where(QuestionRow.id.in_(chunk))):
+            columns[row.id] = dict(row._mapping)
+    return columns
 
 
-def _copy(
+def _copy_question(
     source: dict[str, Any], altered: Question | None, *, number: int, hidden: HiddenSet
 ) -> dict[str, Any]:
     # The key identifies the copy to a coordinator. Reviewers never see it.
@@ -233,26 +233,26 @@ def _copy(
         "key": key,
         "dataset_id": hidden.dataset_id,
         "import_id": hidden.import_id,
-        "draw_hash": draw_hash(key),
+        "draw_hash": compute_draw_hash(key),
         "record_hash": hashlib.blake2b(key.encode(), digest_size=16).digest(),
     }
 
 
-def _hidden_columns(each: HiddenQuestion) -> dict[str, Any]:
+def _hidden_columns(hidden: HiddenQuestion) -> dict[str, Any]:
     return {
-        "question_id": each.number,
-        "batch_id": each.batch_id,
-        "person_id": each.person_id,
-        "kind": each.kind.value,
-        "fault": each.fault and each.fault.value,
-        "source_id": each.source,
-        "after": each.after,
-        "hidden_at": each.hidden_at,
+        "question_id": hidden.number,
+        "batch_id": hidden.batch_id,
+        "person_id": hidden.person_id,
+        "kind": hidden.kind.value,
+        "fault": hidden.fault and hidden.fault.value,
+        "source_id": hidden.source,
+        "after": hidden.after,
+        "hidden_at": hidden.hidden_at,
         "removed_why": "",
     }
 
 
-def _hidden(row: HiddenQuestionRow) -> HiddenQuestion:
+def _hidden_from_row(row: HiddenQuestionRow) -> HiddenQuestion:
     return HiddenQuestion(
         number=row.question_id,
         batch_id=row.batch_id,

@@ -12,7 +12,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from domain.hidden import HiddenQuestion
 from domain.verdicts import Verdict
-from storage.review.hidden import hidden_questions
+from storage.review.hidden import list_hidden_questions
 from storage.review.verdicts import verdict_from_row
 from storage.rows import AssignmentRow, QuestionRow, VerdictRow
 
@@ -20,7 +20,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenJudged:
+class HiddenJudgement:
     """A hidden question with its reviewer's first judgement; ``first`` is that of a repeat's source.
 
     ``source_key`` is the id of the source question. ``state`` is None until the question is assigned.
@@ -34,74 +34,74 @@ class HiddenJudged:
     first: Verdict | None
 
 
-def hidden_judged(db: Session, *, batch_id: int) -> tuple[HiddenJudged, ...]:
+def load_hidden_judgements(db: Session, *, batch_id: int) -> tuple[HiddenJudgement, ...]:
     """Return every hidden question of the batch, including removed ones, by number."""
-    there = hidden_questions(db, batch_id=batch_id)
-    numbers = {each.number for each in there} | {each.source for each in there}
-    verdicts = _first_verdicts(db, batch_id, numbers)
-    facts = _facts(db, {each.source for each in there})
-    states = dict(_states(db, batch_id, {each.number for each in there}))
+    hidden = list_hidden_questions(db, batch_id=batch_id)
+    numbers = {question.number for question in hidden} | {each.source for each in hidden}
+    verdicts = _load_first_verdicts(db, batch_id, numbers)
+    sources = _load_sources(db, {question.source for question in hidden})
+    states = dict(_load_states(db, batch_id, {question.number for question in hidden}))
     return tuple(
-        HiddenJudged(
-            hidden=each,
-            source_key=facts[each.source][0],
-            exam_number=facts[each.source][1],
-            state=states.get(each.number),
-            verdict=verdicts.get((each.number, each.person_id)),
-            first=None if each.fault else verdicts.get((each.source, each.person_id)),
+        HiddenJudgement(
+            hidden=question,
+            source_key=sources[question.source][0],
+            exam_number=sources[question.source][1],
+            state=states.get(question.number),
+            verdict=verdicts.get((question.number, question.person_id)),
+            first=None if question.fault else verdicts.get((question.source, question.person_id)),
         )
-        for each in there
+        for question in hidden
     )
 
 
-def first_times(db: Session, *, batch_id: int) -> dict[int, list[datetime]]:
+def load_first_judgement_times(db: Session, *, batch_id: int) -> dict[int, list[datetime]]:
     """Return the sorted times of first verdicts in the batch, by person, including hidden questions."""
     rows = db.execute(
         select(VerdictRow.person_id, VerdictRow.given_at)
         .where(VerdictRow.batch_id == batch_id, VerdictRow.revision == 1)
         .order_by(VerdictRow.person_id, VerdictRow.given_at)
     )
-    found: dict[int, list[datetime]] = {}
+    times: dict[int, list[datetime]] = {}
     for person_id, given_at in rows:
-        found.setdefault(person_id, []).append(given_at)
-    return found
+        times.setdefault(person_id, []).append(given_at)
+    return times
 
 
-def _first_verdicts(db: Session, batch_id: int, numbers: set[int]) -> dict[tuple[int, int], Verdict]:
-    found = {}
-    for part in _parts(numbers):
+def _load_first_verdicts(db: Session, batch_id: int, numbers: set[int]) -> dict[tuple[int, int], Verdict]:
+    verdicts = {}
+    for chunk in _chunks(numbers):
         rows = db.execute(
             select(*VerdictRow.__table__.c).where(
                 VerdictRow.batch_id == batch_id,
-                VerdictRow.question_id.in_(part),
+                VerdictRow.question_id.in_(chunk),
                 VerdictRow.revision == 1,
             )
         )
-        found.update({(row.question_id, row.person_id): verdict_from_row(row) for row in rows})
-    return found
+        verdicts.update({(row.question_id, row.person_id): verdict_from_row(row) for row in rows})
+    return verdicts
 
 
-def _facts(db: Session, numbers: set[int]) -> dict[int, tuple[str, int]]:
-    found: dict[int, tuple[str, int]] = {}
-    for part in _parts(numbers):
+def _load_sources(db: Session, numbers: set[int]) -> dict[int, tuple[str, int]]:
+    sources: dict[int, tuple[str, int]] = {}
+    for chunk in _chunks(numbers):
         rows = db.execute(
-            select(QuestionRow.id, QuestionRow.key, QuestionRow.exam_id).where(QuestionRow.id.in_(part))
+            select(QuestionRow.id, QuestionRow.key, QuestionRow.exam_id).where(QuestionRow.id.in_(chunk))
         )
-        found.update({row.id: (row.key, row.exam_id) for row in rows})
-    return found
+        sources.update({row.id: (row.key, row.exam_id) for row in rows})
+    return sources
 
 
-def _states(db: Session, batch_id: int, numbers: set[int]) -> Iterable[tuple[int, AssignmentState]]:
-    for part in _parts(numbers):
+def _load_states(db: Session, batch_id: int, numbers: set[int]) -> Iterable[tuple[int, AssignmentState]]:
+    for chunk in _chunks(numbers):
         rows = db.execute(
             select(AssignmentRow.question_id, AssignmentRow.state).where(
-                AssignmentRow.batch_id == batch_id, AssignmentRow.question_id.in_(part)
+                AssignmentRow.batch_id == batch_id, AssignmentRow.question_id.in_(chunk)
             )
         )
         yield from ((number, AssignmentState(state)) for number, state in rows)
 
 
-def _parts(numbers: set[int]) -> Iterable[list[int]]:
-    listed = sorted(numbers)
-    for start in range(0, len(listed), _CHUNK):
-        yield listed[start : start + _CHUNK]
+def _chunks(numbers: set[int]) -> Iterable[list[int]]:
+    ordered = sorted(numbers)
+    for start in range(0, len(ordered), _CHUNK):
+        yield ordered[start : start + _CHUNK]

@@ -11,7 +11,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from domain.hidden import QueuedQuestion
 from domain.verdicts import Decision
-from storage.browsing.applying import rejected_now
+from storage.browsing.applying import select_rejected
 from storage.rows import (
     AssignmentRow,
     BatchQuestionRow,
@@ -26,12 +26,12 @@ from storage.rows import (
 _WINDOW = 2_000
 
 
-_state = cache(AssignmentState)  # few values and many rows, so each member is created once
+_assignment_state = cache(AssignmentState)  # few values and many rows, so each member is created once
 
 
-def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuestion, ...]:
+def load_queue(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuestion, ...]:
     """Return the person's questions in the batch, including hidden ones, by position."""
-    first = (
+    first_verdicts = (
         select(VerdictRow.question_id, VerdictRow.given_at)
         .where(VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id, VerdictRow.revision == 1)
         .subquery()
@@ -44,11 +44,11 @@ def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuest
             AssignmentRow.position,
             AssignmentRow.state,
             HiddenQuestionRow.question_id.label("hidden"),
-            first.c.given_at,
+            first_verdicts.c.given_at,
         )
         .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
         .outerjoin(HiddenQuestionRow, HiddenQuestionRow.question_id == AssignmentRow.question_id)
-        .outerjoin(first, first.c.question_id == AssignmentRow.question_id)
+        .outerjoin(first_verdicts, first_verdicts.c.question_id == AssignmentRow.question_id)
         .where(
             AssignmentRow.batch_id == batch_id,
             AssignmentRow.person_id == person_id,
@@ -62,7 +62,7 @@ def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuest
             key=key,
             exam_number=exam,
             position=position,
-            state=_state(state),
+            state=_assignment_state(state),
             hidden=hidden is not None,
             first_judged_at=judged_at,
         )
@@ -70,7 +70,7 @@ def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuest
     )
 
 
-def open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...]:
+def list_open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...]:
     """Return the numbers of the person's open hidden questions, by position."""
     statement = (
         select(AssignmentRow.question_id)
@@ -85,19 +85,19 @@ def open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...
     return tuple(db.execute(statement).scalars())
 
 
-def last_place(db: Session, *, batch_id: int, person_id: int, question_id: int | None) -> int:
+def load_queue_position(db: Session, *, batch_id: int, person_id: int, question_id: int | None) -> int:
     """Return the position of that question in the person's queue, or the highest position; 0 if empty."""
-    mine = (AssignmentRow.batch_id == batch_id, AssignmentRow.person_id == person_id)
+    in_queue = (AssignmentRow.batch_id == batch_id, AssignmentRow.person_id == person_id)
     if question_id is not None:
-        found = db.execute(
-            select(AssignmentRow.position).where(*mine, AssignmentRow.question_id == question_id)
+        position = db.execute(
+            select(AssignmentRow.position).where(*in_queue, AssignmentRow.question_id == question_id)
         ).scalar_one_or_none()
-        if found is not None:
-            return int(found)
-    return int(db.execute(select(func.max(AssignmentRow.position)).where(*mine)).scalar_one() or 0)
+        if position is not None:
+            return int(position)
+    return int(db.execute(select(func.max(AssignmentRow.position)).where(*in_queue)).scalar_one() or 0)
 
 
-def sound_questions(
+def load_sound_questions(
     db: Session, *, dataset_id: int, batch_id: int, start: float, person_id: int
 ) -> list[tuple[int, bool]]:
     """Return (number, whether it is in the batch) of sound questions that the person never had.
@@ -115,7 +115,7 @@ def sound_questions(
         BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id == QuestionRow.id
     )
     # As subqueries that run once, because there is no index from a question to its assignments.
-    theirs = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
+    assigned = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
     copied = select(HiddenQuestionRow.source_id).where(HiddenQuestionRow.person_id == person_id)
     fault_found = exists().where(
         VerdictRow.question_id == QuestionRow.id,
@@ -127,27 +127,27 @@ def sound_questions(
             QuestionRow.dataset_id == dataset_id,
             ~exists().where(ProblemRow.question_id == QuestionRow.id),
             ~fault_found,
-            QuestionRow.id.not_in(theirs),
+            QuestionRow.id.not_in(assigned),
             QuestionRow.id.not_in(copied),
-            QuestionRow.id.not_in(rejected_now(dataset_id=dataset_id)),
+            QuestionRow.id.not_in(select_rejected(dataset_id=dataset_id)),
         )
         .order_by(QuestionRow.id)
     )
-    found = [tuple(row) for row in db.execute(statement.where(QuestionRow.id >= pivot).limit(_WINDOW))]
-    if len(found) < _WINDOW and pivot > low:
-        more = statement.where(QuestionRow.id < pivot).limit(_WINDOW - len(found))
-        found += [tuple(row) for row in db.execute(more)]
-    return [(number, bool(inside)) for number, inside in found]
+    questions = [tuple(row) for row in db.execute(statement.where(QuestionRow.id >= pivot).limit(_WINDOW))]
+    if len(questions) < _WINDOW and pivot > low:
+        remaining = statement.where(QuestionRow.id < pivot).limit(_WINDOW - len(questions))
+        questions += [tuple(row) for row in db.execute(remaining)]
+    return [(number, bool(in_batch)) for number, in_batch in questions]
 
 
-def reports_of(db: Session, *, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
+def load_reports(db: Session, *, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
     """Return (exam number, report) by question number; "" if there is no report."""
-    found: dict[int, tuple[int, str]] = {}
+    reports: dict[int, tuple[int, str]] = {}
     for start in range(0, len(numbers), 500):
         rows = db.execute(
             select(QuestionRow.id, QuestionRow.exam_id, ExamRow.report)
             .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
             .where(QuestionRow.id.in_(numbers[start : start + 500]))
         )
-        found.update({row.id: (row.exam_id, row.report or "") for row in rows})
-    return found
+        reports.update({row.id: (row.exam_id, row.report or "") for row in rows})
+    return reports

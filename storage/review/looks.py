@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from storage.rows import LookRow
+from storage.rows import ViewingTimeRow
 
 
-def put_look(
+def put_viewing_times(
     db: Session,
     *,
     batch_id: int,
@@ -21,9 +21,9 @@ def put_look(
     now: datetime,
 ) -> None:
     """Store the times. A time never decreases, so a late message changes nothing."""
-    row = db.get(LookRow, (batch_id, question_id, person_id))
+    row = db.get(ViewingTimeRow, (batch_id, question_id, person_id))
     if row is None:
-        row = LookRow(
+        row = ViewingTimeRow(
             batch_id=batch_id,
             question_id=question_id,
             person_id=person_id,

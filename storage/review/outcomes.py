@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlmodel import Session
 
-from domain.adjudications import Settled
+from domain.adjudications import AdjudicationSummary
 from domain.batches import AssignmentState
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 from records.values import from_json
-from storage.review.standing import changes_key, coded, read_columns
+from storage.review.standing import changes_key, factorize, read_columns
 from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
-from storage.sampling.ordinary import ordinary_question
+from storage.sampling.ordinary import exclude_hidden
 
 #: The features, besides the tier, by which questions of a dataset can be grouped.
 FEATURES = ("task", "category", "generator", "prompt_version")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DrawnColumns:
+class ReviewedQuestionColumns:
     """Drawn questions that somebody judged or skipped, by ascending ``numbers``.
 
     Tier and each of :data:`FEATURES` are stored as distinct values and each question's index into them. A
@@ -48,31 +48,31 @@ class DrawnColumns:
         }  # fmt: skip
 
 
-def drawn_columns(db: Session, *, batch_ids: Sequence[int]) -> DrawnColumns:
+def load_reviewed_questions(db: Session, *, batch_ids: Sequence[int]) -> ReviewedQuestionColumns:
     """Return the questions of these batches that are judged or skipped in one of them."""
     table = QuestionRow.__table__.c
-    looked_at = [
-        select(each.question_id).where(each.batch_id.in_(batch_ids)) for each in (VerdictRow, AssignmentRow)
+    reviewed = [
+        select(row_type.question_id).where(row_type.batch_id.in_(batch_ids)) for row_type in (VerdictRow, AssignmentRow)
     ]
-    looked_at[1] = looked_at[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
-    drawn = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))
+    reviewed[1] = reviewed[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
+    drawn_question_ids = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))
     statement = (
         select(table.id, table.difficulty, *(table[name] for name in FEATURES))
-        .where(table.id.in_(looked_at[0].union(looked_at[1])), table.id.in_(drawn))
+        .where(table.id.in_(reviewed[0].union(reviewed[1])), table.id.in_(drawn_question_ids))
         .order_by(table.id)
     )
     numbers, tiers, *features = read_columns(db, statement)
-    return DrawnColumns(
+    return ReviewedQuestionColumns(
         numbers=np.array(numbers, dtype=np.int64),
-        tiers=coded(tiers, lambda tier: Difficulty(tier) if tier else None),
+        tiers=factorize(tiers, lambda tier: Difficulty(tier) if tier else None),
         features={
-            name: coded(values, lambda value: value or "")
+            name: factorize(values, lambda value: value or "")
             for name, values in zip(FEATURES, features, strict=True)
         },
     )
 
 
-def settlements(db: Session, *, batch_ids: Sequence[int]) -> list[Settled]:
+def load_adjudication_outcomes(db: Session, *, batch_ids: Sequence[int]) -> list[AdjudicationSummary]:
     """Return every adjudication in these batches in order of time; the last one per question counts."""
     statement = (
         select(
@@ -87,7 +87,7 @@ def settlements(db: Session, *, batch_ids: Sequence[int]) -> list[Settled]:
         .order_by(AdjudicationRow.given_at, AdjudicationRow.revision)
     )
     return [
-        Settled(
+        AdjudicationSummary(
             question_number=row[0],
             batch_id=row[1],
             decision=Decision(row[2]),
@@ -99,14 +99,14 @@ def settlements(db: Session, *, batch_ids: Sequence[int]) -> list[Settled]:
     ]
 
 
-def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[tuple[int, int]]:
+def load_skipped_questions(db: Session, *, batch_ids: Sequence[int]) -> set[tuple[int, int]]:
     """Return (batch, question) of questions that somebody has skipped and not reopened."""
     statement = (
         select(AssignmentRow.batch_id, AssignmentRow.question_id)
         .where(
             AssignmentRow.batch_id.in_(batch_ids),
             AssignmentRow.state == AssignmentState.SKIPPED.value,
-            ordinary_question(AssignmentRow.question_id),
+            exclude_hidden(AssignmentRow.question_id),
         )
         .distinct()
     )

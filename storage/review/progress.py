@@ -8,55 +8,55 @@ from sqlmodel import Session
 
 from domain.batches import AssignmentState
 from records.columns import STATES, TASKS, TIERS, AssignmentColumns, QuestionColumns
-from storage.review.standing import places_of, read_columns
+from storage.review.standing import to_indices, read_columns
 from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow
-from storage.sampling.ordinary import ordinary_question
+from storage.sampling.ordinary import exclude_hidden
 
 
-def batch_columns(db: Session, *, batch_id: int) -> QuestionColumns:
+def load_batch_columns(db: Session, *, batch_id: int) -> QuestionColumns:
     """Return the questions of the batch, by position."""
-    place, question = BatchQuestionRow.__table__.c, QuestionRow.__table__.c
+    batch_question, question = BatchQuestionRow.__table__.c, QuestionRow.__table__.c
     statement = (
         select(
-            place.question_id, question.exam_id, question.difficulty, question.task,
-            place.inclusion_probability,
+            batch_question.question_id, question.exam_id, question.difficulty, question.task,
+            batch_question.inclusion_probability,
         )
-        .join_from(BatchQuestionRow, QuestionRow, question.id == place.question_id)
-        .where(place.batch_id == batch_id)
-        .order_by(place.position)
+        .join_from(BatchQuestionRow, QuestionRow, question.id == batch_question.question_id)
+        .where(batch_question.batch_id == batch_id)
+        .order_by(batch_question.position)
     )  # fmt: skip
     numbers, exams, tiers, tasks, probabilities = read_columns(db, statement)
     return QuestionColumns(
         numbers=np.array(numbers, dtype=np.int64),
         exams=np.array(exams, dtype=np.int64),
-        tiers=places_of(tiers, TIERS),
-        tasks=places_of(tasks, TASKS),
+        tiers=to_indices(tiers, TIERS),
+        tasks=to_indices(tasks, TASKS),
         inclusion_probabilities=np.array(probabilities, dtype=np.float64),
     )
 
 
-def assigned_columns(db: Session, *, batch_id: int) -> AssignmentColumns:
+def load_assignment_columns(db: Session, *, batch_id: int) -> AssignmentColumns:
     """Return every assignment that was not withdrawn, without hidden questions."""
     table = AssignmentRow.__table__.c
     statement = select(table.question_id, table.person_id, table.state).where(
         table.batch_id == batch_id,
         table.state != AssignmentState.WITHDRAWN.value,
-        ordinary_question(table.question_id),
+        exclude_hidden(table.question_id),
     )
     questions, people, states = read_columns(db, statement)
     return AssignmentColumns(
         questions=np.array(questions, dtype=np.int64),
         people=np.array(people, dtype=np.int64),
-        states=places_of(states, STATES),
+        states=to_indices(states, STATES),
     )
 
 
-def state_counts(db: Session) -> dict[int, dict[AssignmentState, int]]:
+def count_assignments_by_state(db: Session) -> dict[int, dict[AssignmentState, int]]:
     """Count assignments by state, by the batch's number."""
     counts: dict[int, dict[AssignmentState, int]] = {}
     rows = db.execute(
         select(AssignmentRow.batch_id, AssignmentRow.state, func.count())
-        .where(ordinary_question(AssignmentRow.question_id))
+        .where(exclude_hidden(AssignmentRow.question_id))
         .group_by(AssignmentRow.batch_id, AssignmentRow.state)
     )
     for batch_id, state, count in rows:

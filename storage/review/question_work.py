@@ -23,7 +23,7 @@ from domain.verdicts import OwnAnswer
 from domain.vocabulary import AnswerFormat
 from records.questions import QUESTION_COLUMNS, question_from_columns
 from records.values import answer_from_json, from_json
-from records.verdicts import image_display
+from records.verdicts import image_display_from_column
 from storage.intake.exams import RADIOGRAPH_COLUMNS, exam_from_row, radiograph_from_row
 from storage.review.assignments import AssignedQuestion, BatchMember
 from storage.review.shared_queues import SharedQueue
@@ -34,7 +34,7 @@ from storage.rows import (
     ExamRow,
     HiddenSetRow,
     ImageRow,
-    LookRow,
+    ViewingTimeRow,
     OwnAnswerRow,
     PoolMemberRow,
     QuestionRow,
@@ -73,7 +73,7 @@ _BATCH_FOR_PERSON = (
     )
     .where(BatchRow.id == _BATCH)
 )
-_BATCH_HELD = _BATCH_FOR_PERSON.with_for_update(read=True, of=BatchRow)
+_BATCH_LOCKED = _BATCH_FOR_PERSON.with_for_update(read=True, of=BatchRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +93,15 @@ class BatchForPerson:
     secret: int | None
 
 
-def batch_for_person(
-    db: Session, *, batch_id: int, person_id: int, hold: bool = False
+def find_batch_for_person(
+    db: Session, *, batch_id: int, person_id: int, lock: bool = False
 ) -> BatchForPerson | None:
     """Return the batch with that number for the person; None if there is no such batch.
 
-    ``hold`` prevents closing of the batch and changes of its settings until the transaction ends; others may
+    ``lock`` prevents closing of the batch and changes of its settings until the transaction ends; others may
     judge in it. On SQLite every writer waits anyway.
     """
-    statement = _BATCH_HELD if hold else _BATCH_FOR_PERSON
+    statement = _BATCH_LOCKED if lock else _BATCH_FOR_PERSON
     row = db.execute(statement, {"batch_id": batch_id, "person_id": person_id}).first()
     if row is None:
         return None
@@ -117,7 +117,7 @@ def batch_for_person(
 
 
 # --------------------------------------------------------------------------------------- the person's work
-def _beside(table: Any) -> Any:  # noqa: ANN401 - a table with these three columns; an SQL condition
+def _same_assignment(table: Any) -> Any:  # noqa: ANN401 - a table with these three columns; an SQL condition
     return and_(
         table.batch_id == AssignmentRow.batch_id,
         table.question_id == AssignmentRow.question_id,
@@ -137,17 +137,17 @@ _WORK = (
         OwnAnswerRow.committed_at,
         OwnAnswerRow.image,
         ReportOpeningRow.image_alignment,
-        LookRow.seconds,
-        LookRow.seconds_looking,
-        LookRow.seconds_away,
-        exists().where(_beside(DraftRow)).label("has_drafts"),
-        exists().where(_beside(VerdictRow)).label("has_verdicts"),
+        ViewingTimeRow.seconds,
+        ViewingTimeRow.seconds_looking,
+        ViewingTimeRow.seconds_away,
+        exists().where(_same_assignment(DraftRow)).label("has_drafts"),
+        exists().where(_same_assignment(VerdictRow)).label("has_verdicts"),
     )
     .select_from(AssignmentRow)
     .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
-    .outerjoin(OwnAnswerRow, _beside(OwnAnswerRow))
-    .outerjoin(ReportOpeningRow, _beside(ReportOpeningRow))
-    .outerjoin(LookRow, _beside(LookRow))
+    .outerjoin(OwnAnswerRow, _same_assignment(OwnAnswerRow))
+    .outerjoin(ReportOpeningRow, _same_assignment(ReportOpeningRow))
+    .outerjoin(ViewingTimeRow, _same_assignment(ViewingTimeRow))
     .where(
         AssignmentRow.person_id == _PERSON,
         AssignmentRow.batch_id == _BATCH,
@@ -180,7 +180,7 @@ class QuestionWork:
     has_verdicts: bool
 
 
-def question_work(
+def find_question_work(
     db: Session, *, batch_id: int, question_id: int, person_id: int, lock: bool = False
 ) -> QuestionWork | None:
     """Return the person's work on the question; None if it was never assigned to the person.
@@ -192,20 +192,20 @@ def question_work(
     row = db.execute(_WORK_LOCKED if lock else _WORK, values).first()
     if row is None:
         return None
-    own = None
+    own_answer = None
     if row.answered_by is not None:
-        own = OwnAnswer(
+        own_answer = OwnAnswer(
             answer=None if row.answer is None else answer_from_json(row.answer),
             confidence=row.confidence,
             committed_at=row.committed_at,
-            image=image_display(row.image),
+            image=image_display_from_column(row.image),
         )
     return QuestionWork(
         assigned=AssignedQuestion(
             question_number=row.question_id, position=row.position, state=AssignmentState(row.state)
         ),
         exam_number=row.exam_id,
-        own_answer=own,
+        own_answer=own_answer,
         fixed_alignment=row.image_alignment,
         look=(row.seconds or 0.0, row.seconds_looking or 0.0, row.seconds_away or 0.0),
         has_drafts=bool(row.has_drafts),
@@ -224,7 +224,7 @@ _EXAM_COLUMNS = tuple(
 )
 
 
-def _question_on_exam(columns: Sequence[Any]) -> Any:  # noqa: ANN401 - a SELECT of these columns
+def _select_question_with_exam(columns: Sequence[Any]) -> Any:  # noqa: ANN401 - a SELECT of these columns
     return (
         select(*columns, *_EXAM_COLUMNS, *RADIOGRAPH_COLUMNS)
         .select_from(_QUESTION_TABLE)
@@ -236,11 +236,11 @@ def _question_on_exam(columns: Sequence[Any]) -> Any:  # noqa: ANN401 - a SELECT
     )
 
 
-_WHOLE, _BLIND = _question_on_exam(_KEY_COLUMNS), _question_on_exam(_BLIND_COLUMNS)
+_WITH_KEY, _BLIND = _select_question_with_exam(_KEY_COLUMNS), _select_question_with_exam(_BLIND_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionOnExam:
+class QuestionWithExam:
     """A question and its exam. ``question`` is None if the key was not loaded."""
 
     stem_only: BlindQuestion
@@ -248,19 +248,19 @@ class QuestionOnExam:
     exam: Exam
 
 
-def question_on_exam(db: Session, *, question_id: int, blind: bool) -> QuestionOnExam:
+def load_question_with_exam(db: Session, *, question_id: int, blind: bool) -> QuestionWithExam:
     """Return the question with its exam; if ``blind``, no column that reveals the answer is loaded.
 
     Raises:
         NotFound: no question has that number.
     """
     db.flush()  # a select of tables does not flush by itself
-    rows = db.execute(_BLIND if blind else _WHOLE, {"question_id": question_id}).all()
+    rows = db.execute(_BLIND if blind else _WITH_KEY, {"question_id": question_id}).all()
     if not rows:
         raise NotFound(f"There is no question number {question_id}.")
     first = rows[0]
     exam = exam_from_row(first, [radiograph_from_row(row) for row in rows if row.radiograph_key is not None])
-    stem_only = BlindQuestion(
+    blind_question = BlindQuestion(
         id=first.question_key,
         exam_id=exam.id,
         format=AnswerFormat(first.question_format),
@@ -268,7 +268,7 @@ def question_on_exam(db: Session, *, question_id: int, blind: bool) -> QuestionO
         options=tuple(from_json(first.question_options)),
     )
     question = None if blind else question_from_columns(exam.id, first[: len(_KEY_COLUMNS)])
-    return QuestionOnExam(stem_only=stem_only, question=question, exam=exam)
+    return QuestionWithExam(stem_only=blind_question, question=question, exam=exam)
 
 
 # -------------------------------------------------------------------------------------------- what comes next
@@ -282,29 +282,29 @@ _OPEN = (
     )
     .order_by(AssignmentRow.position)
 )
-_BEHIND = _OPEN.where(AssignmentRow.position > _POSITION).limit(bindparam("most")).subquery("behind")
+_NEXT = _OPEN.where(AssignmentRow.position > _POSITION).limit(bindparam("most")).subquery("behind")
 _FIRST = _OPEN.limit(1).subquery("first_open")
 # Two look-ups in the index ``assignment_queue``.
-_COMING = union_all(
-    select(literal(0).label("part"), _BEHIND.c.question_id, _BEHIND.c.position, _BEHIND.c.exam_id),
+_UPCOMING = union_all(
+    select(literal(0).label("part"), _NEXT.c.question_id, _NEXT.c.position, _NEXT.c.exam_id),
     select(literal(1).label("part"), _FIRST.c.question_id, _FIRST.c.position, _FIRST.c.exam_id),
 )
 
 
-def coming_questions(
+def load_upcoming_questions(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[tuple[BatchMember, ...], BatchMember | None]:
     """Return at most ``limit`` open questions after ``position``, and the first open question of all."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
-    behind: list[BatchMember] = []
+    following: list[BatchMember] = []
     first = None
-    for row in db.execute(_COMING, values):
-        coming = BatchMember(question_number=row.question_id, position=row.position, exam_number=row.exam_id)
+    for row in db.execute(_UPCOMING, values):
+        question = BatchMember(question_number=row.question_id, position=row.position, exam_number=row.exam_id)
         if row.part == 0:
-            behind.append(coming)
+            following.append(question)
         else:
-            first = coming
-    return tuple(sorted(behind, key=lambda each: each.position)), first
+            first = question
+    return tuple(sorted(following, key=lambda question: question.position)), first
 
 
 # ------------------------------------------------------------------------------------------------ all batches
@@ -318,7 +318,7 @@ _STATES = (
     .group_by(AssignmentRow.batch_id, AssignmentRow.state)
     .subquery("states")
 )
-_SO_FAR = (
+_UP_TO_POSITION = (
     select(func.count())
     .where(
         AssignmentRow.person_id == _PERSON,
@@ -334,12 +334,12 @@ _POOLS = select(
     literal(0).label("questions"),
     literal(1).label("shares"),
 ).where(PoolMemberRow.person_id == _PERSON, PoolMemberRow.left_at.is_(None))
-_MINE = union_all(select(*_STATES.c, literal(0).label("shares")), _POOLS).subquery("mine")
+_OWN_BATCHES = union_all(select(*_STATES.c, literal(0).label("shares")), _POOLS).subquery("mine")
 _BATCHES = (
-    select(*_BATCH_COLUMNS, _MINE.c.state.label("assignment_state"), _MINE.c.questions, _MINE.c.shares,
-           _SO_FAR.label("so_far"))
-    .select_from(_MINE)
-    .join(BatchRow, BatchRow.id == _MINE.c.batch_id)
+    select(*_BATCH_COLUMNS, _OWN_BATCHES.c.state.label("assignment_state"), _OWN_BATCHES.c.questions, _OWN_BATCHES.c.shares,
+           _UP_TO_POSITION.label("so_far"))
+    .select_from(_OWN_BATCHES)
+    .join(BatchRow, BatchRow.id == _OWN_BATCHES.c.batch_id)
     .order_by(BatchRow.id)
 )  # fmt: skip
 _LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
@@ -358,7 +358,7 @@ class BatchCounts:
     states: dict[AssignmentState, int]
 
 
-def batch_counts(
+def load_batch_counts(
     db: Session, *, person_id: int, batch_id: int = 0, position: int = -1
 ) -> tuple[tuple[BatchCounts, ...], int]:
     """Return every batch in which the person has questions, including closed ones, the oldest first.
@@ -378,18 +378,18 @@ def batch_counts(
             shared.add(row.id)
         else:
             states[row.id][AssignmentState(row.assignment_state)] = row.questions
-    found = tuple(
+    counts = tuple(
         BatchCounts(batch=batch, shares=number in shared, states=states[number])
         for number, batch in batches.items()
         if number in shared or states[number].keys() - {AssignmentState.WITHDRAWN}
     )
-    return found, so_far
+    return counts, so_far
 
 
-def looking_times_of(db: Session, *, person_id: int, batch_ids: Sequence[int]) -> dict[int, list[float]]:
+def load_looking_times(db: Session, *, person_id: int, batch_ids: Sequence[int]) -> dict[int, list[float]]:
     """Return the looking times in seconds of the person's first verdicts, by the number of the batch."""
-    found: dict[int, list[float]] = {}
+    times: dict[int, list[float]] = {}
     values = {"person_id": person_id, "batch_ids": list(batch_ids)}
     for row in db.execute(_LOOKING_TIMES, values):
-        found.setdefault(row.batch_id, []).append(row.seconds_looking)
-    return found
+        times.setdefault(row.batch_id, []).append(row.seconds_looking)
+    return times

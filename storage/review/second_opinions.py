@@ -7,27 +7,27 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlmodel import Session
 
-from domain.second_opinions import SecondOpinions, SecondWay
+from domain.second_opinions import SecondOpinions, SecondOpinionScope
 from storage.rows import BatchQuestionRow, QuestionRow, SecondOpinionsRow
 
 
-def second_opinions_of(db: Session, *, batch_id: int) -> SecondOpinions | None:
+def find_second_opinions(db: Session, *, batch_id: int) -> SecondOpinions | None:
     """Return the batch's rule for second opinions; None if it has none."""
     row = db.get(SecondOpinionsRow, batch_id)
     if row is None:
         return None
-    return SecondOpinions(way=SecondWay(row.way), share=row.share, seed=row.seed)
+    return SecondOpinions(way=SecondOpinionScope(row.way), share=row.share, seed=row.seed)
 
 
-def put_second_opinions(db: Session, *, batch_id: int, sought: SecondOpinions, now: datetime) -> None:
+def put_second_opinions(db: Session, *, batch_id: int, second_opinions: SecondOpinions, now: datetime) -> None:
     """Store the rule. It replaces the previous one."""
     row = db.get(SecondOpinionsRow, batch_id) or SecondOpinionsRow(batch_id=batch_id, sought_at=now)
-    row.way, row.share, row.seed, row.sought_at = sought.way.value, sought.share, sought.seed, now
+    row.way, row.share, row.seed, row.sought_at = second_opinions.way.value, second_opinions.share, second_opinions.seed, now
     db.add(row)
     db.flush()
 
 
-def question_ids(db: Session, *, batch_id: int) -> dict[int, str]:
+def load_question_ids(db: Session, *, batch_id: int) -> dict[int, str]:
     """Return the ids of the batch's questions by number."""
     rows = db.execute(
         select(QuestionRow.id, QuestionRow.key)

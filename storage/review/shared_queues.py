@@ -54,7 +54,7 @@ class QueueQuestion:
     free: int
 
 
-def shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
+def find_shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
     """Return the batch's shared queue, if it has one."""
     row = db.get(SharedQueueRow, batch_id)
     if row is None:
@@ -76,7 +76,7 @@ def is_member(db: Session, *, batch_id: int, person_id: int, lock: bool = False)
     return db.execute(_MEMBER_LOCKED if lock else _MEMBER, values).first() is not None
 
 
-def members(db: Session, *, batch_id: int) -> tuple[int, ...]:
+def list_pool_members(db: Session, *, batch_id: int) -> tuple[int, ...]:
     """Return the numbers of the people in the batch's pool."""
     rows = db.execute(
         select(PoolMemberRow.person_id)
@@ -86,7 +86,7 @@ def members(db: Session, *, batch_id: int) -> tuple[int, ...]:
     return tuple(rows.scalars())
 
 
-def join(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime) -> None:
+def add_pool_members(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime) -> None:
     """Add these people to the batch's pool, including people who left it."""
     for person_id in person_ids:
         row = db.get(PoolMemberRow, (batch_id, person_id))
@@ -97,9 +97,9 @@ def join(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime
     db.flush()
 
 
-def leave(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:
+def remove_pool_member(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:
     """Remove the person from the batch's pool; return False if they were not in it."""
-    done = db.execute(
+    result = db.execute(
         update(PoolMemberRow)
         .where(
             PoolMemberRow.batch_id == batch_id,
@@ -108,15 +108,15 @@ def leave(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:
         )
         .values(left_at=now)
     )
-    return affected_rows(done) > 0
+    return affected_rows(result) > 0
 
 
-def pools_of(db: Session, *, person_id: int) -> tuple[int, ...]:
+def list_pools_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
     """Return the numbers of the batches whose pool has the person, the oldest first."""
     return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
 
 
-def with_pools(db: Session) -> frozenset[int]:
+def list_batches_with_pool(db: Session) -> frozenset[int]:
     """Return the numbers of the batches whose pool is not empty."""
     rows = db.execute(select(PoolMemberRow.batch_id).where(PoolMemberRow.left_at.is_(None)).distinct())
     return frozenset(rows.scalars())
@@ -139,7 +139,7 @@ def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
 
 def count_unassigned(db: Session, *, batch_id: int) -> int:
     """Return how many questions of the batch are not assigned and not in a queue with a non-empty pool."""
-    held = (
+    assigned = (
         select(AssignmentRow.question_id)
         .where(
             AssignmentRow.batch_id == batch_id,
@@ -158,11 +158,11 @@ def count_unassigned(db: Session, *, batch_id: int) -> int:
         )
         .exists()
     )
-    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~held, ~queued)
+    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~assigned, ~queued)
     return int(db.execute(statement).scalar_one())
 
 
-def queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:
+def list_queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:
     """Return every question of the batch with the judgements that the queue already requests, by position."""
     turns = (
         select(
@@ -193,26 +193,26 @@ def queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:
     )
 
 
-def free_in_queue(db: Session, *, batch_id: int) -> dict[int, int]:
+def count_free_by_question(db: Session, *, batch_id: int) -> dict[int, int]:
     """Return how many judgements the queue still requests, by question; empty if its pool is empty."""
-    if not members(db, batch_id=batch_id):
+    if not list_pool_members(db, batch_id=batch_id):
         return {}
-    return {each.question_number: each.free for each in queue_questions(db, batch_id=batch_id) if each.free}
+    return {question.question_number: question.free for question in list_queue_questions(db, batch_id=batch_id) if question.free}
 
 
-def add_free(db: Session, *, batch_id: int, wanted: Sequence[tuple[QueueQuestion, int]]) -> None:
+def add_free_judgements(db: Session, *, batch_id: int, requests: Sequence[tuple[QueueQuestion, int]]) -> None:
     """Add free judgements: (question, number of further judgements)."""
     rows = [
         {
             "batch_id": batch_id,
-            "question_id": each.question_number,
-            "turn": each.turns + further,
-            "exam_id": each.exam_number,
-            "position": each.position,
+            "question_id": question.question_number,
+            "turn": question.turns + offset,
+            "exam_id": question.exam_number,
+            "position": question.position,
             "state": ClaimState.FREE.value,
         }
-        for each, count in wanted
-        for further in range(1, count + 1)
+        for question, count in requests
+        for offset in range(1, count + 1)
     ]
     if rows:
         db.execute(insert(ClaimRow), rows)

@@ -13,23 +13,23 @@ from domain.errors import AlreadyThere
 from domain.image_display import ImageDisplay
 from domain.verdicts import OwnAnswer, Verdict
 from records.values import answer_from_json, to_json, to_plain
-from records.verdicts import VERDICT_COLUMNS, image_display, verdict_from_columns, verdict_to_columns
+from records.verdicts import VERDICT_COLUMNS, image_display_from_column, verdict_from_columns, verdict_to_columns
 from storage.inserts import insert_into
 from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
-_MINE = (
+_OF_PERSON = (
     VerdictRow.batch_id == bindparam("batch_id"),
     VerdictRow.person_id == bindparam("person_id"),
 )
 # Built once, because every verdict runs these several times.
 _LAST_JUDGED = (
     select(VerdictRow.question_id)
-    .where(*_MINE)
+    .where(*_OF_PERSON)
     .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
     .limit(1)
 )
 _VERDICTS = select(*VerdictRow.__table__.columns).where(
-    *_MINE, VerdictRow.question_id == bindparam("question_id")
+    *_OF_PERSON, VerdictRow.question_id == bindparam("question_id")
 )
 _LAST = _VERDICTS.order_by(VerdictRow.revision.desc()).limit(1)
 _OF_REVISION = _VERDICTS.where(VerdictRow.revision == bindparam("revision"))
@@ -56,24 +56,24 @@ def add_verdict(db: Session, *, verdict: Verdict) -> Verdict:
     return verdict_from_row(row)
 
 
-def last_verdict(db: Session, *, batch_id: int, question_id: int, person_id: int) -> Verdict | None:
+def find_last_verdict(db: Session, *, batch_id: int, question_id: int, person_id: int) -> Verdict | None:
     """Return the person's verdict on the question with the highest revision."""
-    return _verdict_where(db, batch_id, question_id, person_id, None)
+    return _find_verdict(db, batch_id, question_id, person_id, None)
 
 
-def verdict_of_revision(
+def find_verdict(
     db: Session, *, batch_id: int, question_id: int, person_id: int, revision: int
 ) -> Verdict | None:
     """Return the person's verdict on the question with that revision."""
-    return _verdict_where(db, batch_id, question_id, person_id, revision)
+    return _find_verdict(db, batch_id, question_id, person_id, revision)
 
 
-def last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
+def find_last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
     """Return the number of the question of the person's latest verdict."""
     return db.execute(_LAST_JUDGED, {"batch_id": batch_id, "person_id": person_id}).scalar_one_or_none()
 
 
-def judging_has_begun(db: Session, *, batch_id: int) -> bool:
+def has_judgements(db: Session, *, batch_id: int) -> bool:
     """Return whether the batch has a verdict, an own answer or a report opening."""
     return any(
         db.execute(select(table.batch_id).where(table.batch_id == batch_id).limit(1)).first() is not None
@@ -81,7 +81,7 @@ def judging_has_begun(db: Session, *, batch_id: int) -> bool:
     )
 
 
-def own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) -> OwnAnswer | None:
+def find_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) -> OwnAnswer | None:
     """Return the person's own answer, given before the key was loaded, if there is one."""
     row = db.get(OwnAnswerRow, (batch_id, question_id, person_id))
     if row is None:
@@ -90,11 +90,11 @@ def own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) 
         answer=None if row.answer is None else answer_from_json(row.answer),
         confidence=row.confidence,
         committed_at=row.committed_at,
-        image=image_display(row.image),
+        image=image_display_from_column(row.image),
     )
 
 
-def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int, own: OwnAnswer) -> None:
+def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int, answer: OwnAnswer) -> None:
     """Append an own answer.
 
     Raises:
@@ -104,15 +104,15 @@ def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: i
         batch_id=batch_id,
         question_id=question_id,
         person_id=person_id,
-        answer=None if own.answer is None else to_json(to_plain(own.answer)),
-        confidence=own.confidence,
-        committed_at=own.committed_at,
-        image=own.image,
+        answer=None if answer.answer is None else to_json(to_plain(answer.answer)),
+        confidence=answer.confidence,
+        committed_at=answer.committed_at,
+        image=answer.image,
     )
     _append(db, row, "own answer")
 
 
-def last_skip(db: Session, *, batch_id: int, question_id: int, person_id: int) -> tuple[int, str] | None:
+def find_last_skip(db: Session, *, batch_id: int, question_id: int, person_id: int) -> tuple[int, str] | None:
     """Return (number, reason) of the person's latest skip of the question; None if there is none."""
     row = db.execute(
         select(SkipRow.number, SkipRow.reason)
@@ -147,7 +147,7 @@ def add_skip(
     _append(db, row, "skip")
 
 
-def report_opening(db: Session, *, batch_id: int, question_id: int, person_id: int) -> int | None:
+def find_locked_alignment(db: Session, *, batch_id: int, question_id: int, person_id: int) -> int | None:
     """Return the image alignment rated before the report was opened; None if it was not opened."""
     values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
     return db.execute(_ALIGNMENT, values).scalar_one_or_none()
@@ -180,7 +180,7 @@ def verdict_from_row(row: Any) -> Verdict:  # noqa: ANN401 - a VerdictRow, or a 
     return verdict_from_columns([getattr(row, name) for name in VERDICT_COLUMNS])
 
 
-def _verdict_where(
+def _find_verdict(
     db: Session, batch_id: int, question_id: int, person_id: int, revision: int | None
 ) -> Verdict | None:
     values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}

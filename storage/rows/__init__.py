@@ -11,7 +11,7 @@ from storage.rows.adjudications import (
     AdjudicatorRow,
     SecondOpinionsRow,
 )
-from storage.rows.applying import AppliedQuestionRow, AppliedRuleRow, RuleTakenBackRow
+from storage.rows.applying import AppliedQuestionRow, AppliedRuleRow, RuleReversalRow
 from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
 from storage.rows.claims import ClaimRow, PoolMemberRow, SharedQueueRow
@@ -44,7 +44,7 @@ from storage.rows.studies import (
     SlotRow,
     StudyReaderRow,
 )
-from storage.rows.verdicts import DraftRow, LookRow, OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+from storage.rows.verdicts import DraftRow, ViewingTimeRow, OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
 #: All tables of the project; the migrations are compared with it.
 metadata = SQLModel.metadata
@@ -73,7 +73,7 @@ __all__ = [
     "ImageRow",
     "ImportRow",
     "JobRow",
-    "LookRow",
+    "ViewingTimeRow",
     "ModelRow",
     "OwnAnswerRow",
     "PatientDataRulesRow",
@@ -94,7 +94,7 @@ __all__ = [
     "ReleaseItemRow",
     "ReleaseRow",
     "ReportOpeningRow",
-    "RuleTakenBackRow",
+    "RuleReversalRow",
     "SecondOpinionsRow",
     "SharedQueueRow",
     "SignInRow",

@@ -42,7 +42,7 @@ class AppliedQuestionRow(TableRow, table=True):
     )
 
 
-class RuleTakenBackRow(TableRow, table=True):
+class RuleReversalRow(TableRow, table=True):
     """The reversal of a rule."""
 
     __tablename__ = "rule_taken_back"

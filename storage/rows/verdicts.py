@@ -12,7 +12,7 @@ from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-def _question_key() -> Column[int]:
+def _question_key_column() -> Column[int]:
     return Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
 
 
@@ -27,7 +27,7 @@ class VerdictRow(TableRow, table=True):
     )
 
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
-    question_id: int = Field(sa_column=_question_key())
+    question_id: int = Field(sa_column=_question_key_column())
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     revision: int = Field(primary_key=True)
     decision: str
@@ -58,7 +58,7 @@ class OwnAnswerRow(TableRow, table=True):
     __tablename__ = "own_answer"
 
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
-    question_id: int = Field(sa_column=_question_key())
+    question_id: int = Field(sa_column=_question_key_column())
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     answer: str | None = None
     confidence: int
@@ -72,7 +72,7 @@ class SkipRow(TableRow, table=True):
     __tablename__ = "skip"
 
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
-    question_id: int = Field(sa_column=_question_key())
+    question_id: int = Field(sa_column=_question_key_column())
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     number: int = Field(primary_key=True)
     reason: str
@@ -85,7 +85,7 @@ class ReportOpeningRow(TableRow, table=True):
     __tablename__ = "report_opening"
 
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
-    question_id: int = Field(sa_column=_question_key())
+    question_id: int = Field(sa_column=_question_key_column())
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     image_alignment: int
     opened_at: datetime = Field(sa_type=UtcDateTime)
@@ -98,7 +98,7 @@ class DraftRow(TableRow, table=True):
     __tablename__ = "draft"
 
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
-    question_id: int = Field(sa_column=_question_key())
+    question_id: int = Field(sa_column=_question_key_column())
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     part: str = Field(primary_key=True)
     revision: int = 1
@@ -106,13 +106,13 @@ class DraftRow(TableRow, table=True):
     changed_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class LookRow(TableRow, table=True):
+class ViewingTimeRow(TableRow, table=True):
     """Time spent on a question so far, as measured by the browser; it never decreases."""
 
     __tablename__ = "look"
 
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
-    question_id: int = Field(sa_column=_question_key())
+    question_id: int = Field(sa_column=_question_key_column())
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     seconds: float = 0.0
     seconds_looking: float = 0.0

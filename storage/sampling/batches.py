@@ -17,7 +17,7 @@ from domain.batches import (
     BatchSettings,
     BatchState,
     Mode,
-    Parts,
+    FormScope,
     SamplingPlan,
 )
 from domain.errors import NotFound
@@ -48,7 +48,7 @@ class BatchQuestion:
 
 def find_batch(db: Session, *, name: str, lock: bool = False) -> Batch | None:
     """Return the batch with that name, if any; with ``lock`` a concurrent draw of it waits for this one."""
-    return _first_batch(db, select(BatchRow).where(BatchRow.name == name), lock)
+    return _find_first(db, select(BatchRow).where(BatchRow.name == name), lock)
 
 
 def load_batch(
@@ -66,12 +66,12 @@ def load_batch(
         row = db.execute(_BY_NUMBER, {"batch_id": batch_id}).first()
         batch = None if row is None else batch_from_row(row)
     else:
-        wanted = BatchRow.name == name if name is not None else BatchRow.id == batch_id
-        batch = _first_batch(db, select(BatchRow).where(wanted), lock)
+        condition = BatchRow.name == name if name is not None else BatchRow.id == batch_id
+        batch = _find_first(db, select(BatchRow).where(condition), lock)
     if batch is None:
         if name is None:
             raise NotFound(f"There is no batch number {batch_id}.")
-        raise NotFound(f"There is no batch {name!r}. Those there are: {_names(db)}.")
+        raise NotFound(f"There is no batch {name!r}. Those there are: {_format_names(db)}.")
     return batch
 
 
@@ -83,7 +83,7 @@ def list_batches(db: Session, *, dataset_id: int | None = None) -> list[Batch]:
     return [batch_from_row(row) for row in db.execute(statement).scalars()]
 
 
-def batch_sizes(db: Session) -> dict[int, int]:
+def load_batch_sizes(db: Session) -> dict[int, int]:
     """Return the number of questions by batch number."""
     statement = select(BatchQuestionRow.batch_id, func.count()).group_by(BatchQuestionRow.batch_id)
     return {row[0]: row[1] for row in db.execute(statement)}
@@ -122,19 +122,19 @@ def save_settings(
     row = db.get_one(BatchRow, batch_id)
     for name, value in _settings_columns(settings).items():
         setattr(row, name, value)
-    return _changed(db, row, by=by, now=now)
+    return _increment_revision(db, row, by=by, now=now)
 
 
 def save_state(db: Session, *, batch_id: int, state: BatchState, by: int | None, now: datetime) -> Batch:
     """Close or open the batch, with the next revision."""
     row = db.get_one(BatchRow, batch_id)
     row.state = state.value
-    return _changed(db, row, by=by, now=now)
+    return _increment_revision(db, row, by=by, now=now)
 
 
-def batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQuestion]:
+def iterate_batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQuestion]:
     """Yield the questions of a batch by position."""
-    held = (
+    assignments = (
         select(
             AssignmentRow.question_id,
             func.count().label("people"),
@@ -153,12 +153,12 @@ def batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQuestion]:
             QuestionRow.key,
             BatchQuestionRow.stratum,
             BatchQuestionRow.inclusion_probability,
-            held.c.people,
-            held.c.open,
-            held.c.skipped,
+            assignments.c.people,
+            assignments.c.open,
+            assignments.c.skipped,
         )
         .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
-        .outerjoin(held, held.c.question_id == BatchQuestionRow.question_id)
+        .outerjoin(assignments, assignments.c.question_id == BatchQuestionRow.question_id)
         .where(BatchQuestionRow.batch_id == batch_id)
         .order_by(BatchQuestionRow.position)
     )
@@ -168,15 +168,15 @@ def batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQuestion]:
             key=row.key,
             stratum=row.stratum,
             inclusion_probability=row.inclusion_probability,
-            state=_state(row.people, row.open, row.skipped),
+            state=_combined_state(row.people, row.open, row.skipped),
         )
 
 
-def _how_many(state: AssignmentState) -> Function[int]:
+def _count_state(state: AssignmentState) -> Function[int]:
     return func.sum(case((AssignmentRow.state == state.value, 1), else_=0))
 
 
-def _state(people: int | None, still_open: int | None, skipped: int | None) -> str:
+def _combined_state(people: int | None, still_open: int | None, skipped: int | None) -> str:
     if not people:
         return "unassigned"
     if still_open:
@@ -217,19 +217,19 @@ def _settings_columns(settings: BatchSettings) -> dict[str, Any]:
     }
 
 
-def _changed(db: Session, row: BatchRow, *, by: int | None, now: datetime) -> Batch:
+def _increment_revision(db: Session, row: BatchRow, *, by: int | None, now: datetime) -> Batch:
     row.revision += 1
     row.changed_by, row.changed_at = by, now
     db.flush()
     return batch_from_row(row)
 
 
-def _first_batch(db: Session, statement: AnySelect, lock: bool) -> Batch | None:
+def _find_first(db: Session, statement: AnySelect, lock: bool) -> Batch | None:
     row = db.execute(statement.with_for_update() if lock else statement).scalars().first()
     return None if row is None else batch_from_row(row)
 
 
-def _names(db: Session) -> str:
+def _format_names(db: Session) -> str:
     names: Sequence[str] = db.execute(select(BatchRow.name).order_by(BatchRow.id).limit(20)).scalars().all()
     return ", ".join(names) or "none yet; draw one first"
 
@@ -244,7 +244,7 @@ def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result
         plan=plan_from_plain(from_json(row.plan)),
         settings=BatchSettings(
             mode=Mode(row.mode),
-            parts=Parts(row.parts),
+            parts=FormScope(row.parts),
             show_report=row.show_report,
             guideline=row.guideline,
             # A rating that was introduced after the batch has its default anchors.

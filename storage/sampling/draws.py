@@ -37,7 +37,7 @@ class Draw:
     strata: tuple[Stratum, ...]
 
 
-def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
+def list_draws(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
     """Return the draws of a batch in order, with their strata by tier: easy, medium, hard, none."""
     strata: dict[int, list[Stratum]] = {}
     statement = (
@@ -47,7 +47,7 @@ def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
         .order_by(StratumRow.draw_id)
     )
     for row in db.execute(statement).scalars():
-        strata.setdefault(row.draw_id, []).append(_stratum(row))
+        strata.setdefault(row.draw_id, []).append(_stratum_from_row(row))
     draws = db.execute(select(DrawRow).where(DrawRow.batch_id == batch_id).order_by(DrawRow.number)).scalars()
     return tuple(
         Draw(
@@ -57,7 +57,7 @@ def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
             frame_size=row.frame_size,
             drawn_at=row.drawn_at,
             # Sorted in Python, because the two databases sort text by different rules.
-            strata=tuple(sorted(strata.get(row.id or 0, ()), key=_as_shown)),
+            strata=tuple(sorted(strata.get(row.id or 0, ()), key=_display_order)),
         )
         for row in draws
     )
@@ -86,40 +86,40 @@ def add_draw(
     db.add_all(
         StratumRow(
             draw_id=row.id or 0,
-            tier=str(each.tier or ""),
-            further=to_json(list(each.further)),
-            size=each.size,
-            drawn=each.drawn,
+            tier=str(stratum.tier or ""),
+            further=to_json(list(stratum.further)),
+            size=stratum.size,
+            drawn=stratum.drawn,
         )
-        for each in draw.strata
+        for stratum in draw.strata
     )
     values = [
         {
             "batch_id": batch_id,
-            "question_id": each.number,
+            "question_id": question.number,
             "draw_id": row.id,
-            "stratum": each.stratum,
-            "inclusion_probability": each.inclusion_probability,
-            "position": each.position,
+            "stratum": question.stratum,
+            "inclusion_probability": question.inclusion_probability,
+            "position": question.position,
         }
-        for each in questions
+        for question in questions
     ]
     if values:
         db.execute(insert(BatchQuestionRow), values)
     db.flush()
 
 
-def last_position(db: Session, *, batch_id: int) -> int:
+def load_last_position(db: Session, *, batch_id: int) -> int:
     """Return the highest position of the batch; 0 if it is empty. Positions count from 1."""
     statement = select(func.max(BatchQuestionRow.position)).where(BatchQuestionRow.batch_id == batch_id)
     return db.execute(statement).scalar_one() or 0
 
 
-def _as_shown(stratum: Stratum) -> tuple[int, tuple[str, ...]]:
+def _display_order(stratum: Stratum) -> tuple[int, tuple[str, ...]]:
     return (*Difficulty, None).index(stratum.tier), stratum.further
 
 
-def _stratum(row: StratumRow) -> Stratum:
+def _stratum_from_row(row: StratumRow) -> Stratum:
     return Stratum(
         tier=Difficulty(row.tier) if row.tier else None,
         further=tuple(from_json(row.further)),

@@ -14,9 +14,9 @@ from sqlmodel import Session
 
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
-from storage.browsing.applying import rejected_now, rejecting_rules
+from storage.browsing.applying import select_rejected, list_rejection_times
 from storage.rows import DatasetRow, QuestionRow
-from storage.sampling.ordinary import ordinary_dataset
+from storage.sampling.ordinary import exclude_hidden_datasets
 from storage.types import AnySelect
 
 _BLOCK = 50_000  # rows in memory as Python objects at a time
@@ -41,41 +41,41 @@ class Frame:
     sizes: tuple[int, ...]
 
 
-def dataset_sizes(db: Session) -> dict[str, int]:
+def load_dataset_sizes(db: Session) -> dict[str, int]:
     """Return the number of questions by name of the dataset, in the order of creation."""
     counted = select(QuestionRow.dataset_id, func.count().label("n")).group_by(QuestionRow.dataset_id)
     questions = counted.subquery()
     statement = (
         select(DatasetRow.name, func.coalesce(questions.c.n, 0))
         .outerjoin(questions, questions.c.dataset_id == DatasetRow.id)
-        .where(ordinary_dataset())
+        .where(exclude_hidden_datasets())
         .order_by(DatasetRow.id)
     )
     return {row[0]: row[1] for row in db.execute(statement)}
 
 
-def dataset_names(db: Session) -> list[str]:
+def list_dataset_names(db: Session) -> list[str]:
     """Return the names of all datasets in alphabetical order."""
     return list(
-        db.execute(select(DatasetRow.name).where(ordinary_dataset()).order_by(DatasetRow.name)).scalars()
+        db.execute(select(DatasetRow.name).where(exclude_hidden_datasets()).order_by(DatasetRow.name)).scalars()
     )
 
 
-def dataset_number(db: Session, *, name: str) -> int:
+def load_dataset_number(db: Session, *, name: str) -> int:
     """Return the number of the dataset with that name.
 
     Raises:
         NotFound: there is none; the message lists the existing ones.
     """
-    listed = select(DatasetRow.name, DatasetRow.id).where(ordinary_dataset())
-    numbers = {row[0]: row[1] for row in db.execute(listed)}
+    statement = select(DatasetRow.name, DatasetRow.id).where(exclude_hidden_datasets())
+    numbers = {row[0]: row[1] for row in db.execute(statement)}
     if name not in numbers:
-        known = ", ".join(sorted(numbers)) or "none yet; import questions first"
-        raise NotFound(f"There is no dataset {name!r}. Those there are: {known}.")
+        existing = ", ".join(sorted(numbers)) or "none yet; import questions first"
+        raise NotFound(f"There is no dataset {name!r}. Those there are: {existing}.")
     return int(numbers[name])
 
 
-def last_question_number(db: Session, *, dataset_id: int) -> int:
+def load_last_question_number(db: Session, *, dataset_id: int) -> int:
     """Return the highest number of a question of the dataset; 0 if it has none. Numbers only increase."""
     statement = select(func.max(QuestionRow.id)).where(QuestionRow.dataset_id == dataset_id)
     return db.execute(statement).scalar_one() or 0
@@ -87,74 +87,74 @@ def count_frame(
     dataset_id: int,
     after: int,
     through: int,
-    further: Sequence[str] = (),
+    stratify_by: Sequence[str] = (),
     with_rejected: bool = False,
 ) -> dict[Cell, int]:
     """Count the questions of the frame by cell.
 
-    ``further`` may have "task", "category", "generator" and "prompt_version". Questions that a rule rejects
+    ``stratify_by`` may have "task", "category", "generator" and "prompt_version". Questions that a rule rejects
     are not part of a frame; ``with_rejected`` counts them too.
     """
-    columns = _stratum_columns(further)
-    statement = _of_frame(
+    columns = _stratum_columns_of(stratify_by)
+    statement = _filter_frame(
         select(*columns, func.count()), dataset_id=dataset_id, after=after, through=through
     ).group_by(*columns)
     if not with_rejected:
-        statement = _without_rejected(db, statement, dataset_id=dataset_id)
-    return {_cell(row[:-1]): row[-1] for row in db.execute(statement)}
+        statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
+    return {_cell_from_values(row[:-1]): row[-1] for row in db.execute(statement)}
 
 
-def read_frame(
-    db: Session, *, dataset_id: int, after: int, through: int, further: Sequence[str] = ()
+def load_frame(
+    db: Session, *, dataset_id: int, after: int, through: int, stratify_by: Sequence[str] = ()
 ) -> Frame:
     """Load the frame's columns in blocks. The result takes 20 bytes per question."""
-    columns = _stratum_columns(further)
-    statement = _of_frame(
+    columns = _stratum_columns_of(stratify_by)
+    statement = _filter_frame(
         select(QuestionRow.id, QuestionRow.draw_hash, *columns),
         dataset_id=dataset_id,
         after=after,
         through=through,
     )
-    statement = _without_rejected(db, statement, dataset_id=dataset_id)
+    statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
     codes: dict[tuple[str, ...], int] = {}
-    numbers, hashes, strata = [_none(np.int64)], [_none(np.int64)], [_none(np.int32)]
+    numbers, hashes, strata = [_empty(np.int64)], [_empty(np.int64)], [_empty(np.int32)]
     # By the connection, because the session's bookkeeping takes longer than the database at this many rows.
     result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
     for block in result.partitions():
         number, draw_hash, *values = zip(*block, strict=True)
-        found = list(zip(*values, strict=True))
-        fresh = count(len(codes))
-        codes |= {value: next(fresh) for value in sorted(set(found) - codes.keys())}
+        cell_values = list(zip(*values, strict=True))
+        next_code = count(len(codes))
+        codes |= {value: next(next_code) for value in sorted(set(cell_values) - codes.keys())}
         numbers.append(np.array(number, dtype=np.int64))
         hashes.append(np.array(draw_hash, dtype=np.int64))
-        strata.append(np.fromiter(map(codes.__getitem__, found), dtype=np.int32, count=len(found)))
+        strata.append(np.fromiter(map(codes.__getitem__, cell_values), dtype=np.int32, count=len(cell_values)))
     all_strata = np.concatenate(strata)
     return Frame(
         numbers=np.concatenate(numbers),
         hashes=np.concatenate(hashes),
         strata=all_strata,
-        cells=tuple(_cell(values) for values in codes),
+        cells=tuple(_cell_from_values(values) for values in codes),
         sizes=tuple(np.bincount(all_strata, minlength=len(codes)).tolist()),
     )
 
 
-def question_key(db: Session, *, question_id: int) -> str:
+def load_question_key(db: Session, *, question_id: int) -> str:
     """Return the id of the question with that number."""
     return str(db.execute(select(QuestionRow.key).where(QuestionRow.id == question_id)).scalar_one())
 
 
-def exam_numbers(db: Session, *, question_ids: Sequence[int]) -> dict[int, int]:
+def map_questions_to_exams(db: Session, *, question_ids: Sequence[int]) -> dict[int, int]:
     """Return the exam's number by question number."""
-    found: dict[int, int] = {}
+    exams: dict[int, int] = {}
     for start in range(0, len(question_ids), _CHUNK):
         statement = select(QuestionRow.id, QuestionRow.exam_id).where(
             QuestionRow.id.in_(question_ids[start : start + _CHUNK])
         )
-        found.update((row[0], row[1]) for row in db.execute(statement))
-    return found
+        exams.update((row[0], row[1]) for row in db.execute(statement))
+    return exams
 
 
-def _stratum_columns(further: Sequence[str]) -> list[ColumnElement[str]]:
+def _stratum_columns_of(stratify_by: Sequence[str]) -> list[ColumnElement[str]]:
     allowed = {
         "task": QuestionRow.task,
         "category": QuestionRow.category,
@@ -162,27 +162,27 @@ def _stratum_columns(further: Sequence[str]) -> list[ColumnElement[str]]:
         "prompt_version": QuestionRow.prompt_version,
     }
     return [
-        func.coalesce(column, "") for column in (QuestionRow.difficulty, *(allowed[name] for name in further))
+        func.coalesce(column, "") for column in (QuestionRow.difficulty, *(allowed[name] for name in stratify_by))
     ]
 
 
-def _of_frame(statement: AnySelect, *, dataset_id: int, after: int, through: int) -> AnySelect:
+def _filter_frame(statement: AnySelect, *, dataset_id: int, after: int, through: int) -> AnySelect:
     return statement.where(
         QuestionRow.dataset_id == dataset_id, QuestionRow.id > after, QuestionRow.id <= through
     )
 
 
-def _without_rejected(db: Session, statement: AnySelect, *, dataset_id: int) -> AnySelect:
-    if not rejecting_rules(db, dataset_id=dataset_id):
+def _exclude_rejected(db: Session, statement: AnySelect, *, dataset_id: int) -> AnySelect:
+    if not list_rejection_times(db, dataset_id=dataset_id):
         return statement
-    rejected = rejected_now(dataset_id=dataset_id)
+    rejected = select_rejected(dataset_id=dataset_id)
     return statement.where(QuestionRow.id.not_in(rejected))
 
 
-def _cell(values: Sequence[str]) -> Cell:
-    tier, *further = values
-    return (Difficulty(tier) if tier else None, tuple(further))
+def _cell_from_values(values: Sequence[str]) -> Cell:
+    tier, *other_values = values
+    return (Difficulty(tier) if tier else None, tuple(other_values))
 
 
-def _none(kind: type[np.generic]) -> NDArray[Any]:
-    return np.empty(0, dtype=kind)
+def _empty(dtype: type[np.generic]) -> NDArray[Any]:
+    return np.empty(0, dtype=dtype)

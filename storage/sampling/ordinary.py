@@ -9,11 +9,11 @@ from sqlalchemy import ColumnElement, exists
 from storage.rows import DatasetRow, HiddenQuestionRow, HiddenSetRow
 
 
-def ordinary_question(number: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a column with question numbers
+def exclude_hidden(number: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a column with question numbers
     """Return the condition that the question is not a hidden one. Removed hidden questions remain hidden."""
     return ~exists().where(HiddenQuestionRow.question_id == number)
 
 
-def ordinary_dataset() -> ColumnElement[bool]:
+def exclude_hidden_datasets() -> ColumnElement[bool]:
     """Return the condition that the dataset has imported questions, not a batch's hidden questions."""
     return ~exists().where(HiddenSetRow.dataset_id == DatasetRow.id)

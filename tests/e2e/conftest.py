@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import Engine
 
 from accounts import service as accounts
-from benchmarks.app_source import AppSource
+from benchmarks.app_source import AppForker
 from domain.people import Person, Role
 from storage.engine import make_engine
 from storage.unit_of_work import unit_of_work
@@ -104,16 +104,16 @@ def running_app(
 
 
 @pytest.fixture(scope="session")
-def app_source() -> Iterator[AppSource]:
+def app_source() -> Iterator[AppForker]:
     """The app's modules, imported once for all test modules."""
-    source = AppSource()
+    source = AppForker()
     yield source
     source.close()
 
 
 @pytest.fixture(scope="module")
 def app(
-    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory, app_source: AppSource
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory, app_source: AppForker
 ) -> Iterator[RunningApp]:
     """The app on a workspace that all tests of a module share, so that it starts once per module."""
     home = tmp_path_factory.mktemp("workspace")
@@ -172,8 +172,8 @@ def signed_in(page: Page, app: RunningApp) -> Callable[[str], Page]:
     def go(name: str) -> Page:
         token, now = secrets.token_urlsafe(32), datetime.now(UTC)
         with unit_of_work(app.engine) as db:
-            person = accounts.person_named(db, name=name)
-            accounts.begin_sign_in(db, person=person, token=token, replaces=None, now=now)
+            person = accounts.load_person_by_name(db, name=name)
+            accounts.start_sign_in(db, person=person, token=token, previous_token=None, now=now)
         page.context.add_cookies([{"name": "overread", "value": token, "url": app.url}])
         return page
 

@@ -15,7 +15,7 @@ from accounts import service as accounts
 from domain.batches import BatchSettings
 from storage.images.files import image_path
 from storage.rows import DraftRow, ImageRow, RadiographRow, SkipRow, VerdictRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.e2e.conftest import PASSWORD, RunningApp
 from tests.storage.worlds import World, make_world
@@ -140,7 +140,7 @@ def draw(page: Page, start: tuple[float, float], end: tuple[float, float]) -> li
 
 def verdicts(app: RunningApp, question: int, person: int | None = None) -> list[VerdictRow]:
     """The saved verdicts on a question, ordered by revision."""
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         found = db.execute(
             select(VerdictRow).where(VerdictRow.question_id == question).order_by(VerdictRow.revision)
         ).scalars()
@@ -159,12 +159,12 @@ def wait_for_verdicts(app: RunningApp, page: Page, question: int, count: int) ->
 
 def drafts(app: RunningApp, question: int) -> dict[str, str]:
     """The stored drafts of the unsaved form: part to JSON."""
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         rows = db.execute(select(DraftRow).where(DraftRow.question_id == question)).scalars()
         return {row.part: row.body for row in rows}
 
 
 def skips(app: RunningApp, question: int) -> list[str]:
     """The reasons for which a question was skipped."""
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         return list(db.execute(select(SkipRow.reason).where(SkipRow.question_id == question)).scalars())

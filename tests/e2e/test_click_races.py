@@ -16,7 +16,7 @@ from accounts.service import command_line_person, list_people
 from domain.batches import BatchState
 from review import service as review
 from storage.sampling.batches import load_batch
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import judging
 from tests.e2e.judging import open_review, press, verdicts
 
@@ -102,7 +102,7 @@ def test_a_coordinators_click_followed_at_once_by_a_reload_is_carried_out(app, s
 
 
 def state_of(app, name):
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         return load_batch(db, name=name).state
 
 
@@ -134,7 +134,7 @@ def test_a_tab_on_a_question_that_was_given_to_somebody_else_says_that_nothing_i
 
 def of_remo(app, page, number):
     """Remo's verdicts on a question, once there is one; after ten seconds, those that there are."""
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         remo = next(each.id for each in list_people(db, by=command_line_person()) if each.name == "remo")
     for _ in range(100):
         found = verdicts(app, number, remo)

@@ -19,7 +19,7 @@ from accounts import service as accounts
 from storage.engine import make_engine
 from storage.sampling.batches import load_batch
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import driver_url
 from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD, running_app
@@ -230,7 +230,7 @@ def test_a_coordinator_is_told_that_a_click_was_not_saved_and_what_was_typed_sta
         expect(page.get_by_text("Saved at")).to_be_visible(timeout=30_000)
         expect(interrupted(page)).to_be_hidden()
         assert broken == []
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         assert load_batch(db, name="first").settings.guideline == "typed just before it went away"
 
 

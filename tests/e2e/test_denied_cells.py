@@ -18,9 +18,9 @@ from sqlalchemy import select, text, update
 from websockets.exceptions import InvalidStatus
 
 from accounts import service as accounts
-from domain.access import ALLOWED, ROLES_OF, Role
+from domain.access import ACTIONS_BY_ROLE, ROLES_BY_ACTION, Role
 from storage.rows import PersonRow, metadata
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES, names
 from tests.e2e import judging, wire
 from tests.e2e.conftest import RunningApp
@@ -33,7 +33,7 @@ from web.routes import ROUTE_GROUPS
 PEOPLE = {Role.ADMIN: "ada", Role.COORDINATOR: "cora", Role.REVIEWER: "ruth", Role.READER: "rea"}
 ON_DISK = [page for page in PAGES if page.path.is_file()]  # as in the app's shell
 PAGE_CELLS = [
-    (role, page) for page in ON_DISK for role in Role if page.action and page.action not in ALLOWED[role]
+    (role, page) for page in ON_DISK for role in Role if page.action and page.action not in ACTIONS_BY_ROLE[role]
 ]
 ROUTE_CELLS = [
     (role, route)
@@ -41,7 +41,7 @@ ROUTE_CELLS = [
     if group.action is not None
     for route in names(group.routes)
     for role in Role
-    if role not in ROLES_OF[group.action]
+    if role not in ROLES_BY_ACTION[group.action]
 ]
 #: Tables that change when a page is merely viewed.
 _MOVES_BY_ITSELF = {"sign_in", "audit_entry", "look", "alembic_version"}
@@ -66,7 +66,7 @@ def world(app):
 
 def begin(app: RunningApp, person, token: str) -> None:
     with unit_of_work(app.engine) as db:
-        accounts.begin_sign_in(db, person=person, token=token, replaces=None, now=datetime.now(UTC))
+        accounts.start_sign_in(db, person=person, token=token, previous_token=None, now=datetime.now(UTC))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def harvests(app) -> dict[str, Harvest]:
     """Each page as an allowed person sees it, by the page's name in the address."""
     found = {}
     for page in ON_DISK:
-        role = next(role for role in Role if page.action is None or page.action in ALLOWED[role])
+        role = next(role for role in Role if page.action is None or page.action in ACTIONS_BY_ROLE[role])
         with open_socket(app, f"token-of-{PEOPLE[role]}") as socket:
             home = rerun(socket)
             name = "" if page.path.stem == "home" else page.path.stem
@@ -86,7 +86,7 @@ def harvests(app) -> dict[str, Harvest]:
 def state_of(app: RunningApp) -> dict[str, str]:
     """A hash of each table's rows, without the tables that change when a page is only viewed."""
     found = {}
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         for table in metadata.sorted_tables:
             if table.name not in _MOVES_BY_ITSELF:
                 rows = sorted(str(tuple(row)) for row in db.execute(select(table)))

@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 
 from storage.engine import make_engine
 from storage.rows import DatasetRow, QuestionRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.e2e.conftest import ROOT, running_app
 
 
@@ -74,7 +74,7 @@ def test_an_import_that_is_stopped_lands_whole_or_not_at_all(sqlite_template, tm
     importing.send_signal(signal.SIGTERM)
     importing.wait(timeout=60)
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         datasets = db.execute(select(func.count()).select_from(DatasetRow)).scalar_one()
         questions = db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
     engine.dispose()

@@ -15,7 +15,7 @@ from domain.studies import CaseSource, SourceKind, StudyDesign
 from reader_study import service as studies
 from review import service as review
 from storage.rows import AdjudicationRow, OwnAnswerRow, RadiographRow, ReadingRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD
 from tests.e2e.judging import press, verdicts, wait_for_images, wait_for_question
@@ -232,7 +232,7 @@ def test_the_own_answer_before_the_key_asks_too_and_the_verdict_after_it_once_mo
     expect(page.get_by_text(FAILED)).to_be_visible()
     page.keyboard.press("Shift+Enter")
     page.get_by_label("Stem", exact=True).wait_for()
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         assert db.execute(select(OwnAnswerRow.image)).scalar_one() == "not drawn, confirmed"
     page.wait_for_timeout(600)
     press(page, RATED + "a")
@@ -265,7 +265,7 @@ def test_a_reader_answers_without_the_radiograph_with_the_confirmation_alone(app
 
 
 def readings(app):
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         return list(db.execute(select(ReadingRow.image).order_by(ReadingRow.position)).scalars())
 
 
@@ -281,5 +281,5 @@ def test_a_dispute_is_settled_without_the_radiograph_with_the_confirmation_alone
     expect(page.get_by_text(FAILED)).to_be_visible()
     page.keyboard.press("Shift+Enter")
     expect(page.get_by_text("is settled.").or_(page.get_by_text("are settled."))).to_be_visible()
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         assert db.execute(select(AdjudicationRow.image)).scalar_one() == "not drawn, confirmed"

@@ -4,20 +4,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from benchmarks.soak_readers import soak
-from benchmarks.soak_world import postgres_place, sqlite_place
+from benchmarks.soak_readers import run_readers
+from benchmarks.soak_world import open_postgres_workspace, open_sqlite_workspace
 
 pytestmark = pytest.mark.full
 
 
-@pytest.mark.parametrize(("opened", "processes"), [(sqlite_place, 1), (postgres_place, 2)])
+@pytest.mark.parametrize(("opened", "processes"), [(open_sqlite_workspace, 1), (open_postgres_workspace, 2)])
 def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_path, monkeypatch):
     monkeypatch.delenv("OVERREAD_TEST_POSTGRES_URL", raising=False)  # a database of this test's own
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     # In a thread: after a browser test, Playwright's event loop runs in this one.
     with opened(tmp_path) as place, ThreadPoolExecutor(1) as thread:
         asked = {"readers": 4, "verdicts": 3, "thinking": 0.3, "processes": processes}
-        outcome = thread.submit(soak, place, **asked).result()
+        outcome = thread.submit(run_readers, place, **asked).result()
     assert len(outcome.tally.acknowledged) == 12, outcome.tally.troubles
     assert outcome.is_whole
     assert outcome.faults == 0

@@ -35,8 +35,8 @@ def exam(app: RunningApp) -> RunningApp:
     with unit_of_work(app.engine) as db:
         db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(key=KEY))
         for name in ("ruth", "remo"):
-            accounts.begin_sign_in(
-                db, person=world.people[name], token=f"token-of-{name}", replaces=None, now=datetime.now(UTC)
+            accounts.start_sign_in(
+                db, person=world.people[name], token=f"token-of-{name}", previous_token=None, now=datetime.now(UTC)
             )
     return app
 

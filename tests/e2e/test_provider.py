@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from accounts import service as accounts
 from domain.people import Role
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.e2e.conftest import RunningApp, running_app
 
 with warnings.catch_warnings():
@@ -118,8 +118,8 @@ def test_a_provider_that_is_not_set_up_leads_nowhere(client):
 
 
 def roles(app: RunningApp, name: str) -> set[Role]:
-    with reading(app.engine) as db:
-        return set(accounts.person_named(db, name=name).roles)
+    with read_only_session(app.engine) as db:
+        return set(accounts.load_person_by_name(db, name=name).roles)
 
 
 def test_the_claim_gives_the_roles_at_each_sign_in(app, client, provider):

@@ -20,9 +20,9 @@ from domain.people import Role
 from domain.protocols import Protocol
 from domain.studies import CaseSource, SourceKind, StudyDesign
 from reader_study import service as studies
-from storage.reader_study.cases import blind_cases_of, slots_of
+from storage.reader_study.cases import list_blind_cases, list_slots
 from storage.rows import QuestionRow, ReadingRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD, RunningApp
 from tests.e2e.reading_report import check_report
@@ -97,16 +97,16 @@ class Wire:
 
 def order_of(app: RunningApp, study, name: str):
     """The reader's slots in stored order."""
-    with reading(app.engine) as db:
-        reader = next(each for each in studies.readers_in(db, by=CORA, study=study.name) if each.name == name)
-        return slots_of(db, reader_id=reader.id)
+    with read_only_session(app.engine) as db:
+        reader = next(each for each in studies.list_readers(db, by=CORA, study=study.name) if each.name == name)
+        return list_slots(db, reader_id=reader.id)
 
 
 CORA = accounts.command_line_person()
 
 
 def rows_of(app: RunningApp, slots) -> list[ReadingRow]:
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         statement = select(ReadingRow).where(ReadingRow.reader_id == slots[0].reader_id)
         return list(db.execute(statement.order_by(ReadingRow.position)).scalars())
 
@@ -207,8 +207,8 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     assert [json.loads(row.answer) for row in rows_of(app, rea)] == [[1]] * WRONG + [[0]] * (CASES - WRONG)
     assert [json.loads(row.answer) for row in rows_of(app, rob)] == [[1]] * CASES
     assert rows_of(app, rea)[BREAK].seconds_away > 1  # the break
-    with reading(app.engine) as db:
-        progress = studies.study_progress(db, by=CORA, study="pilot")
+    with read_only_session(app.engine) as db:
+        progress = studies.load_study_progress(db, by=CORA, study="pilot")
     assert [(each.done, each.total) for each in progress] == [(CASES, CASES)] * 2
     expect(other.get_by_text("you are through. Thank you.")).to_be_visible()
     other.context.close()
@@ -262,8 +262,8 @@ def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_a
         )
         studies.assign_readers(db, by=CORA, study="second", to=["ria"], now=datetime.now(UTC))
     slots = order_of(app, second, "ria")
-    with reading(app.engine) as db:
-        asks = {case.id for case in blind_cases_of(db, study_id=second.id) if case.asks_box}
+    with read_only_session(app.engine) as db:
+        asks = {case.id for case in list_blind_cases(db, study_id=second.id) if case.asks_box}
     place = next(index for index, slot in enumerate(slots) if slot.case_id in asks)
     page = page_of(chromium, app, "ria")
     page.goto("/read")

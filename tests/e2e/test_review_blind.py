@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from domain.batches import BatchSettings, Mode
 from storage.rows import OwnAnswerRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.e2e import judging
 from tests.e2e.judging import press
 from tests.storage.worlds import SECRETS
@@ -63,7 +63,7 @@ def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_i
     page.wait_for_timeout(700)  # the form shows it before its request counts as finished
     assert wire.found() == {"explanation", "category", "label"}  # the report comes after image alignment
     expect(page.get_by_text("C. Pneumothorax")).to_be_visible()
-    with reading(app.engine) as db:
+    with read_only_session(app.engine) as db:
         [own] = db.execute(select(OwnAnswerRow).where(OwnAnswerRow.question_id == 1)).scalars()
     assert (json.loads(own.answer), own.confidence) == ([2], 2)
 

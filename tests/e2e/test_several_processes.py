@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, make_url, select, text
 from accounts import service as accounts
 from domain.people import Role
 from storage.rows import AssignmentRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import judging
 from tests.e2e.conftest import _ARGUMENTS, _CHROMIUM, PASSWORD, fill_sign_in
 from tests.e2e.judging import COLUMNS, ROWS, draw, open_review, press, wait_for_question
@@ -93,7 +93,7 @@ def questions_and_people(processes: Processes) -> list[int]:
                       "--images", str(source))  # fmt: skip
     processes.command("sample", "demo", "--n", "4", "--seed", "7", "--batch", "first")
     processes.command("assign", "first", "--to", "ruth")
-    with reading(processes.engine) as db:
+    with read_only_session(processes.engine) as db:
         return list(db.execute(select(AssignmentRow.question_id).order_by(AssignmentRow.position)).scalars())
 
 

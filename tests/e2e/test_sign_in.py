@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from domain.people import ALLOWED, Role
+from domain.people import ACTIONS_BY_ROLE, Role
 from tests.e2e.conftest import PASSWORD, fill_sign_in
 from ui.navigation import PAGES
 
@@ -38,7 +38,7 @@ def test_signing_out_leads_to_the_sign_in_page_and_stays_there(sign_in):
 def test_pages_outside_the_roles_own_are_not_found_and_show_none_of_their_text(sign_in):
     page = sign_in("rosa")
     for hidden in PAGES:
-        if hidden.action is None or hidden.action in ALLOWED[Role.REVIEWER]:
+        if hidden.action is None or hidden.action in ACTIONS_BY_ROLE[Role.REVIEWER]:
             continue
         page.goto("/" + hidden.path.stem)
         expect(page.get_by_role("dialog").get_by_text("Page not found")).to_be_visible()

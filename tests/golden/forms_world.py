@@ -14,16 +14,16 @@ from domain.batches import SamplingPlan
 from domain.corrections import Correction
 from domain.people import Role
 from domain.questions import Question
-from domain.ratings import RATING_NAMES, Ratings
+from domain.ratings import RATING_IDS, Ratings
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from intake.service import import_questions
-from release.service import Written, write_release
-from review.service import assign, give_verdict
+from release.service import WrittenRelease, write_release
+from review.service import assign, save_verdict
 from sampling.service import draw_batch
 from storage.intake.questions import load_questions
 from storage.sampling.batches import load_batch
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import NOW
@@ -93,9 +93,9 @@ class FormsWorld:
     images: Path
     gold: dict[str, Question]
 
-    def write(self, out: Path, **choices: Any) -> Written:
+    def write(self, out: Path, **choices: Any) -> WrittenRelease:
         """Write a release of the dataset to that folder."""
-        with reading(self.engine) as db:
+        with read_only_session(self.engine) as db:
             return write_release(
                 db, by=command_line_person(), dataset="forms", name=choices.pop("name", "v1"), out=out,
                 workspace=self.workspace, **choices,
@@ -129,15 +129,15 @@ def make_forms_world(engine: Engine, folder: Path) -> FormsWorld:
                 batch_id=batch.id, question_id=number, person_id=ruth.id, revision=1,
                 decision=Decision.REJECT if rejected else Decision.REVISE if reworded else Decision.ACCEPT,
                 opinion=Opinion(
-                    ratings=Ratings(**dict.fromkeys(RATING_NAMES, 4)), domain_specific=True,
+                    ratings=Ratings(**dict.fromkeys(RATING_IDS, 4)), domain_specific=True,
                     cognitive_depth=True, difficulty=Difficulty.MEDIUM,
                     errors=frozenset({ErrorKind.WORDING}) if rejected or reworded else frozenset(),
                     correction=Correction(stem="Which two are right?") if reworded else Correction(),
                 ),
                 seconds=1.0, seconds_looking=1.0, seconds_away=0.0, given_at=NOW,
             )  # fmt: skip
-            give_verdict(db, verdict=verdict, person=ruth)
-    with reading(engine) as db:
+            save_verdict(db, verdict=verdict, person=ruth)
+    with read_only_session(engine) as db:
         whole = {question.id: question for _, question in load_questions(db, question_ids=range(1, 8))}
     gold = {**whole, "q2": replace(whole["q2"], stem="Which two are right?")}
     return FormsWorld(engine=engine, workspace=workspace, images=images, gold=gold)

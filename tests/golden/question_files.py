@@ -24,7 +24,7 @@ from storage.intake.exams import load_exam
 from storage.intake.questions import load_questions
 from storage.rows import QuestionRow
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 
 HERE = Path(__file__).resolve().parent
@@ -84,7 +84,7 @@ def imported(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
                 workspace=Workspace(home=folder / "workspace", database_url=str(engine.url)),
                 now=NOW,
             )
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         exam_of = dict(db.execute(select(QuestionRow.id, QuestionRow.exam_id)).all())
         questions = [asdict(question) for _, question in load_questions(db, question_ids=exam_of)]
         exams = [

@@ -18,10 +18,10 @@ from domain.boxes import Box, LabelledBox
 from domain.corrections import Correction
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
-from release.service import Names, Written, write_release
+from release.service import ReviewerNaming, WrittenRelease, write_release
 from storage.engine import make_engine
 from storage.schema import upgrade
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import World, make_world
@@ -98,10 +98,10 @@ def judged_world(engine: Engine) -> World:
     return world
 
 
-def write(world: World, out: Path, **more: Any) -> Written:
+def write(world: World, out: Path, **more: Any) -> WrittenRelease:
     """Write release v1 of the world to that folder."""
     workspace = Workspace(home=out.parent, database_url="")
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         return write_release(
             db,
             by=command_line_person(),
@@ -109,7 +109,7 @@ def write(world: World, out: Path, **more: Any) -> Written:
             name=str(more.pop("name", "v1")),
             out=out,
             workspace=workspace,
-            **{"names": Names.ACCOUNT, **more},
+            **{"names": ReviewerNaming.ACCOUNT, **more},
         )
 
 

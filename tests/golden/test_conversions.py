@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score
 from measures.agreement import Weights
 from measures.ratings_file import read_ratings
 from measures.records.settings import Settings
-from measures.whole import measure
+from measures.whole import compute_measures
 from tests.unit.measuring import only
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -31,7 +31,7 @@ def run(name: str, *arguments: Path) -> int:
 
 
 def measured(path: Path, **settings: Any):
-    return measure(read_ratings(path), settings=Settings(bootstrap=0, **settings))
+    return compute_measures(read_ratings(path), settings=Settings(bootstrap=0, **settings))
 
 
 def write(path: Path, lines: list[str]) -> None:

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from accounts.service import command_line_person, verify_audit
-from release.service import Names, verify_release, write_release
+from release.service import ReviewerNaming, verify_release, write_release
 from storage.engine import make_engine
 from storage.schema import upgrade
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
 
 KEPT = Path(__file__).parent / "at_1d5f6f1"
 RELEASES: dict[str, dict[str, Any]] = {
     "forms": {"dataset": "forms"},
-    "judged": {"dataset": "demo", "names": Names.ACCOUNT, "with_reports": True},
+    "judged": {"dataset": "demo", "names": ReviewerNaming.ACCOUNT, "with_reports": True},
 }
 
 
@@ -44,7 +44,7 @@ def files_of(folder):
 
 def test_an_old_workspace_releases_the_same_bytes(old, tmp_path):
     name, engine = old
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         write_release(
             db, by=command_line_person(), name="v1", out=tmp_path / "v1",
             workspace=Workspace(home=tmp_path, database_url=""), **RELEASES[name],
@@ -56,7 +56,7 @@ def test_an_old_workspace_releases_the_same_bytes(old, tmp_path):
 
 def test_the_audit_trail_of_an_old_workspace_is_whole(old):
     _, engine = old
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert verify_audit(db, by=command_line_person()).fault is None
 
 

@@ -8,9 +8,9 @@ import json
 import msgspec
 import pytest
 
-from release.service import Names, verify_release
+from release.service import ReviewerNaming, verify_release
 from storage.intake.questions import load_questions
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.golden.release_world import GOLDEN, judged_world, write
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def test_the_kept_release_is_as_it_was_made():
 def test_every_correction_is_in_the_gold_question_and_nothing_else_is_changed(engine, tmp_path):
     world = judged_world(engine)
     write(world, tmp_path / "v1")
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         before = {question.id: question for _, question in load_questions(db, question_ids=world.questions)}
     gold = {record["id"]: record for record in lines(tmp_path / "v1" / "gold.jsonl")}
     corrected = {
@@ -71,7 +71,7 @@ def test_options_read_as_a_person_reads_them(folder):
 
 
 @pytest.mark.parametrize(
-    ("names", "who"), [(Names.ACCOUNT, "remo"), (Names.DISPLAY, "Remo"), (Names.PSEUDONYM, "reviewer-2")]
+    ("names", "who"), [(ReviewerNaming.ACCOUNT, "remo"), (ReviewerNaming.DISPLAY, "Remo"), (ReviewerNaming.PSEUDONYM, "reviewer-2")]
 )
 def test_reviewers_are_named_as_it_was_asked(sqlite_engine, tmp_path, names, who):
     write(judged_world(sqlite_engine), tmp_path / "v1", names=names)
@@ -89,11 +89,11 @@ def test_the_report_goes_out_only_when_it_was_asked_for(sqlite_engine, tmp_path)
 
 
 def test_gold_jsonl_is_read_by_the_import_of_native_files(sqlite_engine, tmp_path):
-    from intake.formats.native import Native
+    from intake.formats.native import NativeReader
 
     write(judged_world(sqlite_engine), tmp_path / "v1", with_reports=True)
     records = [
-        Native("gold").read(number, line)
+        NativeReader("gold").read(number, line)
         for number, line in enumerate((tmp_path / "v1" / "gold.jsonl").read_bytes().splitlines())
     ]
     again = [json.loads(msgspec.json.encode(record)) for record in records]

@@ -24,7 +24,7 @@ from release.service import verify_release
 from storage.engine import make_engine
 from storage.intake.questions import load_questions
 from storage.schema import upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.forms_world import BOX, FormsWorld, make_forms_world
 from tests.storage.import_worlds import NOW
@@ -65,7 +65,7 @@ def imported(sqlite_template, world, tmp_path):
                     db, by=command_line_person(), path=path, file_format=form, dataset="again", images=images,
                     workspace=workspace, now=NOW.replace(minute=number),
                 )  # fmt: skip
-        with reading(engine) as db:
+        with read_only_session(engine) as db:
             return {question.id: question for _, question in load_questions(db, question_ids=range(1, 99))}
 
     yield questions

@@ -13,8 +13,8 @@ from domain.errors import Refused
 from imaging.guarded import GuardedReader
 from release.compare import compare_releases
 from release.service import SplitPlan, verify_release
-from release.service.pictures import pixel_hashes
-from storage.images.files import image_store
+from release.service.pictures import hash_pixels
+from storage.images.files import get_image_store
 from tests.golden.forms_world import FormsWorld, make_forms_world
 from tests.golden.release_world import judged_world, write
 from tests.unit.makers.dicom_files import dicom, ramp
@@ -88,7 +88,7 @@ def test_a_side_without_a_question_is_refused(forms_world, tmp_path):
 
 def test_the_same_pixels_in_another_file_have_the_same_hash(forms_world):
     """A near-leak: the recompressed image has another SHA-256, and its exams must still count as one."""
-    store = image_store(forms_world.workspace)
+    store = get_image_store(forms_world.workspace)
     files = {
         "raw": dicom(ramp(60, 50)),
         "compressed": dicom(ramp(60, 50), syntax=JPEGLSLossless, PatientID="another"),
@@ -99,7 +99,7 @@ def test_the_same_pixels_in_another_file_have_the_same_hash(forms_world):
         names[name] = hashlib.sha256(content).hexdigest()
         store.keep(names[name], content)
     with GuardedReader() as reader:
-        found = pixel_hashes(forms_world.workspace, names.values(), reader=reader)
+        found = hash_pixels(forms_world.workspace, names.values(), reader=reader)
     assert found[names["raw"]] == found[names["compressed"]]
     assert found[names["raw"]] != found[names["other"]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli import main
-from domain.questions import letter
+from domain.questions import option_letter
 from measures.proportions import wilson
 from release.service import SplitPlan
 from tests.golden.forms_world import make_forms_world
@@ -30,7 +30,7 @@ def lines(path: Path) -> list[dict]:
 
 def said(record: dict, answer: object) -> dict:
     if isinstance(answer, list):
-        answer = "|".join(letter(index) for index in answer)
+        answer = "|".join(option_letter(index) for index in answer)
     return {"question_id": record["id"], "answer": answer}
 
 

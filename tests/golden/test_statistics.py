@@ -14,17 +14,17 @@ import pytest
 from measures.agreement import Weights, agreement_weights
 from measures.group import (
     Coefficient,
-    agreement_of,
+    agreement_coefficient,
     fleiss_by_category,
     fleiss_z,
     ordinal_weights,
 )
-from measures.intraclass import FORMS, intraclass
+from measures.intraclass import ICC_TYPES, intraclass
 from measures.kappa_intervals import kappa_interval
 from measures.paired import cochran_q, holm, mcnemar, newcombe_paired, tango
-from measures.pairs import ac1_pull, kappa_pull, kappas, pair_tables
+from measures.pairs import ac1_influence, kappa_influence, kappas, pair_tables
 from measures.proportions import clopper_pearson, wilson
-from measures.strata import StratumCount, whole_mean, whole_rate
+from measures.strata import StratumCount, stratified_mean, stratified_rate
 from tests.golden.worked_examples import FOLDER, example
 
 TABLES = sorted(path.stem for path in FOLDER.glob("*.json") if '"table"' in path.read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def test_the_other_coefficients_of_two_raters(name):
         ("krippendorff_alpha_nominal", Coefficient.ALPHA),
         ("gwet_ac1", Coefficient.AC1),
     ):
-        found = agreement_of(answers, coefficient, weights=np.eye(k))
+        found = agreement_coefficient(answers, coefficient, weights=np.eye(k))
         assert found.value == pytest.approx(expected[key]["value"], abs=tolerance), key
         # The standard error of a table divides by n, that of a group by n - 1.
         by_n = found.se * np.sqrt((n - 1) / n)
@@ -93,7 +93,7 @@ def test_the_other_coefficients_of_two_raters(name):
         ("gwet_ac2_linear", "linear"),
         ("gwet_ac2_quadratic", "quadratic"),
     ):
-        ac1, pull = ac1_pull(table, weights_of(k, weights))
+        ac1, pull = ac1_influence(table, weights_of(k, weights))
         assert ac1 == pytest.approx(expected[key]["value"], abs=tolerance)
         assert np.sqrt((table * pull**2).sum()) / n == pytest.approx(expected[key]["se"], abs=tolerance)
 
@@ -101,7 +101,7 @@ def test_the_other_coefficients_of_two_raters(name):
 def test_kappa_with_weights_of_ones_own():
     data, expected, tolerance = example("kappa_cohen1968")
     table, apart = np.array(data["table"]), np.array(expected["custom_disagreement_weights"])
-    kappa, pull = kappa_pull(table, 1 - apart / apart.max())
+    kappa, pull = kappa_influence(table, 1 - apart / apart.max())
     assert kappa == pytest.approx(expected["kappa_custom"]["value"], abs=tolerance)
     se = np.sqrt((table * pull**2).sum()) / table.sum()
     assert se == pytest.approx(expected["kappa_custom"]["se"], abs=tolerance)
@@ -114,7 +114,7 @@ def test_the_coefficients_of_a_group(name):
     k = int(ratings.max()) + 1
     for key, wanted in expected["irrCAC_5dp"].items():
         short, _, weights = key.partition("_")
-        found = agreement_of(
+        found = agreement_coefficient(
             ratings, Coefficient(NAMES.get(short, short)), weights=weights_of(k, weights or "none")
         )
         # the tolerance is half a unit of the fifth printed digit
@@ -128,10 +128,10 @@ def test_fleiss_light_and_the_categories_of_1971():
     data, expected, tolerance = example("fleiss1971_diagnoses")
     ratings = np.array(data["ratings"]) - 1
     plain = np.eye(5)
-    fleiss = agreement_of(ratings, Coefficient.FLEISS, weights=plain)
+    fleiss = agreement_coefficient(ratings, Coefficient.FLEISS, weights=plain)
     assert fleiss.value == pytest.approx(expected["fleiss_kappa"], abs=tolerance)
     assert fleiss_z(ratings, k=5) == pytest.approx(expected["fleiss_z"], abs=tolerance)
-    conger = agreement_of(ratings, Coefficient.CONGER, weights=plain).value
+    conger = agreement_coefficient(ratings, Coefficient.CONGER, weights=plain).value
     assert conger == pytest.approx(expected["conger_exact"], abs=tolerance)
     light, _ = kappas(pair_tables(ratings, list(combinations(range(6), 2)), k=5)[0], plain)
     assert light.mean() == pytest.approx(expected["light_kappa"], abs=tolerance)
@@ -147,7 +147,7 @@ def test_krippendorffs_alpha_with_missing_answers(metric):
     # A weight is 1 minus the distance divided by the largest distance.
     distances = {"nominal": apart > 0, "interval": (apart / 4) ** 2, "ratio": (apart / together) ** 2 * 2.25}
     weights = ordinal_weights(ratings, k=5) if metric == "ordinal" else 1.0 - distances[metric]
-    found = agreement_of(ratings, Coefficient.ALPHA, weights=weights).value
+    found = agreement_coefficient(ratings, Coefficient.ALPHA, weights=weights).value
     assert found == pytest.approx(expected["alpha"][metric], abs=tolerance)
 
 
@@ -157,7 +157,7 @@ def test_intervals_of_one_proportion():
         count, n = map(int, share.split("/"))
         for name, found in (
             ("wilson", wilson(count, n)),
-            ("wilson_cc", wilson(count, n, corrected=True)),
+            ("wilson_cc", wilson(count, n, continuity_corrected=True)),
             ("clopper", clopper_pearson(count, n)),
         ):
             assert [found.low, found.high] == pytest.approx(expected[share][name], abs=tolerance), name
@@ -194,7 +194,7 @@ def test_cochran_q_and_its_pairs_by_holm():
 def test_intraclass_correlation():
     data, expected, tolerance = example("icc_shrout_fleiss")
     found = intraclass(np.array(data["ratings"], dtype=float))
-    assert tuple(each.form for each in found) == tuple(expected["type"]) == FORMS
+    assert tuple(each.form for each in found) == tuple(expected["type"]) == ICC_TYPES
     for name, field in (("ICC", "estimate"), ("lower", "low"), ("upper", "high"), ("F", "ratio")):
         assert [getattr(each, field) for each in found] == pytest.approx(expected[name], abs=tolerance)
 
@@ -211,7 +211,7 @@ def test_a_simple_random_sample():
             expected["ci95_t"][1],
         ),
     ):
-        found = whole_mean([values], [data["size"]])
+        found = stratified_mean([values], [data["size"]])
         assert [found.mean, found.se] == pytest.approx([mean, se], abs=tolerance)
         assert [found.low, found.high] == pytest.approx(interval, abs=tolerance)
 
@@ -220,17 +220,17 @@ def test_a_stratified_sample():
     data, expected, tolerance = example("stratified_lohr_agstrat")
     acres = [np.array(data["acres"][name], dtype=float) for name in data["sizes"]]
     sizes = list(data["sizes"].values())
-    found = whole_mean(acres, sizes)
+    found = stratified_mean(acres, sizes)
     assert [found.mean, found.se] == pytest.approx(
         [expected["mean_acres92"], expected["se_acres92"]], abs=tolerance
     )
     assert [found.low, found.high] == pytest.approx(expected["ci95_t_df"][0], abs=tolerance)
     assert [found.total, found.total_se] == pytest.approx([expected["total"], expected["total_se"]])
     small = [(values < 200_000).astype(float) for values in acres]
-    share = whole_mean(small, sizes)
+    share = stratified_mean(small, sizes)
     wanted = [expected["prop_lt200k"], expected["se_prop_lt200k"]]
     assert [share.mean, share.se] == pytest.approx(wanted, abs=tolerance)
-    counted = whole_rate(
+    counted = stratified_rate(
         [
             StratumCount(name=name, size=data["sizes"][name], reviewed=len(each), hits=int(each.sum()))
             for name, each in zip(data["sizes"], small, strict=True)
@@ -246,7 +246,7 @@ def test_a_reviewed_sample_with_one_tier_judged_whole():
         StratumCount(name=each["tier"], size=each["N"], reviewed=each["n"], hits=each["x"])
         for each in data["counts"]
     ]
-    found = whole_rate(strata, seed=1)
+    found = stratified_rate(strata, seed=1)
     assert found.estimate == pytest.approx(expected["weighted_error_rate"], abs=tolerance)
     assert found.se == pytest.approx(expected["fpc"]["se"], abs=tolerance)
     assert found.unweighted == pytest.approx(expected["unweighted_naive"], abs=tolerance)

@@ -101,8 +101,8 @@ def sign_in_as(browser: Browser) -> Callable[..., Person]:
                 db, by=COMMAND_LINE, name=name, display_name=name.title(), roles=roles, password=None, now=now
             )
             token = f"token-of-{name}"
-            accounts.begin_sign_in(
-                db, person=person, token=token, replaces=browser.cookies.get("overread"), now=now
+            accounts.start_sign_in(
+                db, person=person, token=token, previous_token=browser.cookies.get("overread"), now=now
             )
         browser.cookies["overread"] = token
         return person

@@ -9,7 +9,7 @@ import pytest
 from accounts import service as accounts
 from domain.errors import NotSignedIn
 from domain.people import Person, Role
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import COMMAND_LINE, a_moment_later, texts
 
 ACCOUNT = "pages/account.py"
@@ -18,20 +18,20 @@ OLD, NEW = "the password before", "the password after"
 
 def begin(person: Person, token: str, browser: str) -> None:
     with unit_of_work() as db:
-        accounts.begin_sign_in(
-            db, person=person, token=token, replaces=None, browser=browser, now=datetime.now(UTC)
+        accounts.start_sign_in(
+            db, person=person, token=token, previous_token=None, browser=browser, now=datetime.now(UTC)
         )
 
 
 def holds(token: str) -> bool:
-    with reading() as db:
-        return accounts.live_sign_in(db, token=token, now=datetime.now(UTC)) is not None
+    with read_only_session() as db:
+        return accounts.find_valid_sign_in(db, token=token, now=datetime.now(UTC)) is not None
 
 
 def right(name: str, password: str) -> bool:
-    with reading() as db:
+    with read_only_session() as db:
         try:
-            return accounts.check_password(db, name=name, password=password).name == name
+            return accounts.authenticate(db, name=name, password=password).name == name
         except NotSignedIn:
             return False
 

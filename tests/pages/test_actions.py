@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from domain.people import Role
 from storage.rows import AuditRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 
 
 def page_with_counter() -> None:
@@ -14,7 +14,7 @@ def page_with_counter() -> None:
     import streamlit as st
 
     from domain.errors import NotNow, Refused
-    from ui.parts import act, notices
+    from ui.parts import act, show_notice
 
     def count(step: int) -> str:
         st.session_state["count"] = st.session_state.get("count", 0) + step
@@ -50,8 +50,8 @@ def page_with_counter() -> None:
     st.button("Wrong", key="wrong", on_click=act, args=(go_wrong,), kwargs={"place": "here"})
     st.button("Fill", key="fill", on_click=act, args=(fill_the_disk,), kwargs={"place": "here"})
     st.button("Refuse", key="refuse", on_click=act, args=(refuse,), kwargs={"place": "here"})
-    notices("here")
-    notices("elsewhere")
+    show_notice("here")
+    show_notice("elsewhere")
 
 
 def opened(browser) -> AppTest:
@@ -114,7 +114,7 @@ def test_saved_is_said_with_the_time_that_the_database_has(browser, sign_in_as, 
     sign_in_as("ada", Role.ADMIN)
     page = AppTest.from_function(page_that_adds_somebody, default_timeout=20).run()
     page = page.button(key="add").click().run()
-    with reading(workspace) as db:
+    with read_only_session(workspace) as db:
         kept = db.execute(select(AuditRow.at).order_by(AuditRow.number.desc()).limit(1)).scalar_one()
     assert page.caption[0].value == f"Saved at {kept:%H:%M:%S} UTC"
 
@@ -131,7 +131,7 @@ def page_that_adds_somebody() -> None:
     from accounts import service as accounts
     from domain.people import Role
     from ui.context import clock, current_person, unit_of_work
-    from ui.parts import act, notices
+    from ui.parts import act, show_notice
 
     def add() -> str:
         with unit_of_work() as db:
@@ -147,4 +147,4 @@ def page_that_adds_somebody() -> None:
         return "Otto is there."
 
     st.button("Add", key="add", on_click=act, args=(add,))
-    notices()
+    show_notice()

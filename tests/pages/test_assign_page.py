@@ -5,9 +5,9 @@ import pytest
 from domain.batches import AssignmentState, BatchState, Mode
 from domain.people import Role
 from review import service as review
-from storage.review.assignments import people_counts
+from storage.review.assignments import count_by_person
 from storage.sampling.batches import load_batch, save_settings
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import a_moment_later, texts
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, make_world
@@ -35,13 +35,13 @@ def click(page, label):
 
 
 def batch():
-    with reading() as db:
+    with read_only_session() as db:
         return load_batch(db, name="first")
 
 
 def left(world, name):
-    with reading() as db:
-        counts = people_counts(db, batch_id=world.batch.id)
+    with read_only_session() as db:
+        counts = count_by_person(db, batch_id=world.batch.id)
     return counts.get(world.people[name].id, {}).get(AssignmentState.OPEN, 0)
 
 

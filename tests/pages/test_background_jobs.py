@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from domain.jobs import JobStatus
 from domain.people import Role
-from jobs.service import job_numbered, start_job
-from storage.jobs.jobs import take_job
+from jobs.service import load_job, start_job
+from storage.jobs.jobs import claim_job
 from storage.rows import JobRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import COMMAND_LINE, settled, texts
 from tests.storage import job_kinds
 from tests.storage.job_kinds import FAIL, HOLD, Fail, Hold
@@ -29,7 +29,7 @@ def cora(monkeypatch, sign_in_as):
     """A coordinator is signed in; the tests' kinds of jobs are registered beside those of the app."""
     for kind in job_kinds.KINDS:
         constant = kind.replace(" ", "_").upper()
-        monkeypatch.setitem(running._DECLARED, kind, f"tests.storage.job_kinds:{constant}")
+        monkeypatch.setitem(running._KIND_LOCATIONS, kind, f"tests.storage.job_kinds:{constant}")
     return sign_in_as("cora", Role.COORDINATOR)
 
 
@@ -37,7 +37,7 @@ def cora(monkeypatch, sign_in_as):
 def held(cora):
     """A job that has done 3 of 8 and waits for the test."""
     job_kinds.HELD["page"] = threading.Event()
-    yield running.start(HOLD, Hold(name="page"), by=cora, subject=SUBJECT)
+    yield running.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT)
     job_kinds.HELD["page"].set()
     settled()
 
@@ -48,12 +48,12 @@ def drawn(kind: str = "HOLD"):
 
         from tests.storage import job_kinds
         from ui.background_jobs import running
-        from ui.background_jobs.shown import show_outcome, show_progress
+        from ui.background_jobs.shown import show_job_outcome, show_job_progress
         from ui.context import current_person
 
-        job = running.latest(getattr(job_kinds, kind), by=current_person(), subject="the test")
-        st.markdown("running" if show_progress(job) else "at rest")
-        show_outcome(job)
+        job = running.load_latest_job(getattr(job_kinds, kind), by=current_person(), subject="the test")
+        st.markdown("running" if show_job_progress(job) else "at rest")
+        show_job_outcome(job)
 
     return AppTest.from_function(script, args=(kind,)).run()
 
@@ -63,8 +63,8 @@ def button(page, label):
 
 
 def status(number: int) -> JobStatus:
-    with reading() as db:
-        return job_numbered(db, by=COMMAND_LINE, number=number).status
+    with read_only_session() as db:
+        return load_job(db, by=COMMAND_LINE, number=number).status
 
 
 def test_nothing_is_drawn_before_it_is_started():
@@ -81,7 +81,7 @@ def test_while_it_runs_its_progress_is_shown_in_every_tab_and_to_every_coordinat
 
 
 def test_started_again_while_it_runs_it_is_the_same_job(held, cora):
-    assert running.start(HOLD, Hold(name="page"), by=cora, subject=SUBJECT).number == held.number
+    assert running.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT).number == held.number
 
 
 def test_it_is_cancelled_by_its_button(held):
@@ -104,7 +104,7 @@ def test_what_came_of_it_is_shown_until_it_is_dismissed(held):
 
 
 def test_why_it_failed_is_shown_without_what_the_fault_holds(cora):
-    running.start(FAIL, Fail(how="fault"), by=cora, subject=SUBJECT)
+    running.start_job(FAIL, Fail(how="fault"), by=cora, subject=SUBJECT)
     settled()
     shown = texts(drawn("FAIL"))
     assert "The server's log says why." in shown
@@ -128,14 +128,14 @@ def test_one_whose_process_was_killed_says_that_it_continues(cora):
     with unit_of_work() as db:
         job, _ = start_job(db, by=cora, kind=HOLD, parameters=Hold(name="page"), subject=SUBJECT, now=NOW)
         soon = datetime.now(UTC) + timedelta(seconds=10)
-        take_job(db, number=job.number, worker="killed", lease_until=soon, now=NOW)
+        claim_job(db, number=job.number, worker="killed", lease_until=soon, now=NOW)
     assert drawn().get("progress")[0].proto.text.startswith("The server was restarted.")
 
 
-@pytest.mark.parametrize("kind", sorted(running._DECLARED))
+@pytest.mark.parametrize("kind", sorted(running._KIND_LOCATIONS))
 def test_every_kind_is_declared_under_its_name(kind):
-    assert running.kind_named(kind).name == kind
+    assert running.find_job_kind(kind).name == kind
 
 
 def test_a_kind_that_is_not_declared_is_unknown():
-    assert running.kind_named("of tomorrow") is None
+    assert running.find_job_kind("of tomorrow") is None

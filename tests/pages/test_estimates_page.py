@@ -7,7 +7,7 @@ import pytest
 from browsing.service import index_questions
 from domain.people import Role
 from storage.browsing.applying import list_rules
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import make_world
@@ -76,5 +76,5 @@ def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace,
     page = shown("pages/browse.py")
     assert "Say first what is wrong with them" in texts(page)
     assert world.dataset == "demo"
-    with reading(workspace) as db:
+    with read_only_session(workspace) as db:
         assert list_rules(db) == []

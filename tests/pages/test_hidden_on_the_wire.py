@@ -13,9 +13,9 @@ from starlette.applications import Starlette
 from domain.batches import BatchSettings, Mode
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from review import service as review
-from storage.review.hidden import hidden_questions
+from storage.review.hidden import list_hidden_questions
 from storage.rows import QuestionRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 from web.review.routes import ROUTES
@@ -45,7 +45,7 @@ def world(request, workspace):
         for number in made.questions:
             db.execute(update(QuestionRow).where(QuestionRow.id == number).values(key=f"XqId{number}zk"))
         review.hide_questions(
-            db, by=made.people["cora"], batch="asked", plan=PLAN, veil=0x1234_5678_9ABC, now=NOW
+            db, by=made.people["cora"], batch="asked", plan=PLAN, mask_secret=0x1234_5678_9ABC, now=NOW
         )
     return made, batch
 
@@ -109,9 +109,9 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     page = run_page("pages/review.py")
     (form,) = [each for each in page.main if each.type == "bidi_component"]
     opened = walk(client, json.loads(form.proto.json or form.proto.mixed.json))
-    with reading() as db:
-        hidden = hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
-        veil = review.veil(db, batch_id=batch.id)
+    with read_only_session() as db:
+        hidden = list_hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
+        veil = review.load_id_mask(db, batch_id=batch.id)
     by_number: dict[int, list[Any]] = {}
     for sheet in opened:
         by_number.setdefault(veil.meant(sheet["question"]), []).append(sheet)

@@ -8,8 +8,8 @@ from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from domain.people import Role
 from domain.verdicts import ErrorKind
 from review import service as review
-from storage.review.hidden import hidden_questions
-from storage.unit_of_work import reading, unit_of_work
+from storage.review.hidden import list_hidden_questions
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
@@ -44,13 +44,13 @@ def page_of(sign_in_as, run_page):
 
 
 def hidden(world):
-    with reading() as db:
-        return hidden_questions(db, batch_id=world.batch.id)
+    with read_only_session() as db:
+        return list_hidden_questions(db, batch_id=world.batch.id)
 
 
 def hide(world):
     with unit_of_work() as db:
-        review.hide_questions(db, by=world.people["cora"], batch="asked", plan=PLAN, veil=7, now=NOW)
+        review.hide_questions(db, by=world.people["cora"], batch="asked", plan=PLAN, mask_secret=7, now=NOW)
 
 
 def button(page, label):

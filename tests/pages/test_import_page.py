@@ -13,7 +13,7 @@ from intake.service import unpack_images
 from jobs.service import list_jobs, start_job
 from storage.intake.datasets import list_datasets
 from storage.rows import QuestionRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.question_files import write_image
 from tests.pages.conftest import COMMAND_LINE, settled, texts
@@ -54,14 +54,14 @@ def hand_in(page, file, images=""):
 
 
 def questions():
-    with reading() as db:
+    with read_only_session() as db:
         return db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
 
 
 def the_import():
     """The import that was started last, once it has ended."""
     settled()
-    with reading() as db:
+    with read_only_session() as db:
         return next(job for job in list_jobs(db, by=COMMAND_LINE) if job.kind == "import")
 
 
@@ -81,12 +81,12 @@ def test_an_import_runs_behind_the_page_and_says_what_came_of_it(page, folder):
     page.run()
     assert "2 questions, 1 new exams and 1 new images came into set from set.jsonl (native)." in texts(page)
     assert questions() == 2
-    with reading() as db:
+    with read_only_session() as db:
         assert [each.name for each in list_datasets(db)] == ["set"]
 
 
 def test_a_double_click_starts_one_import(page, folder):
-    delivery = deliveries.on_this_machine(str(folder / "set.jsonl"), str(folder))
+    delivery = deliveries.locate_server_files(str(folder / "set.jsonl"), str(folder))
     request = runs.ImportRequest(
         delivery=delivery,
         file_format="auto",
@@ -97,7 +97,7 @@ def test_a_double_click_starts_one_import(page, folder):
     )
     with unit_of_work() as db:
         first, _ = start_job(db, by=COMMAND_LINE, kind=runs.IMPORT, parameters=request, now=NOW)
-    assert runs.start(request, COMMAND_LINE).number == first.number
+    assert runs.start_import(request, COMMAND_LINE).number == first.number
     the_import()
     assert questions() == 2
 
@@ -137,7 +137,7 @@ def test_a_file_of_no_known_format_gets_its_reason(page, folder):
 @pytest.mark.parametrize("path", ["/etc/passwd", "../secret.jsonl", "nowhere.jsonl", ""])
 def test_a_path_outside_the_named_folders_is_as_if_it_were_not_there(folder, path):
     with pytest.raises(NotFound, match="that may be read"):
-        deliveries.on_this_machine(path and str(folder / path), "")
+        deliveries.locate_server_files(path and str(folder / path), "")
 
 
 def make_zip(path, **files):
@@ -188,7 +188,7 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
 
     write_image(tmp_path / "pa.png", 30, 20, "L")
     packed = make_zip(tmp_path / "a.zip", **{"wrapping/pa.png": (tmp_path / "pa.png").read_bytes()})
-    delivery = deliveries.uploaded(
+    delivery = deliveries.store_upload(
         Upload("my set.jsonl", lines(record(1))),
         Upload("a.zip", packed.read_bytes()),
         by=COMMAND_LINE,
@@ -204,7 +204,7 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
         skip_bad=False,
         minimum_explanation=None,
     )
-    runs.start(request, COMMAND_LINE)
+    runs.start_import(request, COMMAND_LINE)
     assert the_import().status is JobStatus.DONE
     assert not delivery.path.exists()
 

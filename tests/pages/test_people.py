@@ -6,7 +6,7 @@ import pytest
 
 from accounts import service as accounts
 from domain.people import Role
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import a_moment_later, texts
 
 PEOPLE = "pages/people.py"
@@ -22,8 +22,8 @@ def page(sign_in_as, run_page):
 
 
 def person(name: str):
-    with reading() as db:
-        return accounts.person_named(db, name=name)
+    with read_only_session() as db:
+        return accounts.load_person_by_name(db, name=name)
 
 
 def add(page, *, name: str, roles: list[Role], password: str = ""):
@@ -42,8 +42,8 @@ def test_a_person_is_added_with_roles_and_password(page):
 def test_without_a_password_one_is_made_and_shown(page):
     page = add(page, name="bert", roles=[Role.REVIEWER])
     shown = texts(page).split("Password, shown this once: ")[1].split("\n")[0]
-    with reading() as db:
-        assert accounts.check_password(db, name="bert", password=shown).name == "bert"
+    with read_only_session() as db:
+        assert accounts.authenticate(db, name="bert", password=shown).name == "bert"
 
 
 def test_after_a_success_the_fields_are_empty_again(page):
@@ -64,7 +64,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page, name, roles, passw
     page = add(page, name=name, roles=roles, password=password)
     assert said in texts(page)
     assert page.text_input(key="add-person-0-name").value == name
-    with reading() as db:
+    with read_only_session() as db:
         assert len(accounts.list_people(db, by=accounts.command_line_person())) == 1
 
 
@@ -91,12 +91,12 @@ def test_a_person_is_signed_out_everywhere(page):
     add(page, name="bert", roles=[Role.REVIEWER])
     now = datetime.now(UTC)
     with unit_of_work() as db:
-        accounts.begin_sign_in(db, person=person("bert"), token="of-bert", replaces=None, now=now)
+        accounts.start_sign_in(db, person=person("bert"), token="of-bert", previous_token=None, now=now)
     page.selectbox(key="person-to-change").set_value("bert").run()
     page.button(key=f"sign-out-{person('bert').id}").click().run()
     assert "bert is signed out everywhere: 1 sign-in ended." in texts(page)
-    with reading() as db:
-        assert accounts.live_sign_in(db, token="of-bert", now=now) is None
+    with read_only_session() as db:
+        assert accounts.find_valid_sign_in(db, token="of-bert", now=now) is None
 
 
 def test_the_last_admin_is_not_disabled(page):

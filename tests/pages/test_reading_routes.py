@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from domain.people import Role
 from domain.protocols import Protocol
 from storage.rows import ReadingDraftRow, ReadingRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.storage.study_worlds import make_design, make_study_world
 from tests.storage.worlds import SECRETS
 from web.reading.routes import ROUTES
@@ -59,7 +59,7 @@ def client(workspace, sign_in_as, browser):
 
 
 def count(table):
-    with reading() as db:
+    with read_only_session() as db:
         return db.execute(select(func.count()).select_from(table)).scalar_one()
 
 
@@ -83,7 +83,7 @@ def test_an_answer_without_the_radiograph_needs_the_confirmation(client):
     assert (refused.status_code, refused.json()["kind"]) == (422, "Refused")
     assert count(ReadingRow) == 0
     assert client.post("/reading/answer", said(image="not drawn, confirmed")).status_code == 200
-    with reading() as db:
+    with read_only_session() as db:
         assert db.execute(select(ReadingRow.image)).scalar_one() == "not drawn, confirmed"
 
 

@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 
 from accounts.service import command_line_person
 from domain.people import Role
-from release.service import Written, record_release, verify_release
+from release.service import WrittenRelease, record_release, verify_release
 from storage.engine import make_engine
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
@@ -34,14 +34,14 @@ FIGURE = "/files/statistics/task.svg?dataset=demo"
 
 
 @pytest.fixture(scope="module")
-def released(sqlite_template, tmp_path_factory) -> tuple[Path, Written]:
+def released(sqlite_template, tmp_path_factory) -> tuple[Path, WrittenRelease]:
     """A workspace with release 1, made once: the folder, which tests copy, and what was written."""
     home = tmp_path_factory.mktemp("released")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
     written = write(judged_world(engine), home / "releases" / "demo" / "v1")
     with unit_of_work(engine) as db:
-        record_release(db, by=command_line_person(), written=written, now=NOW)
+        record_release(db, by=command_line_person(), release=written, now=NOW)
     engine.dispose()
     return home, written
 
@@ -54,7 +54,7 @@ def folder(workspace, released):
     shutil.copytree(home / "releases", current_workspace().releases)
     written = replace(written, folder=current_workspace().releases / "demo" / "v1")
     with unit_of_work(workspace) as db:  # recorded already: only its folder is updated
-        record_release(db, by=command_line_person(), written=written, now=NOW)
+        record_release(db, by=command_line_person(), release=written, now=NOW)
     current_workspace().refusals.mkdir()
     (current_workspace().refusals / "20260302-demo.csv").write_text("file,record,field,reason\n")
     (current_workspace().home / "secret.csv").write_text("SECRET")

@@ -8,8 +8,8 @@ import pytest
 
 from accounts.service import command_line_person
 from domain.people import Role
-from release.service import FormName, list_releases, verify_release
-from storage.unit_of_work import reading
+from release.service import FormatName, list_releases, verify_release
+from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 from tests.golden.release_world import judged_world
 from tests.pages.conftest import settled, texts
@@ -49,7 +49,7 @@ def make(page, name):
 
 
 def releases():
-    with reading() as db:
+    with read_only_session() as db:
         return list_releases(db, by=command_line_person())
 
 
@@ -139,7 +139,7 @@ def test_a_condition_that_is_met_stands_in_the_manifest(page):
 
 
 def test_only_the_forms_that_are_chosen_are_written(page):
-    by_label(page.multiselect, "Written as, beside JSON Lines and CSV").set_value([FormName.COCO]).run()
+    by_label(page.multiselect, "Written as, beside JSON Lines and CSV").set_value([FormatName.COCO]).run()
     assert not make(page, "v1").exception
     (made,) = releases()
     names = {path.name for path in made.folder.iterdir()}

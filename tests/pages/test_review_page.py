@@ -7,9 +7,9 @@ from google.protobuf.json_format import MessageToDict
 from sqlalchemy import text
 from sqlmodel import Session
 
-from domain.batches import BatchSettings, Mode, Parts
+from domain.batches import BatchSettings, Mode, FormScope
 from domain.people import Role
-from review.service import commit_own_answer, give_verdict, open_report, skip_question
+from review.service import save_own_answer, save_verdict, open_report, skip_question
 from storage.unit_of_work import unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.judgements import accept
@@ -100,7 +100,7 @@ def test_while_blind_nothing_that_gives_the_answer_away_is_sent(judge):
 
 def test_after_the_own_answer_both_answers_are_there(judge):
     def commit(db, world):
-        commit_own_answer(
+        save_own_answer(
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
@@ -139,7 +139,7 @@ def test_an_opened_report_comes_with_the_rating_that_it_fixed(judge):
 
 @pytest.mark.parametrize(
     ("parts", "ratings", "flags"),
-    [(Parts.ALL, 4, True), (Parts.IMAGE_ALIGNMENT, 1, False), (Parts.KEY, 0, False)],
+    [(FormScope.ALL, 4, True), (FormScope.IMAGE_ALIGNMENT, 1, False), (FormScope.KEY, 0, False)],
 )
 def test_a_batch_asks_only_for_its_parts(judge, parts, ratings, flags):
     asks = form(judge(parts=parts))["asks"]
@@ -162,7 +162,7 @@ def test_the_words_of_every_rating_come_from_the_batch(judge):
 
 def judge_all(db, world):
     for number in world.questions[:-1]:
-        give_verdict(db, verdict=accept(world, question=number), person=world.people["ruth"])
+        save_verdict(db, verdict=accept(world, question=number), person=world.people["ruth"])
     skip_question(
         db,
         person=world.people["ruth"],

@@ -13,7 +13,7 @@ from accounts.service.audit_trail import verify_audit
 from domain.batches import BatchSettings, Mode
 from domain.people import Role
 from storage.rows import AuditRow, DraftRow, OwnAnswerRow, RadiographRow, ReportOpeningRow, VerdictRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import SECRETS, make_world
 from web.review.routes import ROUTES
 
@@ -69,7 +69,7 @@ def verdict(**changes):
 
 
 def count(table):
-    with reading() as db:
+    with read_only_session() as db:
         return db.execute(select(func.count()).select_from(table)).scalar_one()
 
 
@@ -162,7 +162,7 @@ def test_a_verdict_on_a_radiograph_that_was_not_drawn_is_refused(client, body):
 @pytest.mark.parametrize("image", ["drawn", "not drawn, confirmed"])
 def test_what_was_on_screen_is_stored_with_the_verdict_and_in_the_trail(client, image):
     assert client.post("/judging/verdict", json=verdict(image=image)).status_code == 200
-    with reading() as db:
+    with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalar_one() == image
         assert last_trail_entry(db)["image"] == image
         assert verify_audit(db, by=command_line_person()).fault is None
@@ -177,14 +177,14 @@ def test_of_an_exam_without_pixels_it_is_stored_that_there_was_no_image(client, 
     with unit_of_work() as db:
         db.execute(update(RadiographRow).values(image_sha256=None))
     assert client.post("/judging/verdict", json=verdict(image=image)).status_code == 200
-    with reading() as db:
+    with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalar_one() == "no image"
 
 
 def test_a_verdict_sent_again_when_the_radiograph_is_there_stays_as_it_was_confirmed(client):
     client.post("/judging/verdict", json=verdict(image="not drawn, confirmed"))
     assert client.post("/judging/verdict", json=verdict(image="drawn")).status_code == 200
-    with reading() as db:
+    with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalars().all() == ["not drawn, confirmed"]
 
 
@@ -196,7 +196,7 @@ def test_an_own_answer_without_the_radiograph_needs_the_confirmation(workspace, 
     assert (
         client.post("/judging/own-answer", json={**own, "image": "not drawn, confirmed"}).status_code == 200
     )
-    with reading() as db:
+    with read_only_session() as db:
         assert db.execute(select(OwnAnswerRow.image)).scalar_one() == "not drawn, confirmed"
         assert verify_audit(db, by=command_line_person()).fault is None
 
@@ -211,7 +211,7 @@ def test_a_report_is_opened_without_the_radiograph_with_the_confirmation_alone(
     assert (
         client.post("/judging/report", json={**opening, "image": "not drawn, confirmed"}).status_code == 200
     )
-    with reading() as db:
+    with read_only_session() as db:
         assert db.execute(select(ReportOpeningRow.image)).scalar_one() == "not drawn, confirmed"
         assert verify_audit(db, by=command_line_person()).fault is None
 
@@ -221,7 +221,7 @@ def test_boxes_are_kept_in_pixels_of_the_matrix(client):
     body = {"drawings": {"pa": [shape]}}  # the image surface is 1600 high for 3000 rows
     draft = {**BASE, "part": "boxes", "revision": 0, "body": body}
     assert client.post("/judging/draft", json=draft).json()["revision"] == 1
-    with reading() as db:
+    with read_only_session() as db:
         [row] = db.execute(select(DraftRow)).scalars()
     [kept] = json.loads(row.body)
     assert kept["label"] == "nodule"

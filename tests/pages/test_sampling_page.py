@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from accounts.service import command_line_person
-from domain.batches import BatchSettings, Mode, Parts
+from domain.batches import BatchSettings, Mode, FormScope
 from domain.people import Role
-from sampling.service import list_batches, list_questions
-from storage.unit_of_work import reading
+from sampling.service import list_batches, list_batch_questions
+from storage.unit_of_work import read_only_session
 from tests.pages.conftest import texts
 from tests.storage.planted_frames import plant, planted
 
@@ -22,7 +22,7 @@ def coordinator(sign_in_as):
 
 
 def batches():
-    with reading() as db:
+    with read_only_session() as db:
         return list_batches(db, by=BY)
 
 
@@ -76,13 +76,13 @@ def test_a_draw_makes_the_batch_that_was_shown_with_its_settings(coordinator, wo
     page = open_page(PAGE)
     by_label(page.text_input, "Name of the batch").set_value("pilot")
     by_label(page.selectbox, "The key is shown").set_value(Mode.ANSWER_FIRST)
-    by_label(page.selectbox, "Asked for").set_value(Parts.KEY)
+    by_label(page.selectbox, "Asked for").set_value(FormScope.KEY)
     page.run()
     page = click(page, "Draw 100")
     assert "Batch pilot: 100 questions drawn from demo." in texts(page).replace("\\", "")
     [(batch, size)] = batches()
     assert (batch.name, size) == ("pilot", 100)
-    assert batch.settings == BatchSettings(mode=Mode.ANSWER_FIRST, parts=Parts.KEY)
+    assert batch.settings == BatchSettings(mode=Mode.ANSWER_FIRST, parts=FormScope.KEY)
 
 
 def test_a_double_click_draws_once(coordinator, workspace, open_page):
@@ -116,8 +116,8 @@ def test_a_name_that_is_taken_by_another_plan_is_refused_at_the_click(coordinato
     page.run()
     click(page, "Draw 100")
     assert "drawn by another plan" in texts(page)
-    with reading() as db:
-        assert len(list(list_questions(db, by=BY, batch="batch-1"))) == 100
+    with read_only_session() as db:
+        assert len(list(list_batch_questions(db, by=BY, batch="batch-1"))) == 100
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])

@@ -10,7 +10,7 @@ from domain.people import Role
 from domain.protocols import Protocol
 from reader_study import service as studies
 from storage.reader_study.studies import find_study
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.study_worlds import answer, make_study_world, read_all
 from tests.storage.worlds import NOW, make_world
@@ -88,7 +88,7 @@ def test_a_study_is_made_on_the_page(workspace, coordinator):
     page.run()
     next(each for each in page.button if each.label == "Make the study").click().run()
     assert not page.exception
-    with reading() as db:
+    with read_only_session() as db:
         found = find_study(db, name="second")
     assert found is not None
     assert found.design.training == 1

@@ -9,9 +9,9 @@ import pytest
 from accounts.service import command_line_person
 from domain.people import Role
 from reader_study import service as studies
-from storage.reader_study.cases import cases_of
-from storage.reader_study.readings import readings_of
-from storage.unit_of_work import reading
+from storage.reader_study.cases import list_cases
+from storage.reader_study.readings import iterate_readings
+from storage.unit_of_work import read_only_session
 from tests.pages.conftest import a_moment_later, settled, texts
 from tests.storage.study_worlds import answer, make_study_world
 
@@ -58,8 +58,8 @@ def fill(page, label: str, value: object) -> None:
 
 
 def cases(made) -> list[str]:
-    with reading() as db:
-        return [case.shown.question_id for case in cases_of(db, study_id=made.study.id)]
+    with read_only_session() as db:
+        return [case.shown.question_id for case in list_cases(db, study_id=made.study.id)]
 
 
 def test_predictions_come_in_with_the_count_of_each_rule(made, page):
@@ -92,7 +92,7 @@ def test_a_file_with_a_bad_line_brings_nothing_in_and_names_the_line(made, page)
     content = json.dumps({"question_id": cases(made)[0], "answer": "Z"}).encode()
     found.file_uploader[0].set_value(("m.jsonl", content, "application/jsonl"))
     assert "Nothing of m.jsonl came in: 1 line is refused." in texts(bring_in(made, found))
-    with reading() as db:
+    with read_only_session() as db:
         assert studies.list_models(db, by=BY, study="first") == []
 
 
@@ -116,8 +116,8 @@ def test_a_file_of_readings_with_a_bad_line_brings_nothing_in_and_names_the_line
     shown = bring_in(made, found, "readings")
     assert "Nothing of r.csv came in: 1 line is refused." in texts(shown)
     assert "**Line 3, answer**: " in texts(shown)
-    with reading() as db:
-        assert list(readings_of(db, study_id=made.study.id)) == []
+    with read_only_session() as db:
+        assert list(iterate_readings(db, study_id=made.study.id)) == []
 
 
 def test_a_case_is_left_out_with_its_reason(made, page):
@@ -126,8 +126,8 @@ def test_a_case_is_left_out_with_its_reason(made, page):
     fill(found, "Why it is left out", "cut off")
     found.run()
     assert "Left out of the analysis: case 2." in texts(press(found, "Leave it out"))
-    with reading() as db:
-        [left] = studies.exclusions_in(db, by=BY, study="first")
+    with read_only_session() as db:
+        [left] = studies.list_exclusions(db, by=BY, study="first")
     assert (left.case, left.reader, left.why) == (2, None, "cut off")
 
 
@@ -143,6 +143,6 @@ def test_an_amendment_needs_its_reason_and_keeps_the_conditions_of_reading(made,
     found.run()
     shown = texts(press(a_moment_later(found), "Write down version 2"))
     assert "Version 2 of the protocol is written down" in shown
-    with reading() as db:
-        last = studies.protocol_versions(db, by=BY, study="first")[-1]
+    with read_only_session() as db:
+        last = studies.list_protocol_versions(db, by=BY, study="first")[-1]
     assert (last.protocol.margin, last.answers_before, last.why) == (0.04, 1, "the margin was left out")

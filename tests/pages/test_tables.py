@@ -10,9 +10,9 @@ from ui import tables
 
 
 def _page(rows):
-    from ui.tables import table
+    from ui.tables import show_table
 
-    table(rows)
+    show_table(rows)
 
 
 def written(*rows):
@@ -49,6 +49,6 @@ def test_of_a_long_table_so_many_rows_are_in_sight_as_asked_for_and_half_a_row(m
     heights = []
     monkeypatch.setattr(st, "dataframe", lambda _shown, **how: heights.append(how["height"]))
     for count in (7, 8):
-        tables.table([{"batch": f"b-{number}"} for number in range(count)], at_once=6)
+        tables.show_table([{"batch": f"b-{number}"} for number in range(count)], visible_rows=6)
     # A heading and six and a half rows of 35 pixels each.
     assert heights == ["content", 262]

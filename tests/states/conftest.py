@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 
 from accounts import service as accounts
-from storage.engine import current_engine, engine_for
+from storage.engine import current_engine, get_engine
 from storage.unit_of_work import unit_of_work
 from tests.pages.conftest import (  # fixtures, each imported under its own name
     Browser,
@@ -45,7 +45,7 @@ def workspace_in(
 
     yield enter
     current_engine().dispose()
-    engine_for.cache_clear()
+    get_engine.cache_clear()
     st.cache_data.clear()  # it would outlive the workspace
 
 
@@ -59,8 +59,8 @@ def sign_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Browser]:
         if name not in known:
             token = f"token-of-{name}"
             with unit_of_work() as db:
-                person = accounts.person_named(db, name=name)
-                accounts.begin_sign_in(db, person=person, token=token, replaces=None, now=datetime.now(UTC))
+                person = accounts.load_person_by_name(db, name=name)
+                accounts.start_sign_in(db, person=person, token=token, previous_token=None, now=datetime.now(UTC))
             known[name] = Browser(cookies={"overread": token})
         there = known[name]
         monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: there)

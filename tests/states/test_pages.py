@@ -10,12 +10,12 @@ from streamlit.runtime.state.common import TESTING_KEY
 from streamlit.testing.v1 import AppTest
 
 from accounts import service as accounts
-from domain.access import ALLOWED
+from domain.access import ACTIONS_BY_ROLE
 from domain.people import Role
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.pages.conftest import ROOT, SLOW, texts
 from tests.states.workspaces import PEOPLE, STATES, State
-from ui.navigation import HOME, PAGES, pages_for
+from ui.navigation import HOME, PAGES, list_permitted_pages
 
 pytestmark = pytest.mark.slow
 
@@ -45,9 +45,9 @@ FRAMES = {"vertical", "horizontal", "flex_container", "column", "title", "markdo
 def open_all(name: str) -> Iterator[tuple[str, AppTest]]:
     """Each page of the person's navigation, as opened and with each choice on it; what was chosen."""
     page = AppTest.from_file(str(ROOT / "ui" / "shell.py"), default_timeout=SLOW).run()
-    with reading() as db:
-        person = accounts.person_named(db, name=name)
-    for entry in pages_for(person):
+    with read_only_session() as db:
+        person = accounts.load_person_by_name(db, name=name)
+    for entry in list_permitted_pages(person):
         if entry is not HOME:
             page.switch_page(str(entry.path)).run()
         yield f"{name}, {entry.file}", page
@@ -121,5 +121,5 @@ def test_every_page_opens_and_says_something(
 def test_somebody_opens_each_page_of_the_table():
     roles = {PEOPLE[name] for name in WHO}
     assert roles == set(Role)
-    allowed = {action for role in roles for action in ALLOWED[role]}
+    allowed = {action for role in roles for action in ACTIONS_BY_ROLE[role]}
     assert all(page.action is None or page.action in allowed for page in PAGES)

@@ -13,8 +13,8 @@ from starlette.middleware import Middleware
 
 from accounts.service import command_line_person
 from domain.errors import DomainError
-from reader_study.service import report_state
-from storage.unit_of_work import reading
+from reader_study.service import load_report_state
+from storage.unit_of_work import read_only_session
 from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES
 from tests.pages.conftest import Browser
 from tests.states.workspaces import STATES, State, Subject, subject_in
@@ -62,8 +62,8 @@ def test_every_route_that_gives_something_is_asked_or_named():
 def digest_of(subject: Subject) -> str:
     """The digest of the current report of the study; zeros if there is no study."""
     try:
-        with reading() as db:
-            return report_state(db, by=command_line_person(), study=subject.study).digest
+        with read_only_session() as db:
+            return load_report_state(db, by=command_line_person(), study=subject.study).digest
     except DomainError:
         return "0" * 64
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select
 
-from review.service import disputed
+from review.service import list_disputes
 from storage.rows import metadata
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.states.workspaces import STATES, State, person
 
 #: For each table, the state from which on it has rows.
@@ -30,7 +30,7 @@ FIRST_ROWS = {
 
 
 def rows() -> dict[str, int]:
-    with reading() as db:
+    with read_only_session() as db:
         return {
             name: db.execute(select(func.count()).select_from(metadata.tables[name])).scalar_one()
             for name in FIRST_ROWS
@@ -49,8 +49,8 @@ def test_each_state_holds_what_was_done_until_then_and_no_more(name, workspace_i
 @pytest.mark.parametrize(("name", "open_disputes"), [("partly judged", 0), ("disputed", 3), ("settled", 0)])
 def test_three_disputes_are_open_until_they_are_settled(name, open_disputes, workspace_in):
     workspace_in(State(name=name))
-    with reading() as db:
-        found = disputed(db, person=person(db, "rita"), batch_id=1)
+    with read_only_session() as db:
+        found = list_disputes(db, person=person(db, "rita"), batch_id=1)
     assert sum(each.settled is None for each in found) == open_disputes
 
 

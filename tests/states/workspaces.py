@@ -23,8 +23,8 @@ from domain.corrections import Correction
 from domain.hidden import HiddenPlan
 from domain.people import Person, Role
 from domain.protocols import Protocol
-from domain.questions import letter
-from domain.ratings import RATING_NAMES, Ratings
+from domain.questions import option_letter
+from domain.ratings import RATING_IDS, Ratings
 from domain.studies import CaseSource, SourceKind, StudyDesign
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty
@@ -34,11 +34,11 @@ from privacy import service as privacy
 from quality.service import find_problems, record_problems
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet
-from release.service import usual_folder
+from release.service import default_release_folder
 from review import service as review
 from sampling.service import draw_batch, list_batches
 from storage.engine import make_engine
-from storage.reader_study.cases import cases_of
+from storage.reader_study.cases import list_cases
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
 from tests.golden.question_files import write_image
@@ -100,9 +100,9 @@ class Subject:
         )
 
     def check(self, db: Session) -> None:
-        record_problems(db, by=BY, found=find_problems(db, by=BY, dataset=self.dataset), now=NOW)
+        record_problems(db, by=BY, detected=find_problems(db, by=BY, dataset=self.dataset), now=NOW)
         found = privacy.find_hits(db, by=BY, dataset=self.dataset, workspace=self.workspace)
-        privacy.record_hits(db, by=BY, found=found, now=NOW)
+        privacy.record_hits(db, by=BY, result=found, now=NOW)
 
     def draw(self, db: Session) -> None:
         draw_batch(
@@ -118,7 +118,7 @@ class Subject:
     def hide(self, db: Session) -> None:
         plan = HiddenPlan(repeats=0.25, distance=2, planted=1, seed=5)
         review.hide_questions(
-            db, by=BY, batch=self.batch, plan=plan, veil=0x2545_F491_4F6C_DD1D >> 2, now=NOW
+            db, by=BY, batch=self.batch, plan=plan, mask_secret=0x2545_F491_4F6C_DD1D >> 2, now=NOW
         )
 
     def judge_partly(self, db: Session) -> None:
@@ -142,7 +142,7 @@ class Subject:
     def settle(self, db: Session) -> None:
         """Rita adjudicates every dispute: the question stays unchanged."""
         rita, batch = person(db, "rita"), self._batch_id(db)
-        for each in review.disputed(db, person=rita, batch_id=batch):
+        for each in review.list_disputes(db, person=rita, batch_id=batch):
             review.adjudicate(
                 db,
                 person=rita,
@@ -155,7 +155,7 @@ class Subject:
     def release(self, db: Session) -> None:
         create_release(
             db, by=BY, dataset=self.dataset, name="v1", workspace=self.workspace, now=NOW,
-            out=usual_folder(self.workspace, dataset=self.dataset, name="v1"),
+            out=default_release_folder(self.workspace, dataset=self.dataset, name="v1"),
         )  # fmt: skip
 
     def make_study(self, db: Session) -> None:
@@ -183,13 +183,13 @@ class Subject:
 
     def report(self, db: Session) -> None:
         """Import a model's predictions, compute and store the report, and cancel a job."""
-        study = studies.study_summary(db, by=BY, study=self.study).study
+        study = studies.load_study_summary(db, by=BY, study=self.study).study
         file = self.workspace.home / f"{self.study}.jsonl"
-        cases = [case for case in cases_of(db, study_id=study.id) if case.scored]
-        said = ({"question_id": case.shown.question_id, "answer": letter(2)} for case in cases)
+        cases = [case for case in list_cases(db, study_id=study.id) if case.scored]
+        said = ({"question_id": case.shown.question_id, "answer": option_letter(2)} for case in cases)
         file.write_text("".join(f"{json.dumps(each)}\n" for each in said), encoding="utf-8")
         studies.import_predictions(db, by=BY, path=file, model="model", study=self.study, now=NOW)
-        studies.study_report(db, by=BY, study=self.study, workspace=self.workspace)
+        studies.load_or_compute_report(db, by=BY, study=self.study, workspace=self.workspace)
         request = SearchRequest(dataset=self.dataset)
         job, _ = jobs.start_job(
             db, by=BY, kind=SEARCH_TEXTS, parameters=request, subject=self.dataset, now=NOW
@@ -200,7 +200,7 @@ class Subject:
         return next(each.id for each, _ in list_batches(db, by=BY) if each.name == self.batch)
 
     def _sheet(self, db: Session, name: str):
-        return review.open_sheet(db, person=person(db, name), batch_id=self._batch_id(db), now=NOW)
+        return review.load_sheet(db, person=person(db, name), batch_id=self._batch_id(db), now=NOW)
 
     def _judge(
         self, db: Session, name: str, *, most: int = 99, decision: Decision = Decision.ACCEPT, **said: Any
@@ -211,7 +211,7 @@ class Subject:
             if sheet is None:
                 return
             opinion = Opinion(
-                ratings=Ratings(**dict.fromkeys(RATING_NAMES, 4)), domain_specific=True, cognitive_depth=True,
+                ratings=Ratings(**dict.fromkeys(RATING_IDS, 4)), domain_specific=True, cognitive_depth=True,
                 difficulty=Difficulty.MEDIUM, **said,
             )  # fmt: skip
             verdict = Verdict(
@@ -219,26 +219,26 @@ class Subject:
                 revision=1, decision=decision, opinion=opinion, seconds=40.0, seconds_looking=30.0,
                 seconds_away=5.0, given_at=NOW + timedelta(minutes=number),
             )  # fmt: skip
-            review.give_verdict(db, verdict=verdict, person=person(db, name))
+            review.save_verdict(db, verdict=verdict, person=person(db, name))
 
     def _read(self, db: Session, name: str, *, most: int = 99) -> None:
         """Answer the reader's next cases, each with the first option shown."""
         reader = person(db, name)
-        study = studies.study_summary(db, by=BY, study=self.study).study
+        study = studies.load_study_summary(db, by=BY, study=self.study).study
         for number in range(most):
             now = NOW + timedelta(minutes=number)
             sheet = studies.open_case(db, person=reader, study_id=study.id, now=now)
             if not isinstance(sheet, ReadingSheet):
                 return
-            said = studies.Said(answer=(0,), confidence=4, seconds=20.0, seconds_looking=12.0)
-            studies.give_reading(
-                db, person=reader, study_id=study.id, position=sheet.slot.position, revision=1, said=said,
+            said = studies.SubmittedAnswer(answer=(0,), confidence=4, seconds=20.0, seconds_looking=12.0)
+            studies.submit_reading(
+                db, person=reader, study_id=study.id, position=sheet.slot.position, revision=1, submitted=said,
                 now=now,
             )  # fmt: skip
 
 
 def person(db: Session, name: str) -> Person:
-    return accounts.person_named(db, name=name)
+    return accounts.load_person_by_name(db, name=name)
 
 
 #: The states in the order in which they are reached, each with the step that leads to it.

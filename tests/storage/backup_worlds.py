@@ -12,7 +12,7 @@ from PIL import Image
 from sqlalchemy import Engine, update
 
 from accounts import service as accounts
-from storage.images.files import keep_image
+from storage.images.files import store_image
 from storage.rows import ImageRow, RadiographRow, ReleaseRow
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
@@ -44,7 +44,7 @@ def furnish(engine: Engine, home: Path) -> Workspace:
                 folder=str(home / "releases" / "demo-v1"), made_at=NOW,
             )
         )  # fmt: skip
-        accounts.begin_sign_in(db, person=world.people["ruth"], token="a-token", replaces=None, now=NOW)
+        accounts.start_sign_in(db, person=world.people["ruth"], token="a-token", previous_token=None, now=NOW)
     (home / "releases" / "demo-v1").mkdir(parents=True)
     (home / "releases" / "demo-v1" / "gold.jsonl").write_text("{}\n")
     return workspace
@@ -53,7 +53,7 @@ def furnish(engine: Engine, home: Path) -> Workspace:
 def add_images(engine: Engine, home: Path) -> Workspace:
     """Add two image files for all radiographs of a world, a list of refusals, and a cached image."""
     workspace = workspace_on(engine, home)
-    names = [keep_image(workspace, content=picture(seed)) for seed in (1, 2)]
+    names = [store_image(workspace, content=picture(seed)) for seed in (1, 2)]
     facts: dict[str, Any] = {
         "media_type": "image/png",
         "rows": 40,

@@ -36,11 +36,11 @@ from release.service import record_release
 from review import service as review
 from sampling.service import draw_batch
 from storage.jobs import jobs as stored_jobs
-from storage.reader_study.cases import blind_cases_of
-from storage.review.assignments import assignment
+from storage.reader_study.cases import list_blind_cases
+from storage.review.assignments import find_assignment
 from storage.rows import metadata
-from storage.sampling.batches import batch_questions
-from storage.unit_of_work import reading, unit_of_work
+from storage.sampling.batches import iterate_batch_questions
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.release_world import write
 from tests.storage.backup_worlds import BY, add_images, picture
@@ -56,7 +56,7 @@ IMPORTED = "imported"
 def fill_every_table(engine: Engine, home: Path) -> Workspace:
     """Fill an empty workspace; its files are below ``home``."""
     with unit_of_work(engine) as db:  # permitted only while no admin exists
-        accounts.make_first_admin_code(db, by=BY, code="ABCD-EFGH-JKMN", now=NOW)
+        accounts.create_first_admin_code(db, by=BY, code="ABCD-EFGH-JKMN", now=NOW)
     made = make_study_world(engine)
     workspace = add_images(engine, home)
     _sign_in(made)
@@ -71,7 +71,7 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _run_jobs(made)
     written = write(made.world, home / "releases" / "demo-v1")
     with unit_of_work(engine) as db:
-        record_release(db, by=BY, written=written, now=NOW)
+        record_release(db, by=BY, release=written, now=NOW)
         browsing.index_questions(db)
     return workspace
 
@@ -99,8 +99,8 @@ def _sign_in(made: StudyWorld) -> None:
             db, by=BY, name="anna", display_name="Anna Größer", roles=[Role.REVIEWER],
             password="correct horse battery", now=NOW,
         )  # fmt: skip
-        accounts.begin_sign_in(db, person=made.people["ruth"], token="live", replaces=None, now=NOW)
-        accounts.begin_sign_in(db, person=made.people["remo"], token="ended", replaces=None, now=NOW)
+        accounts.start_sign_in(db, person=made.people["ruth"], token="live", previous_token=None, now=NOW)
+        accounts.start_sign_in(db, person=made.people["remo"], token="ended", previous_token=None, now=NOW)
         accounts.sign_out(db, token="ended", now=NOW)
         accounts.begin_attempt(db, name="ruth", address="192.0.2.1", token=None, now=NOW)
 
@@ -121,10 +121,10 @@ def _read(world: StudyWorld, home: Path) -> None:
             "position": 2,
             "now": NOW,
         }
-        studies.keep_reading_draft(db, **where, revision=0, body={"answer": [1]})
+        studies.save_reading_draft(db, **where, revision=0, body={"answer": [1]})
         studies.record_reading_time(db, **where, seconds=9, seconds_looking=5, seconds_away=2)
-        studies.exclude(db, by=made.cora, study="read", case=1, why="The image is cut off.", now=NOW)
-        protocol = studies.protocol_versions(db, by=made.cora, study="read")[-1].protocol
+        studies.exclude_readings(db, by=made.cora, study="read", case=1, why="The image is cut off.", now=NOW)
+        protocol = studies.list_protocol_versions(db, by=made.cora, study="read")[-1].protocol
         amended = replace(protocol, margin=0.05)
         studies.change_protocol(
             db, by=made.cora, study="read", protocol=amended, why="An error of typing.", now=NOW
@@ -135,7 +135,7 @@ def _read(world: StudyWorld, home: Path) -> None:
     with unit_of_work(made.engine) as db:
         studies.remove_reader(db, by=made.cora, study="first", reader="rob", now=NOW)
         studies.close_study(db, by=made.cora, study="closed", now=NOW)
-        question = blind_cases_of(db, study_id=from_file.study.id)[0].question_id
+        question = list_blind_cases(db, study_id=from_file.study.id)[0].question_id
         content = (
             "study,reader,question_id,answer,confidence,seconds,read_at\n"
             f"from a file,ext-1,{question},B,3,12.5,2026-03-02T09:00:00Z\n"
@@ -172,20 +172,20 @@ def _import(made: StudyWorld, workspace: Workspace) -> None:
             db, by=BY, path=path, file_format="native", dataset=IMPORTED, images=None, workspace=workspace,
             now=NOW,
         )  # fmt: skip
-    with reading(made.engine) as db:
+    with read_only_session(made.engine) as db:
         found = quality.find_problems(db, by=BY, dataset=IMPORTED)
     with unit_of_work(made.engine) as db:
-        quality.record_problems(db, by=BY, found=found, now=NOW)
+        quality.record_problems(db, by=BY, detected=found, now=NOW)
 
 
 def _look_for_patients(made: StudyWorld, workspace: Workspace) -> None:
-    with reading(made.engine) as db:
+    with read_only_session(made.engine) as db:
         found = privacy.find_hits(db, by=BY, dataset=IMPORTED, workspace=workspace)
     images = [hashlib.sha256(picture(seed)).hexdigest() for seed in (1, 2)]
     with unit_of_work(made.engine) as db:
-        privacy.record_hits(db, by=BY, found=found, now=NOW)
+        privacy.record_hits(db, by=BY, result=found, now=NOW)
         privacy.record_ranks(
-            db, by=BY, ranked=("by hand", [(images[0], 0.25, 3), (images[1], 0.0, 0)]), now=NOW
+            db, by=BY, ranking=("by hand", [(images[0], 0.25, 3), (images[1], 0.0, 0)]), now=NOW
         )
         privacy.decide_images(
             db,
@@ -200,12 +200,12 @@ def _judge(made: StudyWorld) -> None:
     world = made.world
     with unit_of_work(world.engine) as db:
         review.assign(db, by=made.cora, batch="first", to=["ruth"], now=NOW)
-        review.seek_second_opinions(
+        review.request_second_opinions(
             db, by=made.cora, batch="first", to=["remo"], where_found=False, share=0.25, seed=7, now=NOW
         )
         second = sorted(
             number for number in world.questions
-            if assignment(db, batch_id=world.batch.id, question_id=number, person_id=made.people["remo"].id)
+            if find_assignment(db, batch_id=world.batch.id, question_id=number, person_id=made.people["remo"].id)
         )  # fmt: skip
     for number in world.questions[:6]:
         give(world, accept(world, question=number))
@@ -216,7 +216,7 @@ def _judge(made: StudyWorld) -> None:
     rules = AdjudicationRules(adjudicators=("anna",))
     with unit_of_work(world.engine) as db:
         review.change_adjudication_rules(db, by=made.cora, batch="first", rules=rules, revision=0, now=NOW)
-        anna = accounts.person_named(db, name="anna")
+        anna = accounts.load_person_by_name(db, name="anna")
     settled = Adjudication(
         batch_id=world.batch.id, question_id=second[0], person_id=anna.id, revision=1,
         decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=1),
@@ -242,7 +242,7 @@ def _judge_answer_first(made: StudyWorld) -> None:
     ruth = made.people["ruth"]
     with unit_of_work(world.engine) as db:
         review.assign(db, by=made.cora, batch="answer first", to=["ruth"], now=NOW)
-        numbers = [each.number for each in batch_questions(db, batch_id=world.batch.id)]
+        numbers = [each.number for each in iterate_batch_questions(db, batch_id=world.batch.id)]
     for number in numbers[:3]:
         where: dict[str, Any] = {
             "person": ruth,
@@ -252,10 +252,10 @@ def _judge_answer_first(made: StudyWorld) -> None:
         }
         with unit_of_work(world.engine) as db:
             image = ImageDisplay.CONFIRMED
-            review.commit_own_answer(db, **where, answer=(1,), confidence=4, image=image)
+            review.save_own_answer(db, **where, answer=(1,), confidence=4, image=image)
             review.open_report(db, **where, image_alignment=4, image=image)
-            review.record_look(db, **where, seconds=9.5, seconds_looking=8, seconds_away=1)
-            review.keep_draft(db, **where, part="form", revision=0, body={"comment": "Größe?"})
+            review.record_viewing_times(db, **where, seconds=9.5, seconds_looking=8, seconds_away=1)
+            review.save_draft(db, **where, part="form", revision=0, body={"comment": "Größe?"})
     give(world, replace(accept(world, question=numbers[0]), image=ImageDisplay.DRAWN))
     with unit_of_work(world.engine) as db:
         where |= {"question_number": numbers[3]}
@@ -281,9 +281,9 @@ def _hide(made: StudyWorld) -> None:
     with unit_of_work(world.engine) as db:
         review.assign(db, by=made.cora, batch=world.batch.name, to=["ruth"], now=NOW)
         review.hide_questions(
-            db, by=made.cora, batch=world.batch.name, plan=plan, veil=0x1234_5678_9ABC, now=NOW
+            db, by=made.cora, batch=world.batch.name, plan=plan, mask_secret=0x1234_5678_9ABC, now=NOW
         )
-        hidden = review.hidden_lines(db, by=made.cora, batch=world.batch.name)[0].hidden.number
+        hidden = review.list_hidden_questions(db, by=made.cora, batch=world.batch.name)[0].hidden.number
         review.remove_hidden(
             db, by=made.cora, batch=world.batch.name, numbers=[hidden], why="Too easy.", now=NOW
         )
@@ -294,11 +294,11 @@ def _apply_rules(made: StudyWorld) -> None:
     hard = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
     with unit_of_work(made.engine) as db:
         browsing.index_questions(db)
-        rule = browsing.queue_like(
+        rule = browsing.queue_matching(
             db, by=BY, search=hard, reason="Look at them.", batch_name="from a search", expected=8, now=NOW
         )
-        browsing.take_rule_back(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
-        browsing.reject_like(db, by=BY, search=hard, reason="They need a prior.", expected=8, now=NOW)
+        browsing.revert_rule(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
+        browsing.reject_matching(db, by=BY, search=hard, reason="They need a prior.", expected=8, now=NOW)
 
 
 def _run_jobs(made: StudyWorld) -> None:
@@ -309,9 +309,9 @@ def _run_jobs(made: StudyWorld) -> None:
                 db, by=made.cora, kind=COUNT, parameters=Count(dataset="demo", to=position), now=NOW
             )
             lease = NOW + timedelta(seconds=30)
-            stored_jobs.take_job(db, number=job.number, worker="w", lease_until=lease, now=NOW)
+            stored_jobs.claim_job(db, number=job.number, worker="w", lease_until=lease, now=NOW)
             if position == 1:
-                stored_jobs.end_job(
+                stored_jobs.finish_job(
                     db, number=job.number, worker="w", status=JobStatus.DONE, progress=JobProgress(),
                     message="Counted: größer.", result='{"counted":1}', now=NOW,
                 )  # fmt: skip

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, func, select
 from accounts.service import command_line_person
 from intake.service import ImportRefused, ImportReport, import_questions
 from storage.rows import metadata
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.question_files import write_image
 
@@ -82,7 +82,7 @@ class Importer:
 
     def rows(self) -> dict[str, int]:
         """The number of rows of each table."""
-        with reading(self.engine) as db:
+        with read_only_session(self.engine) as db:
             return {
                 table.name: db.execute(select(func.count()).select_from(table)).scalar_one()
                 for table in metadata.sorted_tables

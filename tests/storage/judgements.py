@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 from domain.batches import AssignmentState
-from domain.ratings import RATING_NAMES, Ratings
+from domain.ratings import RATING_IDS, Ratings
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from review import service as review
-from storage.review.assignments import assignment
-from storage.review.verdicts import last_verdict
-from storage.unit_of_work import reading, unit_of_work
+from storage.review.assignments import find_assignment
+from storage.review.verdicts import find_last_verdict
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, World
 
 
@@ -21,7 +21,7 @@ def accept(
 ) -> Verdict:
     """A complete accepting verdict on the question; ``changes`` replace fields of opinion or verdict."""
     opinion: dict[str, Any] = {
-        "ratings": Ratings(**dict.fromkeys(RATING_NAMES, 4)),
+        "ratings": Ratings(**dict.fromkeys(RATING_IDS, 4)),
         "domain_specific": True,
         "cognitive_depth": True,
         "difficulty": Difficulty.MEDIUM,
@@ -52,21 +52,21 @@ def reject(
 def give(world: World, verdict: Verdict, person: str = "ruth") -> Verdict:
     """Save the verdict as that person, in a transaction of its own."""
     with unit_of_work(world.engine) as db:
-        return review.give_verdict(db, verdict=verdict, person=world.people[person])
+        return review.save_verdict(db, verdict=verdict, person=world.people[person])
 
 
 def saved(world: World, question: int = 1, person: str = "ruth") -> Verdict | None:
     """That person's latest verdict on the question, read from the database."""
-    with reading(world.engine) as db:
-        return last_verdict(
+    with read_only_session(world.engine) as db:
+        return find_last_verdict(
             db, batch_id=world.batch.id, question_id=question, person_id=world.people[person].id
         )
 
 
 def state(world: World, question: int = 1, person: str = "ruth") -> AssignmentState | None:
     """The state of the question for that person; None if it was never assigned to them."""
-    with reading(world.engine) as db:
-        found = assignment(
+    with read_only_session(world.engine) as db:
+        found = find_assignment(
             db, batch_id=world.batch.id, question_id=question, person_id=world.people[person].id
         )
     return found.state if found else None

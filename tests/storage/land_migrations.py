@@ -15,8 +15,8 @@ from sqlalchemy import Engine, create_engine, text
 
 from lints.migrations import record_landed
 from storage.engine import make_engine
-from storage.schema import revisions, upgrade
-from storage.schema_check import Schema, expected_file, read_schema, schema_digest, schema_to_json
+from storage.schema import list_revisions, upgrade
+from storage.schema_check import Schema, expected_schema_path, read_schema, compute_schema_digest, schema_to_json
 from storage.workspace import driver_url
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def schemas_by_revision(empty: Engine) -> dict[str, Schema]:
     """The schema of the database after each migration, in order."""
     schemas = {}
-    for revision in revisions():
+    for revision in list_revisions():
         upgrade(empty, revision)
         with empty.connect() as connection:
             schemas[revision] = read_schema(connection)
@@ -37,7 +37,7 @@ def expected_text(schemas: dict[str, Schema]) -> str:
     newest = list(schemas)[-1]
     content = {
         "revision": newest,
-        "digests": {revision: schema_digest(schema) for revision, schema in schemas.items()},
+        "digests": {revision: compute_schema_digest(schema) for revision, schema in schemas.items()},
         "schema": schema_to_json(schemas[newest]),
     }
     return json.dumps(content, indent=1) + "\n"
@@ -55,7 +55,7 @@ def write_expected(empty: Engine) -> None:
     Raises:
         SystemExit: a landed migration creates a schema other than the recorded one.
     """
-    file = expected_file(empty.dialect.name)
+    file = expected_schema_path(empty.dialect.name)
     new = expected_text(schemas_by_revision(empty))
     if file.exists() and (changed := changed_digests(file.read_text(encoding="utf-8"), new)):
         sys.exit(

@@ -26,4 +26,4 @@ def create_release(
 ) -> ReleaseSummary:
     """Write a release and record it, in one transaction."""
     written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)
-    return record_release(db, by=by, written=written, now=now)
+    return record_release(db, by=by, release=written, now=now)

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, Engine, insert, inspect
 
-from storage.backup.tables import lines_of, table_shapes
+from storage.backup.tables import iterate_lines, inspect_tables
 from storage.engine import make_engine
 from storage.rows import DraftRow, OwnAnswerRow, ProblemRow, ReportOpeningRow, SkipRow
-from storage.schema import downgrade, revision_of, revisions, upgrade
+from storage.schema import downgrade, read_revision, list_revisions, upgrade
 from storage.unit_of_work import unit_of_work
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, make_world
@@ -61,7 +61,7 @@ def walk(engine: Engine, *, say: Callable[[str, int], None] = lambda *_: None) -
     Raises:
         AssertionError: something changed; the message states what.
     """
-    steps, both = revisions(), _columns_of_the_first()
+    steps, both = list_revisions(), _columns_of_the_first()
     with engine.connect() as connection:
         both = {
             name: columns & both[name] for name, columns in columns_of(connection).items() if name in both
@@ -70,7 +70,7 @@ def walk(engine: Engine, *, say: Callable[[str, int], None] = lambda *_: None) -
     rows = sum(count for count, _ in before.values())
     for revision in [*reversed(steps[:-1]), *steps[1:]]:
         with engine.connect() as connection:
-            down = steps.index(revision) < steps.index(revision_of(connection))
+            down = steps.index(revision) < steps.index(read_revision(connection))
         (downgrade if down else upgrade)(engine, revision)
         with engine.connect() as connection:
             now = hashes(connection, both)
@@ -87,17 +87,17 @@ def walk(engine: Engine, *, say: Callable[[str, int], None] = lambda *_: None) -
 
 def columns_of(connection: Connection) -> dict[str, set[str]]:
     """The columns of each table."""
-    return {shape.name: set(shape.columns) for shape in table_shapes(connection)}
+    return {shape.name: set(shape.columns) for shape in inspect_tables(connection)}
 
 
 def hashes(connection: Connection, columns: dict[str, set[str]]) -> dict[str, tuple[int, str]]:
     """(rows, SHA-256 of their lines) of each of those tables, in those columns."""
     found = {}
-    for shape in table_shapes(connection):
+    for shape in inspect_tables(connection):
         if shape.name in columns:
             kinds = {name: shape.columns[name] for name in sorted(columns[shape.name])}
             count, digest = 0, hashlib.sha256()
-            for line in lines_of(connection, replace(shape, columns=kinds)):
+            for line in iterate_lines(connection, replace(shape, columns=kinds)):
                 count += 1
                 digest.update(line)
             found[shape.name] = (count, digest.hexdigest())
@@ -131,7 +131,7 @@ def _columns_of_the_first() -> dict[str, set[str]]:
     with tempfile.TemporaryDirectory() as folder:
         engine = make_engine(f"sqlite:///{folder}/first.sqlite")
         try:
-            upgrade(engine, revisions()[0])
+            upgrade(engine, list_revisions()[0])
             with engine.connect() as connection:
                 return columns_of(connection)
         finally:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine, func, insert, select
 
-from domain.draw_hash import draw_hash
+from domain.draw_hash import compute_draw_hash
 from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
 from storage.unit_of_work import unit_of_work
 
@@ -72,7 +72,7 @@ def plant(engine: Engine, questions: Sequence[Planted], *, dataset: str = "demo"
                     "difficulty": tier,
                     "task": task,
                     "category": category,
-                    "draw_hash": draw_hash(key),
+                    "draw_hash": compute_draw_hash(key),
                     "record_hash": key.encode().ljust(16, b"."),
                 }
                 for i, (key, tier, task, category) in enumerate(questions)

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from reader_study import service as studies
-from storage.reader_study.cases import cases_of
-from storage.unit_of_work import reading, unit_of_work
+from storage.reader_study.cases import list_cases
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import StudyWorld
 from tests.storage.worlds import NOW
 
@@ -21,13 +21,13 @@ def predict(made: StudyWorld, tmp_path, said: dict[str, dict[str, Any]], model: 
 
 
 def scored(made: StudyWorld):
-    with reading(made.engine) as db:
-        return [case for case in cases_of(db, study_id=made.study.id) if case.scored]
+    with read_only_session(made.engine) as db:
+        return [case for case in list_cases(db, study_id=made.study.id) if case.scored]
 
 
 def report(made: StudyWorld, model: str | None = None):
-    with reading(made.engine) as db:
-        return studies.study_report(db, by=made.cora, study="first", model=model)
+    with read_only_session(made.engine) as db:
+        return studies.load_or_compute_report(db, by=made.cora, study="first", model=model)
 
 
 def of(results, **wanted):

@@ -15,10 +15,10 @@ from domain.protocols import Protocol
 from domain.readings import Reading
 from domain.studies import CaseSource, ReaderStudy, SourceKind, StudyDesign
 from reader_study import service as studies
-from reader_study.service import Said
+from reader_study.service import SubmittedAnswer
 from reader_study.sheet import ReadingSheet
 from storage.rows import PersonRoleRow, PersonRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, World, make_world
 
 SOURCE = CaseSource(kind=SourceKind.DATASET, dataset="demo")
@@ -84,7 +84,7 @@ def make_design(cases: int = 6, **changes: Any) -> StudyDesign:
 
 def sheet_of(made: StudyWorld, name: str = "rea", *, position: int | None = None, now: datetime = NOW) -> Any:
     """What the reader sees: a sheet, or the reason why there is none."""
-    with reading(made.engine) as db:
+    with read_only_session(made.engine) as db:
         return studies.open_case(
             db, person=made.people[name], study_id=made.study.id, position=position, now=now
         )
@@ -104,15 +104,15 @@ def answer(
     if position is None:
         position = sheet_of(made, name, now=now).slot.position
     usual: dict[str, Any] = {"answer": (place,), "confidence": 4, "seconds": 20.0, "seconds_looking": 12.0}
-    wanted = Said(**usual | said)
+    wanted = SubmittedAnswer(**usual | said)
     with unit_of_work(made.engine) as db:
-        return studies.give_reading(
+        return studies.submit_reading(
             db,
             person=made.people[name],
             study_id=made.study.id,
             position=position,
             revision=revision,
-            said=wanted,
+            submitted=wanted,
             now=now,
         )
 

@@ -17,7 +17,7 @@ from domain.verdicts import Decision, ErrorKind
 from review import service as review
 from storage.accounts.people import load_person
 from storage.rows import PersonRoleRow, PersonRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give, reject
 from tests.storage.made_releases import create_release
@@ -89,10 +89,10 @@ def settle(world: World, person: Person, question: int, **changes) -> Adjudicati
 
 
 def disputes(world: World, person: Person) -> dict[int, set[Dispute]]:
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         return {
             each.question_number: set(each.about)
-            for each in review.disputed(db, person=person, batch_id=world.batch.id)
+            for each in review.list_disputes(db, person=person, batch_id=world.batch.id)
         }
 
 
@@ -117,7 +117,7 @@ def test_a_stricter_overlap_makes_close_boxes_a_dispute(world, anna):
 
 
 def test_names_are_hidden_by_the_rules_and_both_sides_are_there(world, anna):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         sheet = review.open_dispute(db, person=anna, batch_id=world.batch.id, question_number=3)
     assert sheet.called == ("Reviewer A", "Reviewer B")
     (difference,) = sheet.differences
@@ -214,7 +214,7 @@ def test_rules_that_somebody_changed_meanwhile_are_refused_with_both(world, anna
 
 
 def test_an_adjudicator_may_see_the_exams_of_the_batch(world, anna):
-    with reading(world.engine) as db:
-        assert review.radiograph_file(db, person=anna, exam_number=1, radiograph_key="pa")
+    with read_only_session(world.engine) as db:
+        assert review.load_radiograph_file(db, person=anna, exam_number=1, radiograph_key="pa")
         with pytest.raises(NotAllowed):
-            review.radiograph_file(db, person=replace(anna, id=99), exam_number=1, radiograph_key="pa")
+            review.load_radiograph_file(db, person=replace(anna, id=99), exam_number=1, radiograph_key="pa")

@@ -7,19 +7,19 @@ import pytest
 import commands.agreement as command
 from domain.errors import NotAllowed
 from review import service as review
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, World, make_world
 
 
 def agreement(world: World, by: str = "cora") -> review.BatchAgreement:
-    with reading(world.engine) as db:
-        return review.batch_agreement(db, by=world.people[by], batch="first")
+    with read_only_session(world.engine) as db:
+        return review.compute_batch_agreement(db, by=world.people[by], batch="first")
 
 
-def seek(world: World) -> review.SecondSummary:
+def seek(world: World) -> review.SecondOpinionSummary:
     with unit_of_work(world.engine) as db:
-        return review.seek_second_opinions(
+        return review.request_second_opinions(
             db, by=world.people["cora"], batch="first", to=["remo"], where_found=True, share=0.25, seed=7,
             now=NOW,
         )  # fmt: skip
@@ -33,7 +33,7 @@ def test_shared_questions_count_where_second_opinions_were_not_sought_by_answer(
     found = agreement(world)
     assert (found.shared, found.counted, found.left_out) == (1, 1, "")
     assert found.between[0].aspects[0].percent.estimate == 0
-    assert "Ruth" in "\n".join(command.as_text(found))
+    assert "Ruth" in "\n".join(command.format_text(found))
 
 
 def test_where_sought_by_answer_only_the_random_share_counts(engine):

@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, select, text
 
-from accounts.service import AuditFilter, audit_entries, command_line_person
+from accounts.service import AuditFilter, list_audit_entries, command_line_person
 from browsing.service import (
     Search,
-    applied_rules,
-    history,
+    list_applied_rules,
+    load_history,
     index_questions,
-    preview_apply,
-    queue_like,
-    reject_like,
-    take_rule_back,
-    told,
+    preview_bulk_action,
+    queue_matching,
+    reject_matching,
+    revert_rule,
+    describe_event,
 )
 from cli import main
 from domain.batches import BatchState, SamplingPlan
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.vocabulary import Difficulty
-from review.service import estimable
-from sampling.service import draw_batch, preview
+from review.service import list_estimable_batches
+from sampling.service import draw_batch, preview_draw
 from storage.rows import BatchQuestionRow
 from storage.sampling.batches import load_batch
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, make_world
 
@@ -46,25 +46,25 @@ def world(sqlite_engine: Engine) -> World:
 
 
 def seen(world: World, search: Search = HARD):
-    with reading(world.engine) as db:
-        return preview_apply(db, by=BY, search=search)
+    with read_only_session(world.engine) as db:
+        return preview_bulk_action(db, by=BY, search=search)
 
 
 def reject(world: World, search: Search = HARD, *, expected: int = 2, reason: str = "Compares with a prior."):
     with unit_of_work(world.engine) as db:
-        return reject_like(db, by=BY, search=search, reason=reason, expected=expected, now=NOW)
+        return reject_matching(db, by=BY, search=search, reason=reason, expected=expected, now=NOW)
 
 
 def queue(world: World, name: str = "again", *, expected: int = 2):
     with unit_of_work(world.engine) as db:
-        return queue_like(
+        return queue_matching(
             db, by=BY, search=HARD, reason="Look at them.", batch_name=name, expected=expected, now=NOW
         )
 
 
 def back(world: World, rule: int):
     with unit_of_work(world.engine) as db:
-        return take_rule_back(db, by=BY, rule=rule, reason="It was too much.", now=NOW)
+        return revert_rule(db, by=BY, rule=rule, reason="It was too much.", now=NOW)
 
 
 def questions_of(db, batch_id: int) -> list[BatchQuestionRow]:
@@ -73,8 +73,8 @@ def questions_of(db, batch_id: int) -> list[BatchQuestionRow]:
 
 
 def drawable(world: World) -> int:
-    with reading(world.engine) as db:
-        return preview(db, by=BY, dataset="demo", plan=SamplingPlan(seed=1, n=12, per_1000=None)).size
+    with read_only_session(world.engine) as db:
+        return preview_draw(db, by=BY, dataset="demo", plan=SamplingPlan(seed=1, n=12, per_1000=None)).size
 
 
 def test_a_preview_counts_what_is_left_and_why_the_rest_is_not(world: World) -> None:
@@ -115,14 +115,14 @@ def test_a_rule_that_is_taken_back_gives_its_questions_back(world: World) -> Non
 
 def test_queued_questions_are_a_batch_that_is_no_sample_of_the_whole(world: World) -> None:
     rule = queue(world)
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         batch = load_batch(db, name="again")
         held = questions_of(db, batch.id)
         assert [(row.question_id, row.stratum) for row in held] == [
             (9, "found by search"),
             (12, "found by search"),
         ]
-        assert estimable(db, by=BY) == {"demo": ["first"]}
+        assert list_estimable_batches(db, by=BY) == {"demo": ["first"]}
     assert rule.batch == "again"
     assert drawable(world) == 12, "they stay in the frame: a random draw may take them too"
 
@@ -140,7 +140,7 @@ def test_a_queue_that_is_taken_back_closes_its_batch_and_its_questions_can_be_ta
     world: World,
 ) -> None:
     back(world, queue(world).number)
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         assert load_batch(db, name="again").state is BatchState.CLOSED
     assert seen(world).count == 2
 
@@ -148,9 +148,9 @@ def test_a_queue_that_is_taken_back_closes_its_batch_and_its_questions_can_be_ta
 def test_each_step_is_on_record_with_its_search_and_reason(world: World) -> None:
     rule = reject(world)
     back(world, rule.number)
-    with reading(world.engine) as db:
-        (kept,) = applied_rules(db, by=BY, dataset="demo")
-        entries = list(audit_entries(db, by=BY, wanted=AuditFilter(subject=f"rule {rule.number}")))
+    with read_only_session(world.engine) as db:
+        (kept,) = list_applied_rules(db, by=BY, dataset="demo")
+        entries = list(list_audit_entries(db, by=BY, entry_filter=AuditFilter(subject=f"rule {rule.number}")))
     assert kept.search == {"dataset": "demo", "difficulty": "hard"}
     assert (kept.reason, kept.questions, kept.back_reason) == (
         "Compares with a prior.", 2, "It was too much."
@@ -161,8 +161,8 @@ def test_each_step_is_on_record_with_its_search_and_reason(world: World) -> None
 def test_a_step_takes_what_the_preview_had_or_nothing(world: World) -> None:
     with pytest.raises(Refused, match="The preview had 5 questions, now there are 2"):
         reject(world, expected=5)
-    with reading(world.engine) as db:
-        assert applied_rules(db, by=BY) == []
+    with read_only_session(world.engine) as db:
+        assert list_applied_rules(db, by=BY) == []
 
 
 def test_the_whole_dataset_is_too_much_for_one_step(world: World) -> None:
@@ -185,14 +185,14 @@ def test_what_was_applied_is_refused_any_change_by_the_database(world: World) ->
     for statement in ("DELETE FROM applied_question", "UPDATE applied_question SET rule_id = 2"):
         with pytest.raises(Exception, match="append-only"), world.engine.begin() as connection:
             connection.execute(text(statement))
-    with reading(world.engine) as db:
-        assert len(applied_rules(db, by=BY)) == 1
+    with read_only_session(world.engine) as db:
+        assert len(list_applied_rules(db, by=BY)) == 1
 
 
 def told_of(world: World, question: int) -> list[tuple[str, list[str]]]:
-    with reading(world.engine) as db:
-        found = history(db, by=BY, question_number=question)
-    return [told(event, found.question) for event in found.events]
+    with read_only_session(world.engine) as db:
+        found = load_history(db, by=BY, question_number=question)
+    return [describe_event(event, found.question) for event in found.events]
 
 
 def test_the_history_of_a_question_tells_the_rule_and_its_taking_back(world: World) -> None:
@@ -248,5 +248,5 @@ def test_the_command_queues_into_a_new_batch(world: World, command) -> None:
         "queue", "demo", "--difficulty", "hard", "--into", "again", "--reason", "Look again.", "--yes"
     )
     assert "Rule 1: 2 questions are queued in batch again." in said
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         assert [row.question_id for row in questions_of(db, load_batch(db, name="again").id)] == [9, 12]

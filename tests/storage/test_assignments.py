@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine
 
-from domain.batches import AssignmentState, BatchSettings, BatchState, Mode, Parts
+from domain.batches import AssignmentState, BatchSettings, BatchState, Mode, FormScope
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
 from domain.ratings import Ratings
 from review import service as review
-from storage.review.assignments import all_assignments
+from storage.review.assignments import iterate_assignments
 from storage.sampling.batches import load_batch
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, close, make_world
 
@@ -38,8 +38,8 @@ def held(world: World, *states):
     names = {person.id: name for name, person in world.people.items()}
     wanted = states or (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
     found: dict[str, list[int]] = {}
-    with reading(world.engine) as db:
-        for question, person, state in all_assignments(db, batch_id=world.batch.id):
+    with read_only_session(world.engine) as db:
+        for question, person, state in iterate_assignments(db, batch_id=world.batch.id):
             if state in wanted:
                 found.setdefault(names[person], []).append(question)
     return found
@@ -125,7 +125,7 @@ def test_only_coordinators_assign(world, by):
 
 
 def test_the_preview_says_what_assigning_then_does(world):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         preview = review.preview_assign(db, by=world.people["cora"], batch="first", to=["ruth", "remo"])
     assert held(world) == {}
     assert assign(world, "ruth", "remo").given == preview.given
@@ -197,7 +197,7 @@ def change(world: World, settings, revision=1):
 def test_settings_change_with_the_next_revision(world):
     changed = change(world, BatchSettings(mode=Mode.ANSWER_FIRST, guideline="Look twice."))
     assert (changed.revision, changed.settings.guideline) == (2, "Look twice.")
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         assert load_batch(db, name="first") == changed
 
 
@@ -218,7 +218,7 @@ def test_the_same_settings_again_change_nothing(world):
     ("setting", "word"),
     [
         ({"mode": Mode.ANSWER_FIRST}, "Mode"),
-        ({"parts": Parts.KEY}, "Parts"),
+        ({"parts": FormScope.KEY}, "Parts"),
         ({"show_report": True}, "Report"),
     ],
 )
@@ -246,7 +246,7 @@ def test_an_anchor_without_words_is_refused(world):
 
 def test_a_report_is_not_shown_where_alignment_is_not_asked_for(world):
     with pytest.raises(Refused, match="after image alignment was rated"):
-        change(world, BatchSettings(parts=Parts.KEY, show_report=True))
+        change(world, BatchSettings(parts=FormScope.KEY, show_report=True))
 
 
 # ------------------------------------------------------------------------------------------------ progress
@@ -255,9 +255,9 @@ def test_progress_counts_what_is_in_the_database(engine):
     give(world, accept(world, question=1, seconds_looking=10.0))
     give(world, accept(world, question=1, revision=2, seconds_looking=99.0))
     give(world, accept(world, question=2, person="remo"), person="remo")
-    with reading(engine) as db:
-        found = review.progress(db, by=world.people["cora"], batch="first", now=NOW)
-        (listed,) = review.overview(db, by=world.people["cora"])
+    with read_only_session(engine) as db:
+        found = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
+        (listed,) = review.list_batch_overviews(db, by=world.people["cora"])
     assert (found.whole.questions, found.whole.asked, found.whole.done, found.whole.left) == (12, 24, 2, 22)
     assert [(line.name, line.done, line.seconds_median) for line in found.reviewers] == [
         ("Remo", 1, 30.0),
@@ -273,8 +273,8 @@ def test_progress_has_the_latest_rating_of_each_judgement(engine):
     give(world, accept(world, question=1))
     later = accept(world, question=1, revision=2, ratings=first, image_centric=True, domain_specific=False)
     give(world, later)
-    with reading(engine) as db:
-        found = review.progress(db, by=world.people["cora"], batch="first", now=NOW)
+    with read_only_session(engine) as db:
+        found = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
     assert [(line.name, line.mean.estimate) for line in found.ratings] == [
         ("clinical quality", 1.0), ("explanation clarity", 2.0),
         ("factual correctness", 3.0), ("image alignment", 4.0),
@@ -284,5 +284,5 @@ def test_progress_has_the_latest_rating_of_each_judgement(engine):
 
 
 def test_only_coordinators_see_progress(world):
-    with pytest.raises(NotAllowed), reading(world.engine) as db:
-        review.progress(db, by=world.people["ruth"], batch="first", now=NOW)
+    with pytest.raises(NotAllowed), read_only_session(world.engine) as db:
+        review.load_progress(db, by=world.people["ruth"], batch="first", now=NOW)

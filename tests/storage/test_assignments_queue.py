@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from review import service as review
-from storage.review.assignments import first_open, has_question_on_exam, neighbours
-from storage.unit_of_work import reading
+from storage.review.assignments import find_first_open, has_question_on_exam, find_neighbours
+from storage.unit_of_work import read_only_session
 from tests.storage.worlds import NOW, World, make_world
 
 
@@ -24,7 +24,7 @@ def plans(world: World, ask) -> list[str]:
         sent.append((statement, parameters))
 
     event.listen(world.engine, "before_cursor_execute", note)
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         ask(db)
     event.remove(world.engine, "before_cursor_execute", note)
     with world.engine.connect() as connection:
@@ -38,13 +38,13 @@ def plans(world: World, ask) -> list[str]:
 
 def test_the_next_question_is_one_look_into_the_index(world):
     ruth = world.people["ruth"].id
-    (step,) = plans(world, lambda db: first_open(db, person_id=ruth, batch_id=1))
+    (step,) = plans(world, lambda db: find_first_open(db, person_id=ruth, batch_id=1))
     assert "USING INDEX assignment_queue (person_id=? AND batch_id=? AND state=?)" in step
 
 
 def test_the_neighbours_are_found_by_the_index(world):
     ruth = world.people["ruth"].id
-    steps = plans(world, lambda db: neighbours(db, person_id=ruth, batch_id=1, position=5))
+    steps = plans(world, lambda db: find_neighbours(db, person_id=ruth, batch_id=1, position=5))
     for beside in ("state=? AND position>?", "state=? AND position<?"):
         assert len([step for step in steps if beside in step]) == 3  # open, done, skipped
 
@@ -58,7 +58,7 @@ def test_whether_an_exam_is_a_persons_is_found_without_a_scan(world):
 def test_the_whole_sheet_scans_no_table(world):
     steps = plans(
         world,
-        lambda db: review.open_sheet(db, person=world.people["ruth"], batch_id=1, now=NOW),
+        lambda db: review.load_sheet(db, person=world.people["ruth"], batch_id=1, now=NOW),
     )
     scans = {step for step in steps if step.startswith("SCAN")}
     # Subqueries: a row's neighbours, the few next questions, one row per batch and state.

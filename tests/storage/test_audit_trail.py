@@ -14,14 +14,14 @@ from accounts.service.audit import record
 from domain.audit import NO_ENTRY, AuditEntry
 from domain.people import Person, Role
 from storage.rows import AuditRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW
 
 RUTH = Person(id=7, name="ruth", display_name="Ruth", roles=frozenset({Role.REVIEWER}))
 
 
 def entries(engine: Engine) -> list[AuditEntry]:
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         rows = db.execute(select(AuditRow).order_by(AuditRow.number)).scalars().all()
     return [AuditEntry(**{name: getattr(row, name) for name in AuditEntry.__slots__}) for row in rows]
 

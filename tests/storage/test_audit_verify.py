@@ -10,12 +10,12 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 import cli
-from accounts.audit_files import audit_lines
+from accounts.audit_files import format_audit_lines
 from accounts.service import command_line_person
 from accounts.service.audit_trail import (
     AuditCheck,
     AuditFilter,
-    audit_entries,
+    list_audit_entries,
     export_audit,
     verify_audit,
 )
@@ -24,7 +24,7 @@ from domain.people import Person, Role
 from review import service as review
 from storage.append_only import APPEND_ONLY, allow_change, refuse_change
 from storage.schema import downgrade, upgrade
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, make_world
 
@@ -54,7 +54,7 @@ def world(engine: Engine) -> World:
 
 
 def verified(engine: Engine, head: str | None = None) -> AuditCheck:
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         return verify_audit(db, by=BY, head=head)
 
 
@@ -149,16 +149,16 @@ def test_a_judgement_that_was_removed_is_found(world):
 def test_what_was_judged_before_there_was_a_trail_is_counted_in_its_first_entry(world):
     downgrade(world.engine, "0001")
     upgrade(world.engine)
-    with reading(world.engine) as db:
-        [first] = audit_entries(db, by=BY, wanted=AuditFilter())
+    with read_only_session(world.engine) as db:
+        [first] = list_audit_entries(db, by=BY, entry_filter=AuditFilter())
     assert json.loads(first.entry.new) == {"verdict": 3, "own_answer": 0, "skip": 1, "report_opening": 0}
     assert verified(world.engine).fault is None
 
 
 def test_filters_and_pages(world):
     def numbers(*, below=None, limit=50, **wanted):
-        with reading(world.engine) as db:
-            found = audit_entries(db, by=BY, wanted=AuditFilter(**wanted), below=below, limit=limit)
+        with read_only_session(world.engine) as db:
+            found = list_audit_entries(db, by=BY, entry_filter=AuditFilter(**wanted), below=below, limit=limit)
         return [each.entry.number for each in found]
 
     assert numbers() == [5, 4, 3, 2, 1]
@@ -174,10 +174,10 @@ def test_filters_and_pages(world):
 
 
 def test_a_reviewer_sees_nothing_of_it(world):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         for look in (
-            lambda: audit_entries(db, by=world.people["ruth"], wanted=AuditFilter()),
-            lambda: export_audit(db, by=world.people["ruth"], wanted=AuditFilter()),
+            lambda: list_audit_entries(db, by=world.people["ruth"], entry_filter=AuditFilter()),
+            lambda: export_audit(db, by=world.people["ruth"], entry_filter=AuditFilter()),
             lambda: verify_audit(db, by=world.people["ruth"]),
         ):
             with pytest.raises(NotAllowed, match="may not see the audit trail"):
@@ -193,10 +193,10 @@ def test_a_coordinator_who_judges_too_does_not_see_what_others_said_of_their_que
         display_name="Ruth",
         roles=frozenset({Role.REVIEWER, Role.COORDINATOR}),
     )
-    with reading(engine) as db:
-        [shown] = audit_entries(db, by=both, wanted=AuditFilter())
-        _, entries = export_audit(db, by=both, wanted=AuditFilter())
-        text = "".join(audit_lines(entries, file_format="jsonl"))
+    with read_only_session(engine) as db:
+        [shown] = list_audit_entries(db, by=both, entry_filter=AuditFilter())
+        _, entries = export_audit(db, by=both, entry_filter=AuditFilter())
+        text = "".join(format_audit_lines(entries, file_format="jsonl"))
     assert (shown.withheld, shown.entry.new, "PLANTED" in text) == (True, None, False)
 
 
@@ -204,10 +204,10 @@ def test_a_spreadsheet_runs_nothing_of_the_csv(world):
     with unit_of_work(world.engine) as db:
         review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
     give(world, accept(world, question=4, why="=HYPERLINK(1)", revision=1))
-    with reading(world.engine) as db:
-        _, entries = export_audit(db, by=BY, wanted=AuditFilter(what="give verdict"))
+    with read_only_session(world.engine) as db:
+        _, entries = export_audit(db, by=BY, entry_filter=AuditFilter(what="give verdict"))
         rows = list(
-            csv.DictReader("".join(audit_lines(entries, file_format="csv")).splitlines(keepends=True))
+            csv.DictReader("".join(format_audit_lines(entries, file_format="csv")).splitlines(keepends=True))
         )
     assert rows[-1]["why"] == "'=HYPERLINK(1)"
 

@@ -14,12 +14,12 @@ from accounts import service as accounts
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
 from storage.backup import check_backup, make_backup, restore_backup
-from storage.backup.tables import count_rows, lines_of, table_shapes
+from storage.backup.tables import count_rows, iterate_lines, inspect_tables
 from storage.engine import make_engine
-from storage.images.files import image_store
+from storage.images.files import get_image_store
 from storage.rows import AuditRow, PersonRow, ReleaseRow, SignInRow
-from storage.schema import downgrade, is_current, revision_of
-from storage.unit_of_work import reading, unit_of_work
+from storage.schema import downgrade, is_current, read_revision
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.backup_worlds import BY, LATER, furnish, workspace_on
 from tests.storage.worlds import NOW
@@ -49,8 +49,8 @@ def rows_of(workspace: Workspace) -> dict[str, list[bytes]]:
     engine = make_engine(workspace.database_url)
     with engine.connect() as connection:
         found = {
-            shape.name: list(lines_of(connection, shape))
-            for shape in table_shapes(connection)
+            shape.name: list(iterate_lines(connection, shape))
+            for shape in inspect_tables(connection)
             if shape.name not in ("sign_in", "release")
         }
     engine.dispose()
@@ -64,7 +64,7 @@ def test_a_backup_restores_to_the_same_rows_files_and_images(workspace, backup, 
     for path in ("releases/demo-v1/gold.jsonl", "refusals/list.csv"):
         assert (elsewhere.home / path).read_bytes() == (workspace.home / path).read_bytes()
     for name in (path.name for path in workspace.images.rglob("*") if path.is_file()):
-        assert image_store(elsewhere).read(name) == image_store(workspace).read(name)
+        assert get_image_store(elsewhere).read(name) == get_image_store(workspace).read(name)
 
 
 def test_a_backup_taken_under_load_restores_to_equal_rows_and_hashes(workspace, engine, tmp_path, elsewhere):
@@ -100,11 +100,11 @@ def test_a_backup_taken_under_load_restores_to_equal_rows_and_hashes(workspace, 
             each.result()
     restore_backup(made.path, elsewhere, now=LATER)
     there = make_engine(elsewhere.database_url)
-    with reading(there) as db:
+    with read_only_session(there) as db:
         people = set(db.execute(select(PersonRow.name).where(PersonRow.name.startswith("w"))).scalars())
         entries = db.execute(select(func.count()).where(AuditRow.what == "add person")).scalar_one()
     with there.connect() as connection:
-        counts = {shape.name: count_rows(connection, shape.name) for shape in table_shapes(connection)}
+        counts = {shape.name: count_rows(connection, shape.name) for shape in inspect_tables(connection)}
     there.dispose()
     assert set(before) <= people <= set(acknowledged)
     assert entries == len(people)
@@ -132,14 +132,14 @@ def test_new_rows_are_numbered_after_the_restored_ones(postgres_engine, tmp_path
         accounts.add_person(
             db, by=BY, name="new", display_name=None, roles=[Role.READER], password=None, now=LATER
         )
-    with reading(postgres_engine) as db:
+    with read_only_session(postgres_engine) as db:
         assert db.execute(select(PersonRow.id).order_by(PersonRow.id.desc())).scalars().first() > 1
 
 
 def test_who_was_signed_in_at_the_time_of_the_backup_is_signed_out(backup, elsewhere):
     restore_backup(backup, elsewhere, now=LATER)
     engine = make_engine(elsewhere.database_url)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert db.execute(select(SignInRow.revoked_at)).scalars().all() == [LATER]
     engine.dispose()
 
@@ -147,7 +147,7 @@ def test_who_was_signed_in_at_the_time_of_the_backup_is_signed_out(backup, elsew
 def test_a_release_is_found_where_the_workspace_is_now(backup, elsewhere):
     restore_backup(backup, elsewhere, now=LATER)
     engine = make_engine(elsewhere.database_url)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         [folder] = db.execute(select(ReleaseRow.folder)).scalars()
     engine.dispose()
     assert (Path(folder) / "gold.jsonl").is_file()
@@ -208,7 +208,7 @@ def test_a_database_that_the_app_has_open_is_not_replaced(sqlite_engine, tmp_pat
 
 def test_an_image_that_is_missing_is_named_and_the_rest_is_backed_up(workspace, engine, tmp_path, elsewhere):
     [first, *_] = sorted(path.name for path in workspace.images.rglob("*") if path.is_file())
-    image_store(workspace).remove(first)
+    get_image_store(workspace).remove(first)
     made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
     assert made.manifest.images.missing == (first,)
     assert restore_backup(made.path, elsewhere, now=LATER).missing == (first,)
@@ -233,7 +233,7 @@ def test_tables_of_an_older_version_are_backed_up_as_they_are_and_brought_up_at_
     workspace = furnish(sqlite_engine, tmp_path / "home")
     downgrade(sqlite_engine, "0001")
     made = make_backup(workspace, tmp_path / "old.backup", now=NOW)
-    assert (made.manifest.revision, revision_of(sqlite_engine)) == ("0001", "0001")
+    assert (made.manifest.revision, read_revision(sqlite_engine)) == ("0001", "0001")
     restore_backup(made.path, elsewhere, now=LATER)
     engine = make_engine(elsewhere.database_url)
     assert is_current(engine)

@@ -21,11 +21,11 @@ from domain.errors import Refused
 from domain.jobs import JobStatus
 from jobs.service import list_jobs
 from storage.backup import Manifest, check_backup, make_backup, restore_backup
-from storage.backup.tables import lines_of, table_shapes
+from storage.backup.tables import iterate_lines, inspect_tables
 from storage.engine import make_engine
 from storage.schema import downgrade, is_current
 from storage.schema_check import check_schema
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
 from tests.storage.backup_worlds import BY, LATER, furnish, workspace_on
 from tests.storage.full_world import count_all_rows, fill_every_table
@@ -113,10 +113,10 @@ def unchanged_rows(engine: Engine) -> dict[str, list[list[object]]]:
     """The rows of the tables that a restore changes, without the columns that it changes."""
     found = {}
     with engine.connect() as connection:
-        for shape in table_shapes(connection):
+        for shape in inspect_tables(connection):
             if shape.name in CHANGED:
                 kept = [place for place, name in enumerate(shape.columns) if name not in CHANGED[shape.name]]
-                rows = [msgspec.json.decode(line) for line in lines_of(connection, shape)]
+                rows = [msgspec.json.decode(line) for line in iterate_lines(connection, shape)]
                 found[shape.name] = [[row[place] for place in kept] for row in rows]
     return found
 
@@ -163,7 +163,7 @@ def test_every_table_restores_with_equal_digests(source, target, request, tmp_pa
     assert unchanged_rows(engine) == unchanged_rows(source.engine)
     assert again.manifest.files == source.manifest.files
     check_schema(engine)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert verify_audit(db, by=BY).fault is None
         interrupted, done = list_jobs(db, by=BY)
     assert (interrupted.status, interrupted.finished_at) == (JobStatus.INTERRUPTED, LATER)

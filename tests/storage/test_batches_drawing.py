@@ -9,31 +9,31 @@ import pytest
 from sqlalchemy import Engine, select
 
 from accounts.service import command_line_person
-from domain.batches import BatchSettings, BatchState, Mode, Parts, SamplingPlan
+from domain.batches import BatchSettings, BatchState, Mode, FormScope, SamplingPlan
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty
-from sampling.service import Drawn, draw_batch, list_batches, list_questions, preview
+from sampling.service import DrawResult, draw_batch, list_batches, list_batch_questions, preview_draw
 from storage.rows import BatchQuestionRow, QuestionRow
 from storage.sampling.batches import load_batch, plan_from_plain, plan_to_plain, save_settings, save_state
-from storage.sampling.draws import draws_of
-from storage.unit_of_work import reading, unit_of_work
+from storage.sampling.draws import list_draws
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.planted_frames import NOW, plant, planted
 
 PLAN = SamplingPlan(seed=7)
 BY = command_line_person()
 
 
-def draw(engine: Engine, *, plan: SamplingPlan = PLAN, name: str = "b", **more: Any) -> Drawn:
+def draw(engine: Engine, *, plan: SamplingPlan = PLAN, name: str = "b", **more: Any) -> DrawResult:
     with unit_of_work(engine) as db:
         return draw_batch(db, by=BY, dataset="demo", plan=plan, batch_name=name, now=NOW, **more)
 
 
 def listed(engine: Engine, name: str = "b") -> list[tuple[str, str, float]]:
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         return [
             (each.key, each.stratum, each.inclusion_probability)
-            for each in list_questions(db, by=BY, batch=name)
+            for each in list_batch_questions(db, by=BY, batch=name)
         ]
 
 
@@ -112,8 +112,8 @@ def test_too_few_new_questions_stay_in_the_frame_of_the_next_draw(engine):
     assert draw(engine).added == 0
     plant(engine, planted(6, first=1004))
     assert draw(engine).added == 1  # of the 10 that were imported after the first draw
-    with reading(engine) as db:
-        frames = [(each.number, each.frame_size) for each in draws_of(db, batch_id=1)]
+    with read_only_session(engine) as db:
+        frames = [(each.number, each.frame_size) for each in list_draws(db, batch_id=1)]
     assert frames == [(1, 1000), (2, 10)]
 
 
@@ -138,7 +138,7 @@ def test_every_question_keeps_the_probability_with_which_it_was_drawn(engine):
 def test_the_questions_of_an_exam_come_together(engine):
     plant(engine, planted(300), per_exam=6)
     draw(engine, plan=SamplingPlan(seed=7, per_1000=500))
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         exams = list(
             db.execute(
                 select(QuestionRow.exam_id)
@@ -153,8 +153,8 @@ def test_the_questions_of_an_exam_come_together(engine):
 
 def test_the_preview_says_what_the_draw_then_takes(engine):
     plant(engine, [*planted(1000), *planted(20, first=1000, tiers=(None,))])
-    with reading(engine) as db:
-        seen = preview(db, by=BY, dataset="demo", plan=PLAN)
+    with read_only_session(engine) as db:
+        seen = preview_draw(db, by=BY, dataset="demo", plan=PLAN)
     drawn = draw(engine)
     assert (seen.strata, seen.notes, seen.n) == (drawn.strata, drawn.notes, drawn.added)
     assert "20 questions without a tier" in seen.notes[0]
@@ -205,7 +205,7 @@ def test_a_first_draw_that_takes_nothing_makes_no_batch(engine):
     plant(engine, planted(4))
     with pytest.raises(Refused, match="none of the 4 questions"):
         draw(engine)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert list_batches(db, by=BY) == []
 
 
@@ -232,21 +232,21 @@ def test_only_a_coordinator_draws(sqlite_engine):
         with pytest.raises(NotAllowed):
             draw_batch(db, by=reviewer, dataset="demo", plan=PLAN, batch_name="b", now=NOW)
         with pytest.raises(NotAllowed):
-            preview(db, by=reviewer, dataset="demo", plan=PLAN)
+            preview_draw(db, by=reviewer, dataset="demo", plan=PLAN)
         with pytest.raises(NotAllowed):
-            list_questions(db, by=reviewer, batch="b")
+            list_batch_questions(db, by=reviewer, batch="b")
 
 
 def test_settings_at_drawing_are_kept_and_changed_with_the_next_revision(engine):
     plant(engine, planted(100))
-    settings = BatchSettings(mode=Mode.ANSWER_FIRST, parts=Parts.IMAGE_ALIGNMENT, show_report=True)
+    settings = BatchSettings(mode=Mode.ANSWER_FIRST, parts=FormScope.IMAGE_ALIGNMENT, show_report=True)
     batch = draw(engine, settings=settings).batch
     assert (batch.settings, batch.revision) == (settings, 1)
     with unit_of_work(engine) as db:
         save_settings(
             db, batch_id=batch.id, settings=BatchSettings(guideline="Look *twice*."), by=None, now=NOW
         )
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         changed = load_batch(db, name="b")
     assert (changed.settings.guideline, changed.revision) == ("Look *twice*.", 2)
 

@@ -10,14 +10,14 @@ from sqlalchemy import update
 from accounts.service import command_line_person
 from browsing.service import (
     Search,
-    Standing,
-    count_found,
-    find,
-    history,
+    QuestionStatus,
+    count_matches,
+    search_questions,
+    load_history,
     index_questions,
-    question_number,
-    search_index,
-    told,
+    load_question_number,
+    load_search_index_state,
+    describe_event,
 )
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotFound
@@ -27,7 +27,7 @@ from domain.vocabulary import Difficulty, Task
 from review import service as review
 from storage.browsing.search import fts_query, ts_query
 from storage.rows import QuestionRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give, reject
 from tests.storage.made_releases import create_release
@@ -56,8 +56,8 @@ def world(engine) -> World:
 
 
 def numbers(world: World, search: Search, **place: int) -> list[int]:
-    with reading(world.engine) as db:
-        return [each.number for each in find(db, by=BY, search=search, **place).questions]
+    with read_only_session(world.engine) as db:
+        return [each.number for each in search_questions(db, by=BY, search=search, **place).questions]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_pages_go_on_and_back_without_gap_or_double(world):
 
 
 def test_a_page_says_whether_there_are_more_on_either_side(world):
-    with reading(world.engine) as db:
-        first = find(db, by=BY, search=HERE, most=5)
-        last = find(db, by=BY, search=HERE, after=10, most=5)
-        back = find(db, by=BY, search=HERE, before=6, most=5)
+    with read_only_session(world.engine) as db:
+        first = search_questions(db, by=BY, search=HERE, most=5)
+        last = search_questions(db, by=BY, search=HERE, after=10, most=5)
+        back = search_questions(db, by=BY, search=HERE, before=6, most=5)
     assert (first.before, first.after) == (False, True)
     assert (last.before, last.after) == (True, False)
     assert (back.before, back.after) == (False, True)
@@ -132,18 +132,18 @@ def test_the_standing_of_questions_is_asked_of_verdicts_and_releases(world, tmp_
             db, by=BY, dataset="demo", name="v1", out=tmp_path / "v1",
             workspace=Workspace(home=tmp_path, database_url=""), now=NOW,
         )  # fmt: skip
-    assert numbers(world, replace(HERE, standing=Standing.ACCEPTED)) == [1]
-    assert numbers(world, replace(HERE, standing=Standing.REJECTED, words="radiograph")) == [2]
-    assert numbers(world, replace(HERE, standing=Standing.SKIPPED)) == [3]
-    assert numbers(world, replace(HERE, standing=Standing.RELEASED)) == [1]
-    assert numbers(world, replace(HERE, standing=Standing.DRAWN)) == list(range(3, 13))
-    assert numbers(world, replace(HERE, standing=Standing.NOT_DRAWN)) == []
+    assert numbers(world, replace(HERE, standing=QuestionStatus.ACCEPTED)) == [1]
+    assert numbers(world, replace(HERE, standing=QuestionStatus.REJECTED, words="radiograph")) == [2]
+    assert numbers(world, replace(HERE, standing=QuestionStatus.SKIPPED)) == [3]
+    assert numbers(world, replace(HERE, standing=QuestionStatus.RELEASED)) == [1]
+    assert numbers(world, replace(HERE, standing=QuestionStatus.DRAWN)) == list(range(3, 13))
+    assert numbers(world, replace(HERE, standing=QuestionStatus.NOT_DRAWN)) == []
     assert numbers(world, replace(HERE, batch="first", words="left")) == [3, 4]
 
 
 def test_the_count_is_that_of_all_pages(world):
-    with reading(world.engine) as db:
-        assert count_found(db, by=BY, search=replace(HERE, words="left")) == (2, True)
+    with read_only_session(world.engine) as db:
+        assert count_matches(db, by=BY, search=replace(HERE, words="left")) == (2, True)
 
 
 def test_a_question_that_came_after_the_index_is_behind_until_it_is_put_in(world):
@@ -154,10 +154,10 @@ def test_a_question_that_came_after_the_index_is_behind_until_it_is_put_in(world
                 stem="Another left one?", answer='"yes"', draw_hash=1, record_hash=b"x" * 16,
             )
         )  # fmt: skip
-    with reading(world.engine) as db:
-        assert search_index(db).behind
+    with read_only_session(world.engine) as db:
+        assert load_search_index_state(db).behind
     with unit_of_work(world.engine) as db:
-        assert not index_questions(db, most=1)
+        assert not index_questions(db, limit=1)
     assert numbers(world, replace(HERE, words="left")) == [3, 4, 13]
 
 
@@ -167,17 +167,17 @@ def test_putting_in_goes_part_by_part(engine):
     more = True
     while more:
         with unit_of_work(engine) as db:
-            more = index_questions(db, most=5)
+            more = index_questions(db, limit=5)
         calls += 1
     assert calls == 3
 
 
 def test_what_is_not_there_is_said_by_name(world):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         with pytest.raises(NotFound, match="no dataset 'other'"):
-            find(db, by=BY, search=Search(dataset="other"))
+            search_questions(db, by=BY, search=Search(dataset="other"))
         with pytest.raises(NotFound, match="no question 'Q99'"):
-            question_number(db, by=BY, dataset="demo", question="Q99")
+            load_question_number(db, by=BY, dataset="demo", question_id="Q99")
     with pytest.raises(InvalidValue, match="500 are the most"):
         Search(dataset="demo", words="x" * 501)
 
@@ -196,9 +196,9 @@ def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
             db, by=BY, dataset="demo", name="v1", out=tmp_path / "v1",
             workspace=Workspace(home=tmp_path, database_url=""), now=NOW.replace(hour=20),
         )  # fmt: skip
-    with reading(world.engine) as db:
-        found = history(db, by=BY, question_number=2)
-    lines = [told(event, found.question) for event in found.events]
+    with read_only_session(world.engine) as db:
+        found = load_history(db, by=BY, question_number=2)
+    lines = [describe_event(event, found.question) for event in found.events]
     assert [line for line, _ in lines] == [
         "imported from demo.jsonl (native) into demo",
         "drawn into batch first",
@@ -221,9 +221,9 @@ def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
 )
 def test_the_history_says_whether_the_radiograph_was_on_screen(world, image, said_of_it):
     give(world, replace(reject(world, question=2), image=image))
-    with reading(world.engine) as db:
-        found = history(db, by=BY, question_number=2)
-    [(_, details)] = [told(event, found.question) for event in found.events if event.what == "verdict"]
+    with read_only_session(world.engine) as db:
+        found = load_history(db, by=BY, question_number=2)
+    [(_, details)] = [describe_event(event, found.question) for event in found.events if event.what == "verdict"]
     assert [line for line in details if "radiograph" in line] == said_of_it
 
 

@@ -13,7 +13,7 @@ from domain.batches import AssignmentState
 from domain.errors import DomainError, NotFound, Refused
 from review import service as review
 from storage.rows import ClaimRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give, state
 from tests.storage.worlds import NOW, World, close, make_world
 
@@ -95,7 +95,7 @@ def test_a_claim_that_ran_out_goes_to_whoever_asks(world):
 def test_a_draft_gives_a_claim_its_full_time_again(world):
     number = claim(world).question
     with unit_of_work(world.engine) as db:
-        review.keep_draft(
+        review.save_draft(
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
@@ -105,7 +105,7 @@ def test_a_draft_gives_a_claim_its_full_time_again(world):
             body={},
             now=NOW + timedelta(minutes=20),
         )
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         row = db.execute(select(ClaimRow).where(ClaimRow.question_id == number)).scalar_one()
     assert row.expires_at == NOW + timedelta(minutes=50)
 
@@ -216,15 +216,15 @@ def test_who_is_not_in_the_pool_gets_nothing(engine):
 
 
 def test_a_question_of_the_queue_is_nobodys_before_it_is_claimed(world):
-    with reading(world.engine) as db, pytest.raises(NotFound):
-        review.open_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, question=2, now=NOW)
+    with read_only_session(world.engine) as db, pytest.raises(NotFound):
+        review.load_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, question=2, now=NOW)
 
 
 def test_the_pool_sees_the_batch_and_how_much_is_left(world):
     claim(world, "ruth")
-    with reading(world.engine) as db:
-        [mine] = review.batches_for(db, person=world.people["ruth"])
-        [remos] = review.batches_for(db, person=world.people["remo"])
+    with read_only_session(world.engine) as db:
+        [mine] = review.list_batches_for_reviewer(db, person=world.people["ruth"])
+        [remos] = review.list_batches_for_reviewer(db, person=world.people["remo"])
     assert (mine.place.left, remos.place.left) == (4, 3)
 
 
@@ -247,7 +247,7 @@ def test_many_at_once_get_every_question_once(engine):
     with ThreadPoolExecutor(8) as threads:
         given = [number for part in threads.map(work, ["ruth", "remo"] * 4) for number in part]
     assert set(given) == set(world.questions)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         rows = db.execute(select(ClaimRow.question_id, ClaimRow.state)).all()
     assert sorted(row.question_id for row in rows) == sorted(world.questions)
     assert {row.state for row in rows} == {"done"}

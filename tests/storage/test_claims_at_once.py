@@ -7,18 +7,18 @@ from functools import partial
 
 from sqlalchemy import Engine, func, select
 
-from benchmarks.claims import Found, furnish, work
+from benchmarks.claims import ClaimResults, fill_queue, claim_and_judge
 from storage.rows import ClaimRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 
 
 def test_eight_at_once_take_every_question_twice_and_nobody_is_told_wrongly_that_nothing_is_left(
     engine: Engine,
 ) -> None:
-    people, total = furnish(engine, questions=30, workers=8, overlap=2), Found()
+    people, total = fill_queue(engine, questions=30, workers=8, overlap=2), ClaimResults()
     with ThreadPoolExecutor(len(people)) as threads:
-        for part in threads.map(partial(work, engine), people):
+        for part in threads.map(partial(claim_and_judge, engine), people):
             total.add(part)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         done = db.execute(select(func.count()).where(ClaimRow.state == "done")).scalar_one()
     assert (len(total.kept), done, total.beyond(2), total.falsely_empty) == (60, 60, 0, 0)

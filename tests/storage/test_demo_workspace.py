@@ -18,17 +18,17 @@ from demo import workspace as demo_workspace
 from demo.cases import CASES
 from demo.furnishing import DATASET
 from demo.studying import READERS, STUDY
-from demo.workspace import is_there, make_demo
+from demo.workspace import workspace_exists, make_demo
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
 from reader_study import service as studies
 from reader_study.sheet import ReadingStop
-from review.service import batch_attention, batches_to_settle, disputed, open_sheet, overview
-from sampling.service import drawable, list_batches
+from review.service import compute_batch_attention, list_batches_to_adjudicate, list_disputes, load_sheet, list_batch_overviews
+from sampling.service import list_drawable_datasets, list_batches
 from storage.engine import make_engine
-from storage.reader_study.cases import cases_of
-from storage.reader_study.readings import readings_of
-from storage.unit_of_work import reading, unit_of_work
+from storage.reader_study.cases import list_cases
+from storage.reader_study.readings import iterate_readings
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 
 pytestmark = pytest.mark.full
@@ -49,20 +49,20 @@ def place(folder) -> Workspace:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     workspace = place(tmp_path_factory.mktemp("demo"))
-    made = make_demo(workspace, now=NOW, say=lambda _: None, **SMALL)
+    made = make_demo(workspace, now=NOW, report_progress=lambda _: None, **SMALL)
     return workspace, made
 
 
 @pytest.fixture
 def db(made):
     engine = make_engine(made[0].database_url)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         yield db
     engine.dispose()
 
 
 def test_all_questions_of_the_file_are_in(made, db):
-    assert drawable(db, by=command_line_person()) == {DATASET: made[1].questions}
+    assert list_drawable_datasets(db, by=command_line_person()) == {DATASET: made[1].questions}
 
 
 def test_nothing_of_the_making_is_left(made):
@@ -80,23 +80,23 @@ def test_everybody_is_marked_as_demo_and_each_role_is_there(db):
 def test_there_are_batches_of_each_way_of_judging_partly_done(db):
     batches = [batch for batch, _ in list_batches(db, by=command_line_person())]
     assert len({(batch.settings.mode, batch.settings.parts) for batch in batches}) == 3
-    assert {each.batch.name for each in overview(db, by=command_line_person())} == {
+    assert {each.batch.name for each in list_batch_overviews(db, by=command_line_person())} == {
         batch.name for batch in batches
     }
 
 
 def test_the_demos_readers_are_simulated_and_right_as_often_as_the_papers(db):
     by = command_line_person()
-    progress = studies.study_progress(db, by=by, study=STUDY)
+    progress = studies.load_study_progress(db, by=by, study=STUDY)
     assert [each.reader.name for each in progress] == [reader.name for reader in READERS]
     assert all(each.reader.simulated and each.done == each.total > 50 for each in progress)
-    study = studies.study_summary(db, by=by, study=STUDY).study
+    study = studies.load_study_summary(db, by=by, study=STUDY).study
     assert study.simulated
-    keys = {case.shown.id: case for case in cases_of(db, study_id=study.id)}
+    keys = {case.shown.id: case for case in list_cases(db, study_id=study.id)}
     for reader, each in zip(READERS, progress, strict=True):
         first = [
             reading
-            for reading in readings_of(db, study_id=each.reader.study_id, reader_id=each.reader.id)
+            for reading in iterate_readings(db, study_id=each.reader.study_id, reader_id=each.reader.id)
             if not reading.key.repeat
         ]
         right = sum(keys[reading.key.case_id].is_right(reading.answer) for reading in first)
@@ -106,9 +106,9 @@ def test_the_demos_readers_are_simulated_and_right_as_often_as_the_papers(db):
 def test_one_batch_was_judged_twice_with_disputes_to_settle_and_hidden_questions(db):
     by = command_line_person()
     ravi = next(each for each in list_people(db, by=by) if each.name == "ravi")
-    [batch] = batches_to_settle(db, person=ravi)
-    assert disputed(db, person=ravi, batch_id=batch.id)
-    together, *each = batch_attention(db, by=by, batch=batch.name).reviewers
+    [batch] = list_batches_to_adjudicate(db, person=ravi)
+    assert list_disputes(db, person=ravi, batch_id=batch.id)
+    together, *each = compute_batch_attention(db, by=by, batch=batch.name).reviewers
     assert [one.person for one in each] == ["Renate Reviewer", "Rosa Reviewer"]
     assert together.attention.pairs
     assert together.attention.faults[0].found.count
@@ -116,7 +116,7 @@ def test_one_batch_was_judged_twice_with_disputes_to_settle_and_hidden_questions
 
 def test_the_demos_reader_finds_a_study_with_a_guideline(db):
     leo = next(each for each in list_people(db, by=command_line_person()) if each.name == "leo")
-    [found] = studies.studies_for(db, person=leo)
+    [found] = studies.list_studies_for_reader(db, person=leo)
     stop = studies.open_case(db, person=leo, study_id=found.study.id, now=NOW)
     assert found.place.training == 2
     assert isinstance(stop, ReadingStop)
@@ -127,7 +127,7 @@ def test_a_reviewer_finds_an_open_question_with_images(db):
     person = next(each for each in list_people(db, by=command_line_person()) if each.name == "rosa")
     batches = [batch for batch, _ in list_batches(db, by=command_line_person())]
     batch = next(each for each in batches if each.name == "Round 1")
-    sheet = open_sheet(db, person=person, batch_id=batch.id, now=NOW)
+    sheet = load_sheet(db, person=person, batch_id=batch.id, now=NOW)
     assert sheet.place.done > 0
     assert all(each.sha256 for each in sheet.exam.radiographs)
 
@@ -140,7 +140,7 @@ def test_the_hidden_key_lies_beside_the_file(made):
 def test_a_workspace_that_is_there_is_left_as_it_is(made):
     before = (made[0].home / "overread.sqlite").read_bytes()
     with pytest.raises(AlreadyThere, match="there already"):
-        make_demo(made[0], now=NOW, say=lambda _: None, **SMALL)
+        make_demo(made[0], now=NOW, report_progress=lambda _: None, **SMALL)
     assert (made[0].home / "overread.sqlite").read_bytes() == before
 
 
@@ -149,7 +149,7 @@ def test_a_real_workspace_is_not_made_anew(tmp_path):
     workspace.home.mkdir()
     (workspace.home / "overread.sqlite").write_bytes(b"somebody's")
     with pytest.raises(Refused, match="no demo workspace"):
-        make_demo(workspace, now=NOW, say=lambda _: None, again=True, **SMALL)
+        make_demo(workspace, now=NOW, report_progress=lambda _: None, replace_existing=True, **SMALL)
     assert (workspace.home / "overread.sqlite").read_bytes() == b"somebody's"
 
 
@@ -159,10 +159,10 @@ def test_an_interrupted_demo_leaves_no_workspace(tmp_path, monkeypatch):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo_workspace, "_mark", interrupted)
+    monkeypatch.setattr(demo_workspace, "_write_marker", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        make_demo(workspace, now=NOW, say=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]})
-    assert not is_there(workspace)
+        make_demo(workspace, now=NOW, report_progress=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]})
+    assert not workspace_exists(workspace)
     assert list(workspace.home.iterdir()) == []
 
 
@@ -171,23 +171,23 @@ def test_what_a_killed_demo_left_is_swept_away_later(tmp_path):
     left = workspace.home / ".demo-in-the-making-x"
     left.mkdir(parents=True)
     os.utime(left, (0, 0))
-    demo_workspace._sweep(workspace.home, now=NOW)
+    demo_workspace._remove_stale_builds(workspace.home, now=NOW)
     assert not left.exists()
 
 
 def test_a_demo_is_made_anew_and_what_was_done_in_it_is_gone(made, tmp_path):
     workspace = place(tmp_path)
     few = {**SMALL, "cases": SMALL["cases"][:3]}
-    make_demo(workspace, now=NOW, say=lambda _: None, **few)
+    make_demo(workspace, now=NOW, report_progress=lambda _: None, **few)
     engine = make_engine(workspace.database_url)
     with unit_of_work(engine) as db:
         from accounts.service import disable_person
 
         disable_person(db, by=command_line_person(), name="leo", now=NOW)
     engine.dispose()
-    make_demo(workspace, now=NOW, say=lambda _: None, again=True, **few)
+    make_demo(workspace, now=NOW, report_progress=lambda _: None, replace_existing=True, **few)
     engine = make_engine(workspace.database_url)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert all(person.disabled_at is None for person in list_people(db, by=command_line_person()))
     engine.dispose()
 
@@ -208,18 +208,18 @@ def test_a_demo_with_a_real_person_in_it_is_not_made_anew(tmp_path):
         )  # fmt: skip
     engine.dispose()
     with pytest.raises(Refused, match="grace"):
-        make_demo(workspace, now=NOW, say=lambda _: None, again=True, **SMALL)
+        make_demo(workspace, now=NOW, report_progress=lambda _: None, replace_existing=True, **SMALL)
 
 
 def test_an_empty_database_on_a_server_takes_a_demo(tmp_path, postgres_engine):
     workspace = replace(
         place(tmp_path), database_url=postgres_engine.url.render_as_string(hide_password=False)
     )
-    assert not is_there(workspace)
-    make_demo(workspace, now=NOW, say=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]})
-    assert is_there(workspace)
+    assert not workspace_exists(workspace)
+    make_demo(workspace, now=NOW, report_progress=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]})
+    assert workspace_exists(workspace)
     with pytest.raises(Refused, match="on a server"):
-        make_demo(workspace, now=NOW, say=lambda _: None, again=True, **SMALL)
+        make_demo(workspace, now=NOW, report_progress=lambda _: None, replace_existing=True, **SMALL)
 
 
 def test_ctrl_c_ends_the_command_and_leaves_nothing(tmp_path):

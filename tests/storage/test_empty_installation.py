@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import make_url
 
 from domain.errors import NotNow
-from storage.engine import engine_for
-from storage.health import health_of
+from storage.engine import get_engine
+from storage.health import run_health_checks
 from storage.images.files import _bucket_store
 from storage.schema import prepare_workspace
 from storage.workspace import current_workspace
@@ -36,9 +36,9 @@ def empty_database(request, monkeypatch):
         url = make_url(server).set(database=name).render_as_string(hide_password=False)
         monkeypatch.setenv("OVERREAD_DATABASE_URL", url)
         yield
-        engine_for(url).dispose()
+        get_engine(url).dispose()
         administration.exec_driver_sql(f'DROP DATABASE "{name}" WITH (FORCE)')
-    engine_for.cache_clear()
+    get_engine.cache_clear()
 
 
 @pytest.fixture(params=["folder", "bucket"])
@@ -56,7 +56,7 @@ def installation(request, empty_database, tmp_path, monkeypatch):
 
 def test_the_first_start_makes_it_ready(installation):
     prepare_workspace()
-    assert [check for check in health_of(installation) if not check.good] == []
+    assert [check for check in run_health_checks(installation) if not check.good] == []
 
 
 def test_a_workspace_folder_that_can_not_be_created_is_named(tmp_path, monkeypatch):

@@ -14,21 +14,21 @@ from sqlalchemy import Engine
 from accounts.service import command_line_person
 from cli import main
 from domain.adjudications import Adjudication
-from domain.batches import BatchSettings, Parts
+from domain.batches import BatchSettings, FormScope
 from domain.corrections import Correction
 from domain.errors import NotFound, Refused
 from domain.verdicts import Decision, ErrorKind
-from review.service import estimable, estimate_groups, estimate_whole
+from review.service import list_estimable_batches, estimate_groups, estimate_dataset
 from storage.review.adjudications import add_adjudication
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import judged_world, write
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, World, assign_all, make_batch, make_world
 
 
 def whole(world: World, batches=None):
-    with reading(world.engine) as db:
-        return estimate_whole(db, by=command_line_person(), dataset="demo", batches=batches)
+    with read_only_session(world.engine) as db:
+        return estimate_dataset(db, by=command_line_person(), dataset="demo", batches=batches)
 
 
 def kind(found, name: ErrorKind):
@@ -89,9 +89,9 @@ def test_an_adjudicator_who_mends_the_key_has_found_a_key_error(engine: Engine) 
 
 
 def test_a_batch_of_image_alignment_alone_does_not_count(engine: Engine) -> None:
-    world = make_world(engine, settings=BatchSettings(parts=Parts.IMAGE_ALIGNMENT), assigned_to=("ruth",))
-    with reading(engine) as db:
-        assert estimable(db, by=command_line_person()) == {}
+    world = make_world(engine, settings=BatchSettings(parts=FormScope.IMAGE_ALIGNMENT), assigned_to=("ruth",))
+    with read_only_session(engine) as db:
+        assert list_estimable_batches(db, by=command_line_person()) == {}
     with pytest.raises(Refused, match="only image alignment was judged"):
         whole(world)
 
@@ -114,7 +114,7 @@ def test_rates_by_prompt_version_and_batch_stand_side_by_side_with_examples(engi
     world = make_world(engine, assigned_to=("ruth",))
     for question in range(1, 7):
         give(world, reject(world, question=question, kind=ErrorKind.COMPARISON))
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         by = command_line_person()
         tasks = estimate_groups(db, by=by, dataset="demo", group="task", examples=True)
         batches = estimate_groups(db, by=by, dataset="demo", group="batch")

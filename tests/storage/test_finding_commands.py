@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 import cli
-from storage.engine import current_engine, engine_for
+from storage.engine import current_engine, get_engine
 from tests.golden.release_world import judged_world
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def judged(sqlite_template, tmp_path_factory):
         engine = current_engine()
         judged_world(engine)
         engine.dispose()
-        engine_for.cache_clear()
+        get_engine.cache_clear()
     return home
 
 
@@ -40,7 +40,7 @@ def workspace(judged, tmp_path, monkeypatch):
     monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
     yield home
     current_engine().dispose()
-    engine_for.cache_clear()
+    get_engine.cache_clear()
 
 
 def printed(capsys, *arguments, code=0):
@@ -118,7 +118,7 @@ def test_a_backup_is_checked_restored_and_on_record(workspace, tmp_path, capsys,
     capsys.readouterr()
 
     current_engine().dispose()
-    engine_for.cache_clear()
+    get_engine.cache_clear()
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "another"))
     restored = printed(capsys, "restore", str(file), code=1)  # 1: the world's images are rows without files
     assert "have the rows and the hashes of the backup" in restored

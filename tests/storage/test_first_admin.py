@@ -9,7 +9,7 @@ import pytest
 from accounts import service as accounts
 from domain.errors import InvalidValue, NotSignedIn, Refused
 from domain.people import Role
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.signing_in import BY, NOON, PASSWORD, add
 
 CODE = "ABCDE-FGHJK-LMNPQ"
@@ -17,7 +17,7 @@ CODE = "ABCDE-FGHJK-LMNPQ"
 
 def make(engine, code=CODE, now=NOON) -> None:
     with unit_of_work(engine) as db:
-        accounts.make_first_admin_code(db, by=BY, code=code, now=now)
+        accounts.create_first_admin_code(db, by=BY, code=code, now=now)
 
 
 def become(engine, code=CODE, *, name="ada", password=PASSWORD, now=NOON):
@@ -30,8 +30,8 @@ def become(engine, code=CODE, *, name="ada", password=PASSWORD, now=NOON):
 def test_the_code_makes_an_admin_with_that_password(engine):
     make(engine)
     assert become(engine, "abcde fghjk lmnpq").roles == {Role.ADMIN}
-    with reading(engine) as db:
-        assert accounts.check_password(db, name="ada", password=PASSWORD).name == "ada"
+    with read_only_session(engine) as db:
+        assert accounts.authenticate(db, name="ada", password=PASSWORD).name == "ada"
 
 
 @pytest.mark.parametrize("code", ["", "ABCDE-FGHJK-LMNPR", "-"])
@@ -44,8 +44,8 @@ def test_another_code_makes_nobody(engine, code):
 def test_it_holds_for_an_hour(engine):
     make(engine)
     with pytest.raises(NotSignedIn, match="older than an hour"):
-        become(engine, now=NOON + accounts.CODE_HOLDS)
-    become(engine, now=NOON + accounts.CODE_HOLDS - timedelta(seconds=1))
+        become(engine, now=NOON + accounts.CODE_LIFETIME)
+    become(engine, now=NOON + accounts.CODE_LIFETIME - timedelta(seconds=1))
 
 
 def test_a_new_code_ends_the_one_before(engine):

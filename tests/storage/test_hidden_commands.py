@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import cli
-from storage.review.hidden import hidden_questions
-from storage.unit_of_work import reading, unit_of_work
+from storage.review.hidden import list_hidden_questions
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import assign_all, make_batch, make_world
 
@@ -29,8 +29,8 @@ def world(workspace_engine):
 
 
 def hidden(world):
-    with reading(world.engine) as db:
-        return hidden_questions(db, batch_id=world.batch.id)
+    with read_only_session(world.engine) as db:
+        return list_hidden_questions(db, batch_id=world.batch.id)
 
 
 def shown(capsys):

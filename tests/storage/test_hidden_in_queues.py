@@ -7,8 +7,8 @@ from dataclasses import replace
 from domain.batches import AssignmentState
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from review import service as review
-from storage.review.hidden import hidden_questions
-from storage.unit_of_work import reading, unit_of_work
+from storage.review.hidden import list_hidden_questions
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give, state
 from tests.storage.worlds import NOW, World, make_batch, make_world
 
@@ -18,13 +18,13 @@ PLAN = HiddenPlan(repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_S
 def hide(world: World, plan: HiddenPlan) -> review.HiddenSummary:
     with unit_of_work(world.engine) as db:
         return review.hide_questions(
-            db, by=world.people["cora"], batch="asked", plan=plan, veil=0x1234_5678_9ABC, now=NOW
+            db, by=world.people["cora"], batch="asked", plan=plan, mask_secret=0x1234_5678_9ABC, now=NOW
         )
 
 
 def hidden(world: World):
-    with reading(world.engine) as db:
-        return hidden_questions(db, batch_id=world.batch.id, person_id=world.people["ruth"].id)
+    with read_only_session(world.engine) as db:
+        return list_hidden_questions(db, batch_id=world.batch.id, person_id=world.people["ruth"].id)
 
 
 def test_in_a_shared_queue_they_come_once_enough_is_judged_and_the_total_never_moves(engine):
@@ -39,8 +39,8 @@ def test_in_a_shared_queue_they_come_once_enough_is_judged_and_the_total_never_m
             return review.claim_next(db, person=ruth, batch_id=batch.id, after=after, now=NOW).question
 
     def total():
-        with reading(engine) as db:
-            (mine,) = review.batches_for(db, person=ruth)
+        with read_only_session(engine) as db:
+            (mine,) = review.list_batches_for_reviewer(db, person=ruth)
         return mine.place.total
 
     met, last = [], None
@@ -55,7 +55,7 @@ def test_in_a_shared_queue_they_come_once_enough_is_judged_and_the_total_never_m
     while (number := take(last)) is not None:
         last = number
         met.append(number)
-        with reading(engine) as db:
+        with read_only_session(engine) as db:
             assert review.may_hand_back(db, person=ruth, batch_id=batch.id, question_number=number)
         give(world, accept(world, question=number))
         assert total() == whole

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
-from browsing.service import index_questions, search_index
-from domain.batches import AssignmentState, BatchSettings, Parts
+from browsing.service import index_questions, load_search_index_state
+from domain.batches import AssignmentState, BatchSettings, FormScope
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from domain.verdicts import ErrorKind
@@ -17,10 +17,10 @@ from release.service import preview_release
 from review import service as review
 from review.service.hidden_planning import plan_hidden
 from storage.intake.datasets import list_datasets
-from storage.review.hidden import hidden_questions
+from storage.review.hidden import list_hidden_questions
 from storage.rows import AuditRow, BatchQuestionRow, QuestionRow
-from storage.sampling.frames import dataset_names, dataset_sizes
-from storage.unit_of_work import reading, unit_of_work
+from storage.sampling.frames import list_dataset_names, load_dataset_sizes
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import write
 from tests.storage.judgements import accept, give, reject, state
 from tests.storage.worlds import NOW, World, assign_all, make_batch, make_world
@@ -41,20 +41,20 @@ def world(engine) -> World:
 
 def hide(world: World, plan: HiddenPlan = PLAN, name: str = "asked") -> review.HiddenSummary:
     with unit_of_work(world.engine) as db:
-        return review.hide_questions(db, by=world.people["cora"], batch=name, plan=plan, veil=VEIL, now=NOW)
+        return review.hide_questions(db, by=world.people["cora"], batch=name, plan=plan, mask_secret=VEIL, now=NOW)
 
 
 def hidden(world: World, name: str = "ruth"):
-    with reading(world.engine) as db:
-        return hidden_questions(db, batch_id=world.batch.id, person_id=world.people[name].id)
+    with read_only_session(world.engine) as db:
+        return list_hidden_questions(db, batch_id=world.batch.id, person_id=world.people[name].id)
 
 
 def walk(world: World, name: str = "ruth") -> list[int]:
     """Accept that person's questions one by one; return them in the order in which they came."""
     met: list[int] = []
     while True:
-        with reading(world.engine) as db:
-            sheet = review.open_sheet(db, person=world.people[name], batch_id=world.batch.id, now=NOW)
+        with read_only_session(world.engine) as db:
+            sheet = review.load_sheet(db, person=world.people[name], batch_id=world.batch.id, now=NOW)
         if sheet is None:
             return met
         met.append(sheet.question_number)
@@ -62,8 +62,8 @@ def walk(world: World, name: str = "ruth") -> list[int]:
 
 
 def attention(world: World) -> review.BatchAttention:
-    with reading(world.engine) as db:
-        return review.batch_attention(db, by=world.people["cora"], batch="asked")
+    with read_only_session(world.engine) as db:
+        return review.compute_batch_attention(db, by=world.people["cora"], batch="asked")
 
 
 # ------------------------------------------------------------------------------------------------- hiding
@@ -75,7 +75,7 @@ def test_a_reviewer_gets_the_share_of_repeats_and_the_planted_ones(world):
 
 
 def test_the_preview_says_what_is_hidden_then(world):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         would = review.preview_hiding(db, by=world.people["cora"], batch="asked", plan=PLAN)
     done = hide(world)
     assert (would.total, would.faults) == (done.total, done.faults)
@@ -95,7 +95,7 @@ def test_a_repeat_comes_after_the_distance_and_never_next_to_its_exam(world):
 
 
 def test_the_same_seed_hides_the_same_and_another_does_not(world):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         first, again, other = (
             plan_hidden(db, world.batch, replace(PLAN, seed=seed))[0] for seed in (3, 3, 4)
         )
@@ -106,7 +106,7 @@ def test_what_is_planted_is_a_sound_question_that_the_reviewer_never_had(world):
     hide(world)
     planted = [each for each in hidden(world) if each.kind is HiddenKind.PLANTED]
     assert {each.source for each in planted} <= set(world.questions[30:])
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         for each in planted:
             made, source = (
                 db.execute(select(QuestionRow).where(QuestionRow.id == number)).scalar_one()
@@ -125,7 +125,7 @@ def test_hiding_again_adds_only_what_is_lacking(world):
 
 
 def test_a_fault_that_the_batch_does_not_ask_for_is_refused(engine):
-    made = make_world(engine, assigned_to=["ruth"], settings=BatchSettings(parts=Parts.KEY))
+    made = make_world(engine, assigned_to=["ruth"], settings=BatchSettings(parts=FormScope.KEY))
     plan = replace(PLAN, faults=(PlantedFault.WRONG_SIDE,))
     with pytest.raises(InvalidValue, match="asks for key, so nobody could find: wrong side"):
         hide(made, plan, "first")
@@ -136,9 +136,9 @@ def test_a_reviewer_may_neither_hide_nor_look_nor_measure(world):
     asked = {"by": ruth, "batch": "asked"}
     with unit_of_work(world.engine) as db:
         for refused in (
-            lambda: review.hide_questions(db, **asked, plan=PLAN, veil=VEIL, now=NOW),
-            lambda: review.hidden_lines(db, **asked),
-            lambda: review.batch_attention(db, **asked),
+            lambda: review.hide_questions(db, **asked, plan=PLAN, mask_secret=VEIL, now=NOW),
+            lambda: review.list_hidden_questions(db, **asked),
+            lambda: review.compute_batch_attention(db, **asked),
             lambda: review.remove_hidden(db, **asked, numbers=[1], why="so", now=NOW),
         ):
             with pytest.raises(NotAllowed):
@@ -150,15 +150,15 @@ def test_nothing_hidden_is_in_any_count_of_the_batch(world):
     cora = world.people["cora"]
 
     def counted():
-        with reading(world.engine) as db:
-            (overview,) = [each for each in review.overview(db, by=cora) if each.batch.id == world.batch.id]
+        with read_only_session(world.engine) as db:
+            (overview,) = [each for each in review.list_batch_overviews(db, by=cora) if each.batch.id == world.batch.id]
             return (
                 replace(overview, done=0, left=0),
                 overview.done + overview.left,
-                review.batch_load(db, by=cora, batch="asked").unassigned,
+                review.load_batch_workload(db, by=cora, batch="asked").unassigned,
                 [each.name for each in list_datasets(db)],
-                dataset_names(db),
-                dataset_sizes(db),
+                list_dataset_names(db),
+                load_dataset_sizes(db),
                 db.execute(select(func.count()).select_from(BatchQuestionRow)).scalar_one(),
             )
 
@@ -166,9 +166,9 @@ def test_nothing_hidden_is_in_any_count_of_the_batch(world):
     hide(world)
     walk(world)
     assert counted() == before
-    with reading(world.engine) as db:
-        said = review.progress(db, by=cora, batch="asked", now=NOW)
-        agreement = review.batch_agreement(db, by=cora, batch="asked")
+    with read_only_session(world.engine) as db:
+        said = review.load_progress(db, by=cora, batch="asked", now=NOW)
+        agreement = review.compute_batch_agreement(db, by=cora, batch="asked")
     assert said.reviewed == 30
     assert sum(block.last - block.first + 1 for block in agreement.drift[world.people["ruth"].id]) == 30
 
@@ -177,13 +177,13 @@ def test_nothing_hidden_waits_for_the_search_index_or_comes_into_it(world):
     def indexed():
         with unit_of_work(world.engine) as db:
             assert not index_questions(db)
-        with reading(world.engine) as db:
-            return search_index(db).through
+        with read_only_session(world.engine) as db:
+            return load_search_index_state(db).through
 
     before = indexed()
     hide(world)
-    with reading(world.engine) as db:
-        assert not search_index(db).behind
+    with read_only_session(world.engine) as db:
+        assert not load_search_index_state(db).behind
     assert indexed() == before
 
 
@@ -195,14 +195,14 @@ def test_verdicts_on_hidden_questions_change_no_release_no_estimate_no_agreement
 
     def figures(out):
         write(world, out, batches=["asked"])
-        with reading(world.engine) as db:
+        with read_only_session(world.engine) as db:
             return (
                 {each.name: each.read_bytes() for each in out.rglob("*") if each.is_file()},
                 preview_release(db, by=cora, dataset="demo", batches=["asked"]),
-                review.estimate_whole(db, by=cora, dataset="demo", batches=["asked"]).estimates,
-                review.progress(db, by=cora, batch="asked", now=NOW),
-                review.batch_agreement(db, by=cora, batch="asked"),
-                review.batch_load(db, by=cora, batch="asked").people[0].left,
+                review.estimate_dataset(db, by=cora, dataset="demo", batches=["asked"]).estimates,
+                review.load_progress(db, by=cora, batch="asked", now=NOW),
+                review.compute_batch_agreement(db, by=cora, batch="asked"),
+                review.load_batch_workload(db, by=cora, batch="asked").people[0].left,
             )
 
     before = figures(tmp_path / "before" / "v1")
@@ -216,8 +216,8 @@ def test_repeats_are_no_dispute(world):
     numbers = [each.number for each in hidden(world)]
     for number in numbers:
         give(world, reject(world, question=number))
-    with reading(world.engine) as db:
-        found = review.batch_agreement(db, by=world.people["cora"], batch="asked")
+    with read_only_session(world.engine) as db:
+        found = review.compute_batch_agreement(db, by=world.people["cora"], batch="asked")
     assert found.shared == 0
 
 
@@ -273,7 +273,7 @@ def test_a_removed_one_leaves_the_queue_and_the_figures_and_stays_on_record(worl
     assert state(world, judged.number) is AssignmentState.DONE
     assert state(world, open_.number) is AssignmentState.WITHDRAWN
     assert (attention(world).hidden, attention(world).removed) == (6, 2)
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         entry = db.execute(select(AuditRow).where(AuditRow.what == "remove hidden questions")).scalar_one()
     assert str(judged.number) in entry.old
     assert entry.why == "the key was wrong before"

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from domain.errors import InvalidValue, NotFound, NotNow, Refused
-from storage.images.files import image_store, keep_image, read_image
+from storage.images.files import get_image_store, store_image, read_image
 from storage.workspace import Workspace, current_workspace
 from tests.storage.bucket_server import BUCKET, running_bucket_server
 
@@ -33,35 +33,35 @@ def workspace(request, tmp_path, monkeypatch):
 
 def change(workspace: Workspace, content: bytes) -> None:
     """Replace the bytes of the stored image without the workspace's knowledge."""
-    image_store(workspace).keep(SHA256, content)
+    get_image_store(workspace).keep(SHA256, content)
 
 
 def test_what_is_kept_is_read_back_to_the_byte(workspace):
-    assert keep_image(workspace, content=CONTENT) == SHA256
+    assert store_image(workspace, content=CONTENT) == SHA256
     assert read_image(workspace, sha256=SHA256) == CONTENT
 
 
 def test_a_file_that_is_kept_is_held(workspace):
-    store = image_store(workspace)
+    store = get_image_store(workspace)
     assert not store.holds(SHA256)
-    keep_image(workspace, content=CONTENT)
+    store_image(workspace, content=CONTENT)
     assert store.holds(SHA256)
 
 
 def test_the_same_bytes_are_kept_once(workspace):
-    assert keep_image(workspace, content=CONTENT) == keep_image(workspace, content=CONTENT)
+    assert store_image(workspace, content=CONTENT) == store_image(workspace, content=CONTENT)
 
 
 def test_a_file_on_this_disk_has_the_bytes(workspace):
-    keep_image(workspace, content=CONTENT)
-    with image_store(workspace).on_disk(SHA256) as path:
+    store_image(workspace, content=CONTENT)
+    with get_image_store(workspace).on_disk(SHA256) as path:
         assert path.read_bytes() == CONTENT
 
 
 def test_a_missing_file_is_said_to_be_missing(workspace):
     with pytest.raises(NotFound, match=f"has no image {SHA256}; import it again"):
         read_image(workspace, sha256=SHA256)
-    with pytest.raises(NotFound, match="import it again"), image_store(workspace).on_disk(SHA256):
+    with pytest.raises(NotFound, match="import it again"), get_image_store(workspace).on_disk(SHA256):
         pass
 
 
@@ -72,26 +72,26 @@ def test_changed_bytes_are_not_given_out(workspace):
 
 
 def test_a_removed_file_is_gone_and_removing_it_again_does_no_harm(workspace):
-    keep_image(workspace, content=CONTENT)
+    store_image(workspace, content=CONTENT)
     for _ in range(2):
-        image_store(workspace).remove(SHA256)
-    assert not image_store(workspace).holds(SHA256)
+        get_image_store(workspace).remove(SHA256)
+    assert not get_image_store(workspace).holds(SHA256)
 
 
 def test_a_store_that_works_passes_its_check(workspace):
-    image_store(workspace).check()
+    get_image_store(workspace).check()
 
 
 def test_a_name_that_is_no_sha256_leads_nowhere(workspace):
     with pytest.raises(ValueError, match="no SHA-256"):
-        image_store(workspace).read("../../etc/passwd")
+        get_image_store(workspace).read("../../etc/passwd")
 
 
 def test_a_bucket_that_is_not_there_fails_its_check(server, tmp_path, monkeypatch):
     for name, value in server.settings("x").items():
         monkeypatch.setenv(name, value.replace(BUCKET, "no-such-bucket"))
     with pytest.raises(NotNow, match="no-such-bucket"):
-        image_store(current_workspace()).check()
+        get_image_store(current_workspace()).check()
 
 
 def test_a_server_that_is_away_is_said_to_be_away(monkeypatch):

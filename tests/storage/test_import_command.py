@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 import cli
 from storage.rows import ImageRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import read_only_session
 from tests.golden.question_files import HERE, WORLDS, write_image
 
 
@@ -26,7 +26,7 @@ def published(tmp_path):
 def test_rexvqa_comes_in_whichever_of_its_folders_is_named(workspace_engine, published, named):
     file = published / "metadata" / "test_vqa_data.json"
     assert _imported(file, published / named) == 0
-    with reading(workspace_engine) as db:
+    with read_only_session(workspace_engine) as db:
         assert db.execute(select(func.count()).select_from(ImageRow)).scalar_one() == 3
 
 

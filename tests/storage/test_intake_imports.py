@@ -6,18 +6,18 @@ import pytest
 from sqlalchemy import inspect, select, text
 
 from domain.boxes import Box
-from domain.draw_hash import draw_hash
+from domain.draw_hash import compute_draw_hash
 from domain.errors import NotAllowed
 from domain.people import Person, Role
 from domain.vocabulary import View
 from intake import parsing_process
 from intake.service import import_questions
-from storage.intake.bulk import FEW
-from storage.intake.datasets import imported_files
+from storage.intake.bulk import REBUILD_INDEXES_BELOW
+from storage.intake.datasets import list_imported_files
 from storage.intake.exams import load_exam
 from storage.intake.questions import load_questions
 from storage.rows import QuestionRow, metadata
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import NOW, Importer, lines, record
 
@@ -28,13 +28,13 @@ def importer(engine, tmp_path):
 
 
 def questions(importer):
-    with reading(importer.engine) as db:
+    with read_only_session(importer.engine) as db:
         numbers = list(db.execute(select(QuestionRow.id).order_by(QuestionRow.id)).scalars())
         return [question for _, question in load_questions(db, question_ids=numbers)]
 
 
 def exam(importer, number=1):
-    with reading(importer.engine) as db:
+    with read_only_session(importer.engine) as db:
         return load_exam(db, exam_id=number, with_report=True)
 
 
@@ -42,8 +42,8 @@ def test_questions_keep_the_order_of_the_file_and_the_hash_they_are_drawn_by(imp
     report = importer(lines(record(2), record(1), record(3)), images=importer.images)
     assert (report.questions, report.exams, report.images, report.refused) == (3, 1, 1, 0)
     assert [each.id for each in questions(importer)] == ["q-2", "q-1", "q-3"]
-    with reading(importer.engine) as db:
-        assert dict(db.execute(select(QuestionRow.key, QuestionRow.draw_hash)).all())["q-1"] == draw_hash(
+    with read_only_session(importer.engine) as db:
+        assert dict(db.execute(select(QuestionRow.key, QuestionRow.draw_hash)).all())["q-1"] == compute_draw_hash(
             "q-1"
         )
 
@@ -51,8 +51,8 @@ def test_questions_keep_the_order_of_the_file_and_the_hash_they_are_drawn_by(imp
 def test_the_file_is_written_down_with_its_hash_and_counts(importer):
     importer(lines(record(1)))
     importer(lines(record(1), record(2), record(3, answer=[9])), skip_known=True, skip_bad=True)
-    with reading(importer.engine) as db:
-        last, first = imported_files(db, dataset_id=1)
+    with read_only_session(importer.engine) as db:
+        last, first = list_imported_files(db, dataset_id=1)
     assert (last.questions, last.known, last.refused, first.questions) == (1, 1, 1, 1)
     assert len(last.file_sha256) == 64
 
@@ -149,7 +149,7 @@ def test_a_large_file_is_parsed_by_a_process_of_its_own_with_the_same_result(imp
     records[2_000]["answer"] = [9]
     content = lines(*records)
     importer(content, skip_bad=True, dataset="here")
-    monkeypatch.setattr(parsing_process, "LARGE", 1)
+    monkeypatch.setattr(parsing_process, "LARGE_FILE_BYTES", 1)
     monkeypatch.setattr("intake.service.LARGE", 1)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     report = importer(content, skip_bad=True, dataset="there")
@@ -172,7 +172,7 @@ def test_a_dataset_of_many_questions_is_asked_by_its_index(importer, monkeypatch
     monkeypatch.setattr("intake.service.batch_writer.FEW", 3)
     report = importer.refused(lines(record(4), record(5)))
     assert [each.record for each in report.refusals] == ["line 1"]
-    assert FEW > 1_000
+    assert REBUILD_INDEXES_BELOW > 1_000
 
 
 def test_only_those_who_may_import_do(importer):
@@ -198,7 +198,7 @@ def test_the_stored_json_is_spelt_as_storage_spells_it(importer):
     """Fields that an expert did not change must compare equal, byte for byte."""
     box = {"radiograph": "pa", "label": "l", "box": [1, 2.5, 30, 40]}
     importer(lines(record(boxes=[box], options=["a", "b", "ç", "d"])))
-    with reading(importer.engine) as db:
+    with read_only_session(importer.engine) as db:
         row = db.execute(text("SELECT options, answer, boxes FROM question")).one()
     assert row.options == '["a","b","ç","d"]'
     assert row.answer == "[2]"

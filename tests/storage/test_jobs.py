@@ -24,7 +24,7 @@ from jobs import service as jobs
 from jobs.service import Worker
 from storage.jobs import jobs as stored
 from storage.rows import DatasetRow, JobRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage import job_kinds
 from tests.storage.job_kinds import (
     ADD_ONCE,
@@ -76,8 +76,8 @@ def hold(engine: Engine, name: str, *, kind=HOLD, by: Person = BY) -> Job:
 
 
 def job(engine: Engine, number: int) -> Job:
-    with reading(engine) as db:
-        return jobs.job_numbered(db, by=BY, number=number)
+    with read_only_session(engine) as db:
+        return jobs.load_job(db, by=BY, number=number)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -88,7 +88,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def counter(engine: Engine, dataset: str = "d") -> int:
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         found = db.execute(select(DatasetRow.minimum_explanation).where(DatasetRow.name == dataset))
         return found.scalar_one()
 
@@ -119,7 +119,7 @@ def test_started_twice_at_once_it_is_one_job(engine):
     with ThreadPoolExecutor(2) as threads:
         numbers = [click.result() for click in [threads.submit(click) for _ in range(2)]]
     assert numbers[0] == numbers[1]
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert db.execute(select(func.count()).select_from(JobRow)).scalar_one() == 1
 
 
@@ -148,7 +148,7 @@ def test_of_two_workers_at_once_one_takes_the_job(engine):
             now = utc_now()
             lease = now + timedelta(minutes=1)
             return (
-                stored.take_job(db, number=made.number, worker=name, lease_until=lease, now=now) is not None
+                stored.claim_job(db, number=made.number, worker=name, lease_until=lease, now=now) is not None
             )
 
     with ThreadPoolExecutor(8) as threads:
@@ -161,7 +161,7 @@ def test_a_job_with_a_lease_is_left_alone_and_taken_when_the_lease_has_ended(eng
     def take(name: str, now) -> Job | None:
         with unit_of_work(engine) as db:
             lease = now + timedelta(seconds=30)
-            return stored.take_job(db, number=made.number, worker=name, lease_until=lease, now=now)
+            return stored.claim_job(db, number=made.number, worker=name, lease_until=lease, now=now)
 
     assert take("first", NOW).attempts == 1
     assert take("second", NOW + timedelta(seconds=29)) is None
@@ -272,7 +272,7 @@ def test_stopped_with_its_process_it_is_free_at_once(engine, worker):
 def test_a_kind_that_cannot_be_resumed_is_interrupted_and_can_be_started_again(engine, worker):
     made = hold(engine, "not again", kind=NOT_AGAIN)
     with unit_of_work(engine) as db:
-        stored.take_job(db, number=made.number, worker="killed", lease_until=NOW, now=NOW)
+        stored.claim_job(db, number=made.number, worker="killed", lease_until=NOW, now=NOW)
     worker.take_waiting()
     left = job(engine, made.number)
     assert (left.status, left.message) == (
@@ -280,7 +280,7 @@ def test_a_kind_that_cannot_be_resumed_is_interrupted_and_can_be_started_again(e
         "The server stopped while this was running.",
     )
     with unit_of_work(engine) as db:
-        again = jobs.start_again(db, by=BY, number=made.number, now=utc_now())
+        again = jobs.restart_job(db, by=BY, number=made.number, now=utc_now())
     assert (again.status, again.parameters) == (JobStatus.QUEUED, made.parameters)
 
 
@@ -288,7 +288,7 @@ def test_a_job_that_ends_its_process_three_times_is_not_taken_again(engine, work
     made = hold(engine, "fatal")
     for attempt in range(3):
         with unit_of_work(engine) as db:
-            stored.take_job(db, number=made.number, worker=f"killed {attempt}", lease_until=NOW, now=NOW)
+            stored.claim_job(db, number=made.number, worker=f"killed {attempt}", lease_until=NOW, now=NOW)
     worker.take_waiting()
     assert job(engine, made.number).status is JobStatus.INTERRUPTED
 
@@ -353,15 +353,15 @@ def test_the_latest_job_is_found_until_it_is_dismissed(engine, worker, cora):
     first = start(engine, FAIL, Fail(how="refused"), by=cora, subject="s")
     worker.run(first, wait=SOON)
     second = start(engine, FAIL, Fail(how="disk"), by=BY, subject="s")
-    with reading(engine) as db:
-        assert jobs.latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
-        assert jobs.own_latest_job(db, by=cora, kind=FAIL).number == first.number
+    with read_only_session(engine) as db:
+        assert jobs.load_latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
+        assert jobs.load_own_latest_job(db, by=cora, kind=FAIL).number == first.number
     with unit_of_work(engine) as db:
         jobs.dismiss_job(db, by=cora, number=first.number)
         jobs.dismiss_job(db, by=cora, number=second.number)  # an active job stays
-    with reading(engine) as db:
-        assert jobs.own_latest_job(db, by=cora, kind=FAIL) is None
-        assert jobs.latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
+    with read_only_session(engine) as db:
+        assert jobs.load_own_latest_job(db, by=cora, kind=FAIL) is None
+        assert jobs.load_latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
         assert [each.number for each in jobs.list_jobs(db, by=cora)] == [second.number, first.number]
         assert [each.number for each in jobs.list_jobs(db, by=cora, active_only=True)] == [second.number]
 
@@ -374,10 +374,10 @@ def test_who_may_not_do_what_a_job_does_can_neither_start_nor_see_nor_cancel_it(
     made = start(engine, FAIL, Fail(how="refused"))
     with pytest.raises(NotAllowed):
         start(engine, FAIL, Fail(how="disk"), by=rhea)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert jobs.list_jobs(db, by=rhea) == []
         with pytest.raises(NotAllowed):
-            jobs.latest_job(db, by=rhea, kind=FAIL, subject="s")
+            jobs.load_latest_job(db, by=rhea, kind=FAIL, subject="s")
     for change in (jobs.dismiss_job, lambda db, **who: jobs.cancel_job(db, now=NOW, **who)):
         with pytest.raises(NotFound), unit_of_work(engine) as db:
             change(db, by=rhea, number=made.number)
@@ -386,7 +386,7 @@ def test_who_may_not_do_what_a_job_does_can_neither_start_nor_see_nor_cancel_it(
 def test_the_remaining_time_follows_from_the_rate(engine):
     made = start(engine, COUNT, Count(dataset="d", to=3))
     with unit_of_work(engine) as db:
-        taken = stored.take_job(db, number=made.number, worker="w", lease_until=NOW, now=NOW)
+        taken = stored.claim_job(db, number=made.number, worker="w", lease_until=NOW, now=NOW)
         progress = JobProgress(done=50, total=200, unit="questions")
         stored.renew_lease(db, number=made.number, worker="w", lease_until=NOW, progress=progress)
     assert taken.seconds_left(NOW + timedelta(seconds=10)) is None  # nothing done yet

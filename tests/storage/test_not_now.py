@@ -11,11 +11,11 @@ from sqlalchemy import text
 
 from accounts import service as accounts
 from domain.errors import NotNow
-from storage.engine import current_engine, engine_for, make_engine
+from storage.engine import current_engine, get_engine, make_engine
 from storage.rows import DatasetRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.signing_in import NOON, add, begin, who
-from web.sign_in.presence import person_present
+from web.sign_in.presence import find_present_person
 
 
 def test_a_writer_that_does_not_end_is_told_of_after_the_patience(sqlite_engine):
@@ -39,7 +39,7 @@ def test_a_full_disk_is_said_plainly_and_leaves_nothing_half(sqlite_engine):
 def test_a_database_that_cannot_be_read_is_said_plainly(tmp_path):
     unreadable = make_engine(f"sqlite:///{tmp_path / 'overread.sqlite'}")
     (tmp_path / "overread.sqlite").mkdir()
-    with pytest.raises(NotNow, match="could not be read"), reading(unreadable) as db:
+    with pytest.raises(NotNow, match="could not be read"), read_only_session(unreadable) as db:
         db.connection()
 
 
@@ -50,23 +50,23 @@ def test_who_is_signed_in_is_known_while_somebody_else_writes(sqlite_template, t
     engine = current_engine()
     try:
         person = add(engine)
-        long_ago = datetime.now(UTC) - 2 * accounts.SEEN_EVERY  # so that the time last seen is written
+        long_ago = datetime.now(UTC) - 2 * accounts.LAST_SEEN_INTERVAL  # so that the time last seen is written
         with unit_of_work() as db:
-            accounts.begin_sign_in(db, person=person, token="t1", replaces=None, now=long_ago)
+            accounts.start_sign_in(db, person=person, token="t1", previous_token=None, now=long_ago)
         with unit_of_work() as writer:
             writer.connection()
-            found = person_present("t1")
+            found = find_present_person("t1")
         assert found is not None
         assert found.name == "anna"
     finally:
         engine.dispose()
-        engine_for.cache_clear()
+        get_engine.cache_clear()
 
 
 def test_patience_for_one_write_does_not_outlive_it(sqlite_engine):
     begin(sqlite_engine, add(sqlite_engine))
     with _impatient(sqlite_engine) as db:
-        accounts.note_seen(db, token="t1", now=NOON)
+        accounts.update_last_seen(db, token="t1", now=NOON)
     with sqlite_engine.connect() as connection:
         assert connection.execute(text("PRAGMA busy_timeout")).scalar_one() == 30_000
     assert who(sqlite_engine) == "anna"
@@ -78,12 +78,12 @@ def _sign_many_in(engine):
 
 
 def _impatient(engine):
-    return unit_of_work(engine, patience_ms=20)
+    return unit_of_work(engine, lock_timeout_ms=20)
 
 
 def test_writers_of_one_process_take_turns_and_none_is_kept_out(sqlite_engine):
     def write(number):
-        with unit_of_work(sqlite_engine, patience_ms=10_000) as db:
+        with unit_of_work(sqlite_engine, lock_timeout_ms=10_000) as db:
             db.add(DatasetRow(name=f"set {number}", created_at=NOON))
 
     with ThreadPoolExecutor(40) as writers:

@@ -13,7 +13,7 @@ from cli import main
 from domain.errors import NotNow
 from review import service as review
 from storage.backup import check_backup, make_backup, restore_backup
-from storage.engine import engine_for
+from storage.engine import get_engine
 from storage.schema import downgrade, upgrade
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
@@ -86,15 +86,15 @@ def command(monkeypatch, capsys):
 
     yield run
     for url in used:
-        engine_for(url).dispose()
-    engine_for.cache_clear()
+        get_engine(url).dispose()
+    get_engine.cache_clear()
 
 
 @pytest.mark.parametrize("name", names())
 def test_an_old_workspace_opens_is_repaired_backs_up_and_restores(name, command, tmp_path):
     old = old_workspace(name, tmp_path / "old")
     command(old, "user", "list")
-    assert differences(engine_for(old.database_url)) == []
+    assert differences(get_engine(old.database_url)) == []
     assigned = command(old, "assign", "Round 1", "--second-share", "0.2", "--to", "rosa", "ravi", "renate")
     assert "ravi got 9 questions of Round 1." in assigned
     back_up_and_restore(old, empty_workspace(tmp_path), command)
@@ -117,7 +117,7 @@ def back_up_and_restore(old: Workspace, there: Workspace, command) -> None:
     made = make_backup(old, old.home / "old.backup", with_images=False, now=NOW)
     assert check_backup(made.path).rows == made.manifest.rows
     restore_backup(made.path, there, replace=True, now=LATER)
-    assert differences(engine_for(there.database_url)) == []
+    assert differences(get_engine(there.database_url)) == []
     again = make_backup(there, old.home / "new.backup", with_images=False, now=LATER)
     assert again.manifest.tables == made.manifest.tables
     command(there, "audit", "verify")
@@ -131,7 +131,7 @@ def test_a_backup_of_an_old_workspace_that_was_never_repaired_restores(name, com
     check_backup(made.path)
     there = empty_workspace(tmp_path)
     restore_backup(made.path, there, now=LATER)
-    assert differences(engine_for(there.database_url)) == []
+    assert differences(get_engine(there.database_url)) == []
     command(there, "audit", "verify")
 
 
@@ -148,7 +148,7 @@ def test_only_workspaces_from_before_0007_was_changed_lack_its_table(name, tmp_p
 @pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
 def test_second_opinions_fail_before_the_repair_and_work_after(name, tmp_path, command):
     """Does what the version whose last migration is 0009 did with such a workspace."""
-    engine = engine_for(old_workspace(name, tmp_path / "old").database_url)
+    engine = get_engine(old_workspace(name, tmp_path / "old").database_url)
     upgrade(engine, "0009")
     with pytest.raises(NotNow):
         seek(engine, batch="Round 1", to=["rosa", "ravi", "renate"])
@@ -169,7 +169,7 @@ def test_a_server_that_ran_the_old_0007_is_repaired(postgres_engine, command, tm
 def seek(engine: Engine, *, batch: str, to: list[str]) -> int:
     """Request second opinions on a fifth of the batch; return how many questions were assigned."""
     with unit_of_work(engine) as db:
-        summary = review.seek_second_opinions(
+        summary = review.request_second_opinions(
             db, by=accounts.command_line_person(), batch=batch, to=to, where_found=False, share=0.2,
             seed=None, now=NOW,
         )  # fmt: skip

@@ -15,24 +15,24 @@ from sqlmodel import Session
 
 from accounts.service import command_line_person
 from domain.errors import NotFound, Refused, StaleRevision
-from domain.patient_data import ConfirmPixels, HitKind, Originals, PixelDecision
-from intake.service import ZippedImages, door_of, import_questions
+from domain.patient_data import PixelCheckScope, HitKind, Originals, PixelDecision
+from intake.service import ZippedImages, load_deidentification, import_questions
 from privacy.service import (
     change_rules,
     decide_images,
     find_hits,
-    hit_report,
-    hits,
-    next_looks,
-    pixel_state,
-    ranking_told,
+    load_hit_report,
+    list_hits,
+    load_next_images,
+    load_pixel_state,
+    describe_ranking,
     record_hits,
     record_ranks,
-    removed_images,
+    load_removed_images,
     rules,
 )
 from storage.images.folder import FolderStore
-from storage.images.radiographs import image_of
+from storage.images.radiographs import find_image
 from storage.workspace import Workspace
 from tests.storage.import_worlds import lines, record
 from tests.unit.makers.dicom_files import dicom, ramp
@@ -99,13 +99,13 @@ def every_byte_below(folder) -> bytes:
 # ---------------------------------------------------------------------------------------------- the rules
 def test_a_new_workspace_keeps_files_whole_and_asks_for_no_look(db):
     found = rules(db, by=COMMAND_LINE)
-    assert (found.originals, found.confirm_pixels, found.revision) == (Originals.WHOLE, ConfirmPixels.NONE, 0)
+    assert (found.originals, found.confirm_pixels, found.revision) == (Originals.WHOLE, PixelCheckScope.NONE, 0)
 
 
 def test_a_change_on_top_of_somebody_elses_is_refused(db):
     deidentify_at_the_door(db)
     with pytest.raises(StaleRevision):
-        change_rules(db, by=COMMAND_LINE, confirm_pixels=ConfirmPixels.ALL, revision=0, now=NOW)
+        change_rules(db, by=COMMAND_LINE, confirm_pixels=PixelCheckScope.ALL, revision=0, now=NOW)
 
 
 def test_a_change_of_the_rules_is_on_record(db):
@@ -138,7 +138,7 @@ def test_the_hash_is_of_what_is_kept(db, tmp_path, workspace):
 
 
 def test_an_import_may_ask_for_it_by_itself(db, tmp_path, workspace):
-    bring_in(db, tmp_path, workspace, door=door_of(db, by=COMMAND_LINE, deidentify=True))
+    bring_in(db, tmp_path, workspace, door=load_deidentification(db, by=COMMAND_LINE, deidentify=True))
     assert b"Planted" not in every_byte_below(workspace.home)
 
 
@@ -147,12 +147,12 @@ def test_both_ways_give_the_patient_the_same_pseudonym(db, tmp_path, workspace):
     whole = db.execute(text("SELECT patient FROM exam")).scalar_one()
     second = question(2)
     second["exam"]["id"] = "another"
-    bring_in(db, tmp_path, workspace, second, door=door_of(db, by=COMMAND_LINE, deidentify=True))
+    bring_in(db, tmp_path, workspace, second, door=load_deidentification(db, by=COMMAND_LINE, deidentify=True))
     assert db.execute(text("SELECT DISTINCT patient FROM exam")).scalars().all() == [whole]
 
 
 def test_rules_made_stricter_while_files_were_fetched_stop_the_import(db, tmp_path, workspace):
-    door = door_of(db, by=COMMAND_LINE)
+    door = load_deidentification(db, by=COMMAND_LINE)
     deidentify_at_the_door(db)
     with pytest.raises(Refused, match="de-identify files at the door"):
         bring_in(db, tmp_path, workspace, door=door)
@@ -182,9 +182,9 @@ def test_a_full_disk_stops_the_import_whole(db, tmp_path, workspace, monkeypatch
 # ---------------------------------------------------------------------------------------------- the texts
 def search(db, workspace):
     found = find_hits(db, by=COMMAND_LINE, dataset="d", workspace=workspace)
-    record_hits(db, by=COMMAND_LINE, found=found, now=NOW)
+    record_hits(db, by=COMMAND_LINE, result=found, now=NOW)
     db.commit()
-    shown = hits(db, by=COMMAND_LINE, dataset="d", count=100)
+    shown = list_hits(db, by=COMMAND_LINE, dataset="d", limit=100)
     return {(each.hit.kind, each.text[each.hit.start : each.hit.end]) for each in shown}
 
 
@@ -207,7 +207,7 @@ def test_patterns_and_header_values_are_found_in_the_texts(either, tmp_path, wor
 def test_at_the_door_the_import_itself_searches_for_the_header(db, tmp_path, workspace):
     deidentify_at_the_door(db)
     bring_in(db, tmp_path, workspace, question(explanation=TOLD["explanation"]))
-    counts = hit_report(db, by=COMMAND_LINE, dataset="d").counts
+    counts = load_hit_report(db, by=COMMAND_LINE, dataset="d").counts
     assert counts[HitKind.HEADER_NUMBER] == 1
     assert HitKind.DATE not in counts
 
@@ -245,21 +245,21 @@ def test_images_with_most_text_come_first_and_unranked_ones_lead(either, tmp_pat
         each["exam"]["id"] = f"exam {number}"
         each["exam"]["radiographs"][0]["file"] = f"{number}.png"
     bring_in(either, tmp_path, workspace, question(), *others)
-    looks = next_looks(either, by=COMMAND_LINE, dataset="d", count=9)
+    looks = load_next_images(either, by=COMMAND_LINE, dataset="d", count=9)
     ranks = [(looks[0].sha256, 1.0, 1), (looks[1].sha256, 30.0, 4)]
-    record_ranks(either, by=COMMAND_LINE, ranked=("made up", ranks), now=NOW)
-    again = next_looks(either, by=COMMAND_LINE, dataset="d", count=9)
+    record_ranks(either, by=COMMAND_LINE, ranking=("made up", ranks), now=NOW)
+    again = load_next_images(either, by=COMMAND_LINE, dataset="d", count=9)
     assert [each.score for each in again] == [None, 30.0, 1.0]
 
 
 def test_a_look_is_counted_and_the_image_asked_for_no_more(db, tmp_path, workspace):
     bring_in(db, tmp_path, workspace)
-    change_rules(db, by=COMMAND_LINE, confirm_pixels=ConfirmPixels.DICOM, revision=0, now=NOW)
-    assert pixel_state(db, by=COMMAND_LINE, dataset="d").open == 1
+    change_rules(db, by=COMMAND_LINE, confirm_pixels=PixelCheckScope.DICOM, revision=0, now=NOW)
+    assert load_pixel_state(db, by=COMMAND_LINE, dataset="d").open == 1
     decide(db, PixelDecision.NO_PATIENT_TEXT)
-    state = pixel_state(db, by=COMMAND_LINE, dataset="d")
+    state = load_pixel_state(db, by=COMMAND_LINE, dataset="d")
     assert (state.images, state.decided, state.open) == (1, 1, 0)
-    assert next_looks(db, by=COMMAND_LINE, dataset="d", count=9) == []
+    assert load_next_images(db, by=COMMAND_LINE, dataset="d", count=9) == []
 
 
 def test_an_image_that_is_taken_out_is_shown_to_nobody_until_it_is_put_back(db, tmp_path, workspace):
@@ -267,10 +267,10 @@ def test_an_image_that_is_taken_out_is_shown_to_nobody_until_it_is_put_back(db, 
     decide(db, PixelDecision.REMOVE)
     exam = db.execute(text("SELECT id FROM exam")).scalar_one()
     key = db.execute(text("SELECT key FROM radiograph")).scalar_one()
-    assert image_of(db, exam_number=exam, radiograph_key=key) is None
-    assert len(removed_images(db, by=COMMAND_LINE, dataset="d")) == 1
+    assert find_image(db, exam_number=exam, radiograph_key=key) is None
+    assert len(load_removed_images(db, by=COMMAND_LINE, dataset="d")) == 1
     decide(db, PixelDecision.NO_PATIENT_TEXT)
-    assert image_of(db, exam_number=exam, radiograph_key=key) is not None
+    assert find_image(db, exam_number=exam, radiograph_key=key) is not None
 
 
 def test_a_change_of_mind_is_appended_with_both_in_the_audit_trail(either, tmp_path, workspace):
@@ -289,6 +289,6 @@ def test_no_decision_on_an_image_that_is_not_here(db):
 
 
 def test_a_ranking_without_tesseract_says_so():
-    said = ranking_told(("bright spots in rows", [("a" * 64, 4.0, 4), ("b" * 64, 0.0, 0)]))
+    said = describe_ranking(("bright spots in rows", [("a" * 64, 4.0, 4), ("b" * 64, 0.0, 0)]))
     assert "tesseract, which reads words, is not installed" in said
     assert said.endswith("1 have what may be letters.")

@@ -18,7 +18,7 @@ from domain.errors import (
 )
 from domain.people import Role
 from storage.accounts import people
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.signing_in import BY, NOON, PASSWORD, add, begin, who
 from tests.storage.test_verdicts_races import at_once
 
@@ -26,8 +26,8 @@ from tests.storage.test_verdicts_races import at_once
 # ------------------------------------------------------------------------------------------------ accounts
 def test_a_person_comes_back_as_it_went_in(engine):
     added = add(engine, "anna", Role.REVIEWER, Role.ADMIN)
-    with reading(engine) as db:
-        assert accounts.person_named(db, name="Anna ") == added
+    with read_only_session(engine) as db:
+        assert accounts.load_person_by_name(db, name="Anna ") == added
     assert added.roles == {Role.REVIEWER, Role.ADMIN}
 
 
@@ -38,8 +38,8 @@ def test_a_name_is_taken_once(engine):
 
 
 def test_nobody_of_that_name_says_how_to_see_who_is_there(engine):
-    with reading(engine) as db, pytest.raises(NotFound, match="user list"):
-        accounts.person_named(db, name="bert")
+    with read_only_session(engine) as db, pytest.raises(NotFound, match="user list"):
+        accounts.load_person_by_name(db, name="bert")
 
 
 def test_a_person_without_a_role_is_refused(engine):
@@ -52,7 +52,7 @@ def test_the_people_of_a_role_leave_disabled_ones_out(engine):
     add(engine, "bert")
     with unit_of_work(engine) as db:
         accounts.disable_person(db, by=BY, name="anna", now=NOON)
-        assert [each.name for each in accounts.people_with(db, role=Role.REVIEWER)] == ["bert"]
+        assert [each.name for each in accounts.list_people_with_role(db, role=Role.REVIEWER)] == ["bert"]
 
 
 def test_roles_are_replaced(engine):
@@ -93,8 +93,8 @@ def test_two_admins_who_remove_each_other_at_the_same_moment_leave_one(engine, w
     assert sorted(map(type, at_once(partial(without, "anna"), partial(without, "bert"))), key=str) == [
         type(None), Refused,
     ]  # fmt: skip
-    with reading(engine) as db:
-        assert len(accounts.people_with(db, role=Role.ADMIN)) == 1
+    with read_only_session(engine) as db:
+        assert len(accounts.list_people_with_role(db, role=Role.ADMIN)) == 1
 
 
 @pytest.mark.parametrize("what", ["disable", "roles"])
@@ -136,8 +136,8 @@ def test_only_an_admin_manages_people(engine, role):
 # ----------------------------------------------------------------------------------------------- passwords
 def test_name_and_password_that_go_together_are_the_persons(engine):
     add(engine, password=PASSWORD)
-    with reading(engine) as db:
-        assert accounts.check_password(db, name="Anna", password=PASSWORD).name == "anna"
+    with read_only_session(engine) as db:
+        assert accounts.authenticate(db, name="Anna", password=PASSWORD).name == "anna"
 
 
 @pytest.mark.parametrize(
@@ -145,25 +145,25 @@ def test_name_and_password_that_go_together_are_the_persons(engine):
 )
 def test_wrong_name_and_wrong_password_get_the_same_answer(engine, name, password):
     add(engine, password=PASSWORD)
-    with reading(engine) as db, pytest.raises(NotSignedIn, match="do not go together"):
-        accounts.check_password(db, name=name, password=password)
+    with read_only_session(engine) as db, pytest.raises(NotSignedIn, match="do not go together"):
+        accounts.authenticate(db, name=name, password=password)
 
 
 def test_an_account_without_a_password_has_none_that_is_right(engine):
     add(engine)
-    with reading(engine) as db, pytest.raises(NotSignedIn, match="do not go together"):
-        accounts.check_password(db, name="anna", password="nobody has this password")
+    with read_only_session(engine) as db, pytest.raises(NotSignedIn, match="do not go together"):
+        accounts.authenticate(db, name="anna", password="nobody has this password")
 
 
 def test_only_the_right_password_tells_that_an_account_is_disabled(engine):
     add(engine, password=PASSWORD)
     with unit_of_work(engine) as db:
         accounts.disable_person(db, by=BY, name="anna", now=NOON)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         with pytest.raises(NotSignedIn, match="is disabled"):
-            accounts.check_password(db, name="anna", password=PASSWORD)
+            accounts.authenticate(db, name="anna", password=PASSWORD)
         with pytest.raises(NotSignedIn, match="do not go together"):
-            accounts.check_password(db, name="anna", password="wrong")
+            accounts.authenticate(db, name="anna", password="wrong")
 
 
 def test_a_password_hashed_at_a_lower_cost_is_hashed_anew_at_sign_in(sqlite_engine):
@@ -172,9 +172,9 @@ def test_a_password_hashed_at_a_lower_cost_is_hashed_anew_at_sign_in(sqlite_engi
     with unit_of_work(sqlite_engine) as db:
         people.set_password_hash(db, person_id=anna.id, password_hash=cheap)
     begin(sqlite_engine, anna, password=PASSWORD)
-    with reading(sqlite_engine) as db:
-        assert people.password_hash_of(db, person_id=anna.id) != cheap
-        assert accounts.check_password(db, name="anna", password=PASSWORD) == anna
+    with read_only_session(sqlite_engine) as db:
+        assert people.load_password_hash(db, person_id=anna.id) != cheap
+        assert accounts.authenticate(db, name="anna", password=PASSWORD) == anna
 
 
 def test_a_new_password_ends_every_sign_in(engine):
@@ -186,12 +186,12 @@ def test_a_new_password_ends_every_sign_in(engine):
 
 def test_demo_people_have_the_published_password(engine):
     add(engine, demo=True)
-    with reading(engine) as db:
-        assert accounts.check_password(db, name="anna", password=accounts.DEMO_PASSWORD).demo
+    with read_only_session(engine) as db:
+        assert accounts.authenticate(db, name="anna", password=accounts.DEMO_PASSWORD).demo
 
 
 def test_a_demo_account_with_a_password_of_its_own_is_none_any_more(engine):
     add(engine, demo=True)
     with unit_of_work(engine) as db:
         assert not accounts.set_password(db, by=BY, name="anna", password=PASSWORD, now=NOON).demo
-        assert accounts.demo_people(db) == []
+        assert accounts.list_demo_people(db) == []

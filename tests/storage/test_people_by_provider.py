@@ -16,7 +16,7 @@ GROUPS = {"cxr-readers": "reader", "cxr-experts": ["reviewer", "reader"], "cxr-o
 
 def claimed(engine, *, role_claim: accounts.RoleClaim | None = None, **changes) -> Person:
     with unit_of_work(engine) as db:
-        return accounts.person_of_claims(db, claims=CLAIMS | changes, role_claim=role_claim, now=NOON)
+        return accounts.find_person_by_claims(db, claims=CLAIMS | changes, role_claim=role_claim, now=NOON)
 
 
 def test_a_verified_address_that_is_a_name_is_that_person(engine):
@@ -76,4 +76,4 @@ def test_claims_that_give_no_role_let_nobody_in_and_leave_the_roles(engine, grou
     with pytest.raises(NotSignedIn, match="no role here"):
         claimed(engine, role_claim=accounts.RoleClaim.of("groups", GROUPS), groups=groups)
     with unit_of_work(engine) as db:
-        assert accounts.person_named(db, name="anna@example.org").roles == {Role.REVIEWER}
+        assert accounts.load_person_by_name(db, name="anna@example.org").roles == {Role.REVIEWER}

@@ -12,10 +12,10 @@ from sqlalchemy import Engine
 
 from domain.errors import InvalidValue, NotAllowed, NotFound
 from reader_study import service as studies
-from storage.audit.entries import entries_in_order
-from storage.reader_study.cases import cases_of
-from storage.reader_study.predictions import list_models, predictions_on
-from storage.unit_of_work import reading, unit_of_work
+from storage.audit.entries import iterate_entries
+from storage.reader_study.cases import list_cases
+from storage.reader_study.predictions import list_models, iterate_predictions
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import StudyWorld, make_study_world
 from tests.storage.worlds import NOW
 
@@ -39,8 +39,8 @@ def take(made: StudyWorld, path: Path, lines: Sequence[object] | bytes, model: s
 
 
 def cases(made: StudyWorld):
-    with reading(made.engine) as db:
-        return cases_of(db, study_id=made.study.id)
+    with read_only_session(made.engine) as db:
+        return list_cases(db, study_id=made.study.id)
 
 
 def test_answers_and_free_text_come_in_with_the_rule_that_read_them(made, tmp_path):
@@ -56,9 +56,9 @@ def test_answers_and_free_text_come_in_with_the_rule_that_read_them(made, tmp_pa
     )
     assert (outcome.predictions, outcome.failed, outcome.study_cases) == (3, 1, (3, 4))
     assert outcome.rules == {"explicit": 1, "failed": 1, "given": 1}
-    with reading(made.engine) as db:
+    with read_only_session(made.engine) as db:
         model = list_models(db)[0]
-        kept = list(predictions_on(db, model_id=model.id))
+        kept = list(iterate_predictions(db, model_id=model.id))
     assert (model.name, model.predictions, model.failed) == ("m", 3, 1)
     assert {(each.answer, each.rule) for each in kept} == {
         ((1,), "given"),
@@ -89,7 +89,7 @@ def test_one_bad_line_refuses_the_file_and_names_line_and_field(made, tmp_path, 
         line = line | {"question_id": two}
     outcome = take(made, tmp_path / "m.jsonl", [{"question_id": one, "answer": "B"}, line])
     assert [(each.record, each.field) for each in outcome.refusals] == [("2", field)]
-    with reading(made.engine) as db:
+    with read_only_session(made.engine) as db:
         assert list_models(db) == []
 
 
@@ -121,8 +121,8 @@ def test_files_made_to_do_harm_are_refused_with_a_line(made, tmp_path, content):
 
 def test_what_came_in_is_on_record(made, tmp_path):
     take(made, tmp_path / "m.jsonl", [{"question_id": cases(made)[0].shown.question_id, "answer": "B"}])
-    with reading(made.engine) as db:
-        assert [row.what for row in entries_in_order(db)].count("import predictions") == 1
+    with read_only_session(made.engine) as db:
+        assert [row.what for row in iterate_entries(db)].count("import predictions") == 1
 
 
 def test_unknown_places_and_people_without_the_right_are_refused(made, tmp_path):

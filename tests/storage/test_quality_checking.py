@@ -4,29 +4,29 @@ import pytest
 
 from accounts.service import command_line_person
 from domain.problems import Check
-from quality.service import examples, find_problems, record_problems, report
-from storage.intake.datasets import dataset_named
+from quality.service import list_examples, find_problems, record_problems, load_check_report
+from storage.intake.datasets import load_dataset
 from storage.quality.problems import remove_problems
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.import_worlds import NOW, Importer, lines, record
 
 BY = command_line_person()
 
 
 def find(importer, **options):
-    with reading(importer.engine) as db:
+    with read_only_session(importer.engine) as db:
         return find_problems(db, by=BY, dataset="d", **options)
 
 
 def keep(importer, found):
     with unit_of_work(importer.engine) as db:
-        record_problems(db, by=BY, found=found, now=NOW)
+        record_problems(db, by=BY, detected=found, now=NOW)
     return reported(importer)
 
 
 def reported(importer):
-    with reading(importer.engine) as db:
-        return report(db, by=BY, dataset="d")
+    with read_only_session(importer.engine) as db:
+        return load_check_report(db, by=BY, dataset="d")
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def test_a_check_finds_again_what_the_import_found(imported):
 
 def test_a_stricter_check_is_kept_with_its_setting(imported):
     assert keep(imported, find(imported, minimum_explanation=200)).of(Check.FORMAT) == 3
-    with reading(imported.engine) as db:
-        assert dataset_named(db, name="d").minimum_explanation == 200
-        found = examples(db, by=BY, dataset="d", check=Check.SCHEMA)
+    with read_only_session(imported.engine) as db:
+        assert load_dataset(db, name="d").minimum_explanation == 200
+        found = list_examples(db, by=BY, dataset="d", check=Check.SCHEMA)
     assert [(each.question_id, each.problem.field) for each in found] == [("q-1", "options")]
 
 
@@ -67,7 +67,7 @@ def test_others_can_save_while_problems_are_being_found(imported):
     told = []
 
     def somebody_saves(done, of):
-        with unit_of_work(imported.engine, patience_ms=0) as db:
+        with unit_of_work(imported.engine, lock_timeout_ms=0) as db:
             remove_problems(db, dataset_id=1, up_to=0)
         told.append((done, of))
 

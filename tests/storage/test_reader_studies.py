@@ -16,8 +16,8 @@ from domain.protocols import Hypothesis, Protocol
 from domain.studies import CaseKind, CaseSource, Crossing, ReaderLevel, ReaderProfile, SourceKind
 from domain.verdicts import Decision
 from reader_study import service as studies
-from storage.reader_study.cases import blind_cases_of, cases_of, slots_of
-from storage.unit_of_work import reading, unit_of_work
+from storage.reader_study.cases import list_blind_cases, list_cases, list_slots
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give
 from tests.storage.made_releases import create_release
@@ -41,9 +41,9 @@ def create(engine, *, name="second", design=None, protocol=None, source=SOURCE, 
 def test_a_study_draws_its_cases_evenly_and_the_same_again(engine: Engine) -> None:
     made = make_study_world(engine, cases=9, questions=36)
     create(engine, by=made.cora, design=make_design(9))
-    with reading(engine) as db:
-        first = cases_of(db, study_id=made.study.id)
-        second = cases_of(db, study_id=made.study.id + 1)
+    with read_only_session(engine) as db:
+        first = list_cases(db, study_id=made.study.id)
+        second = list_cases(db, study_id=made.study.id + 1)
     tiers = sorted(case.question.difficulty for case in first)
     assert tiers == ["easy"] * 3 + ["hard"] * 3 + ["medium"] * 3
     assert [case.shown.question_id for case in first] == [case.shown.question_id for case in second]
@@ -51,8 +51,8 @@ def test_a_study_draws_its_cases_evenly_and_the_same_again(engine: Engine) -> No
 
 def test_training_cases_are_about_other_exams(engine: Engine) -> None:
     made = make_study_world(engine, design=make_design(6, training=3))
-    with reading(engine) as db:
-        cases = cases_of(db, study_id=made.study.id)
+    with read_only_session(engine) as db:
+        cases = list_cases(db, study_id=made.study.id)
     exams = {kind: {case.shown.exam_number for case in cases if case.shown.kind is kind} for kind in CaseKind}
     assert len(cases) == 9
     assert exams[CaseKind.SCORED] & exams[CaseKind.TRAINING] == set()
@@ -60,16 +60,16 @@ def test_training_cases_are_about_other_exams(engine: Engine) -> None:
 
 def test_one_question_an_exam_where_the_design_says_so(engine: Engine) -> None:
     made = make_study_world(engine, cases=12, design=make_design(12, one_per_exam=True))
-    with reading(engine) as db:
-        exams = [case.exam_number for case in blind_cases_of(db, study_id=made.study.id)]
+    with read_only_session(engine) as db:
+        exams = [case.exam_number for case in list_blind_cases(db, study_id=made.study.id)]
     assert len(exams) == len(set(exams)) == 12
 
 
 def test_cases_come_from_a_batch_alone(engine: Engine) -> None:
     source = CaseSource(kind=SourceKind.BATCH, dataset="demo", name="first")
     made = make_study_world(engine, source=source)
-    with reading(engine) as db:
-        found = {case.question_number for case in blind_cases_of(db, study_id=made.study.id)}
+    with read_only_session(engine) as db:
+        found = {case.question_number for case in list_blind_cases(db, study_id=made.study.id)}
     assert found <= set(made.world.questions)
 
 
@@ -96,8 +96,8 @@ def test_the_protocol_is_hashed_and_every_version_stays(engine: Engine) -> None:
     changed = Protocol(hypothesis=Hypothesis.NON_INFERIORITY, margin=0.05)
     with unit_of_work(engine) as db:
         studies.change_protocol(db, by=made.cora, study="first", protocol=changed, now=NOW)
-    with reading(engine) as db:
-        versions = studies.protocol_versions(db, by=made.cora, study="first")
+    with read_only_session(engine) as db:
+        versions = studies.list_protocol_versions(db, by=made.cora, study="first")
     assert [each.sha256 for each in versions] == [Protocol().sha256(), changed.sha256()]
     assert [each.answers_before for each in versions] == [0, 0]
 
@@ -138,8 +138,8 @@ def test_a_reader_who_leaves_takes_the_order_along(engine: Engine) -> None:
     made = make_study_world(engine)
     with unit_of_work(engine) as db:
         left = studies.remove_reader(db, by=made.cora, study="first", reader="rob", now=NOW)
-    with reading(engine) as db:
-        slots = slots_of(db, study_id=made.study.id)
+    with read_only_session(engine) as db:
+        slots = list_slots(db, study_id=made.study.id)
     assert [reader.name for reader in left] == ["rea"]
     assert {slot.reader_id for slot in slots} == {left[0].id}
 
@@ -164,9 +164,9 @@ def test_a_profile_goes_along_to_the_next_study(engine: Engine) -> None:
 def test_an_exclusion_names_its_case_and_its_reason(engine: Engine) -> None:
     made = make_study_world(engine)
     with pytest.raises(InvalidValue, match="has no case 99"), unit_of_work(engine) as db:
-        studies.exclude(db, by=made.cora, study="first", case=99, why="wrong key", now=NOW)
+        studies.exclude_readings(db, by=made.cora, study="first", case=99, why="wrong key", now=NOW)
     with pytest.raises(InvalidValue, match="say why"), unit_of_work(engine) as db:
-        studies.exclude(db, by=made.cora, study="first", case=1, why=" ", now=NOW)
+        studies.exclude_readings(db, by=made.cora, study="first", case=1, why=" ", now=NOW)
 
 
 def test_parts_need_as_many_readers_as_each_case(engine: Engine) -> None:
@@ -237,8 +237,8 @@ def test_from_a_release_the_corrected_question_is_read(sqlite_engine: Engine, tm
         )
     source = CaseSource(kind=SourceKind.RELEASE, dataset="demo", name="v1")
     study = create(sqlite_engine, by=world.people["cora"], source=source)
-    with reading(sqlite_engine) as db:
-        found = {case.shown.question_number: case for case in cases_of(db, study_id=study.id)}
+    with read_only_session(sqlite_engine) as db:
+        found = {case.shown.question_number: case for case in list_cases(db, study_id=study.id)}
     assert sorted(found) == [1, 3]
     assert (found[3].shown.stem, found[3].question.answer) == ("Which zone is opaque?", (2,))
 

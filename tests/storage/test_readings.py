@@ -16,10 +16,10 @@ from domain.studies import Arm, Crossing
 from domain.vocabulary import Sex, Task, View
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet, ReadingStop
-from storage.reader_study.cases import cases_of
-from storage.reader_study.readings import readings_of
+from storage.reader_study.cases import list_cases
+from storage.reader_study.readings import iterate_readings
 from storage.rows import AuditRow, ReadingRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all, sheet_of
 from tests.storage.worlds import NOW, SECRETS
 
@@ -37,8 +37,8 @@ def texts(value: object) -> str:
 
 
 def saved(made: StudyWorld) -> list:
-    with reading(made.engine) as db:
-        return list(readings_of(db, study_id=made.study.id))
+    with read_only_session(made.engine) as db:
+        return list(iterate_readings(db, study_id=made.study.id))
 
 
 def test_nothing_that_answers_a_case_is_fetched(engine: Engine) -> None:
@@ -103,8 +103,8 @@ def test_going_back_supersedes_and_keeps_both(engine: Engine) -> None:
     first = answer(made, place=0)
     assert sheet_of(made, position=1).reading == first
     second = answer(made, position=1, revision=2, place=1)
-    with reading(made.engine) as db:
-        every = list(readings_of(db, study_id=made.study.id, all_revisions=True))
+    with read_only_session(made.engine) as db:
+        every = list(iterate_readings(db, study_id=made.study.id, all_revisions=True))
     assert saved(made) == [second]
     assert every == [first, second]
 
@@ -113,7 +113,7 @@ def test_somebody_elses_study_is_not_there(engine: Engine) -> None:
     made = make_study_world(engine, readers=["rea"])
     with pytest.raises(NotFound, match="Rob's to read"):
         sheet_of(made, "rob")
-    with pytest.raises(NotAllowed), reading(engine) as db:
+    with pytest.raises(NotAllowed), read_only_session(engine) as db:
         studies.open_case(db, person=made.people["ruth"], study_id=made.study.id, now=NOW)
 
 
@@ -125,7 +125,7 @@ def test_the_guideline_comes_before_the_first_case(engine: Engine) -> None:
     with pytest.raises(Refused, match="guideline first"):
         answer(made, position=1)
     with unit_of_work(engine) as db:
-        studies.read_guideline(db, person=made.people["rea"], study_id=made.study.id, now=NOW)
+        studies.record_guideline_read(db, person=made.people["rea"], study_id=made.study.id, now=NOW)
     assert isinstance(sheet_of(made), ReadingSheet)
 
 
@@ -149,8 +149,8 @@ def test_training_and_repeats_count_nowhere_in_ones_own_result(engine: Engine) -
     stop = sheet_of(made)
     assert (stop.guideline, stop.opens_at, stop.closed) == (None, None, False)  # all cases are read
     assert stop.result.n == 6
-    with reading(engine) as db:
-        [rea, _] = studies.study_progress(db, by=made.cora, study="first")
+    with read_only_session(engine) as db:
+        [rea, _] = studies.load_study_progress(db, by=made.cora, study="first")
     assert (rea.done, rea.total, rea.repeats_done, rea.training_done) == (6, 6, 2, 2)
 
 
@@ -188,8 +188,8 @@ def test_a_faulty_question_may_be_reported_instead_of_answered(engine: Engine) -
     made = make_study_world(engine)
     given = answer(made, answer=None, faulty="two options are right", confidence=None)
     assert given.unanswered
-    with reading(engine) as db:
-        [report] = studies.faulty_questions(db, by=made.cora, study="first")
+    with read_only_session(engine) as db:
+        [report] = studies.list_faulty_questions(db, by=made.cora, study="first")
     assert (report.reader, report.why) == ("rea", "two options are right")
 
 
@@ -203,8 +203,8 @@ def test_an_answer_that_the_question_can_not_have_is_refused(engine: Engine, sai
 
 def test_a_box_is_taken_where_the_case_asks_for_a_place_and_nowhere_else(engine: Engine) -> None:
     made = make_study_world(engine, cases=10, readers=["rea"])
-    with reading(engine) as db:
-        tasks = {case.shown.id: case.question.task for case in cases_of(db, study_id=made.study.id)}
+    with read_only_session(engine) as db:
+        tasks = {case.shown.id: case.question.task for case in list_cases(db, study_id=made.study.id)}
     kept = refused = 0
     while isinstance(found := sheet_of(made), ReadingSheet):
         radiograph = found.exam.radiographs[0].id
@@ -230,26 +230,26 @@ def test_drafts_and_times_come_back_and_end_with_the_answer(engine: Engine) -> N
         "now": NOW,
     }
     with unit_of_work(engine) as db:
-        studies.keep_reading_draft(db, **where, revision=0, body={"answer": [1]})
+        studies.save_reading_draft(db, **where, revision=0, body={"answer": [1]})
         studies.record_reading_time(db, **where, seconds=9, seconds_looking=5, seconds_away=2)
         studies.record_reading_time(db, **where, seconds=4, seconds_looking=3, seconds_away=1)
     found = sheet_of(made)
     assert (found.draft, found.draft_revision, found.times) == ({"answer": [1]}, 1, (9.0, 5.0, 2.0))
     answer(made)
     with pytest.raises(StaleRevision, match="answered in another tab"), unit_of_work(engine) as db:
-        studies.keep_reading_draft(db, **where, revision=1, body={"answer": [2]})
+        studies.save_reading_draft(db, **where, revision=1, body={"answer": [2]})
 
 
 def test_a_reader_sees_the_image_of_the_case_at_hand_and_the_next_alone(engine: Engine) -> None:
     made = make_study_world(engine, design=make_design(8, one_per_exam=True))
-    with reading(engine) as db:
-        exams = {case.shown.id: case.shown.exam_number for case in cases_of(db, study_id=made.study.id)}
+    with read_only_session(engine) as db:
+        exams = {case.shown.id: case.shown.exam_number for case in list_cases(db, study_id=made.study.id)}
     order = [exams[sheet_of(made).case.id]]
     seen = set()
     for exam in sorted(exams.values()):
-        with reading(engine) as db:
+        with read_only_session(engine) as db:
             try:
-                studies.reading_image(db, person=made.people["rea"], exam_number=exam, radiograph_key="pa")
+                studies.load_reading_image(db, person=made.people["rea"], exam_number=exam, radiograph_key="pa")
                 seen.add(exam)
             except (NotAllowed, NotFound) as error:
                 if isinstance(error, NotFound):
@@ -261,7 +261,7 @@ def test_a_reader_sees_the_image_of_the_case_at_hand_and_the_next_alone(engine: 
 def test_every_answer_is_on_record(engine: Engine) -> None:
     made = make_study_world(engine)
     answer(made)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         entries = list(db.execute(select(AuditRow).order_by(AuditRow.number)).scalars())
     assert [each.what for each in entries][-3:] == ["create study", "assign readers", "give reading"]
     assert entries[-1].subject.startswith(f"study {made.study.id} reader ")
@@ -274,7 +274,7 @@ def test_the_row_says_when_it_began_and_under_which_protocol(engine: Engine) -> 
         changed = replace(Protocol(), exclusions="none")
         studies.change_protocol(db, by=made.cora, study="first", protocol=changed, why="named", now=NOW)
     answer(made)
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         rows = list(db.execute(select(ReadingRow).order_by(ReadingRow.position)).scalars())
     assert [row.protocol_version for row in rows] == [1, 2]
     assert all(row.began_at <= row.read_at for row in rows)

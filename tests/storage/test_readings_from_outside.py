@@ -7,10 +7,10 @@ from sqlalchemy import Engine
 
 from domain.errors import Refused
 from reader_study import service as studies
-from storage.reader_study.cases import blind_cases_of
-from storage.reader_study.readers import readers_of
-from storage.reader_study.readings import readings_of
-from storage.unit_of_work import reading, unit_of_work
+from storage.reader_study.cases import list_blind_cases
+from storage.reader_study.readers import list_readers
+from storage.reader_study.readings import iterate_readings
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import StudyWorld, make_study_world
 from tests.storage.worlds import NOW
 
@@ -30,8 +30,8 @@ def take(made: StudyWorld, *lines: str, header: str = HEADER):
 
 
 def questions(made: StudyWorld) -> list[str]:
-    with reading(made.engine) as db:
-        return [case.question_id for case in blind_cases_of(db, study_id=made.study.id)]
+    with read_only_session(made.engine) as db:
+        return [case.question_id for case in list_blind_cases(db, study_id=made.study.id)]
 
 
 def line(question: str, answer: str = "B", *, reader: str = "ext-1", at: str = "2026-03-02T09:00:00Z") -> str:
@@ -47,9 +47,9 @@ def test_readings_come_in_under_the_names_of_the_file(made) -> None:
     first, second, *_ = questions(made)
     done = take(made, line(first), line(second, "C"), line(first, "?", reader="ext-2"))
     assert (done.readings, done.readers, done.refusals) == (3, ("ext-1", "ext-2"), ())
-    with reading(made.engine) as db:
-        found = list(readings_of(db, study_id=made.study.id))
-        outside = [each for each in readers_of(db, study_id=made.study.id) if each.outside]
+    with read_only_session(made.engine) as db:
+        found = list(iterate_readings(db, study_id=made.study.id))
+        outside = [each for each in list_readers(db, study_id=made.study.id) if each.outside]
     assert [each.name for each in outside] == ["ext-1", "ext-2"]
     assert [(each.answer, each.cannot_determine, each.outside) for each in found] == [
         ((1,), False, True),
@@ -62,17 +62,17 @@ def test_the_order_of_reading_is_that_of_the_times(made) -> None:
     first, second, *_ = questions(made)
     late, early = "2026-03-02T10:00:00Z", "2026-03-02T10:30:00+01:00"
     take(made, line(first, at=late), line(second, at=early))
-    with reading(made.engine) as db:
-        cases = {case.id: case.question_id for case in blind_cases_of(db, study_id=made.study.id)}
-        found = list(readings_of(db, study_id=made.study.id))
+    with read_only_session(made.engine) as db:
+        cases = {case.id: case.question_id for case in list_blind_cases(db, study_id=made.study.id)}
+        found = list(iterate_readings(db, study_id=made.study.id))
     assert [(each.position, cases[each.key.case_id]) for each in found] == [(1, second), (2, first)]
 
 
 def test_a_question_read_twice_is_a_repeat_and_a_third_time_is_refused(made) -> None:
     [first, *_] = questions(made)
     take(made, line(first), line(first, "C", at="2026-03-02T11:00:00Z"))
-    with reading(made.engine) as db:
-        assert [each.key.repeat for each in readings_of(db, study_id=made.study.id)] == [0, 1]
+    with read_only_session(made.engine) as db:
+        assert [each.key.repeat for each in iterate_readings(db, study_id=made.study.id)] == [0, 1]
     [refusal] = take(made, line(first)).refusals
     assert (refusal.record, refusal.field) == ("2", "question_id")
 
@@ -101,9 +101,9 @@ def test_one_bad_line_keeps_the_whole_file_out(made, bad: str, field: str, says:
     [refusal] = done.refusals
     assert (refusal.file, refusal.record, refusal.field) == ("readings.csv", "3", field)
     assert says in refusal.reason
-    with reading(made.engine) as db:
-        assert list(readings_of(db, study_id=made.study.id)) == []
-        assert not any(each.outside for each in readers_of(db, study_id=made.study.id))
+    with read_only_session(made.engine) as db:
+        assert list(iterate_readings(db, study_id=made.study.id)) == []
+        assert not any(each.outside for each in list_readers(db, study_id=made.study.id))
 
 
 @pytest.mark.parametrize(

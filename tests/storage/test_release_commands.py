@@ -14,8 +14,8 @@ import cli
 from records.questions import question_from_plain
 from storage.intake.questions import load_questions
 from storage.rows import QuestionRow
-from storage.sampling.frames import dataset_number
-from storage.unit_of_work import reading
+from storage.sampling.frames import load_dataset_number
+from storage.unit_of_work import read_only_session
 from tests.golden.release_world import GOLDEN, judged_world
 from tests.storage.planted_frames import plant, planted
 
@@ -128,8 +128,8 @@ def test_a_release_that_is_imported_gives_equal_questions(workspace, tmp_path):
     assert cli.main(["import", "questions", str(gold), "--dataset", "gold", "--without-images"]) == 0
     records = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines()]
     released = {record["id"]: question_from_plain(record) for record in records}
-    with reading() as db:
-        number = dataset_number(db, name="gold")
+    with read_only_session() as db:
+        number = load_dataset_number(db, name="gold")
         ids = db.execute(select(QuestionRow.id).where(QuestionRow.dataset_id == number)).scalars().all()
         imported = {question.id: question for _, question in load_questions(db, question_ids=ids)}
     assert imported == released

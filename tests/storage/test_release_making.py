@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from accounts.service import command_line_person
-from domain.batches import BatchSettings, Parts
+from domain.batches import BatchSettings, FormScope
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.verdicts import Decision
@@ -17,15 +17,15 @@ from release.service import (
     list_releases,
     preview_release,
     record_release,
-    releasable,
-    release_file,
-    release_files,
-    verify_known,
+    list_releasable_batches,
+    find_release_file,
+    list_release_files,
+    verify_recorded_release,
     verify_release,
 )
-from storage.images.files import keep_image
+from storage.images.files import store_image
 from storage.rows import ImageRow, RadiographRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.release_world import judged_world, write
 from tests.storage.judgements import accept, give
@@ -53,7 +53,7 @@ def contents(folder):
 
 def record(world, written):
     with unit_of_work(world.engine) as db:
-        return record_release(db, by=BY, written=written, now=NOW).id
+        return record_release(db, by=BY, release=written, now=NOW).id
 
 
 def test_made_twice_it_is_the_same_byte_for_byte(world, tmp_path):
@@ -98,7 +98,7 @@ def test_a_name_stands_for_one_content(world, tmp_path):
 
 
 def test_the_preview_counts_what_the_release_then_holds(world, tmp_path):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         seen = preview_release(db, by=BY, dataset="demo")
     written = write(world, tmp_path / "v1")
     assert seen == written.tally
@@ -112,7 +112,7 @@ def test_the_preview_counts_what_the_release_then_holds(world, tmp_path):
 
 def test_a_question_that_only_had_its_image_alignment_judged_is_left_out(sqlite_engine, tmp_path):
     world = make_world(
-        sqlite_engine, assigned_to=("ruth",), settings=BatchSettings(parts=Parts.IMAGE_ALIGNMENT)
+        sqlite_engine, assigned_to=("ruth",), settings=BatchSettings(parts=FormScope.IMAGE_ALIGNMENT)
     )
     give(world, accept(world, question=1))
     with pytest.raises(Refused, match="1 only its image alignment was judged"):
@@ -128,7 +128,7 @@ def test_an_accept_and_a_correction_are_a_disagreement(sqlite_engine):
         accept(world, question=1, person="remo", decision=Decision.REVISE, correction=correction),
         "remo",
     )
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         seen = preview_release(db, by=BY, dataset="demo")
     assert seen.left_out == {"corrected differently by two reviewers": 1}
 
@@ -151,10 +151,10 @@ def test_the_later_of_two_batches_counts_for_one_reviewer(sqlite_engine):
             given_at=NOW + timedelta(days=1),
         ),
     )
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         both = preview_release(db, by=BY, dataset="demo")
         first = preview_release(db, by=BY, dataset="demo", batches=["first"])
-        assert releasable(db, by=BY) == {"demo": ["first", "second"]}
+        assert list_releasable_batches(db, by=BY) == {"demo": ["first", "second"]}
     assert (both.revised, both.accepted) == (1, 0)
     assert (first.revised, first.accepted) == (0, 1)
 
@@ -180,14 +180,14 @@ def test_an_unknown_batch_is_named_with_those_there_are(sqlite_world, tmp_path):
 def test_only_a_coordinator_makes_and_reads_releases(sqlite_world, tmp_path):
     ruth = sqlite_world.people["ruth"]
     with unit_of_work(sqlite_world.engine) as db:
-        release_id = record_release(db, by=BY, written=write(sqlite_world, tmp_path / "v1"), now=NOW).id
-    with reading(sqlite_world.engine) as db:
+        release_id = record_release(db, by=BY, release=write(sqlite_world, tmp_path / "v1"), now=NOW).id
+    with read_only_session(sqlite_world.engine) as db:
         for attempt in (
             lambda: preview_release(db, by=ruth, dataset="demo"),
             lambda: list_releases(db, by=ruth),
-            lambda: releasable(db, by=ruth),
-            lambda: release_files(db, by=ruth, release_id=release_id),
-            lambda: verify_known(db, by=ruth, release_id=release_id),
+            lambda: list_releasable_batches(db, by=ruth),
+            lambda: list_release_files(db, by=ruth, release_id=release_id),
+            lambda: verify_recorded_release(db, by=ruth, release_id=release_id),
             lambda: create_release(
                 db,
                 by=ruth,
@@ -205,7 +205,7 @@ def test_only_a_coordinator_makes_and_reads_releases(sqlite_world, tmp_path):
 def test_images_go_with_it_under_their_hash(sqlite_world, tmp_path):
     workspace = Workspace(home=tmp_path / "home", database_url="")
     content = b"the bytes of a radiograph"
-    sha256 = keep_image(workspace, content=content)
+    sha256 = store_image(workspace, content=content)
     with unit_of_work(sqlite_world.engine) as db:
         db.add(
             ImageRow(
@@ -246,13 +246,13 @@ def test_an_image_that_is_gone_makes_no_release(sqlite_world, tmp_path):
 def test_a_file_of_a_release_is_found_by_its_path_in_the_manifest_only(sqlite_world, tmp_path):
     release_id = record(sqlite_world, write(sqlite_world, tmp_path / "v1"))
     (tmp_path / "v1" / "extra.txt").write_text("not of the release")
-    with reading(sqlite_world.engine) as db:
-        found = release_file(db, by=BY, release_id=release_id, name="gold.jsonl")
+    with read_only_session(sqlite_world.engine) as db:
+        found = find_release_file(db, by=BY, release_id=release_id, name="gold.jsonl")
         assert hashlib.sha256(found.path.read_bytes()).hexdigest() == found.entry.sha256
         assert found.shown_name == "demo-v1-gold.jsonl"
         for name in ("extra.txt", "../v1/gold.jsonl", "/etc/passwd", "", "images"):
             with pytest.raises(NotFound):
-                release_file(db, by=BY, release_id=release_id, name=name)
+                find_release_file(db, by=BY, release_id=release_id, name=name)
 
 
 def test_a_manifest_that_was_changed_gives_no_files(sqlite_world, tmp_path):
@@ -260,8 +260,8 @@ def test_a_manifest_that_was_changed_gives_no_files(sqlite_world, tmp_path):
     path = tmp_path / "v1" / "manifest.json"
     path.write_text(path.read_text().replace('"seed": 7', '"seed": 8'))
     assert verify_release(tmp_path / "v1").ok  # its own files are consistent
-    with reading(sqlite_world.engine) as db:
-        report = verify_known(db, by=BY, release_id=release_id)
+    with read_only_session(sqlite_world.engine) as db:
+        report = verify_recorded_release(db, by=BY, release_id=release_id)
         assert report.faults == ("manifest.json: not the one that was recorded when the release was made",)
         with pytest.raises(Refused, match="was changed"):
-            release_files(db, by=BY, release_id=release_id)
+            list_release_files(db, by=BY, release_id=release_id)

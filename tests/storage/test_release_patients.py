@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from accounts.service import command_line_person
 from domain.errors import Refused
-from domain.gold import LeaveOut
-from domain.patient_data import ConfirmPixels, PixelDecision
+from domain.gold import ExclusionReason
+from domain.patient_data import PixelCheckScope, PixelDecision
 from privacy.service import change_rules, decide_images
 from release.service import preview_release
 from storage.rows import ImageRow, RadiographRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import judged_world, write
 from tests.storage.worlds import NOW
 
@@ -47,20 +47,20 @@ def ask_for(world, rule):
 
 
 def test_questions_of_an_image_that_was_taken_out_are_left_out(world):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         before = preview_release(db, by=BY, dataset="demo")
     decide(world, PixelDecision.REMOVE)
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         after = preview_release(db, by=BY, dataset="demo")
     assert after.released == 0
-    assert after.left_out[LeaveOut.PATIENT_IN_IMAGE.value] == before.released > 0
+    assert after.left_out[ExclusionReason.PATIENT_IN_IMAGE.value] == before.released > 0
 
 
 def test_no_look_is_asked_for_by_default(world, tmp_path):
     assert write(world, tmp_path / "v1").tally.released > 0
 
 
-@pytest.mark.parametrize("rule", [ConfirmPixels.DICOM, ConfirmPixels.ALL])
+@pytest.mark.parametrize("rule", [PixelCheckScope.DICOM, PixelCheckScope.ALL])
 def test_where_looks_are_asked_for_a_release_is_refused_until_somebody_looked(world, tmp_path, rule):
     ask_for(world, rule)
     with pytest.raises(Refused, match="Nobody has looked for text in 1 of the"):

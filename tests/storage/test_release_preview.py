@@ -9,10 +9,10 @@ from accounts.service import command_line_person
 from domain.corrections import Correction
 from domain.verdicts import Decision, ErrorKind
 from release.service import preview_release
-from release.service.choosing import drawn_batches, settled_questions, tally_of
-from release.service.preview import count_plain
-from release.tally import Counting, Tally
-from storage.unit_of_work import reading
+from release.service.choosing import load_drawn_batches, load_outcomes, build_tally
+from release.service.preview import count_simple_outcomes
+from release.tally import TallyCounter, Tally
+from storage.unit_of_work import read_only_session
 from tests.golden.release_world import judged_world
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import World, make_world
@@ -20,16 +20,16 @@ from tests.storage.worlds import World, make_world
 
 def looked_at(world: World) -> Tally:
     """The counts from reading and resolving every judged question, as the creation of a release does."""
-    with reading(world.engine) as db:
-        _, drawn = drawn_batches(db, "demo", None)
-        counting = Counting()
-        for settled in settled_questions(db, [each.batch for each in drawn], with_report=False):
+    with read_only_session(world.engine) as db:
+        _, drawn = load_drawn_batches(db, "demo", None)
+        counting = TallyCounter()
+        for settled in load_outcomes(db, [each.batch for each in drawn], with_report=False):
             counting.add(settled)
-        return tally_of(db, counting, drawn)
+        return build_tally(db, counting, drawn)
 
 
 def previewed(world: World) -> Tally:
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         return preview_release(db, by=command_line_person(), dataset="demo")
 
 
@@ -90,8 +90,8 @@ def test_a_preview_counts_whatever_reviewers_decide(sqlite_engine, seed):
 
 
 def test_only_questions_with_corrections_are_read(differing):
-    with reading(differing.engine) as db:
-        assert count_plain(db, [differing.batch], Counting()) == {4}
+    with read_only_session(differing.engine) as db:
+        assert count_simple_outcomes(db, [differing.batch], TallyCounter()) == {4}
 
 
 def test_before_any_verdict_nothing_is_held(engine):

@@ -13,7 +13,7 @@ from domain.batches import BatchSettings, Mode
 from domain.errors import NotAllowed, NotFound
 from domain.verdicts import Decision
 from review import service as review
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, SECRETS, World, make_batch, make_world
 
@@ -41,14 +41,14 @@ def statements(engine: Engine) -> Iterator[list[str]]:
 
 def sheet(world: World, question=None, person="ruth"):
     with unit_of_work(world.engine) as db:
-        return review.open_sheet(
+        return review.load_sheet(
             db, person=world.people[person], batch_id=world.batch.id, question=question, now=NOW
         )
 
 
 def commit(world: World, question=1):
     with unit_of_work(world.engine) as db:
-        review.commit_own_answer(
+        review.save_own_answer(
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
@@ -139,12 +139,12 @@ def test_a_judged_question_opens_again_with_its_verdict(world):
 
 
 def test_z_finds_the_question_judged_last(world):
-    with reading(world.engine) as db:
-        assert review.last_judged(db, person=world.people["ruth"], batch_id=world.batch.id) is None
+    with read_only_session(world.engine) as db:
+        assert review.load_last_judged(db, person=world.people["ruth"], batch_id=world.batch.id) is None
     give(world, accept(world, question=2))
     give(world, accept(world, question=5, given_at=NOW.replace(hour=12)))
-    with reading(world.engine) as db:
-        assert review.last_judged(db, person=world.people["ruth"], batch_id=world.batch.id) == 5
+    with read_only_session(world.engine) as db:
+        assert review.load_last_judged(db, person=world.people["ruth"], batch_id=world.batch.id) == 5
 
 
 def test_the_key_never_went_out_for_somebody_elses_question(world):
@@ -162,16 +162,16 @@ def test_a_reviewers_list_has_the_batches_with_place_and_pace(world):
         give(world, accept(world, question=number, seconds_looking=looking))
     with unit_of_work(world.engine) as db:
         make_batch(db, dataset_id=world.dataset_id, name="not hers", questions=world.questions)
-    with reading(world.engine) as db:
-        (listed,) = review.batches_for(db, person=world.people["ruth"])
+    with read_only_session(world.engine) as db:
+        (listed,) = review.list_batches_for_reviewer(db, person=world.people["ruth"])
     assert (listed.batch.name, listed.place.done, listed.place.left) == ("first", 3, 3)
     assert listed.seconds_median == 20.0
 
 
 # ---------------------------------------------------------------------------------------- radiograph files
 def image(world: World, person, exam=1, radiograph="pa"):
-    with reading(world.engine) as db:
-        return review.radiograph_file(
+    with read_only_session(world.engine) as db:
+        return review.load_radiograph_file(
             db, person=world.people[person], exam_number=exam, radiograph_key=radiograph
         )
 

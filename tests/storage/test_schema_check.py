@@ -14,9 +14,9 @@ from domain.errors import Refused
 from storage.backup import check_backup, make_backup, restore_backup
 from storage.schema import downgrade, upgrade
 from storage.schema_check import (
-    expected_file,
+    expected_schema_path,
     read_schema,
-    schema_differences,
+    find_schema_differences,
     schema_from_json,
     schema_to_json,
 )
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def differences(engine: Engine) -> list[str]:
     with engine.connect() as connection:
-        return [str(difference) for difference in schema_differences(connection)]
+        return [str(difference) for difference in find_schema_differences(connection)]
 
 
 def execute(engine: Engine, *statements: str) -> None:
@@ -63,7 +63,7 @@ def run(engine: Engine, home: Path, *arguments: str) -> subprocess.CompletedProc
 def test_the_committed_file_is_what_the_migrations_make(engine: Engine) -> None:
     """After a new migration, run ``make landed``. A changed older digest means a changed migration."""
     downgrade(engine, "base")
-    file = expected_file(engine.dialect.name)
+    file = expected_schema_path(engine.dialect.name)
     assert expected_text(schemas_by_revision(engine)) == file.read_text(encoding="utf-8")
 
 

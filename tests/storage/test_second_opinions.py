@@ -6,9 +6,9 @@ import pytest
 
 from domain.batches import AssignmentState
 from domain.errors import InvalidValue, NotAllowed, Refused
-from domain.second_opinions import SecondOpinions, SecondWay
+from domain.second_opinions import SecondOpinions, SecondOpinionScope
 from review import service as review
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give, reject, state
 from tests.storage.worlds import NOW, World, make_world
 
@@ -22,7 +22,7 @@ def world(engine) -> World:
 def seek(world: World, **changes):
     how = {"to": ["remo"], "where_found": False, "share": 0.25, "seed": 7, **changes}
     with unit_of_work(world.engine) as db:
-        return review.seek_second_opinions(db, by=world.people["cora"], batch="first", **how, now=NOW)
+        return review.request_second_opinions(db, by=world.people["cora"], batch="first", **how, now=NOW)
 
 
 def with_remo(world: World) -> set[int]:
@@ -31,8 +31,8 @@ def with_remo(world: World) -> set[int]:
 
 
 def kept(world: World) -> SecondOpinions | None:
-    with reading(world.engine) as db:
-        return review.second_opinions(db, by=world.people["cora"], batch="first")
+    with read_only_session(world.engine) as db:
+        return review.load_second_opinions(db, by=world.people["cora"], batch="first")
 
 
 def test_a_share_of_the_batch_gets_a_second_reviewer(world):
@@ -41,14 +41,14 @@ def test_a_share_of_the_batch_gets_a_second_reviewer(world):
 
 
 def test_the_share_is_the_same_whatever_was_judged(world):
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         how = {"by": world.people["cora"], "batch": "first", "to": ["remo"], "where_found": False}
         review.preview_second_opinions(db, **how, share=0.25, seed=7)
     for question in world.questions[:6]:
         give(world, reject(world, question=question))
     seek(world)
     ids = {number: f"q{number}" for number in range(1000)}
-    sought = SecondOpinions(way=SecondWay.SHARE, share=0.2, seed=7)
+    sought = SecondOpinions(way=SecondOpinionScope.SHARE, share=0.2, seed=7)
     assert sought.random_share(ids) == sought.random_share(dict(reversed(ids.items())))
     assert len(sought.random_share(ids)) == 200
 
@@ -56,7 +56,7 @@ def test_the_share_is_the_same_whatever_was_judged(world):
 def test_a_larger_share_holds_the_smaller_one():
     ids = {number: f"q{number}" for number in range(100)}
     small, large = (
-        SecondOpinions(way=SecondWay.SHARE, share=share, seed=3).random_share(ids) for share in (0.1, 0.4)
+        SecondOpinions(way=SecondOpinionScope.SHARE, share=share, seed=3).random_share(ids) for share in (0.1, 0.4)
     )
     assert small < large
 
@@ -69,7 +69,7 @@ def test_where_something_was_found_a_second_reviewer_comes_as_verdicts_come(worl
     again = seek(world, where_found=True, share=None, seed=None)
     assert (again.given, again.random, again.found) == ({"remo": 1}, 0, 1)
     assert with_remo(world) == {*drawn, rest[0]}
-    assert kept(world) == SecondOpinions(way=SecondWay.WHERE_FOUND, share=0.25, seed=7)
+    assert kept(world) == SecondOpinions(way=SecondOpinionScope.WHERE_FOUND, share=0.25, seed=7)
 
 
 def test_where_something_was_found_alone_is_refused_with_the_reason(world):
@@ -108,7 +108,7 @@ def test_a_share_is_above_none_and_at_most_all(world):
 
 def test_reviewers_seek_no_second_opinions(world):
     with pytest.raises(NotAllowed), unit_of_work(world.engine) as db:
-        review.seek_second_opinions(
+        review.request_second_opinions(
             db, by=world.people["ruth"], batch="first", to=["remo"], where_found=False, share=0.2, seed=1,
             now=NOW,
         )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from accounts import service as accounts
 from domain.errors import NotFound, NotSignedIn
 from storage.accounts import sign_ins
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.signing_in import BY, NOON, add, begin, who
 
 
@@ -24,7 +24,7 @@ def test_another_token_is_nobodys(engine, token):
 
 def test_the_token_itself_is_not_kept(engine):
     begin(engine, add(engine), token="secret-token")
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         assert sign_ins.find_sign_in(db, token_sha256="secret-token") is None
         assert sign_ins.find_sign_in(db, token_sha256=accounts.token_sha256("secret-token"))
 
@@ -38,7 +38,7 @@ def test_a_sign_in_ends_when_the_browser_was_silent_for_too_long(engine):
 def test_being_seen_keeps_a_sign_in_alive(engine):
     begin(engine, add(engine))
     with unit_of_work(engine) as db:
-        accounts.note_seen(db, token="t1", now=NOON + timedelta(hours=11))
+        accounts.update_last_seen(db, token="t1", now=NOON + timedelta(hours=11))
     assert who(engine, now=NOON + timedelta(hours=22)) == "anna"
 
 
@@ -46,16 +46,16 @@ def test_a_sign_in_ends_at_its_age_however_busy_the_browser_is(engine):
     begin(engine, add(engine))
     for hours in range(0, 24 * 8, 6):
         with unit_of_work(engine) as db:
-            accounts.note_seen(db, token="t1", now=NOON + timedelta(hours=hours))
-    assert who(engine, now=NOON + accounts.LONGEST) == "anna"
-    assert who(engine, now=NOON + accounts.LONGEST + timedelta(seconds=1)) is None
+            accounts.update_last_seen(db, token="t1", now=NOON + timedelta(hours=hours))
+    assert who(engine, now=NOON + accounts.MAX_DURATION) == "anna"
+    assert who(engine, now=NOON + accounts.MAX_DURATION + timedelta(seconds=1)) is None
 
 
 def test_being_seen_is_written_once_a_minute(engine):
     begin(engine, add(engine))
-    with reading(engine) as db:
+    with read_only_session(engine) as db:
         for seconds, due in ((0, False), (59, False), (60, True)):
-            live = accounts.live_sign_in(db, token="t1", now=NOON + timedelta(seconds=seconds))
+            live = accounts.find_valid_sign_in(db, token="t1", now=NOON + timedelta(seconds=seconds))
             assert live is not None
             assert live.seen_is_due is due
 
@@ -115,7 +115,7 @@ def test_nobody_ends_a_sign_in_of_somebody_else(engine):
     bert = add(engine, "bert")
     mark = accounts.token_sha256("t1")[:16]
     with unit_of_work(engine) as db, pytest.raises(NotFound, match="ended already"):
-        accounts.end_own_sign_in(db, person=bert, mark=mark, now=NOON)
+        accounts.end_own_sign_in(db, person=bert, token_prefix=mark, now=NOON)
     assert who(engine) == "anna"
 
 
@@ -123,8 +123,8 @@ def test_sign_ins_that_ran_out_are_not_listed(engine):
     anna = add(engine)
     begin(engine, anna)
     for hours, count in ((1, 1), (13, 0)):
-        with reading(engine) as db:
-            found = accounts.own_sign_ins(db, person=anna, token="t1", now=NOON + timedelta(hours=hours))
+        with read_only_session(engine) as db:
+            found = accounts.list_own_sign_ins(db, person=anna, token="t1", now=NOON + timedelta(hours=hours))
         assert len(found) == count
 
 
@@ -133,7 +133,7 @@ def test_rows_of_sign_ins_that_ended_long_ago_are_cleared_away(engine):
     begin(engine, anna, token="t1")
     with unit_of_work(engine) as db:
         later = NOON + timedelta(days=31)
-        accounts.begin_sign_in(db, person=anna, token="t2", replaces=None, now=later)
-    with reading(engine) as db:
+        accounts.start_sign_in(db, person=anna, token="t2", previous_token=None, now=later)
+    with read_only_session(engine) as db:
         assert sign_ins.find_sign_in(db, token_sha256=accounts.token_sha256("t1")) is None
         assert sign_ins.find_sign_in(db, token_sha256=accounts.token_sha256("t2"))

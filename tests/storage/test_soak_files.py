@@ -10,7 +10,7 @@ pytestmark = pytest.mark.full
 
 
 def test_damaged_images_are_read_or_refused():
-    assert soak_images(40, first=100_000).faults == []
+    assert soak_images(40, first_number=100_000).faults == []
 
 
 def test_the_known_bombs_among_images_are_refused_and_good_ones_read():
@@ -18,7 +18,7 @@ def test_the_known_bombs_among_images_are_refused_and_good_ones_read():
 
 
 def test_generated_question_files_come_in_whole_or_not_at_all(tmp_path):
-    assert soak_questions(40, home=tmp_path, first=100_000).faults == []
+    assert soak_questions(40, home=tmp_path, first_number=100_000).faults == []
 
 
 def test_the_known_bombs_among_question_files_are_refused(tmp_path):

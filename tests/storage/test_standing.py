@@ -7,12 +7,12 @@ from datetime import timedelta
 import numpy as np
 
 from domain.corrections import Correction
-from domain.ratings import RATING_NAMES, Ratings
+from domain.ratings import RATING_IDS, Ratings
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty
 from records.columns import DECISIONS, TIERS
-from storage.review.standing import questions_with_a_find, standing_verdicts
-from storage.unit_of_work import reading
+from storage.review.standing import load_questions_with_errors, load_latest_verdicts
+from storage.unit_of_work import read_only_session
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, World, make_world
 
@@ -36,8 +36,8 @@ def judged(engine) -> World:
 
 def test_the_highest_revision_stands_and_the_time_is_that_of_the_first(engine):
     world = judged(engine)
-    with reading(engine) as db:
-        found = standing_verdicts(db, batch_ids=[world.batch.id])
+    with read_only_session(engine) as db:
+        found = load_latest_verdicts(db, batch_ids=[world.batch.id])
     ruth, remo = world.people["ruth"].id, world.people["remo"].id
     rows = list(zip(found.questions.tolist(), found.people.tolist(), strict=True))
     assert rows == sorted([(1, ruth), (1, remo), (2, ruth), (3, ruth)])
@@ -51,24 +51,24 @@ def test_the_highest_revision_stands_and_the_time_is_that_of_the_first(engine):
 
 def test_what_was_not_given_is_told_from_what_was(engine):
     world = judged(engine)
-    with reading(engine) as db:
-        found = standing_verdicts(db, batch_ids=[world.batch.id], ratings=True)
+    with read_only_session(engine) as db:
+        found = load_latest_verdicts(db, batch_ids=[world.batch.id], ratings=True)
     assert found.tiers[-2] == -1
     assert TIERS[found.tiers[-1]] is Difficulty.MEDIUM
-    assert found.ratings[-2].tolist() == [5 if name == "image_alignment" else 0 for name in RATING_NAMES]
+    assert found.ratings[-2].tolist() == [5 if name == "image_alignment" else 0 for name in RATING_IDS]
     assert found.exams.shape == found.questions.shape
 
 
 def test_a_find_is_any_verdict_but_a_plain_acceptance(engine):
     world = judged(engine)
-    with reading(engine) as db:
-        assert questions_with_a_find(db, batch_id=world.batch.id) == {1, 2}
+    with read_only_session(engine) as db:
+        assert load_questions_with_errors(db, batch_id=world.batch.id) == {1, 2}
 
 
 def test_without_a_verdict_every_column_is_empty(engine):
     world = make_world(engine, assigned_to=["ruth"])
-    with reading(engine) as db:
-        found = standing_verdicts(db, batch_ids=[world.batch.id], ratings=True)
-        assert questions_with_a_find(db, batch_id=world.batch.id) == set()
+    with read_only_session(engine) as db:
+        found = load_latest_verdicts(db, batch_ids=[world.batch.id], ratings=True)
+        assert load_questions_with_errors(db, batch_id=world.batch.id) == set()
     assert [len(each) for each in (found.questions, found.exams, found.given_at, found.ratings)] == [0] * 4
     assert found.error_sets == ()

@@ -13,19 +13,19 @@ import pytest
 from sqlalchemy import Engine, update
 
 from accounts.service import command_line_person
-from browsing.figures import figures_of
-from browsing.service import dataset_statistics, statistics_version
-from browsing.side_by_side import side_by_side_csv
-from browsing.words import TextCounts, binned, mean
+from browsing.figures import render_figures
+from browsing.service import compute_dataset_statistics, load_statistics_version
+from browsing.side_by_side import format_comparison_csv
+from browsing.words import TextCounts, bin_lengths, mean_length
 from cli import main
 from storage.rows import QuestionRow, ReleaseRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, make_world
 
 
 def counted(engine: Engine):
-    with reading(engine) as db:
-        return dataset_statistics(db, by=command_line_person(), dataset="demo")
+    with read_only_session(engine) as db:
+        return compute_dataset_statistics(db, by=command_line_person(), dataset="demo")
 
 
 def test_counts_by_task_are_in_the_order_of_the_tasks_and_sum_to_all(engine: Engine) -> None:
@@ -66,7 +66,7 @@ def test_every_figure_is_well_formed_and_says_its_number(engine: Engine) -> None
     make_world(engine)
     with unit_of_work(engine) as db:
         db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(category="a < b & c"))
-    figures = figures_of(counted(engine))
+    figures = render_figures(counted(engine))
     assert {"task", "boxes", "observations", "question-characters", "explanation-words"} <= set(figures)
     parsed = {name: fromstring(svg) for name, svg in figures.items()}  # noqa: S314 - text of our own making
     texts = {name: "".join(each.itertext()) for name, each in parsed.items()}
@@ -94,14 +94,14 @@ def test_a_dataset_without_questions_has_empty_tables(engine: Engine) -> None:
 
 def test_the_version_rises_with_the_newest_question_and_release(engine: Engine) -> None:
     make_world(engine)
-    with reading(engine) as db:
-        assert statistics_version(db, by=command_line_person(), dataset="demo") == (12, 0)
+    with read_only_session(engine) as db:
+        assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 0)
     with unit_of_work(engine) as db:
         db.add(
             ReleaseRow(dataset_id=1, name="v1", rule="", items=0, manifest_sha256="", folder="", made_at=NOW)
         )
-    with reading(engine) as db:
-        assert statistics_version(db, by=command_line_person(), dataset="demo") == (12, 1)
+    with read_only_session(engine) as db:
+        assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 1)
 
 
 def test_a_word_counts_once_a_text() -> None:
@@ -121,9 +121,9 @@ def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
 
 
 def test_bins_have_no_gap_and_end_at_the_longest() -> None:
-    assert binned(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
-    assert binned(Counter(), width=10) == []
-    assert mean(Counter({10: 1, 20: 1})) == 15
+    assert bin_lengths(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
+    assert bin_lengths(Counter(), width=10) == []
+    assert mean_length(Counter({10: 1, 20: 1})) == 15
 
 
 def test_the_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp_path, capsys) -> None:
@@ -163,7 +163,7 @@ def test_datasets_stand_side_by_side_with_per_cent_of_each(engine: Engine) -> No
         counts={**one.counts, "task": (("presence", 1), ("", 3))},
         formats=tuple(replace(each, boxes=2) for each in one.formats),
     )
-    rows = list(csv.DictReader(io.StringIO(side_by_side_csv([one, other]))))
+    rows = list(csv.DictReader(io.StringIO(format_comparison_csv([one, other]))))
     presence, *others = [row for row in rows if row["table"] == "task"]
     assert (presence["demo"], presence["demo, %"]) == ("3", "25.0")
     assert (presence["'=other"], presence["=other, %"], presence["all"]) == ("1", "25.0", "4")

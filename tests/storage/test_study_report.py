@@ -14,17 +14,17 @@ from sqlalchemy import Engine
 
 from domain.errors import NotFound, Refused
 from domain.protocols import Protocol
-from domain.questions import letter
+from domain.questions import option_letter
 from domain.studies import ReaderProfile
 from measures.proportions import wilson
 from reader_study import service as studies
-from reader_study.report.figures import figures_of
-from reader_study.report.files import file_of, files_of
-from reader_study.report.html import html_of
-from reader_study.report.rows import accuracy_rows
+from reader_study.report.figures import draw_figures
+from reader_study.report.files import render_file, render_files
+from reader_study.report.html import render_html
+from reader_study.report.rows import build_accuracy_rows
 from reader_study.report.study_report import StudyReport
-from storage.reader_study.kept_reports import keep_report
-from storage.unit_of_work import reading, unit_of_work
+from storage.reader_study.kept_reports import store_report
+from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.study_reports import of, predict, report, scored
 from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all
@@ -64,7 +64,7 @@ def test_accuracy_and_kappa_are_scikit_learns_on_the_same_rows(made, tmp_path):
     predict(made, tmp_path, said)
     predict(made, tmp_path, {key: {"answer": "BA"[at % 3 == 0]} for at, key in enumerate(said)}, model="n")
     found = report(made)
-    key = [letter(case.question.answer[0]) for case in cases]
+    key = [option_letter(case.question.answer[0]) for case in cases]
     first = [said[case.question.id]["answer"] for case in cases]
     second = ["BA"[at % 3 == 0] for at in range(len(cases))]
     assert of(found.tables.accuracy, rater="m", group="all").estimate == accuracy_score(key, first)
@@ -75,7 +75,7 @@ def test_accuracy_and_kappa_are_scikit_learns_on_the_same_rows(made, tmp_path):
 
 def test_a_failed_prediction_is_wrong_and_reported_apart(made, tmp_path):
     cases = scored(made)
-    said = {case.question.id: {"answer": letter(case.question.answer[0])} for case in cases}
+    said = {case.question.id: {"answer": option_letter(case.question.answer[0])} for case in cases}
     said[cases[0].question.id] = {"raw": "I cannot tell."}
     predict(made, tmp_path, said)
     found = report(made)
@@ -89,7 +89,7 @@ def test_a_failed_prediction_is_wrong_and_reported_apart(made, tmp_path):
 def test_what_is_excluded_is_in_no_figure_and_listed_with_why(made, tmp_path):
     read_all(made, "rea")
     with unit_of_work(made.engine) as db:
-        studies.exclude(
+        studies.exclude_readings(
             db, by=made.cora, study="first", case=scored(made)[0].shown.number, why="cut", now=NOW
         )
     found = report(made)
@@ -112,13 +112,13 @@ def test_a_faulty_question_without_an_answer_is_neither_right_nor_wrong(made):
 def test_the_same_answers_give_the_same_bytes_in_every_file(made, tmp_path):
     read_all(made, "rea")
     predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
-    assert files_of(report(made)) == files_of(report(made))
+    assert render_files(report(made)) == render_files(report(made))
 
 
 def test_html_csv_and_json_have_the_same_numbers_to_the_last_digit(made, tmp_path):
     read_all(made, "rea", place=0)
     predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
-    files = files_of(report(made))
+    files = render_files(report(made))
     plain = json.loads(files["report.json"])["tables"]["accuracy"]
     rows = list(csv.DictReader(io.StringIO(files["tables/accuracy.csv"])))
     values = set(re.findall(r'value="([^"]*)"', files["report.html"]))
@@ -131,8 +131,8 @@ def test_html_csv_and_json_have_the_same_numbers_to_the_last_digit(made, tmp_pat
 def test_the_html_fetches_nothing_and_shows_texts_as_texts(made):
     read_all(made, "rea")
     with unit_of_work(made.engine) as db:
-        studies.exclude(db, by=made.cora, study="first", case=2, why="<script>x</script>", now=NOW)
-    page = html_of(report(made))
+        studies.exclude_readings(db, by=made.cora, study="first", case=2, why="<script>x</script>", now=NOW)
+    page = render_html(report(made))
     assert "<script" not in page
     assert re.findall(r'(?:src|href)="|url\(|@import', page) == []
 
@@ -144,7 +144,7 @@ def test_the_html_calls_a_rater_by_its_name_and_writes_whole_numbers_without_a_p
         studies.set_profile(
             db, by=made.cora, study="first", reader="rea", profile=ReaderProfile(years=12.0), now=NOW
         )
-    page = html_of(report(made))
+    page = render_html(report(made))
     assert "<summary>confusion: Model (two)</summary>" in page
     assert '<data value="12.0">12</data>' in page
 
@@ -154,7 +154,7 @@ def test_what_is_not_defined_says_why_on_its_line(made, tmp_path):
     found = report(made)
     unknown = {"estimate": None, "low": None, "high": None, "correct": 0, "n": 0, "note": "no answer"}
     lines = tuple(replace(each, **unknown) for each in found.tables.accuracy)
-    shown = accuracy_rows(replace(found, tables=replace(found.tables, accuracy=lines)))
+    shown = build_accuracy_rows(replace(found, tables=replace(found.tables, accuracy=lines)))
     assert shown[0].words == "not defined: no answer, 0/0"
 
 
@@ -162,7 +162,7 @@ def test_a_report_names_protocol_hash_simulated_raters_and_the_selected_maximum(
     read_all(made, "rea", place=0)
     read_all(made, "rob", place=1)
     found = report(made)
-    assert found.facts.protocol_sha256 in html_of(found)
+    assert found.facts.protocol_sha256 in render_html(found)
     assert any("selected maximum" in sentence for sentence in found.words)
     assert any(sentence.startswith("On 8 cases, rea was right on") for sentence in found.words)
 
@@ -173,8 +173,8 @@ def test_a_report_is_computed_once_for_the_same_answers_and_anew_for_others(made
 
     def ask() -> tuple[StudyReport, list[float]]:
         told: list[float] = []
-        with reading(made.engine) as db:
-            found = studies.study_report(
+        with read_only_session(made.engine) as db:
+            found = studies.load_or_compute_report(
                 db, by=made.cora, study="first", workspace=workspace, progress=told.append
             )
         return found, told
@@ -191,18 +191,18 @@ def test_a_report_is_computed_once_for_the_same_answers_and_anew_for_others(made
 def test_a_kept_report_with_other_columns_is_computed_again(made, tmp_path):
     workspace = Workspace(home=tmp_path, database_url="")
     read_all(made, "rea", place=0)
-    with reading(made.engine) as db:
-        state = studies.report_state(db, by=made.cora, study="first")
+    with read_only_session(made.engine) as db:
+        state = studies.load_report_state(db, by=made.cora, study="first")
     text = report(made).text()
     for other in (
         text.replace('"median_seconds"', '"median_s"'),
         text.replace('"times"', '"durations"'),
         "{}",
     ):
-        keep_report(workspace, digest=state.digest, text=other)
-        assert studies.kept_report(by=made.cora, workspace=workspace, digest=state.digest) is None
-        with reading(made.engine) as db:
-            assert studies.study_report(db, by=made.cora, study="first", workspace=workspace).text() == text
+        store_report(workspace, digest=state.digest, text=other)
+        assert studies.load_stored_report(by=made.cora, workspace=workspace, digest=state.digest) is None
+        with read_only_session(made.engine) as db:
+            assert studies.load_or_compute_report(db, by=made.cora, study="first", workspace=workspace).text() == text
 
 
 def test_the_kept_report_against_another_model_is_the_one_computed_against_it(made, tmp_path):
@@ -223,16 +223,16 @@ def test_every_figure_has_its_rows_and_each_file_is_the_one_of_the_whole_folder(
         made, tmp_path, {case.question.id: {"answer": "AB"[at % 2]} for at, case in enumerate(scored(made))}
     )
     found = report(made)
-    names = {figure.name for figure in figures_of(found)}
+    names = {figure.name for figure in draw_figures(found)}
     assert {"accuracy-all", "differences-all", "kappa-all", "repeats", "times", "learning", "places"} <= names
     assert {"confusion-rea", "confusion-m"} <= names
-    for figure in figures_of(found):
+    for figure in draw_figures(found):
         assert figure.rows
         assert figure.svg.startswith("<svg")
-    files = files_of(found)
-    assert {path: file_of(found, path) for path in files} == files
+    files = render_files(found)
+    assert {path: render_file(found, path) for path in files} == files
     with pytest.raises(NotFound):
-        file_of(found, "figures/../report.json")
+        render_file(found, "figures/../report.json")
 
 
 def test_figures_of_readers_alone_keep_their_comparison_with_the_model(made, tmp_path):
@@ -260,5 +260,5 @@ def test_holm_counts_the_family_of_the_protocol_and_the_report_says_its_size(sql
     assert inside == {("m", "rea")}
     one = of(found.tables.paired, a="m", b="rea", task="all")
     assert one.p_holm == one.p_exact  # the only comparison of its family
-    assert "1 pair within a task: rea : m" in html_of(found)
+    assert "1 pair within a task: rea : m" in render_html(found)
     assert found.facts.settings.family == ("rea : m",)

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import Engine
 
 from domain.protocols import Protocol
-from domain.questions import letter
+from domain.questions import option_letter
 from measures.results import PairAgreement
-from reader_study.report.files import file_of
-from reader_study.report.printed import kappas
+from reader_study.report.files import render_file
+from reader_study.report.printed import build_kappa_tables
 from tests.storage.study_reports import of, predict, report, scored
 from tests.storage.study_worlds import StudyWorld, make_design, make_study_world, read_all
 
@@ -29,7 +29,7 @@ def line_of(lines, rater):
 def test_accuracies_are_laid_out_as_the_paper_prints_them(made, tmp_path):
     read_all(made, "rea", place=0)
     cases = scored(made)
-    said = {case.question.id: {"answer": letter(case.question.answer[0])} for case in cases}
+    said = {case.question.id: {"answer": option_letter(case.question.answer[0])} for case in cases}
     said[cases[0].question.id] = {"raw": "I cannot tell."}
     predict(made, tmp_path, said)
     found = report(made)
@@ -48,8 +48,8 @@ def test_accuracies_are_laid_out_as_the_paper_prints_them(made, tmp_path):
     *_, mean, whole = found.tables.printed_by_category
     assert mean["m"] == f"{100 * sum(shares) / len(shares):.2f}"
     assert (whole["Questions"], whole["m"]) == ("8", "87.50")
-    assert "printed_by_task" in file_of(found, "report.json")
-    assert file_of(found, "tables/printed_by_task.csv").startswith("Rater,Overall (micro),Overall (macro),")
+    assert "printed_by_task" in render_file(found, "report.json")
+    assert render_file(found, "tables/printed_by_task.csv").startswith("Rater,Overall (micro),Overall (macro),")
 
 
 def test_boxes_count_where_the_key_has_one_and_no_box_drawn_is_no_figure(made, tmp_path):
@@ -87,7 +87,7 @@ def test_kappa_stands_as_a_square_with_one_on_its_diagonal(made, tmp_path):
 
 def test_a_kappa_that_is_not_defined_is_an_empty_cell():
     found = [PairAgreement(a="a", b="b", task="geometric", n=0, note="not defined")]
-    assert kappas(found, known=["b"]) == (
+    assert build_kappa_tables(found, known=["b"]) == (
         {"Task": "Geometric Information", "Rater": "b", "b": "1.00", "a": ""},
         {"Task": "Geometric Information", "Rater": "a", "b": "", "a": "1.00"},
     )

@@ -12,7 +12,7 @@ import cli
 from accounts import service as accounts
 from domain.errors import NotSignedIn
 from domain.people import Role
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 PASSWORD = "correct horse battery"
 
@@ -43,9 +43,9 @@ def run(monkeypatch, capsys):
 
 
 def signs_in(name: str, password: str) -> bool:
-    with reading() as db:
+    with read_only_session() as db:
         try:
-            return accounts.check_password(db, name=name, password=password).name == name
+            return accounts.authenticate(db, name=name, password=password).name == name
         except NotSignedIn:
             return False
 
@@ -79,8 +79,8 @@ def test_two_different_passwords_change_nothing(run, monkeypatch):
     monkeypatch.setattr("getpass.getpass", lambda _: next(typed))
     code, _, error = run("add", "anna", "--role", "admin", stdin=Terminal())
     assert (code, error) == (1, "password: the two were not the same; nothing was changed\n")
-    with reading() as db:
-        assert not accounts.any_people(db)
+    with read_only_session() as db:
+        assert not accounts.has_people(db)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_what_is_wrong_is_said_and_nobody_is_added(run, name, password, said):
     code, _, error = add(run, name, password=password)
     assert code == 1
     assert said in error
-    with reading() as db:
-        assert not accounts.any_people(db)
+    with read_only_session() as db:
+        assert not accounts.has_people(db)
 
 
 def test_a_role_that_is_none_is_wrong_usage(run):
@@ -159,12 +159,12 @@ def test_the_last_admin_stays(run):
 def test_somebody_is_signed_out_everywhere(run):
     add(run)
     with unit_of_work() as db:
-        anna, now = accounts.person_named(db, name="anna"), datetime.now(UTC)
+        anna, now = accounts.load_person_by_name(db, name="anna"), datetime.now(UTC)
         for token in ("here", "there"):
-            accounts.begin_sign_in(db, person=anna, token=token, replaces=None, now=now)
+            accounts.start_sign_in(db, person=anna, token=token, previous_token=None, now=now)
     assert run("sign-out", "anna")[1] == "anna is signed out everywhere: 2 sign-ins ended.\n"
-    with reading() as db:
-        assert accounts.live_sign_in(db, token="here", now=now) is None
+    with read_only_session() as db:
+        assert accounts.find_valid_sign_in(db, token="here", now=now) is None
 
 
 def test_the_first_admins_code_is_all_that_is_printed_and_there_is_none_where_there_is_an_admin(run):

@@ -12,7 +12,7 @@ from domain.errors import InvalidValue, Refused, StaleRevision
 from domain.ratings import Ratings
 from domain.verdicts import Decision, OwnAnswer
 from review import service as review
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, make_world
 
@@ -28,7 +28,7 @@ def with_settings(engine: Engine, **settings) -> World:
 
 def commit(world: World, answer=(1,), confidence=4, question=1, now=NOW):
     with unit_of_work(world.engine) as db:
-        return review.commit_own_answer(
+        return review.save_own_answer(
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
@@ -52,8 +52,8 @@ def test_a_verdict_before_the_own_answer_is_refused(answer_first):
 def test_own_answer_and_verdict_are_both_kept(answer_first):
     commit(answer_first)
     give(answer_first, accept(answer_first, question=1))
-    with reading(answer_first.engine) as db:
-        sheet = review.open_sheet(
+    with read_only_session(answer_first.engine) as db:
+        sheet = review.load_sheet(
             db, person=answer_first.people["ruth"], batch_id=answer_first.batch.id, question=1, now=NOW
         )
     assert sheet.own_answer == OwnAnswer(answer=(1,), confidence=4, committed_at=NOW)
@@ -124,8 +124,8 @@ def test_opening_the_report_again_does_not_change_the_rating(engine):
     world = with_settings(engine, show_report=True)
     open_report(world, rating=3)
     open_report(world, rating=5)
-    with reading(engine) as db:
-        sheet = review.open_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
+    with read_only_session(engine) as db:
+        sheet = review.load_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
     assert (sheet.fixed_alignment, sheet.report_open) == (3, True)
 
 

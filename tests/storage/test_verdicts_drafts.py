@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 from domain.batches import AssignmentState
 from domain.errors import InvalidValue, Refused, StaleRevision
 from review import service as review
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give, state
 from tests.storage.worlds import NOW, World, make_world
 
@@ -32,9 +32,9 @@ def skip(world: World, reason="burned-in answer", question=1):
 
 def test_a_skipped_question_leaves_the_queue_and_shows_its_reason(world):
     skip(world)
-    with reading(world.engine) as db:
-        first = review.open_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
-        back = review.open_sheet(
+    with read_only_session(world.engine) as db:
+        first = review.load_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
+        back = review.load_sheet(
             db, person=world.people["ruth"], batch_id=world.batch.id, question=1, now=NOW
         )
     assert first.question_number == 2
@@ -68,7 +68,7 @@ def test_a_skip_needs_a_reason_of_a_readable_length(world, reason):
 
 def keep(world: World, body, revision=0, part="form", question=1):
     with unit_of_work(world.engine) as db:
-        return review.keep_draft(
+        return review.save_draft(
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
@@ -81,8 +81,8 @@ def keep(world: World, body, revision=0, part="form", question=1):
 
 
 def drafts(world: World, question=1):
-    with reading(world.engine) as db:
-        return review.open_sheet(
+    with read_only_session(world.engine) as db:
+        return review.load_sheet(
             db, person=world.people["ruth"], batch_id=world.batch.id, question=question, now=NOW
         ).drafts
 
@@ -125,7 +125,7 @@ def test_a_draft_that_comes_after_its_verdict_is_refused(world):
 def test_time_on_a_question_only_grows(world):
     with unit_of_work(world.engine) as db:
         for seconds, looking, away in ((10, 8, 0), (30, 20, 5), (12, 9, 0)):
-            review.record_look(
+            review.record_viewing_times(
                 db,
                 person=world.people["ruth"],
                 batch_id=world.batch.id,
@@ -135,5 +135,5 @@ def test_time_on_a_question_only_grows(world):
                 seconds_away=away,
                 now=NOW,
             )
-        sheet = review.open_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
+        sheet = review.load_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
     assert (sheet.look.seconds, sheet.look.seconds_looking, sheet.look.seconds_away) == (30, 20, 5)

@@ -16,7 +16,7 @@ from domain.errors import DomainError, StaleRevision
 from domain.verdicts import OwnAnswer, Verdict
 from review import service as review
 from storage.rows import AssignmentRow, OwnAnswerRow, VerdictRow
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, make_world
 
@@ -44,7 +44,7 @@ def at_once(*works: Callable[[], object]) -> list[Any]:
 
 
 def rows(world: World, table) -> int:
-    with reading(world.engine) as db:
+    with read_only_session(world.engine) as db:
         return db.execute(select(func.count()).select_from(table)).scalar_one()
 
 
@@ -68,7 +68,7 @@ def test_of_many_own_answers_at_once_one_is_kept(engine):
 
     def commit(confidence: int) -> OwnAnswer:
         with unit_of_work(engine) as db:
-            return review.commit_own_answer(
+            return review.save_own_answer(
                 db,
                 person=world.people["ruth"],
                 batch_id=world.batch.id,
@@ -86,7 +86,7 @@ def test_of_many_own_answers_at_once_one_is_kept(engine):
 def test_drafts_from_two_tabs_at_once_are_kept_once(world):
     def keep(body: str) -> int:
         with unit_of_work(world.engine) as db:
-            return review.keep_draft(
+            return review.save_draft(
                 db,
                 person=world.people["ruth"],
                 batch_id=world.batch.id,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from domain.batches import AssignmentState, BatchSettings, Parts
+from domain.batches import AssignmentState, BatchSettings, FormScope
 from domain.boxes import Box, LabelledBox
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotFound, Refused
@@ -35,7 +35,7 @@ def test_who_asks_for_a_question_that_is_not_theirs_learns_no_name_nor_whether_i
     world = make_world(engine, assigned_to=["ruth"])
     remo = world.people["remo"]
     asked: dict[str, Any] = {"person": remo, "batch_id": batch, "now": NOW}
-    for service, named in ((review.open_sheet, "question"), (review.open_report, "question_number")):
+    for service, named in ((review.load_sheet, "question"), (review.open_report, "question_number")):
         more: dict[str, Any] = {"image_alignment": 3} if service is review.open_report else {}
         with unit_of_work(engine) as db, pytest.raises(NotFound) as refused:
             service(db, **asked, **{named: question}, **more)
@@ -97,7 +97,7 @@ def test_a_reject_needs_only_the_kind_of_error(world):
 
 
 def test_image_alignment_only_asks_for_that_rating(engine):
-    world = with_settings(engine, parts=Parts.IMAGE_ALIGNMENT)
+    world = with_settings(engine, parts=FormScope.IMAGE_ALIGNMENT)
     bare = {"domain_specific": None, "cognitive_depth": None, "difficulty": None}
     with pytest.raises(Refused, match="Not judged yet: image alignment"):
         give(world, accept(world, question=1, ratings=Ratings(), **bare))
@@ -105,7 +105,7 @@ def test_image_alignment_only_asks_for_that_rating(engine):
 
 
 def test_key_only_asks_for_the_decision_alone(engine):
-    world = with_settings(engine, parts=Parts.KEY)
+    world = with_settings(engine, parts=FormScope.KEY)
     give(
         world,
         accept(
@@ -121,7 +121,7 @@ def test_key_only_asks_for_the_decision_alone(engine):
 
 
 def test_key_only_corrects_nothing_but_options_and_key(engine):
-    world = with_settings(engine, parts=Parts.KEY)
+    world = with_settings(engine, parts=FormScope.KEY)
     wrong = accept(
         world, question=1, decision=Decision.REVISE, correction=Correction(stem="Another stem?", answer=(0,))
     )

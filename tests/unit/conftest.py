@@ -71,11 +71,11 @@ def browser_of(world: World):
         browser = RawBrowser()
         if name is not None:
             with unit_of_work() as db:
-                accounts.begin_sign_in(
+                accounts.start_sign_in(
                     db,
                     person=world.people[name],
                     token=f"token-of-{name}",
-                    replaces=None,
+                    previous_token=None,
                     now=datetime.now(UTC),
                 )
             browser.cookies["overread"] = f"token-of-{name}"

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pandas as pd
 
 from measures.records.settings import Settings
-from measures.whole import Measures, measure
+from measures.whole import Measures, compute_measures
 
 Result = TypeVar("Result")
 #: Without resampling, for tests that need no intervals and should be quick.
@@ -34,7 +34,7 @@ def ratings(answers: dict[str, str], **more: dict[str, str] | str) -> pd.DataFra
 
 def measured(answers: dict[str, str], settings: Settings = PLAIN, **more: dict[str, str] | str) -> Measures:
     """The measures of such a table."""
-    return measure(ratings(answers, **more), settings=settings)
+    return compute_measures(ratings(answers, **more), settings=settings)
 
 
 def only(results: Sequence[Result], **wanted: object) -> Result:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.access import ALLOWED, ROLES_OF, Action, Role
+from domain.access import ACTIONS_BY_ROLE, ROLES_BY_ACTION, Action, Role
 from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES
 from ui.navigation import PAGES
 from web.routes import ROUTE_GROUPS
@@ -26,8 +26,8 @@ def action_asked_for(file: str) -> str | None:
 
 
 def test_every_action_has_roles():
-    assert set(ROLES_OF) == set(Action)
-    assert all(ROLES_OF.values())
+    assert set(ROLES_BY_ACTION) == set(Action)
+    assert all(ROLES_BY_ACTION.values())
 
 
 def test_every_action_has_a_page():
@@ -71,7 +71,7 @@ def test_every_page_asks_for_the_action_of_its_own_row(page):
 
 @pytest.mark.parametrize("role", Role)
 def test_the_table_by_role_says_the_same(role):
-    assert ALLOWED[role] == {action for action, roles in ROLES_OF.items() if role in roles}
+    assert ACTIONS_BY_ROLE[role] == {action for action, roles in ROLES_BY_ACTION.items() if role in roles}
 
 
 def test_every_path_that_a_module_of_web_declares_is_served():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ui.address import number_in
+from ui.address import parse_id
 
 
 @pytest.mark.parametrize(("said", "number"), [("7", 7), (7, 7), (str(2**63 - 1), 2**63 - 1)])
 def test_a_number_is_read(said, number):
-    assert number_in(said) == number
+    assert parse_id(said) == number
 
 
 @pytest.mark.parametrize("said", [None, "", "next", "0", "-1", "1.5", str(2**63), "9" * 5000, ["7"]])
 def test_what_can_be_no_number_of_the_database_is_none(said):
-    assert number_in(said) is None
+    assert parse_id(said) is None

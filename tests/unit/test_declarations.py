@@ -6,16 +6,16 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
-from domain.batches import DEFAULT_ANCHORS, Parts
-from domain.ratings import RATING_NAMES, RATINGS, VALUES
-from domain.verdicts import FLAG_NAMES, FLAGS, Decision, ErrorKind
+from domain.batches import DEFAULT_ANCHORS, FormScope
+from domain.ratings import RATING_IDS, RATINGS, RATING_VALUES
+from domain.verdicts import FLAG_IDS, FLAGS, Decision, ErrorKind
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from records.questions import QUESTION_COLUMNS, QUESTION_FIELDS, TELLING, QuestionRecord
+from records.questions import QUESTION_COLUMNS, QUESTION_FIELDS, REVEALING_FIELDS, QuestionRecord
 from records.verdicts import VERDICT_COLUMNS
 from release.table import COLUMNS
-from review.rules import asked_ratings
+from review.rules import list_required_ratings
 from storage.rows import QuestionRow, VerdictRow
-from web.review.schemas import OpinionForm
+from web.review.schemas import OpinionBody
 
 GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
 
@@ -30,28 +30,28 @@ def test_the_table_of_questions_has_a_column_for_each_field_of_a_question():
 
 
 def test_the_request_of_a_verdict_takes_each_rating_and_each_yes_or_no_field():
-    ratings = get_type_hints(OpinionForm)["ratings"]
-    assert tuple(ratings.__struct_fields__) == RATING_NAMES
-    assert set(FLAG_NAMES) < set(OpinionForm.__struct_fields__)
+    ratings = get_type_hints(OpinionBody)["ratings"]
+    assert tuple(ratings.__struct_fields__) == RATING_IDS
+    assert set(FLAG_IDS) < set(OpinionBody.__struct_fields__)
 
 
 def test_every_rating_has_words_for_each_of_its_values():
     assert {name: len(words) for name, words in DEFAULT_ANCHORS.items()} == dict.fromkeys(
-        RATING_NAMES, len(VALUES)
+        RATING_IDS, len(RATING_VALUES)
     )
 
 
 @pytest.mark.parametrize(
     ("parts", "explained", "asked"),
     [
-        (Parts.ALL, True, RATING_NAMES),
-        (Parts.ALL, False, tuple(each.id for each in RATINGS if not each.of_explanation)),
-        (Parts.IMAGE_ALIGNMENT, True, ("image_alignment",)),
-        (Parts.KEY, True, ()),
+        (FormScope.ALL, True, RATING_IDS),
+        (FormScope.ALL, False, tuple(each.id for each in RATINGS if not each.of_explanation)),
+        (FormScope.IMAGE_ALIGNMENT, True, ("image_alignment",)),
+        (FormScope.KEY, True, ()),
     ],
 )
 def test_a_batch_asks_for_the_ratings_of_its_parts(parts, explained, asked):
-    assert asked_ratings(parts, explained=explained) == asked
+    assert list_required_ratings(parts, has_explanation=explained) == asked
 
 
 @pytest.mark.parametrize("kind", [AnswerFormat, Decision, Difficulty, ErrorKind, Task])
@@ -69,7 +69,7 @@ def test_the_gold_table_has_a_column_for_each_field_of_a_question():
 def test_a_new_field_of_a_record_is_held_back_from_private_questions():
     """Only fields declared as harmless are published, so a field that is added later is withheld."""
     shown = {"id", "exam", "format", "stem", "options", "task", "difficulty", "source"}
-    assert set(QuestionRecord.__struct_fields__) - TELLING == shown
+    assert set(QuestionRecord.__struct_fields__) - REVEALING_FIELDS == shown
 
 
 def test_the_glossary_names_every_rating():

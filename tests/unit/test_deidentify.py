@@ -25,7 +25,7 @@ from pydicom.uid import (
 from domain.vocabulary import Sex, View
 from imaging.deidentify import deidentify
 from imaging.errors import UnreadableImage
-from imaging.identity import IdentityKind, IdentityValue, identity_of
+from imaging.identity import IdentityKind, IdentityValue, read_identity
 from imaging.pseudonyms import PseudonymKey
 from imaging.reading import read_radiograph
 from tests.unit.makers.dicom_files import CT, dicom, ramp
@@ -192,7 +192,7 @@ def test_a_jpeg_keeps_its_picture_and_its_orientation(progressive):
 
 
 def test_the_header_says_who_it_is():
-    found = identity_of(dicom(StudyDate="20200102", AccessionNumber="A-77812"), name="a.dcm")
+    found = read_identity(dicom(StudyDate="20200102", AccessionNumber="A-77812"), name="a.dcm")
     assert IdentityValue(kind=IdentityKind.NAME, value="Secret^Name") in found
     assert IdentityValue(kind=IdentityKind.NUMBER, value="A-77812") in found
     assert IdentityValue(kind=IdentityKind.DATE, value="20200102") in found

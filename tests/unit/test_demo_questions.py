@@ -7,15 +7,15 @@ from collections import Counter
 import pytest
 
 from demo.cases import CASES
-from demo.facts import Facts, facts_of, with_report_of
+from demo.facts import ExamFacts, collect_facts, with_report_from
 from demo.phantom import DEVICES, FindingKind
 from demo.phantom.render import render_exam
-from demo.planted import EACH, EACH_FAULT, plant
+from demo.planted import QUESTIONS_PER_ERROR, QUESTIONS_PER_FAULT, plant_errors
 from demo.questions import write_questions
-from demo.reports import report_of
-from demo.reviewing import judge
+from demo.reports import write_report
+from demo.reviewing import simulate_verdict
 from demo.terms import TERMS
-from domain.corrections import corrected
+from domain.corrections import apply_correction
 from domain.verdicts import Decision, ErrorKind, check_decision
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from quality.checks import check_question
@@ -27,17 +27,17 @@ NUMBERS = (1, 3, 4, 5, 7, 10, 11, 12, 15, 24, 27, 32, 36)
 
 
 @pytest.fixture(scope="module")
-def exams() -> list[Facts]:
+def exams() -> list[ExamFacts]:
     cases = [case for case in CASES if case.number in NUMBERS]
     facts = {
-        case.number: facts_of(
+        case.number: collect_facts(
             case,
             render_exam(case.seed, findings=case.findings, sex=case.sex, age=case.age, rows=200, columns=164),
         )
         for case in cases
     }
     return [
-        with_report_of(each, facts[each.case.report_of]) if each.case.report_of else each
+        with_report_from(each, facts[each.case.report_of]) if each.case.report_of else each
         for each in facts.values()
     ]
 
@@ -49,7 +49,7 @@ def written(exams):
 
 @pytest.fixture(scope="module")
 def planted(written):
-    return plant(written, seed=1)
+    return plant_errors(written, seed=1)
 
 
 def test_every_format_task_and_tier_is_there(written):
@@ -111,7 +111,7 @@ def test_the_same_seed_writes_the_same_questions(exams, written):
 
 def test_reports_name_every_finding_that_they_do_not_leave_out(exams):
     for facts in exams:
-        report = report_of(facts, seed=1)
+        report = write_report(facts, seed=1)
         for seen in facts.seen:
             word = {"cardiomegaly": "heart", "nodule": "nodule"}.get(
                 str(seen.kind), str(seen.kind).split()[-1]
@@ -154,11 +154,11 @@ def test_two_exams_of_one_patient_are_of_the_same_sex_and_no_year_apart_backward
 
 @pytest.mark.parametrize("kind", list(ErrorKind))
 def test_each_kind_of_error_is_planted(planted, kind):
-    assert sum(each.kind is kind for each in planted.planted.values()) >= min(EACH, 3)
+    assert sum(each.kind is kind for each in planted.planted.values()) >= min(QUESTIONS_PER_ERROR, 3)
 
 
 def test_each_fault_for_the_checks_is_planted(planted):
-    assert set(Counter(planted.faults.values()).values()) == {EACH_FAULT}
+    assert set(Counter(planted.faults.values()).values()) == {QUESTIONS_PER_FAULT}
 
 
 def test_the_checks_find_all_planted_faults_and_nothing_else(planted):
@@ -191,16 +191,16 @@ def test_simulated_verdicts_stand_and_corrections_mend(planted):
     source = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions:
         known = planted.planted.get(question.id)
-        judged = judge(question, known, source=source, all_parts=True)
+        judged = simulate_verdict(question, known, rng=source, all_parts=True)
         check_decision(judged.decision, judged.opinion)
         if judged.decision is Decision.REVISE and judged.opinion.errors:
-            assert corrected(question, judged.opinion.correction) == known.mended
+            assert apply_correction(question, judged.opinion.correction) == known.mended
 
 
 def test_a_simulated_verdict_on_image_alignment_rates_nothing_else(planted):
     source = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions[:60]:
-        opinion = judge(question, planted.planted.get(question.id), source=source, all_parts=False).opinion
+        opinion = simulate_verdict(question, planted.planted.get(question.id), rng=source, all_parts=False).opinion
         assert opinion.ratings.image_alignment is not None
         assert opinion.ratings.clinical_quality is None
         assert opinion.correction.is_empty()

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from domain.vocabulary import AnswerFormat
-from reader_study.extraction import extract
+from reader_study.extraction import extract_answer
 
 OPTIONS = ("Cardiomegaly", "Pleural effusion", "Pneumothorax", "Normal")
 SINGLE, MULTIPLE = AnswerFormat.SINGLE, AnswerFormat.MULTIPLE
@@ -19,7 +19,7 @@ WORDS = (
 
 
 def read(reply: str, format_: AnswerFormat = SINGLE, options: tuple[str, ...] = OPTIONS):
-    found = extract(reply, format_=format_, options=options)
+    found = extract_answer(reply, format_=format_, options=options)
     return found.answer, found.rule
 
 

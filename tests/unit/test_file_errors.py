@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import cli
-from domain.file_errors import file_trouble, naming
+from domain.file_errors import describe_file_error, add_filename_to_errors
 
 
 def raised_by(action):
@@ -16,28 +16,28 @@ def raised_by(action):
 
 
 def write_to_a_full_disk():
-    with Path("/dev/full").open("wb", buffering=0) as file, naming(Path("v1/questions.jsonl")):
+    with Path("/dev/full").open("wb", buffering=0) as file, add_filename_to_errors(Path("v1/questions.jsonl")):
         file.write(b"x")
 
 
 def test_a_full_disk_is_called_so_with_the_file_that_was_being_written():
-    said = file_trouble(raised_by(write_to_a_full_disk))
+    said = describe_file_error(raised_by(write_to_a_full_disk))
     assert said.startswith("The disk is full: v1/questions.jsonl could not be written.")
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
 def test_a_missing_permission_is_called_so(number):
-    assert file_trouble(OSError(number, "whatever", "v1")).startswith("No permission for v1.")
+    assert describe_file_error(OSError(number, "whatever", "v1")).startswith("No permission for v1.")
 
 
 def test_any_other_trouble_has_the_file_and_the_systems_own_words(tmp_path):
     error = raised_by((tmp_path / "nowhere").read_bytes)
-    assert file_trouble(error) == f"{tmp_path}/nowhere could not be read or written: {error.strerror}."
+    assert describe_file_error(error) == f"{tmp_path}/nowhere could not be read or written: {error.strerror}."
 
 
 def test_an_error_that_names_its_file_keeps_the_name(tmp_path):
     def read():
-        with naming(Path("another")):
+        with add_filename_to_errors(Path("another")):
             (tmp_path / "nowhere").read_bytes()
 
     assert raised_by(read).filename == str(tmp_path / "nowhere")

@@ -9,7 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from web.forms.files import BUNDLES, MEDIA_TYPES, address, form_files, loader, markup
+from web.forms.files import BUNDLES, MEDIA_TYPES, file_url, load_form_files, form_script, form_html
 from web.forms.routes import ROUTES
 
 FRONTEND = BUNDLES.parent
@@ -52,29 +52,29 @@ def test_the_lock_file_names_no_registry():
     assert [name for name, package in packages.items() if "resolved" in package] == []
 
 
-@pytest.mark.parametrize("name", sorted(form_files()))
+@pytest.mark.parametrize("name", sorted(load_form_files()))
 def test_a_file_is_served_under_its_hash_and_may_be_kept(client, name):
-    answer = client.get(address(name))
-    assert answer.content == form_files()[name]
+    answer = client.get(file_url(name))
+    assert answer.content == load_form_files()[name]
     assert "immutable" in answer.headers["cache-control"]
     assert client.get(f"/frontend/0123/{name}").status_code == 404
 
 
 @pytest.mark.parametrize("name", ["LICENSES.txt", "form_files.py", "nothing.js"])
 def test_nothing_else_is_served(client, name):
-    assert client.get(address(name)).status_code == 404
+    assert client.get(file_url(name)).status_code == 404
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_is_loaded_with_its_styles(form):
-    assert address(f"{form}.js") in loader(form)
-    assert address(f"{form}.css") in markup(form)
-    assert {f"{form}.js", f"{form}.css"} <= form_files().keys()
+    assert file_url(f"{form}.js") in form_script(form)
+    assert file_url(f"{form}.css") in form_html(form)
+    assert {f"{form}.js", f"{form}.css"} <= load_form_files().keys()
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in form_files() if name.endswith(".js") and name != "canvas.js"]
+    "name", [name for name in load_form_files() if name.endswith(".js") and name != "canvas.js"]
 )
 def test_every_file_that_a_bundle_imports_is_served(name):
-    imported = re.findall(r'(?:from|import)\s*\(?\s*"\./([^"]+)"', form_files()[name].decode())
-    assert set(imported) <= form_files().keys()
+    imported = re.findall(r'(?:from|import)\s*\(?\s*"\./([^"]+)"', load_form_files()[name].decode())
+    assert set(imported) <= load_form_files().keys()

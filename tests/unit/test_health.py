@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from storage import health
-from web.health import LAST_LOOK
+from web.health import HEALTH_CACHE
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
 def new_look():
-    LAST_LOOK.forget()
+    HEALTH_CACHE.forget()
     yield
-    LAST_LOOK.forget()
+    HEALTH_CACHE.forget()
 
 
 def test_a_process_that_answers_is_alive(browser_of):
@@ -32,7 +32,7 @@ def test_a_workspace_that_is_fit_is_ready(browser_of):
 
 @pytest.fixture
 def full_disk(monkeypatch):
-    monkeypatch.setattr(health, "LEAST_FREE", 1 << 60)
+    monkeypatch.setattr(health, "MIN_FREE_BYTES", 1 << 60)
 
 
 @pytest.mark.parametrize("name", [None, "ruth", "cora"])
@@ -59,7 +59,7 @@ def test_tables_of_another_version_are_not_fit(workspace_engine):
     from storage.workspace import current_workspace
 
     downgrade(workspace_engine, "0001")
-    bad = [check for check in health.health_of(current_workspace()) if not check.good]
+    bad = [check for check in health.run_health_checks(current_workspace()) if not check.good]
     assert [check.name for check in bad] == ["tables"]
 
 

@@ -15,8 +15,8 @@ from domain.hidden import HiddenPlan, PlantedFault
 from domain.questions import Question
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import AnswerFormat
-from review.faults import FaultSeen, seen, spoil
-from review.veil import Veil
+from review.faults import FaultDetection, classify_detection, plant_fault
+from review.veil import IdMask
 
 SINGLE = Question(
     id="q1", exam_id="e1", format=AnswerFormat.SINGLE, stem="Where is the effusion?",
@@ -31,31 +31,31 @@ REPORT = "Small effusion on the left. No pneumothorax. Old rib fracture."
 
 
 def made(question: Question, fault: PlantedFault, report: str = REPORT, seed: int = 0) -> Question | None:
-    return spoil(question, fault, elsewhere=report, seed=seed)
+    return plant_fault(question, fault, other_texts=report, seed=seed)
 
 
 @given(number=st.integers(1, 2**40), secret=st.integers(0, 2**62 - 1))
 def test_a_veiled_number_means_the_question_that_it_stands_for(number, secret):
-    veil = Veil(secret=secret)
+    veil = IdMask(secret=secret)
     assert 1 <= veil.shown(number) <= 2**40
     assert veil.meant(veil.shown(number)) == number
 
 
 def test_neighbours_lie_far_apart_and_another_secret_shows_other_numbers():
-    shown = [Veil(secret=5).shown(number) for number in range(1, 1001)]
+    shown = [IdMask(secret=5).shown(number) for number in range(1, 1001)]
     assert len(set(shown)) == 1000
     ups = sum(later > before for before, later in pairwise(shown))
     assert 400 < ups < 600  # a random draw would contain half of them
-    assert Veil(secret=6).shown(1) != shown[0]
+    assert IdMask(secret=6).shown(1) != shown[0]
 
 
 def test_without_a_secret_every_number_is_its_own():
-    assert [Veil(secret=None).shown(7), Veil(secret=None).meant(7)] == [7, 7]
+    assert [IdMask(secret=None).shown(7), IdMask(secret=None).meant(7)] == [7, 7]
 
 
 @pytest.mark.parametrize("shown", [0, -1, 2**40 + 1, 2**62])
 def test_what_no_number_can_be_means_no_question(shown):
-    assert Veil(secret=5).meant(shown) == 0
+    assert IdMask(secret=5).meant(shown) == 0
 
 
 def test_each_fault_changes_what_it_says_and_nothing_else():
@@ -100,11 +100,11 @@ def said(decision: Decision, *errors: ErrorKind, **correction) -> Verdict:
 
 def test_found_is_named_or_mended_and_anything_else_is_not():
     key = PlantedFault.KEY_SWAPPED
-    assert seen(key, said(Decision.REJECT, ErrorKind.WRONG_KEY)) is FaultSeen.FOUND
-    assert seen(key, said(Decision.REVISE, answer=(0,))) is FaultSeen.FOUND
-    assert seen(key, said(Decision.REJECT, ErrorKind.WORDING)) is FaultSeen.OTHERWISE
-    assert seen(key, said(Decision.REVISE, stem="Otherwise?")) is FaultSeen.OTHERWISE
-    assert seen(key, said(Decision.ACCEPT)) is FaultSeen.MISSED
+    assert classify_detection(key, said(Decision.REJECT, ErrorKind.WRONG_KEY)) is FaultDetection.FOUND
+    assert classify_detection(key, said(Decision.REVISE, answer=(0,))) is FaultDetection.FOUND
+    assert classify_detection(key, said(Decision.REJECT, ErrorKind.WORDING)) is FaultDetection.OTHERWISE
+    assert classify_detection(key, said(Decision.REVISE, stem="Otherwise?")) is FaultDetection.OTHERWISE
+    assert classify_detection(key, said(Decision.ACCEPT)) is FaultDetection.MISSED
 
 
 @pytest.mark.parametrize(

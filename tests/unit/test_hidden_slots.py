@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from domain.batches import AssignmentState
 from domain.hidden import QueuedQuestion
-from review.hiding import Slots, between
+from review.hiding import QueueGaps, compute_position_between
 
 
 @st.composite
@@ -35,7 +35,7 @@ def gone_through(queue, taken, *, exam_number, behind):
     for at in range(open_[0], open_[-1]) if open_ else ():
         here, after = queue[at].exam_number, queue[at + 1].exam_number
         beside = exam_number in (here, after)
-        if at in taken or at < behind or between(queue, at) == queue[at].position:
+        if at in taken or at < behind or compute_position_between(queue, at) == queue[at].position:
             continue
         if beside if together else not beside and here != after:
             found.append(at)
@@ -47,7 +47,7 @@ ASKED = st.tuples(st.integers(1, 5), st.just(0) | st.integers(0, 20), st.integer
 
 @given(queues(), st.lists(ASKED, max_size=12))
 def test_a_gap_is_chosen_among_all_that_are_free_and_fit(queue, asked):
-    slots, taken = Slots(queue), set[int]()
+    slots, taken = QueueGaps(queue), set[int]()
     for exam, behind, pick in asked:
         fit = gone_through(queue, taken, exam_number=exam, behind=behind)
         expected = fit[pick % len(fit)] if fit else None

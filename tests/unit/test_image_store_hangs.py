@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from accounts import service as accounts
-from benchmarks.soak_poster import verdict
+from benchmarks.soak_poster import verdict_request
 from storage.images.bucket import BucketStore
 from storage.images.files import _bucket_store
 from storage.rows import ImageRow, RadiographRow
@@ -25,7 +25,7 @@ from tests.storage.worlds import make_world
 from tests.unit.conftest import PLATE
 from web import connected, health
 from web.gate import Gate
-from web.health import LAST_LOOK
+from web.health import HEALTH_CACHE
 from web.images import pixels, radiographs
 from web.review import routes as judging
 from web.sign_in import routes as sign_in
@@ -47,17 +47,17 @@ def bucket(monkeypatch, workspace_engine, reading_processes):
         for name, value in server.settings.items():
             monkeypatch.setenv(name, value)
         _bucket_store.cache_clear()
-        LAST_LOOK.forget()
+        HEALTH_CACHE.forget()
         server.put(SHA256, PLATE)
         yield server
         _bucket_store.cache_clear()
-        LAST_LOOK.forget()
+        HEALTH_CACHE.forget()
 
 
 @pytest.fixture
 def without_time_limit(monkeypatch):
     """Requests to the bucket never time out, so that a busy machine does not end them during a test."""
-    monkeypatch.setattr("storage.images.bucket._READ", 600)
+    monkeypatch.setattr("storage.images.bucket._READ_TIMEOUT", 600)
     store = cache(lambda address: BucketStore(address, seconds=600))
     monkeypatch.setattr("storage.images.files._bucket_store", store)
 
@@ -88,8 +88,8 @@ async def browser(world, name=None):
         if name is not None:
             token = f"token-of-{name}"
             with unit_of_work() as db:
-                accounts.begin_sign_in(
-                    db, person=world.people[name], token=token, replaces=None, now=datetime.now(UTC)
+                accounts.start_sign_in(
+                    db, person=world.people[name], token=token, previous_token=None, now=datetime.now(UTC)
                 )
             client.cookies.set("overread", token)
         yield client
@@ -117,7 +117,7 @@ def test_a_save_a_sign_in_and_the_connection_are_served_while_41_radiographs_wai
             person = {"X-Overread-Person": str(world.people["ruth"].id)}
             headers = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin", **person}
             saved = await ruth.post(
-                "/judging/verdict", json=verdict(world.questions[0], "saved meanwhile"), headers=headers
+                "/judging/verdict", json=verdict_request(world.questions[0], "saved meanwhile"), headers=headers
             )
             page, there = await stranger.get("/sign-in"), await ruth.get("/connected")
             served_meanwhile = sum(task.done() for task in waiting) <= 1  # the queue is full

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import InvalidValue
-from imaging.cache import DiskCache, facts_name, matrix_name, picture_name
+from imaging.cache import DiskCache, facts_cache_name, matrix_cache_name, picture_cache_name
 from storage.workspace import cache_limit
 
 SHA256 = "ab" * 32
@@ -42,8 +42,8 @@ def test_a_picture_is_made_once(cache):
 
 
 def test_what_is_made_of_one_file_otherwise_has_another_name():
-    made = {picture_name(SHA256, longest=300), picture_name(SHA256, longest=None), matrix_name(SHA256)}
-    assert len({*made, facts_name(SHA256)}) == 4
+    made = {picture_cache_name(SHA256, longest_side=300), picture_cache_name(SHA256, longest_side=None), matrix_cache_name(SHA256)}
+    assert len({*made, facts_cache_name(SHA256)}) == 4
 
 
 def test_a_picture_that_can_not_be_made_leaves_nothing(cache, tmp_path):

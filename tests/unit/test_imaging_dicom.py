@@ -13,7 +13,7 @@ from pydicom.uid import ImplicitVRLittleEndian, JPEG2000Lossless, RLELossless
 
 from domain.vocabulary import Sex, View
 from imaging.dicom_file import ATTRIBUTES_READ
-from imaging.dicom_person import KEPT
+from imaging.dicom_person import STORED_ATTRIBUTES
 from imaging.errors import UnreadableImage
 from imaging.radiograph import ImageFacts
 from imaging.reading import describe, read_radiograph
@@ -68,7 +68,7 @@ def test_what_is_kept_of_a_header_is_the_named_list_and_nothing_else():
     assert "lanted" not in values
     assert "PLANTED" not in values
     assert "1961" not in values
-    assert set(KEPT) <= set(ATTRIBUTES_READ)
+    assert set(STORED_ATTRIBUTES) <= set(ATTRIBUTES_READ)
 
 
 def test_nothing_of_a_header_is_logged(caplog):

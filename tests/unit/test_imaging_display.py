@@ -12,7 +12,7 @@ from pydicom import Dataset, dcmread
 from pydicom.pixels.processing import apply_modality_lut, apply_voi_lut
 from pydicom.uid import ExplicitVRBigEndian, ImplicitVRLittleEndian
 
-from imaging.display import automatic_window, display_jpeg, display_size, first_window, grey_table
+from imaging.display import compute_automatic_window, render_display_jpeg, display_size, choose_first_window, build_grey_table
 from imaging.errors import UnreadableImage
 from imaging.radiograph import AS_STORED, VoiTable, Window
 from imaging.reading import read_radiograph
@@ -26,7 +26,7 @@ def decoded(pixels=None, **attributes):
 
 def levels(radiograph, window=None):
     """The grey level of each pixel, before JPEG compression."""
-    table = grey_table(radiograph, window=window or first_window(radiograph))
+    table = build_grey_table(radiograph, window=window or choose_first_window(radiograph))
     return table[radiograph.pixels.view(np.uint16) if radiograph.lowest else radiograph.pixels]
 
 
@@ -69,7 +69,7 @@ def test_monochrome1_with_inverse_is_one_inversion():
 def test_windows_are_in_values_after_the_rescale():
     # stored 0..4095 becomes -1000..3095; a window of 1 about 0 divides at stored 1000
     radiograph = decoded(RescaleSlope="1", RescaleIntercept="-1000", WindowCenter="0", WindowWidth="1")
-    table = grey_table(radiograph, window=radiograph.windows[0])
+    table = build_grey_table(radiograph, window=radiograph.windows[0])
     assert table[990] == 0
     assert table[1010] == 255
 
@@ -140,12 +140,12 @@ def test_a_voi_table_shows_what_pydicom_shows():
 
 def test_a_table_comes_before_a_window():
     radiograph = decoded(VOILUTSequence=[lookup(np.arange(4096), bits=12)], **FULL)
-    assert isinstance(first_window(radiograph), VoiTable)
+    assert isinstance(choose_first_window(radiograph), VoiTable)
 
 
 def test_values_off_a_voi_table_take_its_ends():
     radiograph = decoded(VOILUTSequence=[lookup(np.arange(100), first=1000, bits=8)])
-    shown = grey_table(radiograph, window=radiograph.tables[0])
+    shown = build_grey_table(radiograph, window=radiograph.tables[0])
     assert (shown[0], shown[1000], shown[1050], shown[4095]) == (0, 0, 50, 99)
 
 
@@ -153,12 +153,12 @@ def test_a_table_of_bytes_is_read():
     item = lookup(np.arange(200), bits=8)
     item.LUTData = bytes(range(200))
     radiograph = decoded(VOILUTSequence=[item])
-    assert grey_table(radiograph, window=radiograph.tables[0])[150] == 150
+    assert build_grey_table(radiograph, window=radiograph.tables[0])[150] == 150
 
 
 def test_a_table_of_16_bits_entries_may_be_full():
     full = decoded(ramp(bits=16), bits=16, VOILUTSequence=[lookup(np.arange(65536)[::-1])])
-    shown = grey_table(full, window=full.tables[0])
+    shown = build_grey_table(full, window=full.tables[0])
     assert (shown[0], shown[65535]) == (255, 0)
 
 
@@ -180,7 +180,7 @@ def test_a_table_that_is_too_short_is_refused():
 # --------------------------------------------------------------------------------- the first window
 def test_without_a_window_the_percentiles_of_the_pixels_are_taken():
     # 10,000 values from 0 to 4095: the 0.5th percentile is 20.5, the 99.5th 4074.5
-    window = automatic_window(decoded(ramp(100, 100)))
+    window = compute_automatic_window(decoded(ramp(100, 100)))
     assert window.center - window.width / 2 == pytest.approx(20.5, abs=1)
     assert window.center + window.width / 2 == pytest.approx(4074.5, abs=1)
 
@@ -189,24 +189,24 @@ def test_a_stored_window_that_shows_nothing_is_passed_over():
     # a fluorograph from the field: values from 32,744 up, with a window of 2725 / 5310
     bright = (ramp(bits=14) + 32_744).astype(np.uint16)
     radiograph = decoded(bright, bits=16, WindowCenter="2725", WindowWidth="5310")
-    assert first_window(radiograph).name == "Automatic"
+    assert choose_first_window(radiograph).name == "Automatic"
     assert levels(radiograph).std() > 50
 
 
 def test_a_stored_window_that_shows_something_is_taken():
-    window = first_window(decoded(WindowCenter="2000", WindowWidth="1000"))
+    window = choose_first_window(decoded(WindowCenter="2000", WindowWidth="1000"))
     assert isinstance(window, Window)
     assert window.center == 2000
 
 
 def test_eight_bits_without_a_window_are_shown_as_stored():
-    assert first_window(decoded(ramp(bits=8), bits=8)) == AS_STORED
-    assert first_window(read_radiograph(png(ramp(bits=8)), name="a.png")) == AS_STORED
+    assert choose_first_window(decoded(ramp(bits=8), bits=8)) == AS_STORED
+    assert choose_first_window(read_radiograph(png(ramp(bits=8)), name="a.png")) == AS_STORED
 
 
 def test_eight_bits_that_use_little_of_the_brightness_get_an_automatic_window():
     flat = (ramp(bits=8) // 3 + 60).astype(np.uint8)
-    assert first_window(read_radiograph(png(flat), name="a.png")).name == "Automatic"
+    assert choose_first_window(read_radiograph(png(flat), name="a.png")).name == "Automatic"
 
 
 def test_twelve_bits_in_a_png_of_sixteen_are_not_shown_black():
@@ -214,7 +214,7 @@ def test_twelve_bits_in_a_png_of_sixteen_are_not_shown_black():
 
 
 def test_an_image_of_one_value_is_shown():
-    assert len(display_jpeg(decoded(np.full((8, 8), 7, np.uint16)))) > 100
+    assert len(render_display_jpeg(decoded(np.full((8, 8), 7, np.uint16)))) > 100
 
 
 # ----------------------------------------------------------------------------------------- padding
@@ -224,7 +224,7 @@ def test_padding_is_black_and_left_out_of_the_automatic_window():
     radiograph = decoded(padded, PixelPaddingValue=4095)
     shown = levels(radiograph)
     assert np.all(shown[:12] == 0)
-    window = first_window(radiograph)
+    window = choose_first_window(radiograph)
     assert isinstance(window, Window)
     assert window.center + window.width / 2 <= 3048
 
@@ -240,7 +240,7 @@ def test_padding_is_black_in_monochrome1_too():
 @pytest.mark.parametrize(("value", "limit"), [(0, 99), (99, 0)])
 def test_a_padding_range_holds_both_ends_in_either_order(value, limit):
     radiograph = decoded(PixelPaddingValue=value, PixelPaddingRangeLimit=limit, **FULL)
-    table = grey_table(radiograph, window=Window(center=100, width=10))
+    table = build_grey_table(radiograph, window=Window(center=100, width=10))
     assert radiograph.padding == (0, 99)
     assert np.all(table[:100] == 0)
     assert table[110] == 255
@@ -261,30 +261,30 @@ def size_of(picture: bytes) -> tuple[int, int]:
 
 
 def test_pixels_twice_as_high_as_wide_make_a_picture_twice_as_high():
-    assert size_of(display_jpeg(decoded(PixelAspectRatio=["2", "1"]))) == (32, 48)
+    assert size_of(render_display_jpeg(decoded(PixelAspectRatio=["2", "1"]))) == (32, 48)
 
 
 def test_pixels_twice_as_wide_as_high_make_a_picture_twice_as_wide():
-    assert size_of(display_jpeg(decoded(PixelAspectRatio=["1", "2"]))) == (64, 24)
+    assert size_of(render_display_jpeg(decoded(PixelAspectRatio=["1", "2"]))) == (64, 24)
 
 
 def test_spacing_says_the_aspect_where_nothing_else_does():
-    assert size_of(display_jpeg(decoded(PixelSpacing=["0.2", "0.1"]))) == (32, 48)
+    assert size_of(render_display_jpeg(decoded(PixelSpacing=["0.2", "0.1"]))) == (32, 48)
 
 
 @pytest.mark.parametrize("spacing", [["0.000", "0.000"], ["1.2", "1.201199999999"], ["0.15", "0.15"]])
 def test_spacings_that_are_nothing_or_nearly_square_leave_the_picture_as_it_is(spacing):
-    assert size_of(display_jpeg(decoded(PixelSpacing=spacing))) == (32, 24)
+    assert size_of(render_display_jpeg(decoded(PixelSpacing=spacing))) == (32, 24)
 
 
 def test_the_longer_side_is_limited():
-    assert size_of(display_jpeg(decoded(ramp(300, 400)), longest=200)) == (200, 150)
+    assert size_of(render_display_jpeg(decoded(ramp(300, 400)), longest_side=200)) == (200, 150)
 
 
 def test_nothing_is_enlarged():
-    assert display_size(decoded(ramp(300, 400)), longest=2000) == (400, 300)
+    assert display_size(decoded(ramp(300, 400)), longest_side=2000) == (400, 300)
 
 
 def test_the_picture_is_a_grey_jpeg():
-    picture = Image.open(io.BytesIO(display_jpeg(decoded())))
+    picture = Image.open(io.BytesIO(render_display_jpeg(decoded())))
     assert (picture.format, picture.mode) == ("JPEG", "L")

@@ -13,8 +13,8 @@ from PIL import Image
 from pydicom import Dataset
 from pydicom.sequence import Sequence
 
-from imaging.display import display_jpeg
-from imaging.facts import viewer_facts
+from imaging.display import render_display_jpeg
+from imaging.facts import build_viewer_facts
 from imaging.matrix import encode_matrix
 from imaging.reading import read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
@@ -27,7 +27,7 @@ SIGNED = np.repeat(np.repeat(ramp(8, 8, signed=True), 16, axis=0), 16, axis=1)
 def facts_of(content: bytes) -> dict[str, Any]:
     """The facts as the browser gets them: through JSON."""
     decoded = read_radiograph(content, name="a file")
-    return json.loads(json.dumps(viewer_facts(content, decoded, name="a file"), allow_nan=False))
+    return json.loads(json.dumps(build_viewer_facts(content, decoded, name="a file"), allow_nan=False))
 
 
 def table(first: int, entries: list[int], *, bits: int = 16, name: str = "") -> Sequence:
@@ -102,14 +102,14 @@ def _brightness(values: np.ndarray, facts: dict[str, Any]) -> np.ndarray:
 )
 def test_the_browser_shows_what_the_server_draws(pixels, attributes):
     content = dicom(pixels, **attributes)
-    drawn = np.asarray(Image.open(io.BytesIO(display_jpeg(read_radiograph(content, name="x"), quality=95))))
+    drawn = np.asarray(Image.open(io.BytesIO(render_display_jpeg(read_radiograph(content, name="x"), quality=95))))
     assert np.abs(shown_by_the_browser(content) - drawn).max() < 6  # JPEG is not exact
     assert drawn.max() - drawn.min() > 200
 
 
 def test_8_bit_pictures_too():
     content = bytes(imagecodecs.png_encode((SMOOTH >> 4).astype(np.uint8)))
-    drawn = np.asarray(Image.open(io.BytesIO(display_jpeg(read_radiograph(content, name="x"), quality=95))))
+    drawn = np.asarray(Image.open(io.BytesIO(render_display_jpeg(read_radiograph(content, name="x"), quality=95))))
     assert np.abs(shown_by_the_browser(content) - drawn).max() < 6
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from domain.vocabulary import View
-from imaging.display import display_jpeg
+from imaging.display import render_display_jpeg
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from imaging.radiograph import Window
@@ -69,7 +69,7 @@ def test_the_pixels_come_back_as_they_are_read_here(reader, file):
 def test_the_picture_is_drawn_there(reader, file):
     window = Window(center=100, width=500)
     there = reader.picture(file(RICH), window=window, longest=20)
-    assert there == display_jpeg(read_radiograph(RICH, name="a.dcm"), window=window, longest=20)
+    assert there == render_display_jpeg(read_radiograph(RICH, name="a.dcm"), window=window, longest_side=20)
 
 
 def test_a_refusal_carries_the_name_it_was_given_and_the_attribute(reader, file):
@@ -166,7 +166,7 @@ def test_processes_that_were_started_ahead_read_like_others(tmp_path):
 
 # -------------------------------------------------------------------------------------- replacements
 def test_a_process_that_read_its_share_reads_on_until_the_next_one_is_ready(file, monkeypatch):
-    monkeypatch.setattr("imaging.guarded._FILES_A_PROCESS", 3)
+    monkeypatch.setattr("imaging.guarded._FILES_PER_PROCESS", 3)
     path = file(RICH)
     with GuardedReader(workers=1) as reader:
         reader.describe(path)
@@ -182,7 +182,7 @@ def test_a_process_that_read_its_share_reads_on_until_the_next_one_is_ready(file
 
 
 def test_leaving_the_block_ends_the_one_that_is_starting_too(file, monkeypatch):
-    monkeypatch.setattr("imaging.guarded._FILES_A_PROCESS", 1)
+    monkeypatch.setattr("imaging.guarded._FILES_PER_PROCESS", 1)
     with GuardedReader(workers=1) as reader:
         reader.describe(file(RICH))
         successor = reader._successors[process_of(reader)]

@@ -22,7 +22,7 @@ from pydicom.uid import (
     RLELossless,
 )
 
-from imaging.matrix import SIGNED_OFFSET, encode_matrix, wire_bits
+from imaging.matrix import SIGNED_OFFSET, encode_matrix, encoded_bits
 from imaging.radiograph import PNG, DecodedRadiograph, ImageFacts
 from imaging.reading import read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
@@ -45,7 +45,7 @@ def radiograph(pixels: np.ndarray, *, bits: int) -> DecodedRadiograph:
 def there_and_back(pixels: np.ndarray, *, bits: int) -> np.ndarray:
     shown = radiograph(pixels, bits=bits)
     rows, columns = pixels.shape
-    return decode_matrix(encode_matrix(shown), rows=rows, columns=columns, bits=wire_bits(shown))
+    return decode_matrix(encode_matrix(shown), rows=rows, columns=columns, bits=encoded_bits(shown))
 
 
 def test_two_planes_by_hand():
@@ -90,7 +90,7 @@ def test_values_of_8_bits_in_words_of_16_are_one_plane():
 
 def test_a_value_beyond_the_bits_that_the_file_says_is_not_lost():
     pixels = np.array([[0, 256]], np.uint16)
-    assert wire_bits(radiograph(pixels, bits=8)) == 9
+    assert encoded_bits(radiograph(pixels, bits=8)) == 9
     assert np.array_equal(there_and_back(pixels, bits=8), pixels)
 
 

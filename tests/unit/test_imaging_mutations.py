@@ -24,7 +24,7 @@ from pydicom.uid import (
     RLELossless,
 )
 
-from imaging.display import display_jpeg
+from imaging.display import render_display_jpeg
 from imaging.errors import UnreadableImage
 from imaging.reading import describe, read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
@@ -88,7 +88,7 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 def comes_of(content: bytes) -> tuple[str, str]:
     """The result of reading the facts and of rendering; a DomainError is passed on."""
     return _ends(lambda: describe(content, name="f")), _ends(
-        lambda: display_jpeg(read_radiograph(content, name="f"), longest=300)
+        lambda: render_display_jpeg(read_radiograph(content, name="f"), longest_side=300)
     )
 
 

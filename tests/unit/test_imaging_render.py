@@ -14,10 +14,10 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 from pydicom.uid import ExplicitVRLittleEndian, JPEG2000Lossless, JPEGLosslessSV1, JPEGLSLossless, RLELossless
 
-from imaging.png import grey_png
+from imaging.png import encode_grey_png
 from imaging.radiograph import Window
 from imaging.reading import read_radiograph
-from imaging.render import quarter_size, render
+from imaging.render import reduce_to_quarter, render_pngs
 from tests.unit.makers.dicom_files import dicom, ramp
 
 pytestmark = pytest.mark.slow
@@ -31,19 +31,19 @@ def levels_of(png: bytes) -> np.ndarray:
 
 
 def rendered(content: bytes, **how) -> np.ndarray:
-    return levels_of(render(read_radiograph(content, name="a file"), **how).full)
+    return levels_of(render_pngs(read_radiograph(content, name="a file"), **how).full)
 
 
 # ------------------------------------------------------------------------------------------- the files
 @given(LEVELS)
 def test_two_other_decoders_read_what_was_written(levels):
-    png = grey_png(levels)
+    png = encode_grey_png(levels)
     assert np.array_equal(levels_of(png), levels)
     assert np.array_equal(imagecodecs.png_decode(png), levels)
 
 
 def test_every_chunk_has_its_check_sum():
-    png = grey_png(ramp())
+    png = encode_grey_png(ramp())
     at = 8
     while at < len(png):
         length = int.from_bytes(png[at : at + 4])
@@ -52,7 +52,7 @@ def test_every_chunk_has_its_check_sum():
 
 
 def test_pixels_that_are_not_square_say_so():
-    image = Image.open(io.BytesIO(grey_png(ramp(), aspect=(2, 1))))
+    image = Image.open(io.BytesIO(encode_grey_png(ramp(), aspect=(2, 1))))
     assert image.info["aspect"] == (2, 1)  # twice as many pixels across as down, over the same length
 
 
@@ -119,7 +119,7 @@ def test_padding_is_black():
 def test_every_lossless_syntax_gives_the_same_file(bits):
     syntaxes = [ExplicitVRLittleEndian, JPEGLosslessSV1, JPEGLSLossless, JPEG2000Lossless, RLELossless]
     files = {
-        render(read_radiograph(dicom(syntax=syntax), name="x"), bits=bits, quarter=True).full
+        render_pngs(read_radiograph(dicom(syntax=syntax), name="x"), bits=bits, quarter=True).full
         for syntax in syntaxes
     }
     assert len(files) == 1
@@ -127,32 +127,32 @@ def test_every_lossless_syntax_gives_the_same_file(bits):
 
 def test_other_depths_are_a_mistake_of_the_program():
     with pytest.raises(ValueError, match="12 bits"):
-        render(read_radiograph(dicom(), name="x"), bits=12)
+        render_pngs(read_radiograph(dicom(), name="x"), bits=12)
 
 
 # --------------------------------------------------------------------------------------------- quarter
 def test_a_quarter_is_the_mean_of_four_by_four():
     levels = np.arange(64, dtype=np.uint16).reshape(8, 8)
     # rows 0, 8, 16, 24 plus 0 to 3: 12 + 1.5 = 13.5, rounded half up
-    assert quarter_size(levels).tolist() == [[14, 18], [46, 50]]
+    assert reduce_to_quarter(levels).tolist() == [[14, 18], [46, 50]]
 
 
 def test_at_the_edge_it_is_the_mean_of_what_is_left():
     levels = np.array([[10, 10, 10, 10, 3], [30, 30, 30, 30, 5]], np.uint16)
-    assert quarter_size(levels).tolist() == [[20, 4]]
+    assert reduce_to_quarter(levels).tolist() == [[20, 4]]
 
 
 @given(arrays(np.uint8, SHAPES))
 def test_8_and_16_bits_are_averaged_alike(levels):
-    one, other = quarter_size(levels).astype(int), quarter_size(levels.astype(np.uint16)).astype(int)
+    one, other = reduce_to_quarter(levels).astype(int), reduce_to_quarter(levels.astype(np.uint16)).astype(int)
     assert np.abs(one - other).max() <= 1  # Pillow may round a half down at the edge
 
 
 @given(arrays(np.uint16, SHAPES))
 def test_a_quarter_is_a_quarter_of_each_side_rounded_up(levels):
     rows, columns = levels.shape
-    assert quarter_size(levels).shape == (-(-rows // 4), -(-columns // 4))
+    assert reduce_to_quarter(levels).shape == (-(-rows // 4), -(-columns // 4))
 
 
 def test_no_quarter_is_made_unasked():
-    assert render(read_radiograph(dicom(), name="x")).quarter is None
+    assert render_pngs(read_radiograph(dicom(), name="x")).quarter is None

@@ -12,12 +12,12 @@ from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake import filling
 from intake.containers import Container
-from intake.filling import Filling
+from intake.filling import BatchFiller
 from intake.formats import native
-from intake.formats.native import Native
-from intake.ordinary import ordinary_columns
+from intake.formats.native import NativeReader
+from intake.ordinary import build_ordinary_columns
 from intake.strictness import decode_plain_lines
-from quality.checks import check_question, surely_all_fine
+from quality.checks import check_question, certainly_without_problems
 
 ORDINARY: dict[str, Any] = {
     "id": "q",
@@ -68,7 +68,7 @@ def line(changes, spoilt):
 
 def filled(raws, *, with_images, at_once):
     records: list[tuple[int | str, Any]] = list(enumerate(raws, start=1))
-    batch = Filling(Container.LINES, Native(""), 20, with_images)
+    batch = BatchFiller(Container.LINES, NativeReader(""), 20, with_images)
     for start in range(0, len(raws), at_once):
         batch.fill(records[start : start + at_once])
     return batch.batch
@@ -84,7 +84,7 @@ def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, be
     lines = [*others[:before], line(changes, spoilt), *others[before:]]
     together = filled(lines, with_images=with_images, at_once=100)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(filling, "ordinary_columns", lambda *_, **__: None)
+        patch.setattr(filling, "build_ordinary_columns", lambda *_, **__: None)
         alone = filled(lines, with_images=with_images, at_once=1)
     for name in ("names", "questions", "boxes", "problems", "refusals", "records"):
         assert getattr(together, name) == getattr(alone, name)
@@ -96,7 +96,7 @@ def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, be
 def test_ordinary_records_are_taken_at_once():
     raws = [line({"id": f"q{number}"}, None) for number in range(30)]
     records = decode_plain_lines(raws, native._decoder)
-    columns = ordinary_columns(records, minimum_explanation=20)
+    columns = build_ordinary_columns(records, minimum_explanation=20)
     assert {len(values) for values in columns.values()} == {30}
 
 
@@ -113,7 +113,7 @@ QUESTIONS = st.tuples(TEXTS, st.lists(TEXTS, min_size=3, max_size=5), TEXTS)
 @given(st.lists(QUESTIONS, min_size=1, max_size=4), st.lists(TEXTS, max_size=2), st.integers(0, 30))
 def test_the_checks_find_nothing_in_what_is_surely_fine(questions, labels, minimum):
     stems, options, explanations = zip(*questions, strict=True)
-    if not surely_all_fine(stems, options, explanations, labels, minimum):
+    if not certainly_without_problems(stems, options, explanations, labels, minimum):
         return
     boxes = tuple(
         LabelledBox(radiograph="1", label=label, box=Box(x_min=0, y_min=0, x_max=1, y_max=1))

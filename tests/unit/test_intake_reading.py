@@ -13,11 +13,11 @@ from domain.errors import InvalidValue
 from intake import containers
 from intake.containers import Container, QuestionFile
 from intake.folders import ImageFolder
-from intake.formats.gemex_shape import exam_of, places_of
-from intake.formats.views import view_of
+from intake.formats.gemex_shape import parse_exam, parse_option_indices
+from intake.formats.views import parse_view
 from intake.seen import SeenHashes
 from intake.strictness import decode, decode_plain_lines
-from intake.texts import as_list, known, lettered, place_of
+from intake.texts import parse_list, none_if_unknown, split_option_letters, option_index
 from records.questions import QuestionRecord
 
 JSON = st.recursive(
@@ -80,7 +80,7 @@ def test_lines_keep_their_numbers(tmp_path_factory, records, chunk):
 
 def test_a_line_without_an_end_is_skipped_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(containers, "_CHUNK", 100)
-    monkeypatch.setattr(containers, "LONGEST_RECORD", 1_000)
+    monkeypatch.setattr(containers, "MAX_RECORD_BYTES", 1_000)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a": 1}\n{"b": "' + b"x" * 5_000 + b'"}\n{"c": 3}\n')
     names = [
@@ -118,7 +118,7 @@ def test_lines_decoded_together_are_those_decoded_alone(kinds):
     together = decode_plain_lines(raws, decoder)
     assert (together is not None) == (set(kinds) == {0})
     if together is not None:
-        assert together == [decode(raw, decoder, whole=True) for raw in raws]
+        assert together == [decode(raw, decoder, has_all_fields=True) for raw in raws]
 
 
 @pytest.mark.parametrize("raw", ['{"a": 1, "a" : 2}', '{"a": 1, "b": 2, "a"\n:2}', '{"\\u0061": 1, "a": 2}'])
@@ -128,7 +128,7 @@ def test_a_key_given_twice_is_found_however_it_is_spelt(raw):
         b: int | msgspec.UnsetType = msgspec.UNSET
 
     with pytest.raises(InvalidValue, match="a: is given twice"):
-        decode(raw.encode(), msgspec.json.Decoder(Letters), whole=True)
+        decode(raw.encode(), msgspec.json.Decoder(Letters), has_all_fields=True)
 
 
 @pytest.mark.parametrize(
@@ -141,39 +141,39 @@ def test_a_key_given_twice_is_found_however_it_is_spelt(raw):
     ],
 )
 def test_options_lose_their_letters(options, expected):
-    assert lettered(options) == expected
+    assert split_option_letters(options) == expected
 
 
 def test_options_of_which_some_have_letters_are_refused():
     with pytest.raises(InvalidValue, match="some begin with their letter"):
-        lettered(["A. x", "B. y", "z"])
+        split_option_letters(["A. x", "B. y", "z"])
 
 
 @pytest.mark.parametrize("answer", ["C", "c", " C. ", "(C)", "C: text", "C) text"])
 def test_a_letter_names_an_option_however_it_is_written(answer):
-    assert place_of(answer, ["A", "B", "C", "D"]) == 2
+    assert option_index(answer, ["A", "B", "C", "D"]) == 2
 
 
 @pytest.mark.parametrize("answer", ["E", "", "CD", "Consolidation", "1"])
 def test_what_names_no_option_is_refused(answer):
     with pytest.raises(InvalidValue, match="no option"):
-        place_of(answer, ["A", "B", "C", "D"])
+        option_index(answer, ["A", "B", "C", "D"])
 
 
 @pytest.mark.parametrize("answer", [["C", "A"], "['A', 'C']", "[A, C]", "A, C"])
 def test_several_letters_are_read_in_all_spellings(answer):
-    assert places_of(answer, ["A", "B", "C"]) == (0, 2)
+    assert parse_option_indices(answer, ["A", "B", "C"]) == (0, 2)
 
 
 def test_a_list_may_come_as_the_text_of_one():
-    assert as_list("['PA', None]", "x") == ["PA", None]
-    assert as_list("PA", "x") == ["PA"]
-    assert as_list("None", "x") == []
+    assert parse_list("['PA', None]", "x") == ["PA", None]
+    assert parse_list("PA", "x") == ["PA"]
+    assert parse_list("None", "x") == []
 
 
 @pytest.mark.parametrize("text", ["None", "nan", " ", "NULL", None])
 def test_words_for_nothing_are_nothing(text):
-    assert known(text) is None
+    assert none_if_unknown(text) is None
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_words_for_nothing_are_nothing(text):
      ("N/A", "UNKNOWN"), (None, "UNKNOWN")],
 )  # fmt: skip
 def test_views_are_read_as_files_spell_them(text, view):
-    assert view_of(text) == view
+    assert parse_view(text) == view
 
 
 @given(
@@ -204,7 +204,7 @@ def test_nothing_outside_the_folder_is_ever_found(tmp_path_factory, parts):
 @pytest.mark.parametrize("path", ["", " ", ".", "/"])
 def test_a_gemex_image_path_that_names_no_file_is_refused(path):
     with pytest.raises(InvalidValue, match="names no file"):
-        exam_of(path)
+        parse_exam(path)
 
 
 def test_one_line_in_another_encoding_is_still_a_line(tmp_path):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from domain.errors import InvalidValue
-from intake.formats.rexvqa import ReXVQA
+from intake.formats.rexvqa import RexvqaReader
 
 RECORD = {
     "question": "Which finding is present?",
@@ -27,16 +27,16 @@ def raw(**changes):
 
 
 def test_sections_that_are_nan_are_not_known():
-    found = ReXVQA("test_vqa_data").read("q1", raw(Indication=float("nan"), Findings=float("nan")))
+    found = RexvqaReader("test_vqa_data").read("q1", raw(Indication=float("nan"), Findings=float("nan")))
     assert found.exam.indication is None
     assert found.report == "Impression: Effusion."
 
 
 def test_nan_in_another_field_is_refused():
     with pytest.raises(InvalidValue, match="NaN"):
-        ReXVQA("test_vqa_data").read("q1", raw(correct_answer=float("nan")))
+        RexvqaReader("test_vqa_data").read("q1", raw(correct_answer=float("nan")))
 
 
 def test_nan_that_a_text_quotes_stays_in_the_text():
     quoted = 'A file with {"Findings": NaN, "Impression": NaN} is wrong.'
-    assert ReXVQA("test_vqa_data").read("q1", raw(question=quoted)).stem == quoted
+    assert RexvqaReader("test_vqa_data").read("q1", raw(question=quoted)).stem == quoted

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lints.__main__ import main
-from lints.migrations import VERSIONS, hash_migrations, read_landed, record_landed, unpinned_or_changed
+from lints.migrations import VERSIONS, hash_migrations, read_landed, record_landed, find_changed_migrations
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def found(project: Path) -> list[str]:
-    return [f"{Path(offence.path).name}: {offence.text}" for offence in unpinned_or_changed(project)]
+    return [f"{Path(offence.path).name}: {offence.text}" for offence in find_changed_migrations(project)]
 
 
 def test_every_migration_of_the_project_is_on_record_as_it_is() -> None:

@@ -3,16 +3,16 @@
 import pytest
 
 from lints.__main__ import RULES, main
-from lints.names import hides_a_room
-from lints.source import Source
-from lints.wording import unclear_words
+from lints.names import find_hidden_packages
+from lints.source import SourceFile
+from lints.wording import find_unclear_words
 
 #: A function that writes, as a page contains it.
 WRITER = "def save():\n    with unit_of_work() as db:\n        add_person(db)\n"
 
 
 def rules_broken(path: str, text: str) -> list[str]:
-    source = Source(path=path, text=text)
+    source = SourceFile(path=path, text=text)
     return [offence.rule for rule in RULES for offence in rule(source)]
 
 
@@ -182,7 +182,7 @@ def test_modules_that_import_one_way_are_fine(tmp_path, capsys):
 
 def names_hidden(*paths: str) -> list[str]:
     return [
-        offence.text.split("'")[1] for offence in hides_a_room(Source(path=path, text="") for path in paths)
+        offence.text.split("'")[1] for offence in find_hidden_packages(SourceFile(path=path, text="") for path in paths)
     ]
 
 
@@ -226,4 +226,4 @@ def test_the_command_finds_a_hidden_room(tmp_path, capsys):
 )
 def test_an_unclear_word_in_a_document_is_reported(tmp_path, text, words):
     (tmp_path / "README.md").write_text(text, encoding="utf-8")
-    assert [offence.text.split("'")[1] for offence in unclear_words(tmp_path)] == words
+    assert [offence.text.split("'")[1] for offence in find_unclear_words(tmp_path)] == words

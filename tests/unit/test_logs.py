@@ -9,8 +9,8 @@ import warnings
 
 import pytest
 
-from web.errors import apology, new_error_number
-from web.logs import JsonLines, KeyValue, where, without_values
+from web.errors import describe_unexpected_error, generate_error_number
+from web.logs import JsonFormatter, KeyValueFormatter, describe_error_location, strip_exception_values
 
 SECRET = "SECRET-patient Jane Roe"
 
@@ -19,7 +19,7 @@ SECRET = "SECRET-patient Jane Roe"
 def factory():
     """The safe record factory, set for these tests alone."""
     before = logging.getLogRecordFactory()
-    without_values()
+    strip_exception_values()
     yield
     logging.setLogRecordFactory(before)
     logging.captureWarnings(False)
@@ -42,7 +42,7 @@ def record(**extra: object) -> logging.LogRecord:
 
 
 def test_of_an_exception_the_log_has_the_kind_and_the_place_only():
-    said = where(raised())
+    said = describe_error_location(raised())
     assert re.match(r"KeyError from ValueError at tests/unit/test_logs\.py:\d+ raised$", said)
     assert SECRET not in said
 
@@ -64,7 +64,7 @@ def test_a_warning_of_a_library_is_not_quoted(caplog):
 
 
 def test_a_json_line_has_time_level_person_route_and_milliseconds():
-    line = json.loads(JsonLines().format(record(person=3, route="/judging/verdict", status=200, ms=12)))
+    line = json.loads(JsonFormatter().format(record(person=3, route="/judging/verdict", status=200, ms=12)))
     assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.pop("time"))
     assert line == {
         "level": "info", "logger": "overread.requests", "message": "request", "person": 3,
@@ -73,13 +73,13 @@ def test_a_json_line_has_time_level_person_route_and_milliseconds():
 
 
 def test_a_line_of_keys_and_values_can_be_taken_apart_again():
-    line = KeyValue().format(record(route='a "b"\nc', error="K7QX-2MRA"))
+    line = KeyValueFormatter().format(record(route='a "b"\nc', error="K7QX-2MRA"))
     assert line.count("\n") == 0
     assert line.endswith(' message=request error=K7QX-2MRA route="a \\"b\\"\\nc"')
 
 
 def test_an_error_number_can_be_read_out_and_is_in_what_the_person_is_told():
-    number = new_error_number()
+    number = generate_error_number()
     assert re.fullmatch(r"[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}", number)
-    assert number in apology(number)
-    assert number != new_error_number()
+    assert number in describe_unexpected_error(number)
+    assert number != generate_error_number()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from measures.mrmc import (
-    against_model,
+    compare_with_model,
     covariance_over_cases,
-    fixed_readers,
+    fixed_reader_analysis,
     obuchowski_rockette,
     u_statistic,
 )
@@ -54,15 +54,15 @@ def test_the_u_statistic_is_unbiased_by_brute_force():
 
 def test_a_crossed_design_takes_obuchowski_rockette_and_a_partial_one_the_u_statistic():
     right, model = readings()
-    assert against_model(right, model).method == "Obuchowski-Rockette"
+    assert compare_with_model(right, model).method == "Obuchowski-Rockette"
     right[:30, 0] = np.nan
-    assert against_model(right, model).method == "U-statistic"
+    assert compare_with_model(right, model).method == "U-statistic"
 
 
 def test_random_readers_are_less_certain_than_fixed_ones_who_differ():
     right, model = readings(readers=3)
     right[:, 0] = 1.0
-    random, fixed = (against_model(right, model, random_readers=each) for each in (True, False))
+    random, fixed = (compare_with_model(right, model, random_readers=each) for each in (True, False))
     assert random.difference == pytest.approx(fixed.difference)
     assert random.high - random.low > fixed.high - fixed.low
 
@@ -71,23 +71,23 @@ def test_fixed_readers_by_hand():
     # one reader: the standard error of a mean of paired differences
     right, model = readings(readers=1)
     step = right[:, 0] - model
-    found = fixed_readers(step[:, None])
+    found = fixed_reader_analysis(step[:, None])
     assert found.se == pytest.approx(step.std(ddof=1) / np.sqrt(len(step)))
     assert found.df == len(step) - 1
 
 
 def test_one_reader_tells_nothing_of_others():
     right, model = readings(readers=1)
-    found = against_model(right, model)
+    found = compare_with_model(right, model)
     assert (found.se, found.low) == (None, None)
     assert found.note == "no interval: one reader tells nothing of others"
-    assert against_model(right, model, random_readers=False).se is not None
+    assert compare_with_model(right, model, random_readers=False).se is not None
 
 
 def test_every_case_twice_under_one_exam_is_no_more_evidence():
     right, model = readings()
-    once = against_model(right, model)
-    twice = against_model(
+    once = compare_with_model(right, model)
+    twice = compare_with_model(
         np.repeat(right, 2, axis=0), np.repeat(model, 2), exams=np.repeat(np.arange(len(model)), 2)
     )
     assert twice.se == pytest.approx(once.se)
@@ -97,23 +97,23 @@ def test_cases_that_the_model_did_not_answer_are_left_out():
     right, model = readings()
     fewer = model.copy()
     fewer[:10] = np.nan
-    assert against_model(right, fewer) == against_model(right[10:], model[10:])
+    assert compare_with_model(right, fewer) == compare_with_model(right[10:], model[10:])
 
 
 def test_readers_who_are_the_model_have_no_interval():
     _, model = readings()
-    found = against_model(np.repeat(model[:, None], 3, axis=1), model)
+    found = compare_with_model(np.repeat(model[:, None], 3, axis=1), model)
     assert (found.difference, found.se, found.low) == (0.0, 0.0, None)
 
 
 def test_nothing_read_is_not_defined():
-    assert against_model(np.full((3, 2), np.nan), np.ones(3)).difference is None
+    assert compare_with_model(np.full((3, 2), np.nan), np.ones(3)).difference is None
 
 
 @pytest.mark.parametrize("margin", [-0.4, 0.0, 0.4])
 def test_a_margin_is_held_against_the_same_interval(margin):
     right, model = readings()
-    found = against_model(right, model)
+    found = compare_with_model(right, model)
     assert -0.4 < found.low < found.high < 0.4
     assert found.above(margin) is (found.low > margin)
     assert found.below(margin) is (found.high < margin)
@@ -121,5 +121,5 @@ def test_a_margin_is_held_against_the_same_interval(margin):
 
 def test_without_an_interval_nothing_is_shown_against_a_margin():
     right, model = readings(readers=1)
-    found = against_model(right, model)
+    found = compare_with_model(right, model)
     assert (found.above(0.0), found.below(0.0)) == (None, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from measures.overall import over_tasks
+from measures.overall import average_over_tasks
 
 # ReXVQA, Table 1: questions of the private test by task; Table 2: accuracies by task, printed "Overall",
 # micro. Order: differential diagnosis, geometric information, location and distribution, negation, presence.
@@ -24,29 +24,29 @@ PRINTED = {
 @pytest.mark.parametrize("model", PRINTED)
 def test_micro_is_the_mean_by_questions(model):
     tasks, _, micro = PRINTED[model]
-    assert over_tasks(tasks, COUNTS).micro == pytest.approx(micro, abs=0.0051)
+    assert average_over_tasks(tasks, COUNTS).micro == pytest.approx(micro, abs=0.0051)
 
 
 @pytest.mark.parametrize("model", [name for name in PRINTED if name != "MedGemma"])
 def test_the_printed_overall_of_seven_models_is_macro(model):
     tasks, printed, _ = PRINTED[model]
-    assert over_tasks(tasks, COUNTS).macro == pytest.approx(printed, abs=0.0101)
+    assert average_over_tasks(tasks, COUNTS).macro == pytest.approx(printed, abs=0.0101)
 
 
 def test_the_printed_overall_of_the_eighth_is_micro():
     tasks, printed, _ = PRINTED["MedGemma"]
-    found = over_tasks(tasks, COUNTS)
+    found = average_over_tasks(tasks, COUNTS)
     assert found.micro == pytest.approx(printed, abs=0.0051)
     assert found.macro == pytest.approx(82.17, abs=0.0051)
 
 
 def test_the_order_of_the_models_is_another():
-    micro = {name: over_tasks(tasks, COUNTS).micro for name, (tasks, _, _) in PRINTED.items()}
-    macro = {name: over_tasks(tasks, COUNTS).macro for name, (tasks, _, _) in PRINTED.items()}
+    micro = {name: average_over_tasks(tasks, COUNTS).micro for name, (tasks, _, _) in PRINTED.items()}
+    macro = {name: average_over_tasks(tasks, COUNTS).macro for name, (tasks, _, _) in PRINTED.items()}
     assert sorted(macro, key=macro.get, reverse=True).index("Janus") == 1
     assert sorted(micro, key=micro.get, reverse=True).index("Janus") == 4
 
 
 def test_a_task_without_questions_counts_in_neither():
-    assert over_tasks([0.5, 0.0], [10, 0]) == over_tasks([0.5], [10])
-    assert over_tasks([], []).micro is None
+    assert average_over_tasks([0.5, 0.0], [10, 0]) == average_over_tasks([0.5], [10])
+    assert average_over_tasks([], []).micro is None

@@ -10,13 +10,13 @@ from scipy.stats import binomtest, chi2
 
 from measures.paired import (
     cochran_q,
-    compare,
+    compare_paired,
     compare_margins,
     holm,
     mcnemar,
     newcombe_paired,
     newcombe_unpaired,
-    swap_test,
+    sign_flip_test,
     tango,
 )
 from measures.proportions import wilson
@@ -41,11 +41,11 @@ def test_ties_have_p_1():
 
 def test_an_exam_is_swapped_as_a_whole():
     # Four questions of one exam, all for a: one coin, p = 1. Four exams of one question: 2 / 16.
-    assert swap_test(np.array([4]))[0] == 1.0
-    assert swap_test(np.array([1, 1, 1, 1]))[0] == pytest.approx(2 / 16)
+    assert sign_flip_test(np.array([4]))[0] == 1.0
+    assert sign_flip_test(np.array([1, 1, 1, 1]))[0] == pytest.approx(2 / 16)
     # sizes 2 and 1: the sums are -3, -1, 1, 3
-    assert swap_test(np.array([2, 1]))[0] == pytest.approx(2 / 4)
-    assert swap_test(np.array([2, -1]))[0] == 1.0
+    assert sign_flip_test(np.array([2, 1]))[0] == pytest.approx(2 / 4)
+    assert sign_flip_test(np.array([2, -1]))[0] == 1.0
 
 
 @given(counts, counts, counts)
@@ -70,7 +70,7 @@ def test_tango_leaves_out_0_where_the_chi_square_does(a_only, b_only, rest):
 def test_exams_widen_the_interval_of_a_difference():
     a = np.repeat([True, True, True, False, True], 4)
     b = np.repeat([True, False, True, True, False], 4)
-    alone, together = compare(a, b), compare(a, b, clusters=np.repeat(np.arange(5), 4))
+    alone, together = compare_paired(a, b), compare_paired(a, b, clusters=np.repeat(np.arange(5), 4))
     assert together.low < alone.low
     assert together.p_exact > alone.p_exact
     assert together.note == "clustered by exam"
@@ -79,11 +79,11 @@ def test_exams_widen_the_interval_of_a_difference():
 def test_one_question_an_exam_changes_nothing():
     random = np.random.default_rng(1)
     a, b = random.random(50) < 0.8, random.random(50) < 0.7
-    assert compare(a, b, clusters=np.arange(50)) == compare(a, b)
+    assert compare_paired(a, b, clusters=np.arange(50)) == compare_paired(a, b)
 
 
 def test_no_common_question_is_not_defined():
-    assert compare([], []).note == "not defined: no question was answered by both"
+    assert compare_paired([], []).note == "not defined: no question was answered by both"
 
 
 # --------------------------------------------------------------------------------------- only counts are

@@ -14,11 +14,11 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from measures.agreement import Weights, agreement_weights
-from measures.group import Coefficient, agreement_of, fleiss_by_category, ordinal_weights
+from measures.group import Coefficient, agreement_coefficient, fleiss_by_category, ordinal_weights
 from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
 from measures.kappa_intervals import POSTERIOR, kappa_interval
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
-from measures.pairs import kappa_pull, kappas, pair_tables
+from measures.pairs import kappa_influence, kappas, pair_tables
 
 tables = st.integers(2, 5).flatmap(lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 25)))
 
@@ -74,7 +74,7 @@ def test_a_constant_rater_has_kappa_0_without_an_error_and_two_have_none():
 @given(arrays(np.int64, (20, 3), elements=st.integers(0, 3)))
 def test_fleiss_kappa_is_statsmodels(ratings):
     counts = np.stack([(ratings == category).sum(axis=1) for category in range(4)], axis=1)
-    found = agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(4)).value
+    found = agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(4)).value
     if found is None:
         assert (counts.sum(axis=0) > 0).sum() == 1
         return
@@ -83,23 +83,23 @@ def test_fleiss_kappa_is_statsmodels(ratings):
 
 @given(arrays(np.int64, (15, 4), elements=st.integers(-1, 1)))
 def test_ordinal_alpha_of_two_categories_is_nominal_alpha(ratings):
-    nominal = agreement_of(ratings, Coefficient.ALPHA, weights=np.eye(2)).value
-    ordinal = agreement_of(ratings, Coefficient.ALPHA, weights=ordinal_weights(ratings, k=2)).value
+    nominal = agreement_coefficient(ratings, Coefficient.ALPHA, weights=np.eye(2)).value
+    ordinal = agreement_coefficient(ratings, Coefficient.ALPHA, weights=ordinal_weights(ratings, k=2)).value
     assert ordinal == pytest.approx(nominal, abs=1e-9)
 
 
 def test_a_group_of_one_category_has_agreement_and_ac1_but_no_kappa():
     ratings = np.zeros((10, 3), dtype=np.int64)
-    assert agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(2)).note == "not defined: one category"
-    assert agreement_of(ratings, Coefficient.PERCENT, weights=np.eye(2)).value == 1.0
-    assert agreement_of(ratings, Coefficient.AC1, weights=np.eye(2)).value == 1.0
+    assert agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(2)).note == "not defined: one category"
+    assert agreement_coefficient(ratings, Coefficient.PERCENT, weights=np.eye(2)).value == 1.0
+    assert agreement_coefficient(ratings, Coefficient.AC1, weights=np.eye(2)).value == 1.0
 
 
 def test_every_question_twice_under_one_exam_is_no_more_evidence_for_a_group():
     ratings = np.random.default_rng(2).integers(3, size=(30, 4))
-    once = agreement_of(ratings, Coefficient.CONGER, weights=np.eye(3))
+    once = agreement_coefficient(ratings, Coefficient.CONGER, weights=np.eye(3))
     exams = np.repeat(np.arange(30), 2)
-    twice = agreement_of(np.repeat(ratings, 2, axis=0), Coefficient.CONGER, weights=np.eye(3), clusters=exams)
+    twice = agreement_coefficient(np.repeat(ratings, 2, axis=0), Coefficient.CONGER, weights=np.eye(3), clusters=exams)
     assert (twice.value, twice.se) == pytest.approx((once.value, once.se))
 
 
@@ -155,7 +155,7 @@ def test_the_cases_for_a_precision_give_that_precision():
 
 def test_the_planned_width_is_that_of_the_table_that_was_expected():
     table = np.array([[40, 10], [10, 40]])  # kappa .6, shares even
-    _, pull = kappa_pull(table, np.eye(2))
+    _, pull = kappa_influence(table, np.eye(2))
     se = np.sqrt((table * pull**2).sum()) / 100
     assert kappa_half_width(0.6, [0.5, 0.5], cases=100) == pytest.approx(1.959964 * se, abs=1e-6)
 

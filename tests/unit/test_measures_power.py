@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from domain.errors import InvalidValue
-from measures.mrmc import against_model
+from measures.mrmc import compare_with_model
 from measures.power import (
-    Expected,
+    PowerAssumptions,
     Power,
-    _shown,
+    _find_significant,
     cases_for_power,
     power_by_formula,
     power_by_simulation,
     power_table,
-    simulated_differences,
+    simulate_differences,
 )
 
-REXVQA = Expected(reader_accuracy=0.7727, model_accuracy=0.8384)
+REXVQA = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_too_few_readers_have_no_number_of_cases():
 
 
 def test_the_simulated_test_is_the_one_of_the_report():
-    drawn = simulated_differences(
+    drawn = simulate_differences(
         replace(REXVQA, spread=0.05), np.random.default_rng(3), readers=4, cases=80, studies=40
     )
-    shown = _shown(drawn, REXVQA)
+    shown = _find_significant(drawn, REXVQA)
     for differences, found in zip(drawn.astype(float), shown, strict=True):
-        p = against_model(differences, np.zeros(80)).p
+        p = compare_with_model(differences, np.zeros(80)).p
         assert (p < 0.05) == found
 
 
@@ -77,12 +77,12 @@ def test_fixed_readers_have_more_power():
 
 
 def test_no_difference_has_the_power_of_chance():
-    same = Expected(reader_accuracy=0.8, model_accuracy=0.8)
+    same = PowerAssumptions(reader_accuracy=0.8, model_accuracy=0.8)
     assert power_by_formula(same, readers=5, cases=200) == pytest.approx(0.05)
 
 
 def test_a_margin_asks_for_no_worse_by_so_much():
-    same = Expected(reader_accuracy=0.8, model_accuracy=0.8, margin=0.05)
+    same = PowerAssumptions(reader_accuracy=0.8, model_accuracy=0.8, margin=0.05)
     formula = power_by_formula(same, readers=5, cases=400)
     simulated, error = power_by_simulation(same, readers=5, cases=400, seed=1, runs=3000)
     assert formula == pytest.approx(simulated, abs=0.02 + 3 * error)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cli import main
 from domain.errors import Refused
-from measures.coded import coded
-from measures.ratings import checked, scale
+from measures.coded import encode_ratings
+from measures.ratings import check_ratings, scale_positions
 from measures.ratings_file import read_ratings
 
 HEAD = "question_id,rater,answer,kind\n"
@@ -23,7 +23,7 @@ def told(tmp_path, text, **options):
     path = tmp_path / "ratings.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(Refused) as refusal:
-        coded(checked(read_ratings(path)), **options)
+        encode_ratings(check_ratings(read_ratings(path)), **options)
     return str(refusal.value)
 
 
@@ -84,15 +84,15 @@ def test_comma_semicolon_tab_and_byte_order_mark_are_read(tmp_path, text):
 def test_na_and_none_are_answers_like_others(tmp_path):
     path = tmp_path / "ratings.csv"
     path.write_text(HEAD + "q1,r1,NA,reader\nq2,r1,None,reader\nq3,r1,,reader\n", encoding="utf-8")
-    assert checked(read_ratings(path))["answer"].tolist() == ["NA", "None", ""]
+    assert check_ratings(read_ratings(path))["answer"].tolist() == ["NA", "None", ""]
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_refused(text):
-    from measures.ratings_file import _table
+    from measures.ratings_file import _parse_table
 
     try:
-        came_of_it = f"{len(coded(checked(_table(HEAD + text))).questions)} questions"
+        came_of_it = f"{len(encode_ratings(check_ratings(_parse_table(HEAD + text))).questions)} questions"
     except Refused as refusal:
         came_of_it = str(refusal)
     assert re.match(r"line [0-9]+: |kind: |every rating |[1-9][0-9]* questions", came_of_it)
@@ -145,4 +145,4 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, capsys):
 @pytest.mark.parametrize("label", ["nan", "inf", "-Infinity"])
 def test_an_answer_that_is_no_finite_number_has_no_place_on_a_scale(label):
     with pytest.raises(Refused, match="need answers with an order"):
-        scale(["1", label])
+        scale_positions(["1", label])

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from domain.errors import InvalidValue
 from measures.records.settings import Settings
-from measures.whole import measure
+from measures.whole import compute_measures
 from tests.unit.measuring import PLAIN, measured, only, ratings
 
 KEYS = {
@@ -49,7 +49,7 @@ def simulated(seed=1, questions=60):
 
 @pytest.mark.parametrize("name", KEYS)
 def test_every_array_has_the_keys_of_the_format(name):
-    found = json.loads(measure(simulated(), settings=Settings(bootstrap=200)).text())[name]
+    found = json.loads(compute_measures(simulated(), settings=Settings(bootstrap=200)).text())[name]
     records = [found] if isinstance(found, dict) else found
     assert records
     for record in records:
@@ -71,14 +71,14 @@ def test_the_same_ratings_in_another_order_give_the_same_bytes():
     table = simulated()
     shuffled = table.sample(frac=1.0, random_state=3)
     settings = Settings(bootstrap=200)
-    assert measure(table, settings=settings).text() == measure(shuffled, settings=settings).text()
+    assert compute_measures(table, settings=settings).text() == compute_measures(shuffled, settings=settings).text()
 
 
 def test_kappas_are_scikit_learns_on_the_same_rows():
     table = simulated()
     wide = table.pivot(index="question_id", columns="rater", values="answer")
     task_of = table.drop_duplicates("question_id").set_index("question_id")["task"]
-    for record in measure(table, settings=PLAIN).agreement:
+    for record in compute_measures(table, settings=PLAIN).agreement:
         rows = wide if record.task == "all" else wide[task_of[wide.index] == record.task]
         assert record.kappa == pytest.approx(cohen_kappa_score(rows[record.a], rows[record.b]), abs=1e-9)
         assert record.observed == pytest.approx((rows[record.a] == rows[record.b]).mean())
@@ -86,7 +86,7 @@ def test_kappas_are_scikit_learns_on_the_same_rows():
 
 
 def test_the_groups_are_all_raters_the_readers_and_the_models():
-    found = measure(simulated(), settings=PLAIN).group
+    found = compute_measures(simulated(), settings=PLAIN).group
     counts = {record.kind: record.raters for record in found if record.task == "all"}
     assert counts == {"all": 5, "reader": 3, "model": 2}
 
@@ -204,7 +204,7 @@ def test_a_partial_overlap_goes_through_the_u_statistic():
 
 
 def test_the_model_is_compared_with_random_and_with_fixed_readers():
-    found = measure(simulated(), settings=PLAIN).mrmc
+    found = compute_measures(simulated(), settings=PLAIN).mrmc
     assert [(record.model, record.random_readers) for record in found] == list(
         product(("m1", "m2"), (True, False))
     )
@@ -222,13 +222,13 @@ def test_no_reader_no_comparison_of_readers():
 def test_training_cases_leave_every_n():
     table = ratings({"ref": "AAAA", "r1": "AABB"}).assign(arm="")
     table.loc[(table["rater"] == "r1") & (table["answer"] == "B"), "arm"] = "training"
-    assert measure(table, settings=PLAIN).accuracy[0].n == 2
+    assert compute_measures(table, settings=PLAIN).accuracy[0].n == 2
 
 
 def test_repeats_count_against_the_same_reader_and_nowhere_else():
     table = ratings({"ref": "ABAB", "r1": "ABAB"})
     again = ratings({"r1": "ABB"}).assign(arm="repeat")
-    found = measure(pd.concat([table.assign(arm=""), again]), settings=PLAIN)
+    found = compute_measures(pd.concat([table.assign(arm=""), again]), settings=PLAIN)
     assert found.accuracy[0].n == 4
     assert (found.repeats[0].rater, found.repeats[0].n) == ("r1", 3)
     assert found.repeats[0].observed == pytest.approx(2 / 3)
@@ -237,7 +237,7 @@ def test_repeats_count_against_the_same_reader_and_nowhere_else():
 def test_a_reader_of_two_arms_is_measured_by_arm():
     table = ratings({"r1": "AB"}).assign(arm="alone")
     aided = ratings({"r1": "AA"}).assign(arm="aided")
-    found = measure(pd.concat([ratings({"ref": "AA"}), table, aided]), settings=PLAIN).accuracy
+    found = compute_measures(pd.concat([ratings({"ref": "AA"}), table, aided]), settings=PLAIN).accuracy
     assert [(record.rater, record.correct) for record in found] == [
         ("r1 (aided)", 2),
         ("r1 (alone)", 1),

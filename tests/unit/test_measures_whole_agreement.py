@@ -12,9 +12,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from domain.errors import Refused
 from measures.agreement import Weights
-from measures.ratings import canonical
+from measures.ratings import canonical_answer
 from measures.records.settings import Settings
-from measures.whole import measure
+from measures.whole import compute_measures
 from tests.unit.measuring import PLAIN, measured, only
 
 
@@ -65,12 +65,12 @@ def test_a_pair_without_a_common_question_is_not_defined():
 
 @pytest.mark.parametrize("ticks", ["A|C", "C|A", " C | A ", "A|C|A"])
 def test_the_order_of_ticks_never_matters(ticks):
-    assert canonical(ticks) == "A|C"
+    assert canonical_answer(ticks) == "A|C"
     table = pd.DataFrame(
         [("q1", "ref", "A|C"), ("q1", "r1", ticks), ("q2", "ref", "B"), ("q2", "r1", "B")],
         columns=["question_id", "rater", "answer"],
     ).assign(kind=["reference", "reader"] * 2)
-    assert measure(table, settings=PLAIN).accuracy[0].correct == 2
+    assert compute_measures(table, settings=PLAIN).accuracy[0].correct == 2
 
 
 def test_several_ticks_agree_as_sets_exactly_and_by_their_overlap():
@@ -78,7 +78,7 @@ def test_several_ticks_agree_as_sets_exactly_and_by_their_overlap():
         [("q1", "r1", "A|B"), ("q1", "r2", "B|C"), ("q2", "r1", "A"), ("q2", "r2", "A")],
         columns=["question_id", "rater", "answer"],
     ).assign(n_options="4")
-    found = measure(table, settings=PLAIN).agreement[0]
+    found = compute_measures(table, settings=PLAIN).agreement[0]
     assert found.observed == 0.5
     assert found.jaccard == pytest.approx((1 / 3 + 1) / 2)
     # chance of the same answer: 1 of 15 sets for q1, 1 of 4 options for q2
@@ -123,7 +123,7 @@ def test_numbers_are_ordered_as_numbers():
          for rater, answer in zip(("r1", "r2"), pair, strict=True)],
         columns=["question_id", "rater", "answer"],
     )  # fmt: skip
-    found = measure(table, settings=replace(PLAIN, weights=Weights.LINEAR)).agreement[0]
+    found = compute_measures(table, settings=replace(PLAIN, weights=Weights.LINEAR)).agreement[0]
     assert found.kappa == pytest.approx(0.0, abs=1e-12)
 
 
@@ -132,4 +132,4 @@ def test_answers_without_an_order_take_no_weights():
         [("q1", "r1", "mild"), ("q1", "r2", "severe")], columns=["question_id", "rater", "answer"]
     )
     with pytest.raises(Refused, match="answer: weights need answers with an order"):
-        measure(table, settings=replace(PLAIN, weights=Weights.LINEAR))
+        compute_measures(table, settings=replace(PLAIN, weights=Weights.LINEAR))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from domain.people import ALLOWED, Action, Person, Role
-from ui.navigation import PAGES, Stage, pages_by_stage, pages_for
+from domain.people import ACTIONS_BY_ROLE, Action, Person, Role
+from ui.navigation import PAGES, Stage, group_pages_by_stage, list_permitted_pages
 
 
 def person(*roles: Role) -> Person:
@@ -12,8 +12,8 @@ def person(*roles: Role) -> Person:
 
 @pytest.mark.parametrize("role", Role)
 def test_a_role_sees_exactly_the_pages_of_its_actions(role):
-    seen = {page.action for page in pages_for(person(role)) if page.action}
-    assert seen == ALLOWED[role]
+    seen = {page.action for page in list_permitted_pages(person(role)) if page.action}
+    assert seen == ACTIONS_BY_ROLE[role]
 
 
 def test_every_action_has_its_page():
@@ -21,16 +21,16 @@ def test_every_action_has_its_page():
 
 
 def test_a_reader_sees_home_and_read():
-    assert [page.title for page in pages_for(person(Role.READER))] == ["Home", "Read", "My account"]
+    assert [page.title for page in list_permitted_pages(person(Role.READER))] == ["Home", "Read", "My account"]
 
 
 def test_a_reviewer_sees_home_review_and_the_disputes():
-    titles = [page.title for page in pages_for(person(Role.REVIEWER))]
+    titles = [page.title for page in list_permitted_pages(person(Role.REVIEWER))]
     assert titles == ["Home", "Review", "Adjudicate", "My account"]
 
 
 def test_a_coordinator_sees_the_stages_in_the_order_of_the_work():
-    pages = pages_by_stage(person(Role.COORDINATOR))
+    pages = group_pages_by_stage(person(Role.COORDINATOR))
     assert {stage.value: [page.title for page in of_stage] for stage, of_stage in pages.items()} == {
         "": ["Home", "My account"],
         "Data": ["Import", "Checks", "Browse", "Statistics", "Patient data"],
@@ -43,14 +43,14 @@ def test_a_coordinator_sees_the_stages_in_the_order_of_the_work():
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.READER, Role.ADMIN])
 def test_a_short_navigation_has_no_headings(role):
-    assert pages_by_stage(person(role)) == {Stage.NONE: pages_for(person(role))}
+    assert group_pages_by_stage(person(role)) == {Stage.NONE: list_permitted_pages(person(role))}
 
 
 def test_every_page_stands_under_one_heading():
-    grouped = [page for of_stage in pages_by_stage(person(*Role)).values() for page in of_stage]
+    grouped = [page for of_stage in group_pages_by_stage(person(*Role)).values() for page in of_stage]
     assert sorted(page.file for page in grouped) == sorted(page.file for page in PAGES)
 
 
 def test_several_roles_see_the_pages_of_all():
-    titles = [page.title for page in pages_for(person(*Role))]
+    titles = [page.title for page in list_permitted_pages(person(*Role))]
     assert titles == [page.title for page in PAGES]

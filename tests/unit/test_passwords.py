@@ -7,7 +7,7 @@ from accounts.passwords import (
     DEMO_PASSWORD,
     check_password_rules,
     hash_password,
-    matches,
+    verify_password,
     needs_rehash,
 )
 from domain.errors import InvalidValue
@@ -19,19 +19,19 @@ def kept():
 
 
 def test_the_right_password_matches(kept):
-    assert matches("correct horse battery", kept)
+    assert verify_password("correct horse battery", kept)
 
 
 def test_a_wrong_password_does_not(kept):
-    assert not matches("correct horse batterz", kept)
+    assert not verify_password("correct horse batterz", kept)
 
 
 def test_nobody_has_the_dummy_password():
-    assert not matches("nobody has this password", None)
+    assert not verify_password("nobody has this password", None)
 
 
 def test_a_hash_that_is_damaged_matches_nothing():
-    assert not matches("correct horse battery", "$argon2id$damaged")
+    assert not verify_password("correct horse battery", "$argon2id$damaged")
 
 
 def test_hashes_are_argon2id_and_salted(kept):

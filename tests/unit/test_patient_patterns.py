@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from domain.patient_data import HitKind
-from privacy.patterns import hits_by_pattern
+from privacy.patterns import find_hits_by_pattern
 
 
 def found(text: str) -> list[tuple[HitKind, str]]:
-    hits = hits_by_pattern(text, field="report")
+    hits = find_hits_by_pattern(text, field="report")
     return [(hit.kind, text[hit.start : hit.end]) for hit in sorted(hits, key=lambda each: each.start)]
 
 

@@ -8,7 +8,7 @@ from demo.phantom.chords import ellipsoid
 from demo.phantom.frame import Frame
 from demo.phantom.habitus import draw_habitus
 from demo.phantom.render import render_exam
-from demo.phantom.tubes import join, project_tubes, sample_curve
+from demo.phantom.tubes import join_curves, project_tubes, sample_curve
 
 pytestmark = pytest.mark.full
 
@@ -117,7 +117,7 @@ def test_chord_through_the_middle_of_a_ball_is_its_diameter():
 
 def test_tube_across_the_beam_has_the_chord_of_a_cylinder():
     frame = Frame(view=View.PA, rows=120, columns=120, spacing=0.5, turn=0.0, centre=0.0)
-    tube = join([sample_curve(np.array([[-60.0, 30.25, 0], [60.0, 30.25, 0]]), 5.0, step=0.1)])
+    tube = join_curves([sample_curve(np.array([[-60.0, 30.25, 0], [60.0, 30.25, 0]]), 5.0, step=0.1)])
     profile = project_tubes([tube], frame, 1, classes=(5.0,), blur=0.01)[:, 60]
     offsets = (np.arange(120) + 0.5) * 0.5 - 30.25
     expected = 2 * np.sqrt(np.clip(25 - offsets**2, 0, None))
@@ -129,5 +129,5 @@ def test_tube_oblique_to_the_beam_has_longer_paths():
     frame = Frame(view=View.PA, rows=120, columns=120, spacing=0.5, turn=0.0, centre=0.0)
     # 60 degrees to the beam: the path is 1 / cos 60 = 2 times as long
     knots = np.array([[-40.0, 30.25, -40 * np.sqrt(3)], [40.0, 30.25, 40 * np.sqrt(3)]])
-    path = project_tubes([join([sample_curve(knots, 4.0, step=0.1)])], frame, 1, classes=(4.0,), blur=0.01)
+    path = project_tubes([join_curves([sample_curve(knots, 4.0, step=0.1)])], frame, 1, classes=(4.0,), blur=0.01)
     assert path[60, 60] == pytest.approx(16.0, rel=0.03)

@@ -14,7 +14,7 @@ from domain.protocols import (
     READING_CONDITIONS,
     Hypothesis,
     Protocol,
-    differences,
+    diff_protocols,
     protocol_from_plain,
     protocol_to_plain,
 )
@@ -42,7 +42,7 @@ def test_every_change_changes_the_hash_and_is_named(name):
     values: dict[str, Any] = {"margin": 0.01, "seed": 2, "going_back": True, "notes": "x", "family": ("a",)}
     changed = replace(Protocol(), **{name: values[name]})
     assert changed.sha256() != Protocol().sha256()
-    assert [field for field, _, _ in differences(Protocol(), changed)] == [name]
+    assert [field for field, _, _ in diff_protocols(Protocol(), changed)] == [name]
 
 
 def test_the_reading_conditions_are_fields_of_the_protocol():

@@ -14,7 +14,7 @@ from quality.checks import (
     check_question,
     check_schema,
     check_types,
-    surely_all_fine,
+    certainly_without_problems,
 )
 
 
@@ -115,13 +115,13 @@ def test_the_quick_look_never_passes_what_a_check_finds_something_in(
     stem, options, explanation, labels, minimum
 ):
     boxes = tuple(box(label) for label in labels)
-    if surely_all_fine([stem], [options], [explanation], labels, minimum):
+    if certainly_without_problems([stem], [options], [explanation], labels, minimum):
         whole = question(stem=stem, options=tuple(options), explanation=explanation, boxes=boxes)
         assert check_question(whole, minimum_explanation=minimum) == ()
 
 
 def test_the_quick_look_spares_an_ordinary_question():
     ordinary = question()
-    assert surely_all_fine(
+    assert certainly_without_problems(
         [ordinary.stem], [ordinary.options], [ordinary.explanation], ["left lower zone"], 20
     )

@@ -6,7 +6,7 @@ import pytest
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
-from web.drawing.radiograph_viewer import facts_address, is_viewers, pixels_address, read, told
+from web.drawing.radiograph_viewer import facts_url, is_from_viewer, pixels_url, objects_to_boxes, boxes_to_json
 
 
 def labelled(*corners):
@@ -17,12 +17,12 @@ def labelled(*corners):
 
 def test_boxes_come_back_from_json_exactly_as_they_went():
     boxes = (labelled(0.1, 1 / 3, 2500, 3000), labelled(12, 13, 14.005, 15))
-    back = json.loads(json.dumps(told(boxes)))
-    assert read(back, radiograph="pa", rows=3000, columns=2500) == boxes
+    back = json.loads(json.dumps(boxes_to_json(boxes)))
+    assert objects_to_boxes(back, radiograph="pa", rows=3000, columns=2500) == boxes
 
 
 def test_what_is_off_the_matrix_is_cut_away():
-    [box] = read(told([labelled(-5, 10, 20, 3300)]), radiograph="pa", rows=3000, columns=2500)
+    [box] = objects_to_boxes(boxes_to_json([labelled(-5, 10, 20, 3300)]), radiograph="pa", rows=3000, columns=2500)
     assert box.box.as_tuple() == (0, 10, 20, 3000)
 
 
@@ -31,15 +31,15 @@ def test_what_is_off_the_matrix_is_cut_away():
 )
 def test_what_is_no_box_is_refused(corners):
     with pytest.raises(InvalidValue, match="box"):
-        read([{"type": "Box", "label": "", "box": corners}], radiograph="pa", rows=9, columns=9)
+        objects_to_boxes([{"type": "Box", "label": "", "box": corners}], radiograph="pa", rows=9, columns=9)
 
 
 def test_the_plain_editors_objects_are_told_apart():
-    assert is_viewers(told([labelled(1, 2, 3, 4)]))
-    assert not is_viewers([{"type": "LabeledRect", "left": 1}])
-    assert not is_viewers([])
+    assert is_from_viewer(boxes_to_json([labelled(1, 2, 3, 4)]))
+    assert not is_from_viewer([{"type": "LabeledRect", "left": 1}])
+    assert not is_from_viewer([])
 
 
 def test_a_radiographs_id_is_one_segment_of_its_address():
-    assert pixels_address(7, "a/b c") == "/pixels/7/a%2Fb%20c"
-    assert facts_address(7, "a/facts") == "/pixels/7/a%2Ffacts/facts"
+    assert pixels_url(7, "a/b c") == "/pixels/7/a%2Fb%20c"
+    assert facts_url(7, "a/facts") == "/pixels/7/a%2Ffacts/facts"

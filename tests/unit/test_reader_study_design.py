@@ -13,8 +13,8 @@ from domain.batches import SamplingPlan
 from domain.errors import Refused
 from domain.studies import Arm, BlindCase, CaseKind, Crossing, StudyDesign
 from domain.vocabulary import AnswerFormat
-from reader_study.design import option_order, orders
-from reader_study.shuffling import latin_square, shuffled
+from reader_study.design import compute_option_order, compute_orders
+from reader_study.shuffling import latin_square, shuffle_items
 
 TOLD, BARE = Arm(name="told"), Arm(name="bare", told=False)
 
@@ -47,7 +47,7 @@ def crossover(**changes):
 
 
 def made(plan, *, readers=4, scored=20, training=0, shuffle_options=True):
-    slots = orders(
+    slots = compute_orders(
         plan,
         readers=list(range(1, readers + 1)),
         cases=cases(scored, training),
@@ -98,8 +98,8 @@ def test_the_same_seed_gives_the_same_orders_and_another_seed_others():
 
 def test_the_numbers_that_a_database_gave_have_no_say():
     elsewhere = [replace(case, id=case.id + 5000) for case in cases(20)]
-    here = orders(design(), readers=[1, 2], cases=cases(20), shuffle_options=True)
-    there = orders(design(), readers=[8, 9], cases=elsewhere, shuffle_options=True)
+    here = compute_orders(design(), readers=[1, 2], cases=cases(20), shuffle_options=True)
+    there = compute_orders(design(), readers=[8, 9], cases=elsewhere, shuffle_options=True)
     assert [(slot.case_id, slot.option_order) for slot in here] == [
         (slot.case_id - 5000, slot.option_order) for slot in there
     ]
@@ -209,19 +209,19 @@ def test_options_keep_their_order_where_the_protocol_says_so():
 @pytest.mark.parametrize("text", ["None of the above", "All of the above", "none of these"])
 def test_an_option_about_those_above_stays_last(text):
     found = {
-        option_order(("one", text, "three"), seed=seed, purpose="a slot", shuffle=True) for seed in range(40)
+        compute_option_order(("one", text, "three"), seed=seed, purpose="a slot", shuffle=True) for seed in range(40)
     }
     assert found == {(0, 2, 1), (2, 0, 1)}
 
 
 def test_options_that_name_others_by_letter_stay_as_they_are():
     options = ("Effusion", "Mass", "Both A and B", "Normal")
-    assert {option_order(options, seed=seed, purpose="x", shuffle=True) for seed in range(20)} == {
+    assert {compute_option_order(options, seed=seed, purpose="x", shuffle=True) for seed in range(20)} == {
         (0, 1, 2, 3)
     }
 
 
 def test_shuffling_loses_nothing_and_does_not_see_the_order_given():
     items = list(range(50))
-    assert shuffled(items, seed=1, purpose="p") == shuffled(items[::-1], seed=1, purpose="p")
-    assert sorted(shuffled(items, seed=1, purpose="p")) == items
+    assert shuffle_items(items, seed=1, purpose="p") == shuffle_items(items[::-1], seed=1, purpose="p")
+    assert sorted(shuffle_items(items, seed=1, purpose="p")) == items

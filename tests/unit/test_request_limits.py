@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
 
-from web.request_limits import KIB, MIB, PATIENCE, SLOWEST, Limits, largest_body
+from web.request_limits import KIB, MIB, GRACE_SECONDS, MIN_BYTES_PER_SECOND, RequestLimits, max_body_bytes
 
 
 class Clock:
@@ -37,7 +37,7 @@ async def read(request: Request) -> Response:
 
 APP = Starlette(
     routes=[Route("/{anything:path}", read, methods=["POST", "PUT"])],
-    middleware=[Middleware(Limits, patience=0.2, clock=CLOCK)],
+    middleware=[Middleware(RequestLimits, patience=0.2, clock=CLOCK)],
 )
 
 
@@ -64,10 +64,10 @@ def send(path: str, pieces: Iterator[bytes], **headers: str) -> tuple[int, dict[
 
 
 def test_a_form_a_json_body_and_an_upload_have_limits_of_their_own():
-    assert [largest_body(path) for path in ("/sign-in", "/first-admin", "/judging/verdict", "/people")] == [
+    assert [max_body_bytes(path) for path in ("/sign-in", "/first-admin", "/judging/verdict", "/people")] == [
         16 * KIB, 16 * KIB, 2 * MIB, 2 * MIB,
     ]  # fmt: skip
-    assert 200 * MIB <= largest_body("/_stcore/upload_file/x/y") < 210 * MIB
+    assert 200 * MIB <= max_body_bytes("/_stcore/upload_file/x/y") < 210 * MIB
 
 
 @pytest.mark.parametrize(
@@ -116,4 +116,4 @@ def test_a_body_that_comes_a_byte_at_a_time_is_given_up():
 
 
 def test_a_large_upload_has_the_time_that_it_needs():
-    assert PATIENCE + 200 * MIB / SLOWEST > 3 * 60 * 60
+    assert GRACE_SECONDS + 200 * MIB / MIN_BYTES_PER_SECOND > 3 * 60 * 60

@@ -23,11 +23,11 @@ from domain.errors import (
 )
 from web.requests import (
     UnreadableRequest,
-    json_answer,
-    json_body,
+    json_response,
+    read_json_body,
     json_errors,
-    same_origin,
-    status_of,
+    require_same_origin,
+    http_status,
 )
 
 OURS = {"X-Overread": "1", "Origin": "http://overread.example"}
@@ -35,8 +35,8 @@ OURS = {"X-Overread": "1", "Origin": "http://overread.example"}
 
 @json_errors
 async def echo(request: Request) -> Response:
-    same_origin(request)
-    return json_answer({"body": await json_body(request)})
+    require_same_origin(request)
+    return json_response({"body": await read_json_body(request)})
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_body_of_megabytes_is_refused(client):
     ],
 )
 def test_each_error_has_its_status(error, status):
-    assert status_of(error) == status
+    assert http_status(error) == status
 
 
 def test_a_browser_that_leaves_while_it_sends_is_no_fault_of_ours():
@@ -119,4 +119,4 @@ def test_a_browser_that_leaves_while_it_sends_is_no_fault_of_ours():
 
     request = Request({"type": "http", "method": "POST", "headers": []}, leaves)
     with pytest.raises(UnreadableRequest, match="left before"):
-        asyncio.run(json_body(request))
+        asyncio.run(read_json_body(request))

@@ -12,13 +12,13 @@ from sklearn.metrics import cohen_kappa_score
 from domain.boxes import Box, LabelledBox
 from domain.corrections import Correction
 from domain.questions import Question
-from domain.ratings import RATING_NAMES, Ratings
+from domain.ratings import RATING_IDS, Ratings
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import AnswerFormat
 from measures.means import mean_by_cluster
 from records.columns import DECISIONS
-from review.agreement import Aspect, Between, agreement_between, names_of_pairs
-from review.drift import block_size, drift_of
+from review.agreement import Aspect, GroupAgreement, compute_agreement, format_pair_names
+from review.drift import choose_block_size, compute_drift
 from review.shared_questions import SharedQuestion
 from tests.unit.makers.batch_facts import latest_verdicts
 
@@ -51,7 +51,7 @@ def shared(number: int, *verdicts: Verdict, exam: int | None = None) -> SharedQu
     )
 
 
-def aspect(found: Between, name: str) -> Aspect:
+def aspect(found: GroupAgreement, name: str) -> Aspect:
     return next(each for each in found.aspects if each.name == name)
 
 
@@ -60,9 +60,9 @@ SECOND = ["accept"] * 16 + ["revise"] * 3 + ["reject"] * 2 + ["revise"] * 6 + ["
 
 
 @pytest.fixture(scope="module")
-def decided() -> Between:
+def decided() -> GroupAgreement:
     """Forty questions that two reviewers decide as above."""
-    (found,) = agreement_between(
+    (found,) = compute_agreement(
         [
             shared(at, verdict(at, 1, one), verdict(at, 2, other))
             for at, (one, other) in enumerate(zip(FIRST, SECOND, strict=True))
@@ -117,14 +117,14 @@ def test_rejected_questions_leave_the_key(decided):
 
 def test_a_key_is_the_same_where_only_its_letter_moved():
     turned = Correction(options=("Nodule", "Effusion", "Oedema", "None of these"), answer=(0,))
-    (found,) = agreement_between([shared(1, verdict(1, 1), verdict(1, 2, "revise", correction=turned))])
+    (found,) = compute_agreement([shared(1, verdict(1, 1), verdict(1, 2, "revise", correction=turned))])
     assert aspect(found, "key: the same after correction").percent.estimate == 1
 
 
 def test_ratings_are_weighted_as_scikit_learn_weighs_them():
     ours = [1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 5, 5, 4]
     theirs = [1, 3, 3, 5, 5, 4, 4, 2, 2, 3, 5, 1, 4]
-    (found,) = agreement_between(
+    (found,) = compute_agreement(
         [
             shared(at, *(verdict(at, person, ratings=Ratings(clinical_quality=value))
                          for person, value in ((1, one), (2, other))))
@@ -142,7 +142,7 @@ def test_what_one_of_them_left_open_leaves_the_pair():
         shared(1, verdict(1, 1, domain_specific=True), verdict(1, 2)),
         shared(2, verdict(2, 1, domain_specific=True), verdict(2, 2, domain_specific=True)),
     ]
-    (found,) = agreement_between(questions)
+    (found,) = compute_agreement(questions)
     assert aspect(found, "domain specific").percent.n == 1
     assert aspect(found, "image centric").percent.note == "not defined: no question was answered by both"
 
@@ -154,7 +154,7 @@ def test_boxes_are_matched_one_to_one_and_a_missing_one_costs():
         )
 
     two, one = Correction(boxes=(box(0), box(500))), Correction(boxes=(box(550),))
-    (found,) = agreement_between(
+    (found,) = compute_agreement(
         [shared(1, verdict(1, 1, "revise", correction=two), verdict(1, 2, "revise", correction=one))]
     )
     assert found.boxes.score == pytest.approx(50 / 150 / 2)
@@ -163,12 +163,12 @@ def test_boxes_are_matched_one_to_one_and_a_missing_one_costs():
 
 
 def test_with_three_reviewers_all_of_them_stand_before_the_pairs():
-    found = agreement_between(
+    found = compute_agreement(
         [shared(at, *(verdict(at, person) for person in (1, 2, 3))) for at in range(4)]
         + [shared(9, verdict(9, 1), verdict(9, 2, "reject"))]
     )
     people = {1: "Rosa", 2: "Ravi", 3: "Anna"}
-    assert names_of_pairs(found, people) == (
+    assert format_pair_names(found, people) == (
         "all 3 together", "Rosa and Ravi", "Rosa and Anna", "Ravi and Anna",
     )  # fmt: skip
     assert [each.questions for each in found] == [5, 5, 4, 4]
@@ -177,11 +177,11 @@ def test_with_three_reviewers_all_of_them_stand_before_the_pairs():
 
 
 def test_without_a_shared_question_there_is_nothing():
-    assert agreement_between([]) == ()
+    assert compute_agreement([]) == ()
 
 
 def test_blocks_are_of_25_and_grow_so_that_nobody_has_more_than_40():
-    assert [block_size(most) for most in (0, 1, 1_000, 1_001, 60_000)] == [25, 25, 25, 50, 1_500]
+    assert [choose_block_size(most) for most in (0, 1, 1_000, 1_001, 60_000)] == [25, 25, 25, 50, 1_500]
 
 
 def test_drift_comes_in_blocks_in_the_order_of_time():
@@ -189,11 +189,11 @@ def test_drift_comes_in_blocks_in_the_order_of_time():
     verdicts = latest_verdicts(
         30,
         decisions=np.where(numbers >= 10, DECISIONS.index(Decision.ACCEPT), DECISIONS.index(Decision.REJECT)),
-        ratings=np.column_stack([1 + numbers % 5, *[numbers * 0] * (len(RATING_NAMES) - 1)]).astype(np.int8),
+        ratings=np.column_stack([1 + numbers % 5, *[numbers * 0] * (len(RATING_IDS) - 1)]).astype(np.int8),
         first_given_at=np.datetime64("2026-01-02") - numbers.astype("timedelta64[m]"),
         first_seconds=numbers.astype(float),
     )
-    early, late = drift_of(verdicts)
+    early, late = compute_drift(verdicts)
     assert (early.first, early.last, late.first, late.last) == (1, 25, 26, 30)
     assert (early.accepted.count, late.accepted.count) == (20, 0)
     assert early.seconds.estimate == np.mean(range(5, 30))

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from domain.batches import AssignmentState, Batch, BatchSettings, BatchState, SamplingPlan
-from domain.ratings import RATING_NAMES
+from domain.ratings import RATING_IDS
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
 from review.counting import count_batch
-from review.progress import interval, percent
-from review.rated import mean_text
+from review.progress import format_interval, format_percent
+from review.rated import format_mean
 from tests.unit.makers.batch_facts import facts_of
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -47,7 +47,7 @@ class Said:
     decision: Decision = Decision.ACCEPT
     errors: frozenset[ErrorKind] = frozenset()
     tier: Difficulty | None = None
-    ratings: tuple[int | None, ...] = (None,) * len(RATING_NAMES)
+    ratings: tuple[int | None, ...] = (None,) * len(RATING_IDS)
     flags: tuple[bool | None, ...] = (None,) * 4
     first_given_at: datetime = NOW - timedelta(minutes=5)
     first_seconds_looking: float = 30.0
@@ -113,7 +113,7 @@ def test_before_any_verdict_no_share_is_defined():
     assert found.sheet == ("Of 0 reviewed: no share is defined yet.",)
     share = found.errors[0].share
     assert (share.estimate, share.note) == (None, "not defined: nothing was counted")
-    assert (percent(share.estimate), interval(share.low, share.high)) == ("not defined", "not defined")
+    assert (format_percent(share.estimate), format_interval(share.low, share.high)) == ("not defined", "not defined")
 
 
 def test_a_question_that_two_people_judged_counts_once():
@@ -273,8 +273,8 @@ def test_ratings_are_counted_by_value_and_not_judged_is_in_no_mean():
     quality, clarity, factual, alignment = count(questions(3), said).ratings
     assert (quality.name, quality.counts, quality.not_judged) == ("clinical quality", (0, 0, 1, 0, 1), 1)
     assert (quality.mean.estimate, quality.mean.n) == (4.0, 2)
-    assert mean_text(clarity.mean) == "4.0, n 3; no interval: all are alike"
-    assert mean_text(factual.mean) == "not defined: nobody rated it"
+    assert format_mean(clarity.mean) == "4.0, n 3; no interval: all are alike"
+    assert format_mean(factual.mean) == "not defined: nobody rated it"
     assert alignment.counts == (1, 0, 0, 0, 2)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from domain.batches import SamplingPlan
 from domain.vocabulary import Difficulty
-from sampling.allocation import allocate, over_cells, over_tiers, wanted
+from sampling.allocation import allocate, allocate_to_cells, allocate_to_tiers, compute_target_count
 
 EASY, MEDIUM, HARD = Difficulty
 TIERS = (EASY, MEDIUM, HARD, None)
@@ -25,22 +25,22 @@ def tiers(*sizes):
 
 
 def test_of_1000_questions_100_are_drawn_and_the_odd_one_is_hard():
-    assert over_tiers(100, sizes=tiers(400, 300, 300), plan=PLAN) == tiers(33, 33, 34)
+    assert allocate_to_tiers(100, sizes=tiers(400, 300, 300), plan=PLAN) == tiers(33, 33, 34)
 
 
 def test_of_101_the_second_odd_one_is_medium():
-    assert over_tiers(101, sizes=tiers(400, 300, 300), plan=PLAN) == tiers(33, 34, 34)
+    assert allocate_to_tiers(101, sizes=tiers(400, 300, 300), plan=PLAN) == tiers(33, 34, 34)
 
 
 def test_a_half_is_rounded_up():
     # 1,005 x 100 / 1,000 = 100.5
-    assert [wanted(PLAN, size=size) for size in (1004, 1005, 1015, 4, 5)] == [100, 101, 102, 0, 1]
+    assert [compute_target_count(PLAN, size=size) for size in (1004, 1005, 1015, 4, 5)] == [100, 101, 102, 0, 1]
 
 
 def test_a_fixed_number_counts_what_is_drawn_already_and_what_is_there():
     plan = SamplingPlan(seed=7, per_1000=None, n=200)
     assert [
-        wanted(plan, size=size, already=already) for size, already in [(1000, 0), (1000, 150), (30, 150)]
+        compute_target_count(plan, size=size, already_drawn=already) for size, already in [(1000, 0), (1000, 150), (30, 150)]
     ] == [
         200,
         50,
@@ -50,35 +50,35 @@ def test_a_fixed_number_counts_what_is_drawn_already_and_what_is_there():
 
 def test_what_a_short_tier_lacks_is_taken_evenly_from_the_others():
     # an even share is 33 or 34 each; easy has 10, so 90 are left for two
-    assert over_tiers(100, sizes=tiers(10, 500, 490), plan=PLAN) == tiers(10, 45, 45)
+    assert allocate_to_tiers(100, sizes=tiers(10, 500, 490), plan=PLAN) == tiers(10, 45, 45)
 
 
 def test_two_short_tiers_leave_the_rest_to_the_third():
-    assert over_tiers(100, sizes=tiers(10, 20, 970), plan=PLAN) == tiers(10, 20, 70)
+    assert allocate_to_tiers(100, sizes=tiers(10, 20, 970), plan=PLAN) == tiers(10, 20, 70)
 
 
 def test_questions_without_a_tier_are_a_tier_of_their_own():
-    assert over_tiers(100, sizes=tiers(400, 300, 200, 100), plan=PLAN) == tiers(25, 25, 25, 25)
+    assert allocate_to_tiers(100, sizes=tiers(400, 300, 200, 100), plan=PLAN) == tiers(25, 25, 25, 25)
 
 
 def test_without_any_tier_all_come_from_one():
-    assert over_tiers(100, sizes={None: 1000}, plan=PLAN) == {None: 100}
+    assert allocate_to_tiers(100, sizes={None: 1000}, plan=PLAN) == {None: 100}
 
 
 def test_shares_are_kept():
     plan = SamplingPlan(seed=7, shares={HARD: 2.0})
-    assert over_tiers(100, sizes=tiers(400, 300, 300), plan=plan) == tiers(25, 25, 50)
+    assert allocate_to_tiers(100, sizes=tiers(400, 300, 300), plan=plan) == tiers(25, 25, 50)
 
 
 def test_a_share_of_zero_draws_none_even_where_others_are_short():
     plan = SamplingPlan(seed=7, shares={EASY: 0.0})
-    assert over_tiers(100, sizes=tiers(900, 20, 30), plan=plan) == tiers(0, 20, 30)
+    assert allocate_to_tiers(100, sizes=tiers(900, 20, 30), plan=plan) == tiers(0, 20, 30)
 
 
 @given(sizes=sizes_of_tiers, shares=shares_of_tiers, part=st.floats(0, 1))
 def test_the_tiers_add_up_and_none_gives_more_than_it_has(sizes, shares, part):
     n = round(part * sum(sizes.values()))
-    taken = over_tiers(n, sizes=sizes, plan=SamplingPlan(seed=7, shares=shares))
+    taken = allocate_to_tiers(n, sizes=sizes, plan=SamplingPlan(seed=7, shares=shares))
     assert sum(taken.values()) == n
     assert all(0 <= taken[tier] <= sizes[tier] for tier in sizes)
 
@@ -86,7 +86,7 @@ def test_the_tiers_add_up_and_none_gives_more_than_it_has(sizes, shares, part):
 @given(sizes=sizes_of_tiers, part=st.floats(0, 1))
 def test_with_equal_shares_only_an_exhausted_tier_gives_less_than_another(sizes, part):
     n = round(part * sum(sizes.values()))
-    taken = over_tiers(n, sizes=sizes, plan=PLAN)
+    taken = allocate_to_tiers(n, sizes=sizes, plan=PLAN)
     most = max(taken.values())
     assert all(taken[tier] >= most - 1 or taken[tier] == sizes[tier] for tier in sizes)
 
@@ -94,7 +94,7 @@ def test_with_equal_shares_only_an_exhausted_tier_gives_less_than_another(sizes,
 @given(sizes=sizes_of_tiers, shares=shares_of_tiers, n=st.integers(0, 200))
 def test_asking_for_one_more_takes_one_more_of_one_tier_and_no_fewer_of_any(sizes, shares, n):
     plan = SamplingPlan(seed=7, shares=shares)
-    fewer, more = (over_tiers(each, sizes=sizes, plan=plan) for each in (n, n + 1))
+    fewer, more = (allocate_to_tiers(each, sizes=sizes, plan=plan) for each in (n, n + 1))
     assert all(fewer[tier] <= more[tier] for tier in sizes)
     assert sum(more.values()) - sum(fewer.values()) == (n < sum(sizes.values()))
 
@@ -107,19 +107,19 @@ def test_the_quick_start_gives_what_dealing_one_by_one_gives(sizes, shares, n):
     for _ in range(min(n, sum(sizes.values()))):
         open_ones = [tier for tier in order if taken[tier] < sizes[tier]]
         taken[min(open_ones, key=lambda tier: (taken[tier] + Fraction(1, 2)) / Fraction(shares[tier]))] += 1
-    assert over_tiers(n, sizes=sizes, plan=plan) == taken
+    assert allocate_to_tiers(n, sizes=sizes, plan=plan) == taken
 
 
 def test_within_a_tier_cells_are_in_proportion():
     # 10 x (50, 30, 20) / 100 = 5, 3, 2; 11 x = 5.5, 3.3, 2.2: the first has the largest remainder
-    assert over_cells(10, sizes=[50, 30, 20]) == [5, 3, 2]
-    assert over_cells(11, sizes=[50, 30, 20]) == [6, 3, 2]
+    assert allocate_to_cells(10, sizes=[50, 30, 20]) == [5, 3, 2]
+    assert allocate_to_cells(11, sizes=[50, 30, 20]) == [6, 3, 2]
 
 
 @given(sizes=st.lists(st.integers(1, 500), min_size=1, max_size=30), part=st.floats(0, 1))
 def test_cells_add_up_and_stay_within_one_of_their_proportion(sizes, part):
     n = round(part * sum(sizes))
-    taken = over_cells(n, sizes=sizes)
+    taken = allocate_to_cells(n, sizes=sizes)
     assert sum(taken) == n
     for got, size in zip(taken, sizes, strict=True):
         exact = n * size / sum(sizes)

@@ -6,24 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from domain.draw_hash import draw_hash
-from sampling.draw import draw, in_order, mixed, mixed_seed
+from domain.draw_hash import compute_draw_hash
+from sampling.draw import draw_questions, sort_by_hash, mix_hashes, mix_seed
 
 KEYS = [f"q{i}" for i in range(10_000)]
-HASHES = np.array([draw_hash(key) for key in KEYS], dtype=np.int64)
+HASHES = np.array([compute_draw_hash(key) for key in KEYS], dtype=np.int64)
 
 
 def drawn_keys(keys, strata, take, seed, hashes=None):
-    hashes = np.array([draw_hash(key) for key in keys], dtype=np.int64) if hashes is None else hashes
+    hashes = np.array([compute_draw_hash(key) for key in keys], dtype=np.int64) if hashes is None else hashes
     strata = np.array(strata, dtype=np.int32)
     sizes = np.bincount(strata, minlength=len(take)).tolist()
-    indices = draw(hashes, strata, take=take, sizes=sizes, seed=seed, key_of=keys.__getitem__)
-    return [keys[index] for index in in_order(indices, hashes, seed=seed, key_of=keys.__getitem__)]
+    indices = draw_questions(hashes, strata, counts_to_draw=take, sizes=sizes, seed=seed, key_of=keys.__getitem__)
+    return [keys[index] for index in sort_by_hash(indices, hashes, seed=seed, key_of=keys.__getitem__)]
 
 
 def test_the_hash_of_an_id_is_the_same_on_every_machine():
     # printf q1 | b2sum --length 64, read as a signed integer
-    assert [draw_hash(key) for key in ("q1", "Überlauf", "")] == [
+    assert [compute_draw_hash(key) for key in ("q1", "Überlauf", "")] == [
         -1764431779661184920,
         -6041851768559752856,
         -1970711489451281740,
@@ -33,19 +33,19 @@ def test_the_hash_of_an_id_is_the_same_on_every_machine():
 def test_the_mixed_hash_is_the_same_on_every_machine():
     # computed by hand with Python's integers
     def by_hand(value, seed):
-        state = (value ^ mixed_seed(seed)) * 0xBF58476D1CE4E5B9 % 2**64
+        state = (value ^ mix_seed(seed)) * 0xBF58476D1CE4E5B9 % 2**64
         return (state ^ (state >> 32)) * 0x94D049BB133111EB % 2**64
 
-    values = [0, -1, 1, 2**63 - 1, -(2**63), draw_hash("q1")]
+    values = [0, -1, 1, 2**63 - 1, -(2**63), compute_draw_hash("q1")]
     for seed in (0, 7, -7, 2**62):
-        assert mixed(np.array(values, dtype=np.int64), seed=seed).tolist() == [
+        assert mix_hashes(np.array(values, dtype=np.int64), seed=seed).tolist() == [
             by_hand(value, seed) for value in values
         ]
 
 
 def test_the_first_seeds_are_splitmix64s_published_output():
     # the first output of SplitMix64 started at 0, in the reference implementation by S. Vigna
-    assert mixed_seed(0) == 0xE220A8397B1DCDAF
+    assert mix_seed(0) == 0xE220A8397B1DCDAF
 
 
 @given(order=st.permutations(range(60)), seed=st.integers(-(2**63), 2**63 - 1))
@@ -65,7 +65,7 @@ def test_each_stratum_gives_as_many_as_it_should_and_its_lowest(sizes, data, see
     strata = [stratum for stratum, size in enumerate(sizes) for _ in range(size)]
     take = [data.draw(st.integers(0, size)) for size in sizes]
     keys = KEYS[: len(strata)]
-    value = dict(zip(keys, mixed(HASHES[: len(keys)], seed=seed).tolist(), strict=True))
+    value = dict(zip(keys, mix_hashes(HASHES[: len(keys)], seed=seed).tolist(), strict=True))
     expected = []
     for stratum, n in enumerate(take):
         mine = [key for key, of in zip(keys, strata, strict=True) if of == stratum]
@@ -84,7 +84,7 @@ def test_equal_hashes_are_settled_by_id(hashes, n):
     keys = [f"k{i:02d}" for i in range(len(hashes))][::-1]
     n = min(n, len(keys))
     stored = np.array(hashes, dtype=np.int64)
-    value = mixed(stored, seed=7).tolist()
+    value = mix_hashes(stored, seed=7).tolist()
     expected = sorted(range(len(keys)), key=lambda i: (value[i], keys[i]))[:n]
     assert drawn_keys(keys, [0] * len(keys), [n], 7, hashes=stored) == [keys[i] for i in expected]
 
@@ -92,7 +92,7 @@ def test_equal_hashes_are_settled_by_id(hashes, n):
 def test_ids_are_looked_up_only_where_hashes_are_equal():
     asked: list[int] = []
     one_stratum = np.zeros(10_000, dtype=np.int32)
-    found = draw(HASHES, one_stratum, take=[1000], sizes=[10_000], seed=7, key_of=asked.append)
+    found = draw_questions(HASHES, one_stratum, counts_to_draw=[1000], sizes=[10_000], seed=7, key_of=asked.append)
     assert len(found) == 1000
     assert asked == []
 
@@ -104,21 +104,21 @@ def test_hashes_all_above_the_quick_limit_are_found_all_the_same():
 
 def mixed_inverse_of_high_values():
     """Hashes that map, with seed 7, to the upper half: the highest hundred of ten thousand."""
-    return HASHES[np.argsort(mixed(HASHES, seed=7))[-100:]]
+    return HASHES[np.argsort(mix_hashes(HASHES, seed=7))[-100:]]
 
 
 def test_mixed_hashes_are_spread_evenly_for_every_seed():
     # 10,000 sequential ids into 100 bins; over 50 seeds the p-values themselves must look uniform
     p_values = []
     for seed in range(50):
-        bins = np.bincount((mixed(HASHES, seed=seed) >> np.uint64(57)).astype(int), minlength=128)
+        bins = np.bincount((mix_hashes(HASHES, seed=seed) >> np.uint64(57)).astype(int), minlength=128)
         p_values.append(stats.chisquare(bins).pvalue)
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
 def test_draws_with_two_seeds_share_as_many_as_chance_would():
     # 1,000 of 10,000 twice: 100 in common on average, hypergeometric with variance 81.0
-    draws = [set(np.argsort(mixed(HASHES, seed=seed))[:1000].tolist()) for seed in range(40)]
+    draws = [set(np.argsort(mix_hashes(HASHES, seed=seed))[:1000].tolist()) for seed in range(40)]
     shared = [len(a & b) for i, a in enumerate(draws) for b in draws[:i]]
     z = (np.mean(shared) - 100) / np.sqrt(81.008 / len(shared))
     assert abs(z) < 4
@@ -130,7 +130,7 @@ def test_neighbouring_seeds_order_the_questions_independently():
     p_values = []
     for seed in range(0, 60, 2):
         cells = np.zeros((8, 8), dtype=int)
-        first, second = ((mixed(HASHES, seed=seed + i) >> np.uint64(61)).astype(int) for i in (0, 1))
+        first, second = ((mix_hashes(HASHES, seed=seed + i) >> np.uint64(61)).astype(int) for i in (0, 1))
         np.add.at(cells, (first, second), 1)
         p_values.append(stats.chi2_contingency(cells).pvalue)
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
@@ -139,7 +139,7 @@ def test_neighbouring_seeds_order_the_questions_independently():
 @pytest.mark.parametrize("bit", range(64))
 def test_each_bit_of_a_hash_turns_about_half_of_the_bits_that_order(bit):
     turned = HASHES ^ np.int64(np.uint64(1 << bit).view(np.int64))
-    flipped = mixed(HASHES, seed=7) ^ mixed(turned, seed=7)
+    flipped = mix_hashes(HASHES, seed=7) ^ mix_hashes(turned, seed=7)
     upper = np.unpackbits(flipped.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :3], axis=1)
     # Flipping bit 63 always flips bit 63; the others of the upper 24 flip at random.
     assert upper[:, 1:].mean() == pytest.approx(0.5, abs=0.03)

@@ -5,7 +5,7 @@ from typing import Any
 from domain.batches import SamplingPlan
 from domain.vocabulary import Difficulty
 from sampling.allocation import allocate
-from sampling.notes import notes_on
+from sampling.notes import write_draw_notes
 
 EASY, MEDIUM, HARD = Difficulty
 
@@ -14,7 +14,7 @@ def notes(plan=None, *, already=0, **sizes):
     plan = plan or SamplingPlan(seed=7)
     tiers = {**{tier.value: tier for tier in Difficulty}, "none": None}
     counts: dict[Any, int] = {(tiers[name], ()): size for name, size in sizes.items()}
-    return notes_on(allocate(counts, plan=plan, already=already), plan=plan, already=already)
+    return write_draw_notes(allocate(counts, plan=plan, already_drawn=already), plan=plan, already_drawn=already)
 
 
 def test_a_draw_that_goes_by_the_plan_needs_no_note():
@@ -59,6 +59,6 @@ def test_a_tier_with_a_share_of_zero_is_said_not_to_be_drawn():
 def test_strata_too_small_for_a_question_are_counted():
     plan = SamplingPlan(seed=7, strata=("task",))
     strata = allocate({(HARD, ("location",)): 990, (HARD, ("geometric",)): 4}, plan=plan)
-    assert notes_on(strata, plan=plan) == (
+    assert write_draw_notes(strata, plan=plan) == (
         "1 stratum is too small for one question: 4 questions stand for nothing in this draw.",
     )

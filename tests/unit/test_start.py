@@ -10,7 +10,7 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from cli import COMMANDS, MODULES
-from storage.schema import alembic_config, prepare_workspace, revisions
+from storage.schema import alembic_config, prepare_workspace, list_revisions
 from ui.garbage import freeze_modules
 
 pytestmark = pytest.mark.slow
@@ -106,7 +106,7 @@ def test_the_app_serves_its_first_page_without_charts_and_statistics(home):
 
 def test_each_migrations_file_is_named_by_its_revision():
     known = ScriptDirectory.from_config(alembic_config(None)).walk_revisions()
-    assert revisions() == [script.revision for script in known][::-1]
+    assert list_revisions() == [script.revision for script in known][::-1]
 
 
 def test_modules_that_come_in_later_are_frozen_too(monkeypatch):

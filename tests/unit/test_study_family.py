@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from measures.results import PairedDifference
-from reader_study.report.family import adjusted, family_of
+from reader_study.report.family import adjust_p_values, resolve_family
 
 KINDS = {"anna": "reader", "ben": "reader", "m": "model", "n : 2": "model"}
 
 
 def pairs(*declared: str) -> set[frozenset[str]]:
-    return set(family_of(declared, KINDS).pairs)
+    return set(resolve_family(declared, KINDS).pairs)
 
 
 def two(*names: str) -> frozenset[str]:
@@ -43,23 +43,23 @@ def test_entries_add_up_and_a_pair_counts_once():
 
 def test_a_reader_of_two_arms_is_meant_with_each():
     kinds = {"anna (told)": "reader", "anna (untold)": "reader", "m": "model"}
-    found = family_of(["anna : m"], kinds).pairs
+    found = resolve_family(["anna : m"], kinds).pairs
     assert found == {two("anna (told)", "m"), two("anna (untold)", "m")}
 
 
 def test_a_name_is_meant_before_what_only_begins_with_it():
     kinds = {"m": "model", "m (v2)": "model", "anna": "reader"}
-    assert family_of(["anna : m"], kinds).pairs == {two("anna", "m")}
+    assert resolve_family(["anna : m"], kinds).pairs == {two("anna", "m")}
 
 
 @pytest.mark.parametrize("declared", [(), ("all",), ("the two of us",), ("anna : nobody",)])
 def test_nothing_becomes_more_certain_by_not_being_declared(declared):
-    assert len(family_of(declared, KINDS).pairs) == 6
+    assert len(resolve_family(declared, KINDS).pairs) == 6
 
 
 def test_it_is_said_what_is_counted_and_what_was_not_understood():
-    assert "declares no family: p (Holm) counts all 6 pairs" in family_of((), KINDS).words
-    words = family_of(("anna : m", "zoe : m"), KINDS).words
+    assert "declares no family: p (Holm) counts all 6 pairs" in resolve_family((), KINDS).words
+    words = resolve_family(("anna : m", "zoe : m"), KINDS).words
     assert "declares, 1 pair within a task: anna : m." in words
     assert "no raters of this study with 'zoe : m'" in words
 
@@ -78,7 +78,7 @@ def test_holm_by_hand_within_each_task():
         record("presence", "anna", "m", 0.03),
         record("presence", "ben", "m", None),
     ]
-    found = adjusted(paired, family_of(("readers : m",), KINDS))
+    found = adjust_p_values(paired, resolve_family(("readers : m",), KINDS))
     # two in the family: the smaller p times 2, the other times 1; outside it none; alone unchanged
     assert [each.p_holm for each in found] == [0.04, 0.04, None, 0.03, None]
     assert paired[0].p_holm == 1.0

@@ -14,7 +14,7 @@ from importlib import import_module
 import pytest
 
 from domain.errors import NotAllowed
-from domain.people import ALLOWED, Action, Person, Role
+from domain.people import ACTIONS_BY_ROLE, Action, Person, Role
 
 STAGES = (
     "accounts", "browsing", "intake", "jobs", "privacy", "quality", "sampling", "review", "release",
@@ -206,7 +206,7 @@ def services() -> Iterator[tuple[str, Callable[..., object], str]]:
 SERVICES = {name: (function, who) for name, function, who in services()}
 DENIED = [
     (name, role) for name, action in ASKS_FOR.items() if name in SERVICES
-    for role in Role if action not in ALLOWED[role]
+    for role in Role if action not in ACTIONS_BY_ROLE[role]
 ]  # fmt: skip
 
 

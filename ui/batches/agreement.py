@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from measures.agreement import FEW
-from review.agreement import Aspect, Between, Figure, names_of_pairs
+from measures.agreement import SMALL_SAMPLE
+from review.agreement import Aspect, GroupAgreement, AgreementEstimate, format_pair_names
 from review.service import BatchAgreement
-from ui.ground import grey
-from ui.parts import plain
+from ui.ground import secondary_text_colour
+from ui.parts import escape_markdown
 
-_GROUPS = {
+_GROUP_LABELS = {
     "decision": "Decision and key",
     "key": "Decision and key",
     "rating": "Ratings",
@@ -21,70 +21,70 @@ _GROUPS = {
     "error": "Kinds of error",
 }
 _COLUMNS = ("Agreement", "Kappa", "AC1 or other")
-_HOW = (
+_METHODS_NOTE = (
     "95 % intervals, clustered by exam: of agreement Wilson's (of all together Gwet's), of kappa and AC1 as "
-    f"named. Grey: fewer than {FEW} questions, or not defined. Agreement: the share of questions with one "
+    f"named. Grey: fewer than {SMALL_SAMPLE} questions, or not defined. Agreement: the share of questions with one "
     "value. Kappa: Cohen's for two, Conger's for all; of ratings and tier with quadratic weights (AC1 is AC2 "
     "then). The same key: compared as text; Brennan-Prediger with each question's own number of options is "
     "in the place of AC1."
 )
 
 
-def agreement_panel(found: BatchAgreement) -> None:
+def show_agreement_panel(agreement: BatchAgreement) -> None:
     """Draw both tables, and the agreement of the boxes."""
-    names = names_of_pairs(found.between, found.people)
-    batch = found.batch.id
+    names = format_pair_names(agreement.between, agreement.people)
+    batch = agreement.batch.id
     st.subheader("Pair by pair")
-    aspects = [each.name for each in found.between[0].aspects]
-    chosen = st.selectbox("Of", aspects, key=f"agreement-of-{batch}")
-    aspect_table(
+    aspect_names = [aspect.name for aspect in agreement.between[0].aspects]
+    aspect_name = st.selectbox("Of", aspect_names, key=f"agreement-of-{batch}")
+    show_aspect_table(
         "Reviewers",
         [
-            (name, next(each for each in one.aspects if each.name == chosen))
-            for name, one in zip(names, found.between, strict=True)
+            (name, next(aspect for aspect in pair.aspects if aspect.name == aspect_name))
+            for name, pair in zip(names, agreement.between, strict=True)
         ],
     )
     st.subheader("Aspect by aspect")
-    at = 0
+    pair_index = 0
     if len(names) > 1:
-        at = names.index(st.selectbox("Between", names, key=f"agreement-between-{batch}"))
+        pair_index = names.index(st.selectbox("Between", names, key=f"agreement-between-{batch}"))
     else:
-        st.markdown(plain(f"Between {names[0]}, {found.between[0].questions:,} questions."))
-    groups = list(dict.fromkeys(_GROUPS.values()))
+        st.markdown(escape_markdown(f"Between {names[0]}, {agreement.between[0].questions:,} questions."))
+    groups = list(dict.fromkeys(_GROUP_LABELS.values()))
     for tab, group in zip(st.tabs([*groups, "Boxes"]), [*groups, None], strict=True):
         with tab:
             if group is None:
-                _boxes(found.between[at])
+                _show_box_agreement(agreement.between[pair_index])
             else:
-                shown = [each for each in found.between[at].aspects if _GROUPS[each.group] == group]
-                aspect_table("Aspect", [(each.name, each) for each in shown])
-    st.caption(_HOW)
+                group_aspects = [aspect for aspect in agreement.between[pair_index].aspects if _GROUP_LABELS[aspect.group] == group]
+                show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in group_aspects])
+    st.caption(_METHODS_NOTE)
 
 
-def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
+def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> None:
     """Draw one row per aspect: agreement, kappa and AC1 with intervals and n; grey if n is small."""
     cells, styles = [], []
-    quiet = f"color: {grey()}"
-    for name, each in rows:
-        figures = (each.percent, each.kappa, each.third)
-        third = "" if each.third_name == "AC1" else f"{each.third_name} "
+    grey_style = f"color: {secondary_text_colour()}"
+    for name, aspect in rows:
+        figures = (aspect.percent, aspect.kappa, aspect.third)
+        third_label = "" if aspect.third_name == "AC1" else f"{aspect.third_name} "
         cells.append(
             {
-                first: name,
-                "Agreement": _said(each.percent, percent=True),
-                "Kappa": _said(each.kappa),
-                "AC1 or other": _said(each.third, before=third),
-                "Intervals": _kinds((each.kappa, each.third)),
+                first_column: name,
+                "Agreement": _format_figure(aspect.percent, percent=True),
+                "Kappa": _format_figure(aspect.kappa),
+                "AC1 or other": _format_figure(aspect.third, prefix=third_label),
+                "Intervals": _interval_kinds((aspect.kappa, aspect.third)),
             }
         )
         styles.append(
             {
-                first: "",
+                first_column: "",
                 **{
-                    column: quiet if figure.few else ""
+                    column: grey_style if figure.few else ""
                     for column, figure in zip(_COLUMNS, figures, strict=True)
                 },
-                "Intervals": quiet,
+                "Intervals": grey_style,
             }
         )
     frame, style = pd.DataFrame(cells), pd.DataFrame(styles)
@@ -93,41 +93,41 @@ def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
         hide_index=True,
         width="stretch",
         height="content",
-        column_config={first: st.column_config.Column(pinned=True)},
+        column_config={first_column: st.column_config.Column(pinned=True)},
     )
 
 
-def _said(figure: Figure, *, percent: bool = False, before: str = "") -> str:
+def _format_figure(figure: AgreementEstimate, *, percent: bool = False, prefix: str = "") -> str:
     """Format the number, its interval and its own n; or the reason why it is not defined."""
     n = f"n = {figure.n:,}"
     if figure.estimate is None:
-        return f"{before}{figure.note}, {n}"
+        return f"{prefix}{figure.note}, {n}"
 
-    def number(value: float) -> str:
+    def format_number(value: float) -> str:
         return f"{100 * value:.0f} %" if percent else f"{value:.2f}"
 
     if figure.low is None or figure.high is None:
-        return f"{before}{number(figure.estimate)}, {n} ({figure.note})"
-    low, high = (f"{100 * each:.0f}" if percent else f"{each:.2f}" for each in (figure.low, figure.high))
-    return f"{before}{number(figure.estimate)} ({low} to {high}), {n}"
+        return f"{prefix}{format_number(figure.estimate)}, {n} ({figure.note})"
+    low, high = (f"{100 * bound:.0f}" if percent else f"{bound:.2f}" for bound in (figure.low, figure.high))
+    return f"{prefix}{format_number(figure.estimate)} ({low} to {high}), {n}"
 
 
-def _kinds(figures: Sequence[Figure]) -> str:
-    return ", ".join(dict.fromkeys(each.kind for each in figures if each.kind)) or "none"
+def _interval_kinds(figures: Sequence[AgreementEstimate]) -> str:
+    return ", ".join(dict.fromkeys(figure.kind for figure in figures if figure.kind)) or "none"
 
 
-def _boxes(one: Between) -> None:
-    boxes = one.boxes
+def _show_box_agreement(pair: GroupAgreement) -> None:
+    boxes = pair.boxes
     if boxes.score is None:
-        st.caption(plain(f"{boxes.note.capitalize()}: neither reviewer left a box on a shared question."))
+        st.caption(escape_markdown(f"{boxes.note.capitalize()}: neither reviewer left a box on a shared question."))
         return
-    reach = (
+    score_interval = (
         boxes.note
         if boxes.low is None or boxes.high is None
         else f"{boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam"
     )
     rows = [
-        ("the larger number of boxes (V-score)", boxes.score, reach),
+        ("the larger number of boxes (V-score)", boxes.score, score_interval),
         ("the first reviewer's boxes", boxes.per_truth, ""),
         ("matched pairs", boxes.per_match, ""),
     ]
@@ -143,7 +143,7 @@ def _boxes(one: Between) -> None:
         ]
     )
     st.dataframe(
-        frame.style.set_properties(color=grey()) if boxes.n < FEW else frame,
+        frame.style.set_properties(color=secondary_text_colour()) if boxes.n < SMALL_SAMPLE else frame,
         hide_index=True,
         width="stretch",
         height="content",

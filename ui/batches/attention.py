@@ -5,122 +5,122 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from measures.agreement import FEW
+from measures.agreement import SMALL_SAMPLE
 from measures.proportions import Proportion
-from review.attention import BLOCK
+from review.attention import DEFAULT_BLOCK
 from review.service import BatchAttention, ReviewerAttention
-from ui.batches.agreement import aspect_table
-from ui.ground import grey
-from ui.parts import plain
+from ui.batches.agreement import show_aspect_table
+from ui.ground import secondary_text_colour
+from ui.parts import escape_markdown
 
 #: The number of columns that fit into a narrow window.
-_NARROW = 4
+_MAX_COLUMNS_UNPINNED = 4
 
 
-def attention_panel(found: BatchAttention) -> None:
+def show_attention_panel(batch_attention: BatchAttention) -> None:
     """Draw all tables; every number has its n and interval."""
-    _overview(found)
-    _faults(found)
-    _oneself(found)
-    _drift(found)
+    _show_overview(batch_attention)
+    _show_faults(batch_attention)
+    _show_intra_reviewer_agreement(batch_attention)
+    _show_drift(batch_attention)
 
 
-def _overview(found: BatchAttention) -> None:
+def _show_overview(batch_attention: BatchAttention) -> None:
     st.subheader("Each reviewer")
-    rows, few = [], []
-    for each in found.reviewers:
-        between = each.attention.between
-        decision = between.aspects[0] if between else None
-        every = each.attention.faults[0]
+    rows, small_n = [], []
+    for reviewer in batch_attention.reviewers:
+        agreement = reviewer.attention.between
+        decision = agreement.aspects[0] if agreement else None
+        all_faults = reviewer.attention.faults[0]
         rows.append(
             {
-                "Reviewer": _name(each),
-                "Same decision again": _share(decision.percent) if decision else "no repeat judged twice",
-                "Kappa with oneself": _kappa(decision) if decision else "not defined",
-                "Faults found": _share(every.found),
-                "Not accepted": _share(every.not_accepted),
-                "Judged in between": "" if each.attention.gap is None else f"{each.attention.gap:.0f}",
-                "Repeats": f"{each.attention.pairs:,} of {each.repeats_hidden:,} judged twice",
-                "Planted": f"{every.found.n:,} of {each.planted_hidden:,} judged",
+                "Reviewer": _reviewer_name(reviewer),
+                "Same decision again": _format_share(decision.percent) if decision else "no repeat judged twice",
+                "Kappa with oneself": _format_kappa(decision) if decision else "not defined",
+                "Faults found": _format_share(all_faults.found),
+                "Not accepted": _format_share(all_faults.not_accepted),
+                "Judged in between": "" if reviewer.attention.gap is None else f"{reviewer.attention.gap:.0f}",
+                "Repeats": f"{reviewer.attention.pairs:,} of {reviewer.repeats_hidden:,} judged twice",
+                "Planted": f"{all_faults.found.n:,} of {reviewer.planted_hidden:,} judged",
             }
         )
-        few.append((each.attention.pairs < FEW, every.found.n < FEW))
-    quiet = f"color: {grey()}"
+        small_n.append((reviewer.attention.pairs < SMALL_SAMPLE, all_faults.found.n < SMALL_SAMPLE))
+    grey_style = f"color: {secondary_text_colour()}"
     styles = pd.DataFrame("", index=range(len(rows)), columns=list(rows[0]))
-    for at, (repeats, faults) in enumerate(few):
+    for row_index, (few_repeats, few_faults) in enumerate(small_n):
         for column in ("Same decision again", "Kappa with oneself"):
-            styles.loc[at, column] = quiet if repeats else ""
+            styles.loc[row_index, column] = grey_style if few_repeats else ""
         for column in ("Faults found", "Not accepted"):
-            styles.loc[at, column] = quiet if faults else ""
-    _frame(rows, styles)
+            styles.loc[row_index, column] = grey_style if few_faults else ""
+    _show_table(rows, styles)
     st.caption(
         "95 % intervals: Wilson's by exam of shares, of kappa as named below. Of what was said first, both "
-        f"times. Grey: fewer than {FEW} questions. Found: the kind of error is named, or its field "
+        f"times. Grey: fewer than {SMALL_SAMPLE} questions. Found: the kind of error is named, or its field "
         "corrected; not accepted: revised, rejected or some error named, whatever the reason. Judged in "
         "between: the median number of the reviewer's own verdicts between first and second."
     )
 
 
-def _faults(found: BatchAttention) -> None:
+def _show_faults(batch_attention: BatchAttention) -> None:
     st.subheader("Planted faults found, by kind")
     rows = [
         {
-            "Reviewer": _name(each),
-            "Fault": str(line.fault),
-            "Found": _share(line.found),
-            "Not accepted": _share(line.not_accepted),
+            "Reviewer": _reviewer_name(reviewer),
+            "Fault": str(fault.fault),
+            "Found": _format_share(fault.found),
+            "Not accepted": _format_share(fault.not_accepted),
         }
-        for each in found.reviewers
-        for line in each.attention.faults[1:]
+        for reviewer in batch_attention.reviewers
+        for fault in reviewer.attention.faults[1:]
     ]
     if not rows:
         st.caption("No planted question is judged yet.")
         return
-    _frame(rows)
+    _show_table(rows)
 
 
-def _oneself(found: BatchAttention) -> None:
+def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
     st.subheader("Agreement with oneself, aspect by aspect")
-    shown = {_name(each): each for each in found.reviewers if each.attention.between}
-    if not shown:
+    reviewers_by_name = {_reviewer_name(reviewer): reviewer for reviewer in batch_attention.reviewers if reviewer.attention.between}
+    if not reviewers_by_name:
         st.caption("No question is judged twice by the same reviewer yet.")
         return
-    name = st.selectbox("Reviewer", list(shown), key=f"attention-of-{found.batch.id}")
-    between = shown[name].attention.between
-    if between is None:  # for the type checker: reviewers without one are excluded above
+    name = st.selectbox("Reviewer", list(reviewers_by_name), key=f"attention-of-{batch_attention.batch.id}")
+    agreement = reviewers_by_name[name].attention.between
+    if agreement is None:  # for the type checker: reviewers without one are excluded above
         return
-    aspect_table("Aspect", [(each.name, each) for each in between.aspects])
-    boxes = between.boxes
+    show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in agreement.aspects])
+    boxes = agreement.boxes
     if boxes.score is not None:
-        reach = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam)"
-        st.caption(f"Boxes drawn again: mean overlap (V-score) {boxes.score:.2f}{reach}, n = {boxes.n:,}.")
+        interval = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam)"
+        st.caption(f"Boxes drawn again: mean overlap (V-score) {boxes.score:.2f}{interval}, n = {boxes.n:,}.")
 
 
-def _drift(found: BatchAttention) -> None:
+def _show_drift(batch_attention: BatchAttention) -> None:
     st.subheader("Over time")
     rows = [
         {
-            "Reviewer": _name(each),
+            "Reviewer": _reviewer_name(reviewer),
             "Hidden questions": f"{block.first:,} to {block.last:,}",
             "Until": f"{block.until:%Y-%m-%d}",
-            "Same decision again": _share(block.same),
-            "Faults found": _share(block.found),
+            "Same decision again": _format_share(block.same),
+            "Faults found": _format_share(block.found),
         }
-        for each in found.reviewers
-        if each.person is not None
-        for block in each.attention.blocks
+        for reviewer in batch_attention.reviewers
+        if reviewer.person is not None
+        for block in reviewer.attention.blocks
     ]
     if not rows:
         st.caption("Nothing hidden is judged yet.")
         return
-    _frame(rows)
+    _show_table(rows)
     st.caption(
-        f"Blocks of {BLOCK} hidden questions in the order of their verdicts; the last may be short. So few "
+        f"Blocks of {DEFAULT_BLOCK} hidden questions in the order of their verdicts; the last may be short. So few "
         "say little one by one: look for a trend."
     )
 
 
-def _frame(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) -> None:
+def _show_table(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) -> None:
     frame = pd.DataFrame(rows)
     st.dataframe(
         frame if styles is None else frame.style.apply(lambda _frame: styles, axis=None),
@@ -128,15 +128,15 @@ def _frame(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) -> No
         width="stretch",
         height="content",
         # The first column stays in sight when a narrow window is scrolled to the last columns.
-        column_config={frame.columns[0]: st.column_config.Column(pinned=len(frame.columns) > _NARROW)},
+        column_config={frame.columns[0]: st.column_config.Column(pinned=len(frame.columns) > _MAX_COLUMNS_UNPINNED)},
     )
 
 
-def _name(each: ReviewerAttention) -> str:
-    return "all together" if each.person is None else plain(each.person)
+def _reviewer_name(reviewer: ReviewerAttention) -> str:
+    return "all together" if reviewer.person is None else escape_markdown(reviewer.person)
 
 
-def _share(share: object) -> str:
+def _format_share(share: object) -> str:
     estimate, low, high = (getattr(share, name) for name in ("estimate", "low", "high"))
     n = share.n if isinstance(share, Proportion) else getattr(share, "n", 0)
     if estimate is None:
@@ -144,10 +144,10 @@ def _share(share: object) -> str:
     return f"{100 * estimate:.0f} % ({100 * low:.0f} to {100 * high:.0f}), n = {n:,}"
 
 
-def _kappa(aspect: object) -> str:
+def _format_kappa(aspect: object) -> str:
     kappa = getattr(aspect, "kappa", None)
     if kappa is None or kappa.estimate is None:
-        return "not defined" if kappa is None else plain(kappa.note)
+        return "not defined" if kappa is None else escape_markdown(kappa.note)
     if kappa.low is None or kappa.high is None:
         return f"{kappa.estimate:.2f}"
     return f"{kappa.estimate:.2f} ({kappa.low:.2f} to {kappa.high:.2f}), n = {kappa.n:,}"

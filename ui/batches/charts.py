@@ -7,23 +7,23 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from review.progress import Line, Rate, TierTable
-from ui.chart import share_intervals
+from review.progress import ProgressLine, Rate, TierTable
+from ui.chart import build_share_chart
 
 # Distinguishable in both themes and with red-green colour blindness (Okabe and Ito).
-_STATES = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
-_ROW = 28  # pixels per bar
-_AROUND, _LEGEND = 70, 75  # pixels next to the bars: Streamlit includes them in the height
+_STATE_COLOURS = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
+_ROW_HEIGHT = 28  # pixels per bar
+_MARGIN, _LEGEND_HEIGHT = 70, 75  # pixels next to the bars: Streamlit includes them in the height
 
 
-def progress_bars(lines: Sequence[Line]) -> alt.Chart:
+def build_progress_chart(lines: Sequence[ProgressLine]) -> alt.Chart:
     """Return a chart with one bar per row: the numbers of judgements done, skipped and left."""
     rows = [
-        {"name": line.name, "state": name, "judgements": count, "order": place}
+        {"name": line.name, "state": name, "judgements": count, "order": position}
         for line in lines
-        for place, (name, count) in enumerate(zip(_STATES, (line.done, line.skipped, line.left), strict=True))
+        for position, (name, count) in enumerate(zip(_STATE_COLOURS, (line.done, line.skipped, line.left), strict=True))
     ]
-    drawn: alt.Chart = (
+    progress_chart: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_bar()
         .encode(
@@ -32,25 +32,25 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
             color=alt.Color(
                 "state:N",
                 title=None,
-                sort=list(_STATES),
-                scale=alt.Scale(domain=list(_STATES), range=list(_STATES.values())),
+                sort=list(_STATE_COLOURS),
+                scale=alt.Scale(domain=list(_STATE_COLOURS), range=list(_STATE_COLOURS.values())),
                 legend=alt.Legend(orient="top"),
             ),
             order=alt.Order("order:Q"),
             tooltip=["name:N", "state:N", "judgements:Q"],
         )
-        .properties(height=_ROW * max(1, len(lines)) + _AROUND + _LEGEND)
+        .properties(height=_ROW_HEIGHT * max(1, len(lines)) + _MARGIN + _LEGEND_HEIGHT)
     )
-    return drawn
+    return progress_chart
 
 
-def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
+def build_rate_chart(rates: Sequence[Rate]) -> alt.LayerChart:
     """Return a chart with one point per rate and its 95 % interval, in percent of the reviewed questions."""
     shares = [(rate.name, rate.share) for rate in rates]
-    return share_intervals(shares, title="percent of the reviewed questions, 95 % interval")
+    return build_share_chart(shares, title="percent of the reviewed questions, 95 % interval")
 
 
-def tier_map(table: TierTable) -> alt.LayerChart:
+def build_tier_heat_map(table: TierTable) -> alt.LayerChart:
     """Return the table of tiers as a heat map: rows machine, columns expert, cells counts."""
     order = [tier.value for tier in table.tiers]
     rows = [
@@ -68,16 +68,16 @@ def tier_map(table: TierTable) -> alt.LayerChart:
         y=alt.Y("machine:N", title="machine tier", sort=order, axis=alt.Axis(domain=False)),
         tooltip=["machine:N", "expert:N", "count:Q"],
     )
-    most = max((count for counts in table.counts for count in counts), default=0)
+    max_count = max((count for counts in table.counts for count in counts), default=0)
     # High counts are dark in both themes: white text on dark cells, black text on light ones.
     cells = base.mark_rect().encode(
         color=alt.Color(
-            "count:Q", legend=None, scale=alt.Scale(domain=[0, max(1, most)], range=["#dfe9ee", "#1f5b73"])
+            "count:Q", legend=None, scale=alt.Scale(domain=[0, max(1, max_count)], range=["#dfe9ee", "#1f5b73"])
         )
     )
     numbers = base.mark_text(fontSize=15).encode(
         text=alt.Text("count:Q", format=","),
-        color=alt.condition(f"datum.count > {most / 2}", alt.value("white"), alt.value("black")),
+        color=alt.condition(f"datum.count > {max_count / 2}", alt.value("white"), alt.value("black")),
     )
-    drawn: alt.LayerChart = (cells + numbers).properties(height=210)
-    return drawn
+    heat_map: alt.LayerChart = (cells + numbers).properties(height=210)
+    return heat_map

@@ -8,48 +8,48 @@ import streamlit as st
 
 from domain.adjudications import AdjudicationRules
 from domain.people import Person
-from review.service import adjudication_rules, change_adjudication_rules
-from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, notices
+from review.service import load_adjudication_rules, change_adjudication_rules
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.parts import act, show_notice
 
 
-def show_disputes(person: Person, batch: str, reviewers: Sequence[str]) -> None:
+def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> None:
     """Draw the rules; ``reviewers`` are the sign-in names that can be chosen as adjudicators."""
-    with reading() as db:
-        kept = adjudication_rules(db, by=person, batch=batch)
-    key = f"disputes-{batch}-{kept.revision}"
+    with read_only_session() as db:
+        saved = load_adjudication_rules(db, by=person, batch=batch)
+    key_prefix = f"disputes-{batch}-{saved.revision}"
     st.caption(
         "Where two reviewers of a question disagree, an adjudicator who did not judge it settles it, on the "
         "page Adjudicate. A release has the settled form; open disputes are left out."
     )
     adjudicators = st.multiselect(
         "Adjudicators",
-        sorted({*reviewers, *kept.rules.adjudicators}),
-        default=list(kept.rules.adjudicators),
-        key=f"{key}-adjudicators",
+        sorted({*reviewers, *saved.rules.adjudicators}),
+        default=list(saved.rules.adjudicators),
+        key=f"{key_prefix}-adjudicators",
         placeholder="nobody yet",
     )
     left, right = st.columns(2, vertical_alignment="bottom")
-    hidden = left.checkbox("Hide the reviewers' names", value=kept.rules.hide_names, key=f"{key}-hidden")
+    hide_names = left.checkbox("Hide the reviewers' names", value=saved.rules.hide_names, key=f"{key_prefix}-hidden")
     same_box = right.number_input(
         "Boxes are the same from IoU",
         min_value=0.05,
         max_value=1.0,
         step=0.05,
-        value=kept.rules.same_box,
-        key=f"{key}-iou",
+        value=saved.rules.same_box,
+        key=f"{key_prefix}-iou",
         help="The area that two boxes share, of the area that they cover together.",
     )
-    rules = AdjudicationRules(adjudicators=tuple(adjudicators), hide_names=hidden, same_box=float(same_box))
+    rules = AdjudicationRules(adjudicators=tuple(adjudicators), hide_names=hide_names, same_box=float(same_box))
     st.button(
         "Save the rules",
-        key=f"{key}-save",
-        disabled=rules == kept.rules,
+        key=f"{key_prefix}-save",
+        disabled=rules == saved.rules,
         on_click=act,
-        args=(_save, batch, rules, kept.revision),
+        args=(_save, batch, rules, saved.revision),
         kwargs={"place": "disputes"},
     )
-    notices("disputes")
+    show_notice("disputes")
 
 
 def _save(batch: str, rules: AdjudicationRules, revision: int) -> str:

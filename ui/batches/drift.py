@@ -9,46 +9,46 @@ import pandas as pd
 import streamlit as st
 
 from domain.ratings import RATINGS
-from measures.agreement import FEW
+from measures.agreement import SMALL_SAMPLE
 from measures.means import Mean
 from measures.proportions import Proportion
 from review.drift import DriftBlock
 from review.service import BatchAgreement
-from ui.chart import chart
-from ui.parts import plain
-from ui.tables import table
+from ui.chart import show_chart
+from ui.parts import escape_markdown
+from ui.tables import show_table
 
-Measured = Mean | Proportion
-_MARK = "#4f93a6"  # the theme's colour, between its dark and its light shade
+BlockMeasure = Mean | Proportion
+_MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
 
 
-def drift_panel(found: BatchAgreement) -> None:
+def show_drift_panel(agreement: BatchAgreement) -> None:
     """Draw the chart and, on request, the numbers."""
     st.subheader("Each reviewer over time")
-    if not found.drift:
+    if not agreement.drift:
         st.caption("Nobody has judged a question of this batch yet.")
         return
-    measures = _measures()
-    chosen = st.selectbox("Measure", list(measures), key=f"drift-of-{found.batch.id}")
-    chart(_chart(found, chosen, measures[chosen]))
-    table(
+    measures = _measure_getters()
+    measure_name = st.selectbox("Measure", list(measures), key=f"drift-of-{agreement.batch.id}")
+    show_chart(_build_drift_chart(agreement, measure_name, measures[measure_name]))
+    show_table(
         [
             {
-                "Reviewer": found.people[person],
+                "Reviewer": agreement.people[person],
                 "Verdicts": f"{block.first:,} to {block.last:,}",
                 **{
-                    name.capitalize(): _said(read(block), share=name == "accepted")
-                    for name, read in measures.items()
+                    name.capitalize(): _format_measure(get_value(block), share=name == "accepted")
+                    for name, get_value in measures.items()
                 },
             }
-            for person, blocks in found.drift.items()
+            for person, blocks in agreement.drift.items()
             for block in blocks
         ]
     )
     st.caption(
-        plain(
-            f"Blocks of {found.drift_block:,} verdicts in the order in which each reviewer first gave "
-            f"them; the last may be short. With fewer than {FEW} verdicts a block says little: look for a "
+        escape_markdown(
+            f"Blocks of {agreement.drift_block:,} verdicts in the order in which each reviewer first gave "
+            f"them; the last may be short. With fewer than {SMALL_SAMPLE} verdicts a block says little: look for a "
             "trend, not at one "
             "point. 95 % intervals, clustered by exam (Wilson's of shares, Student's of means). Seconds of "
             "looking until the first verdict. Reviewers don't see this page."
@@ -56,29 +56,29 @@ def drift_panel(found: BatchAgreement) -> None:
     )
 
 
-def _measures() -> dict[str, Callable[[DriftBlock], Measured]]:
-    def rating(name: str) -> Callable[[DriftBlock], Measured]:
+def _measure_getters() -> dict[str, Callable[[DriftBlock], BlockMeasure]]:
+    def rating_getter(name: str) -> Callable[[DriftBlock], BlockMeasure]:
         return lambda block: block.ratings[name]
 
     return {
         "accepted": lambda block: block.accepted,
-        **{each.name: rating(each.id) for each in RATINGS},
+        **{scale.name: rating_getter(scale.id) for scale in RATINGS},
         "seconds looking": lambda block: block.seconds,
     }
 
 
-def _chart(found: BatchAgreement, name: str, read: Callable[[DriftBlock], Measured]) -> alt.FacetChart:
+def _build_drift_chart(agreement: BatchAgreement, name: str, get_value: Callable[[DriftBlock], BlockMeasure]) -> alt.FacetChart:
     factor = 100 if name == "accepted" else 1
     rows = []
-    for person, blocks in found.drift.items():
+    for person, blocks in agreement.drift.items():
         for block in blocks:
-            value = read(block)
+            value = get_value(block)
             if value.estimate is not None:
                 low = value.estimate if value.low is None else value.low
                 high = value.estimate if value.high is None else value.high
                 rows.append(
                     {
-                        "Reviewer": found.people[person],
+                        "Reviewer": agreement.people[person],
                         "until": block.last,
                         "value": factor * value.estimate,
                         "low": factor * low,
@@ -89,34 +89,34 @@ def _chart(found: BatchAgreement, name: str, read: Callable[[DriftBlock], Measur
     title = "accepted, %" if name == "accepted" else name
     frame = pd.DataFrame(rows, columns=["Reviewer", "until", "value", "low", "high", "n"])
     base = alt.Chart(frame).encode(
-        x=alt.X("until:Q", title="verdicts given", axis=alt.Axis(tickMinStep=found.drift_block)),
+        x=alt.X("until:Q", title="verdicts given", axis=alt.Axis(tickMinStep=agreement.drift_block)),
         tooltip=[
             "Reviewer:N",
             "until:Q",
             "n:Q",
-            *(alt.Tooltip(f"{each}:Q", format=".1f") for each in ("value", "low", "high")),
+            *(alt.Tooltip(f"{column}:Q", format=".1f") for column in ("value", "low", "high")),
         ],
     )
-    spread = base.mark_rule(color=_MARK, strokeWidth=2).encode(
+    spread = base.mark_rule(color=_MARK_COLOUR, strokeWidth=2).encode(
         y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q"
     )
-    line = base.mark_line(color=_MARK, point={"color": _MARK, "size": 60}).encode(y="value:Q")
-    drawn: alt.FacetChart = (
+    line = base.mark_line(color=_MARK_COLOUR, point={"color": _MARK_COLOUR, "size": 60}).encode(y="value:Q")
+    drift_chart: alt.FacetChart = (
         (spread + line)
         .properties(height=130, width=240)
         .facet(alt.Facet("Reviewer:N", title=None), columns=3)
     )
-    return drawn
+    return drift_chart
 
 
-def _said(value: Measured, *, share: bool) -> str:
+def _format_measure(value: BlockMeasure, *, share: bool) -> str:
     if value.estimate is None:
         return "not given"
 
-    def number(figure: float) -> str:
+    def format_number(figure: float) -> str:
         return f"{100 * figure:.0f} %" if share else f"{figure:.1f}"
 
-    reach = (
-        "" if value.low is None or value.high is None else f" ({number(value.low)} to {number(value.high)})"
+    interval = (
+        "" if value.low is None or value.high is None else f" ({format_number(value.low)} to {format_number(value.high)})"
     )
-    return f"{number(value.estimate)}{reach}, n = {value.n:,}"
+    return f"{format_number(value.estimate)}{interval}, n = {value.n:,}"

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.ratings import VALUES
+from domain.ratings import RATING_VALUES
 from measures.agreement import Kappa
-from review.progress import Progress, Rate, interval, percent
-from review.rated import mean_text
-from ui.batches.charts import rate_intervals, tier_map
-from ui.chart import chart
-from ui.layout import beside
-from ui.parts import plain
-from ui.tables import table
+from review.progress import Progress, Rate, format_interval, format_percent
+from review.rated import format_mean
+from ui.batches.charts import build_rate_chart, build_tier_heat_map
+from ui.chart import show_chart
+from ui.layout import responsive_columns
+from ui.parts import escape_markdown
+from ui.tables import show_table
 
 
-def findings(found: Progress) -> None:
+def show_results(progress: Progress) -> None:
     """Draw the summary "of 120 reviewed: …", every kind of error with its interval, and the decisions."""
     st.subheader("What was found")
-    if not found.reviewed:
+    if not progress.reviewed:
         st.caption("Not defined yet: no question has a verdict.")
         return
-    sheet, drawn = beside(2, 3, name="found")
-    with sheet:
-        title, *kinds = found.sheet
+    summary_column, chart_column = responsive_columns(2, 3, name="found")
+    with summary_column:
+        title, *kinds = progress.sheet
         with st.container(border=True):
-            st.markdown(f"**{plain(title)}**")
+            st.markdown(f"**{escape_markdown(title)}**")
             for kind in kinds:
-                st.markdown(plain(kind))
+                st.markdown(escape_markdown(kind))
             st.caption("Questions, kind of error, share and 95 % interval.")
-        _skipped(found)
-        for note in found.notes:
-            st.caption(plain(note))
-    with drawn:
-        chart(rate_intervals(found.errors))
-    errors, decisions = beside(3, 2, name="kinds")
-    with errors:
+        _show_skipped(progress)
+        for note in progress.notes:
+            st.caption(escape_markdown(note))
+    with chart_column:
+        show_chart(build_rate_chart(progress.errors))
+    errors_column, decisions_column = responsive_columns(3, 2, name="kinds")
+    with errors_column:
         st.markdown("**Kinds of error**")
-        table([{**_row("Kind of error", rate), **_bounds(rate)} for rate in found.errors])
-    with decisions:
+        show_table([{**_rate_row("Kind of error", rate), **_skipped_bounds(rate)} for rate in progress.errors])
+    with decisions_column:
         st.markdown("**Decisions**")
-        table([_row("Decision", rate) for rate in found.decisions])
-    if any(rate.if_skipped for rate in found.errors):
+        show_table([_rate_row("Decision", rate) for rate in progress.decisions])
+    if any(rate.if_skipped for rate in progress.errors):
         st.caption(
             "“If skipped”: the share were none, or all, of the skipped questions so. "
             "Intervals are Wilson's, 95 %."
@@ -50,35 +50,35 @@ def findings(found: Progress) -> None:
         st.caption("Intervals are Wilson's, 95 %.")
 
 
-def ratings(found: Progress) -> None:
+def show_ratings(progress: Progress) -> None:
     """Draw the counts of each value of the four ratings, and of the yes/no fields."""
-    if not found.reviewed:
+    if not progress.reviewed:
         return
     st.subheader("How it was rated")
     st.markdown("**Ratings, 1 (worst) to 5 (best)**")
-    table(
+    show_table(
         [
             {
                 "Rating": line.name,
-                **{str(value): n for value, n in zip(VALUES, line.counts, strict=True)},
+                **{str(value): n for value, n in zip(RATING_VALUES, line.counts, strict=True)},
                 "Not judged": line.not_judged,
-                "Mean, 95 % interval": mean_text(line.mean),
+                "Mean, 95 % interval": format_mean(line.mean),
             }
-            for line in found.ratings
+            for line in progress.ratings
         ]
     )
     st.markdown("**Yes or no**")
-    table(
+    show_table(
         [
             {
                 "Asked": line.name,
                 "Yes": line.yes.count,
                 "n": line.yes.n,
-                "Share": percent(line.yes.estimate),
-                "95 % interval": interval(line.yes.low, line.yes.high),
+                "Share": format_percent(line.yes.estimate),
+                "95 % interval": format_interval(line.yes.low, line.yes.high),
                 "Not judged": line.not_judged,
             }
-            for line in found.flags
+            for line in progress.flags
         ]
     )
     st.caption(
@@ -87,48 +87,48 @@ def ratings(found: Progress) -> None:
     )
 
 
-def tier_agreement(found: Progress) -> None:
+def show_tier_agreement(progress: Progress) -> None:
     """Draw machine tier against expert tier, with weighted kappa."""
-    tiers = found.tier_table
+    tiers = progress.tier_table
     st.subheader("Machine tier against expert tier")
     if not tiers.n:
         st.caption("Not defined yet: no judgement has both a machine's and an expert's tier.")
         return
-    left, right = beside(2, 3, name="tiers")
+    left, right = responsive_columns(2, 3, name="tiers")
     with left:
-        chart(tier_map(tiers))
+        show_chart(build_tier_heat_map(tiers))
     with right:
-        table([_kappa_row(kappa) for kappa in (tiers.linear, tiers.quadratic)])
-        agreed = sum(tiers.counts[place][place] for place in range(len(tiers.tiers)))
+        show_table([_kappa_row(kappa) for kappa in (tiers.linear, tiers.quadratic)])
+        same_tier = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
         st.caption(
-            f"Same tier in {agreed:,} of {tiers.n:,} judgements ({percent(agreed / tiers.n)}). "
+            f"Same tier in {same_tier:,} of {tiers.n:,} judgements ({format_percent(same_tier / tiers.n)}). "
             + (f"{tiers.without:,} judgements lack one of the two tiers. " if tiers.without else "")
-            + plain(tiers.note)
+            + escape_markdown(tiers.note)
         )
 
 
-def _skipped(found: Progress) -> None:
-    share = found.skipped
+def _show_skipped(progress: Progress) -> None:
+    share = progress.skipped
     if share.count:
         st.caption(
             f"Skipped and not judged by anybody: {share.count:,} of {share.n:,} questions "
-            f"({percent(share.estimate)}, {interval(share.low, share.high)})."
+            f"({format_percent(share.estimate)}, {format_interval(share.low, share.high)})."
         )
 
 
-def _row(what: str, rate: Rate) -> dict[str, object]:
+def _rate_row(first_column: str, rate: Rate) -> dict[str, object]:
     share = rate.share
     return {
-        what: rate.name,
+        first_column: rate.name,
         "Questions": share.count,
         "n": share.n,
-        "Share": percent(share.estimate),
-        "95 % interval": interval(share.low, share.high),
+        "Share": format_percent(share.estimate),
+        "95 % interval": format_interval(share.low, share.high),
     }
 
 
-def _bounds(rate: Rate) -> dict[str, object]:
-    return {} if rate.if_skipped is None else {"If skipped": interval(*rate.if_skipped)}
+def _skipped_bounds(rate: Rate) -> dict[str, object]:
+    return {} if rate.if_skipped is None else {"If skipped": format_interval(*rate.if_skipped)}
 
 
 def _kappa_row(kappa: Kappa) -> dict[str, object]:

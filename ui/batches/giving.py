@@ -9,36 +9,36 @@ from domain.errors import DomainError
 from domain.people import Person
 from review import service as review
 from ui import state
-from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, empty_state, notices, plain
-from ui.tables import table
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.parts import act, show_empty_state, show_notice, escape_markdown
+from ui.tables import show_table
 
 
-def giving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
+def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
     """Draw the choice of reviewers, the preview of the split, and the button that assigns."""
-    table([_load_row(each) for each in load.people], empty="Nobody has a question of this batch yet.")
-    st.caption(_waiting(load))
-    notices("assign")
+    show_table([_load_row(person_load) for person_load in load.people], empty="Nobody has a question of this batch yet.")
+    st.caption(_describe_unassigned(load))
+    show_notice("assign")
     if not reviewers:
-        empty_state("No reviewers yet", "An admin gives people the role of reviewer on the page People.")
+        show_empty_state("No reviewers yet", "An admin gives people the role of reviewer on the page People.")
         return
-    shown = {each.name: f"{each.display_name} ({each.name})" for each in reviewers}
-    form = state.form(f"assign-{batch.id}")
-    people, number = st.columns([3, 1])
-    names = people.multiselect(
+    reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
+    form_key = state.form(f"assign-{batch.id}")
+    people_column, number_column = st.columns([3, 1])
+    names = people_column.multiselect(
         "Reviewers",
-        list(shown),
-        key=f"{form}-to-{batch.id}",
-        format_func=shown.__getitem__,
+        list(reviewer_labels),
+        key=f"{form_key}-to-{batch.id}",
+        format_func=reviewer_labels.__getitem__,
         placeholder="Choose who judges",
         disabled=batch.state is BatchState.CLOSED,
     )
-    overlap = number.number_input(
+    overlap = number_column.number_input(
         "Reviewers for each question",
         min_value=1,
         max_value=max(2, len(reviewers)),
         value=1,
-        key=f"{form}-overlap-{batch.id}",
+        key=f"{form_key}-overlap-{batch.id}",
         help="1: each question is judged once. 2: a second reviewer is added to every question that has one.",
         disabled=batch.state is BatchState.CLOSED,
     )
@@ -49,18 +49,18 @@ def giving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) 
             else "Choose reviewers to see who would get how many. The questions of one exam stay together."
         )
         return
-    _preview(batch, load, names, int(overlap), shown)
+    _show_preview(batch, load, names, int(overlap), reviewer_labels)
     st.button(
         "Assign",
         type="primary",
-        key=f"{form}-go-{batch.id}",
+        key=f"{form_key}-go-{batch.id}",
         on_click=act,
         args=(_save_assignment, batch.name, batch.id, tuple(names), int(overlap)),
         kwargs={"place": "assign"},
     )
 
 
-def _waiting(load: review.BatchLoad) -> str:
+def _describe_unassigned(load: review.BatchWorkload) -> str:
     if load.unassigned:
         return (
             f"{load.unassigned:,} {'question is' if load.unassigned == 1 else 'questions are'} with nobody."
@@ -70,40 +70,40 @@ def _waiting(load: review.BatchLoad) -> str:
     return "Every question is with a reviewer."
 
 
-def _preview(
-    batch: Batch, load: review.BatchLoad, names: list[str], overlap: int, shown: dict[str, str]
+def _show_preview(
+    batch: Batch, load: review.BatchWorkload, names: list[str], overlap: int, reviewer_labels: dict[str, str]
 ) -> None:
     try:
-        with reading() as db:
-            would = review.preview_assign(
+        with read_only_session() as db:
+            preview = review.preview_assign(
                 db, by=current_person(), batch=batch.name, to=names, overlap=overlap
             )
     except DomainError as error:
-        st.error(plain(str(error)))
+        st.error(escape_markdown(str(error)))
         return
-    left = {each.person.name: each.left for each in load.people}
-    table(
+    left_by_name = {person_load.person.name: person_load.left for person_load in load.people}
+    show_table(
         [
             {
-                "Reviewer": shown[name],
-                "Left now": left.get(name, 0),
+                "Reviewer": reviewer_labels[name],
+                "Left now": left_by_name.get(name, 0),
                 "Would get": count,
-                "Left then": left.get(name, 0) + count,
+                "Left then": left_by_name.get(name, 0) + count,
             }
-            for name, count in would.given.items()
+            for name, count in preview.given.items()
         ]
     )
-    for note in would.notes:
-        st.caption(plain(note))
+    for note in preview.notes:
+        st.caption(escape_markdown(note))
 
 
-def _load_row(each: review.PersonLoad) -> dict[str, object]:
+def _load_row(person_load: review.PersonWorkload) -> dict[str, object]:
     return {
-        "Reviewer": f"{each.person.display_name} ({each.person.name})",
-        "Account": "disabled" if each.person.disabled_at else "active",
-        "Done": each.done,
-        "Skipped": each.skipped,
-        "Left": each.left,
+        "Reviewer": f"{person_load.person.display_name} ({person_load.person.name})",
+        "Account": "disabled" if person_load.person.disabled_at else "active",
+        "Done": person_load.done,
+        "Skipped": person_load.skipped,
+        "Left": person_load.left,
     }
 
 
@@ -111,10 +111,10 @@ def _save_assignment(batch: str, batch_id: int, names: tuple[str, ...], overlap:
     with unit_of_work() as db:
         summary = review.assign(db, by=current_person(), batch=batch, to=names, overlap=overlap, now=clock())
     state.clear_form(f"assign-{batch_id}")
-    return assigned_told("Assigned", summary)
+    return describe_assignment("Assigned", summary)
 
 
-def assigned_told(verb: str, summary: review.AssignSummary) -> str:
+def describe_assignment(verb: str, summary: review.AssignSummary) -> str:
     """Describe an assignment: how many questions each reviewer received, with its notes."""
-    given = ", ".join(f"{count:,} to {name}" for name, count in summary.given.items())
-    return " ".join([f"{verb}: {given}.", *summary.notes])
+    assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.given.items())
+    return " ".join([f"{verb}: {assignment_text}.", *summary.notes])

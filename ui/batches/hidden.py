@@ -8,192 +8,192 @@ import streamlit as st
 
 from domain.batches import Batch, BatchState
 from domain.errors import DomainError
-from domain.hidden import DISTANCE, FINDABLE, HiddenPlan, PlantedFault
+from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
 from review import service as review
 from ui import state
-from ui.context import clock, current_person, current_workspace, reading, unit_of_work
-from ui.parts import act, notices, plain
-from ui.tables import table
+from ui.context import clock, current_person, current_workspace, read_only_session, unit_of_work
+from ui.parts import act, show_notice, escape_markdown
+from ui.tables import show_table
 
 
-def hidden_panel(batch: Batch) -> None:
+def show_hidden_panel(batch: Batch) -> None:
     """Draw the plan, a preview of what it would hide, and the questions hidden so far."""
-    with reading() as db:
-        before = review.hidden_plan(db, by=current_person(), batch=batch.name)
-        lines = review.hidden_lines(db, by=current_person(), batch=batch.name)
+    with read_only_session() as db:
+        saved_plan = review.load_hidden_plan(db, by=current_person(), batch=batch.name)
+        lines = review.list_hidden_questions(db, by=current_person(), batch=batch.name)
     st.caption(
         "A share of each reviewer's own questions comes again, and questions with a known fault are planted "
         "among them. Reviewers can't tell which; no figure of the batch counts them. Tell reviewers that "
         "there may be some, not where. What comes of it is on the page Attention."
     )
-    notices("hidden")
+    show_notice("hidden")
     if batch.state is BatchState.CLOSED:
         st.caption("This batch is closed; open it again to hide questions in it.")
     else:
-        _form(batch, before, lines)
-    _there(batch, lines)
+        _show_plan_form(batch, saved_plan, lines)
+    _show_hidden_list(batch, lines)
 
 
-def _form(batch: Batch, before: HiddenPlan | None, lines: list[review.HiddenLine]) -> None:
-    form = state.form(f"hidden-{batch.id}")
-    share, distance, planted, seed = st.columns(4, vertical_alignment="bottom")
-    repeats = share.number_input(
+def _show_plan_form(batch: Batch, saved_plan: HiddenPlan | None, lines: list[review.HiddenQuestionRow]) -> None:
+    form_key = state.form(f"hidden-{batch.id}")
+    share_column, distance_column, planted_column, seed_column = st.columns(4, vertical_alignment="bottom")
+    repeats_percent = share_column.number_input(
         "Repeats, % of their questions",
-        min_value=0.0, max_value=50.0, step=5.0, format="%g", key=f"{form}-repeats-{batch.id}",
-        value=100 * before.repeats if before else 10.0,
+        min_value=0.0, max_value=50.0, step=5.0, format="%g", key=f"{form_key}-repeats-{batch.id}",
+        value=100 * saved_plan.repeats if saved_plan else 10.0,
         help="Of what each reviewer has; in a shared queue of what they have judged so far.",
     )  # fmt: skip
-    least = distance.number_input(
+    min_distance = distance_column.number_input(
         "Questions between, at least",
-        min_value=1, max_value=10_000, key=f"{form}-distance-{batch.id}",
-        value=before.distance if before else DISTANCE,
+        min_value=1, max_value=10_000, key=f"{form_key}-distance-{batch.id}",
+        value=saved_plan.distance if saved_plan else DEFAULT_DISTANCE,
     )  # fmt: skip
-    each = planted.number_input(
+    planted_per_reviewer = planted_column.number_input(
         "Planted for each reviewer",
-        min_value=0, max_value=1000, key=f"{form}-planted-{batch.id}",
-        value=before.planted if before else 5,
+        min_value=0, max_value=1000, key=f"{form_key}-planted-{batch.id}",
+        value=saved_plan.planted if saved_plan else 5,
         help="Made of questions that no check, reviewer or rule found fault with and that they never had.",
     )  # fmt: skip
-    number = seed.number_input(
-        "Seed", min_value=0, max_value=2**31 - 1, key=f"{form}-seed-{batch.id}",
-        value=before.seed if before else 0, help="The same seed hides the same questions.",
+    seed_value = seed_column.number_input(
+        "Seed", min_value=0, max_value=2**31 - 1, key=f"{form_key}-seed-{batch.id}",
+        value=saved_plan.seed if saved_plan else 0, help="The same seed hides the same questions.",
     )  # fmt: skip
-    findable = FINDABLE[batch.settings.parts]
+    findable_faults = DETECTABLE_FAULTS[batch.settings.parts]
     faults = st.multiselect(
         "Kinds of fault, by turns",
-        findable,
-        default=[fault for fault in (before.faults if before else findable) if fault in findable],
+        findable_faults,
+        default=[fault for fault in (saved_plan.faults if saved_plan else findable_faults) if fault in findable_faults],
         format_func=str,
-        key=f"{form}-faults-{batch.id}",
+        key=f"{form_key}-faults-{batch.id}",
         help=f"Those that can be found in a batch that asks for: {batch.settings.parts}.",
     )
     try:
         plan = HiddenPlan(
-            repeats=repeats / 100, distance=int(least), planted=int(each), faults=tuple(faults),
-            seed=int(number),
+            repeats=repeats_percent / 100, distance=int(min_distance), planted=int(planted_per_reviewer), faults=tuple(faults),
+            seed=int(seed_value),
         )  # fmt: skip
-        would = _would(batch.name, repr(plan), _version(batch, lines), plan)
+        preview = _load_preview(batch.name, repr(plan), _preview_version(batch, lines), plan)
     except DomainError as error:
-        st.error(plain(str(error)))
+        st.error(escape_markdown(str(error)))
         return
-    _preview(would)
+    _show_preview(preview)
     st.button(
         "Hide questions",
         type="primary",
-        key=f"{form}-go-{batch.id}",
-        disabled=not would.total,
+        key=f"{form_key}-go-{batch.id}",
+        disabled=not preview.total,
         on_click=act,
         args=(_hide, batch.name, batch.id, plan),
         kwargs={"place": "hidden"},
     )
 
 
-def _version(batch: Batch, lines: list[review.HiddenLine]) -> tuple[object, ...]:
+def _preview_version(batch: Batch, lines: list[review.HiddenQuestionRow]) -> tuple[object, ...]:
     """Return a version that stays the same as long as the preview does."""
-    with reading() as db:
-        counted = review.counted_version(db, by=current_person(), batches=[batch.name])
-    removed = sum(not each.hidden.counts for each in lines)
-    return (str(current_workspace().home), *counted, len(lines), removed)
+    with read_only_session() as db:
+        counts_version = review.load_counts_version(db, by=current_person(), batches=[batch.name])
+    removed = sum(not line.hidden.counts for line in lines)
+    return (str(current_workspace().home), *counts_version, len(lines), removed)
 
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Looking for room in the queues …")
-def _would(batch: str, said: str, version: tuple[object, ...], _plan: HiddenPlan) -> review.HiddenSummary:
+def _load_preview(batch: str, plan_text: str, version: tuple[object, ...], _plan: HiddenPlan) -> review.HiddenSummary:
     """Return the preview; cached, because planning takes seconds for a queue of 100,000 questions."""
-    del said, version
-    with reading() as db:
+    del plan_text, version
+    with read_only_session() as db:
         return review.preview_hiding(db, by=current_person(), batch=batch, plan=_plan)
 
 
-def _preview(would: review.HiddenSummary) -> None:
-    if would.people:
-        table(
+def _show_preview(preview: review.HiddenSummary) -> None:
+    if preview.people:
+        show_table(
             [
                 {
-                    "Reviewer": f"{each.person.display_name} ({each.person.name})",
-                    "Repeats to hide": each.repeats,
-                    "Planted to hide": each.planted,
-                    "No room or no question": each.short_repeats + each.short_planted,
+                    "Reviewer": f"{row.person.display_name} ({row.person.name})",
+                    "Repeats to hide": row.repeats,
+                    "Planted to hide": row.planted,
+                    "No room or no question": row.short_repeats + row.short_planted,
                 }
-                for each in would.people
+                for row in preview.people
             ]
         )
-    for note in would.notes:
-        st.caption(plain(note))
+    for note in preview.notes:
+        st.caption(escape_markdown(note))
 
 
-def _there(batch: Batch, lines: list[review.HiddenLine]) -> None:
+def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> None:
     st.subheader("Hidden so far")
-    table([_row(each) for each in lines], empty="Nothing is hidden in this batch.")
-    counting = {
-        each.hidden.number: f"{each.hidden.number}: {_what(each)} for {each.person}"
-        for each in lines
-        if each.hidden.counts
+    show_table([_line_row(line) for line in lines], empty="Nothing is hidden in this batch.")
+    labels_by_number = {
+        line.hidden.number: f"{line.hidden.number}: {_describe_kind(line)} for {line.person}"
+        for line in lines
+        if line.hidden.counts
     }
-    if not counting:
+    if not labels_by_number:
         return
-    form = state.form(f"unhide-{batch.id}")
-    chosen = st.multiselect(
+    form_key = state.form(f"unhide-{batch.id}")
+    chosen_numbers = st.multiselect(
         "Remove",
-        list(counting),
-        key=f"{form}-which-{batch.id}",
-        format_func=counting.__getitem__,
+        list(labels_by_number),
+        key=f"{form_key}-which-{batch.id}",
+        format_func=labels_by_number.__getitem__,
         placeholder="Choose hidden questions",
     )
     why = st.text_input(
         "Why they are removed",
-        key=f"{form}-why-{batch.id}",
+        key=f"{form_key}-why-{batch.id}",
         max_chars=500,
         placeholder="The key was wrong before it was swapped",
     )
     st.button(
         "Remove from what is measured",
-        key=f"{form}-go-{batch.id}",
-        disabled=not (chosen and why.strip()),
+        key=f"{form_key}-go-{batch.id}",
+        disabled=not (chosen_numbers and why.strip()),
         on_click=act,
-        args=(_remove, batch.name, batch.id, tuple(chosen), why),
+        args=(_remove, batch.name, batch.id, tuple(chosen_numbers), why),
         kwargs={"place": "hidden"},
         help="Those not judged yet leave the reviewer's queue. What was judged stays on record.",
     )
 
 
-def _row(each: review.HiddenLine) -> dict[str, object]:
-    hidden = each.hidden
+def _line_row(line: review.HiddenQuestionRow) -> dict[str, object]:
+    hidden = line.hidden
     return {
         "Number": str(hidden.number),
-        "Reviewer": each.person,
-        "Hidden": _what(each),
-        "Made of": each.source_id,
-        "State": "removed" if not hidden.counts else str(each.state or "to come"),
-        "First time": str(each.first or ""),
-        "Verdict": str(each.decision or ""),
-        "Fault": str(each.seen or ""),
+        "Reviewer": line.person,
+        "Hidden": _describe_kind(line),
+        "Made of": line.source_id,
+        "State": "removed" if not hidden.counts else str(line.state or "to come"),
+        "First time": str(line.first or ""),
+        "Verdict": str(line.decision or ""),
+        "Fault": str(line.seen or ""),
         "Removed because": hidden.removed_why,
     }
 
 
-def _what(each: review.HiddenLine) -> str:
-    fault: PlantedFault | None = each.hidden.fault
+def _describe_kind(line: review.HiddenQuestionRow) -> str:
+    fault: PlantedFault | None = line.hidden.fault
     return f"planted: {fault}" if fault else "repeat"
 
 
 def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
     with unit_of_work() as db:
-        done = review.hide_questions(
-            db, by=current_person(), batch=batch, plan=plan, veil=secrets.randbits(62), now=clock()
+        summary = review.hide_questions(
+            db, by=current_person(), batch=batch, plan=plan, mask_secret=secrets.randbits(62), now=clock()
         )
     state.clear_form(f"hidden-{batch_id}")
-    given = ", ".join(
-        f"{each.repeats:,} repeats and {each.planted:,} planted for {each.person.name}"
-        for each in done.people
-        if each.repeats + each.planted
+    hidden_text = ", ".join(
+        f"{row.repeats:,} repeats and {row.planted:,} planted for {row.person.name}"
+        for row in summary.people
+        if row.repeats + row.planted
     )
-    return f"Hidden: {given}."
+    return f"Hidden: {hidden_text}."
 
 
 def _remove(batch: str, batch_id: int, numbers: tuple[int, ...], why: str) -> str:
     with unit_of_work() as db:
-        done = review.remove_hidden(
+        removed_count = review.remove_hidden(
             db, by=current_person(), batch=batch, numbers=numbers, why=why, now=clock()
         )
     state.clear_form(f"unhide-{batch_id}")
-    return f"{done:,} hidden {'question is' if done == 1 else 'questions are'} removed: {why.strip()}"
+    return f"{removed_count:,} hidden {'question is' if removed_count == 1 else 'questions are'} removed: {why.strip()}"

@@ -9,65 +9,65 @@ from domain.errors import DomainError
 from domain.vocabulary import Difficulty
 from sampling import service as sampling
 from ui import state
-from ui.parts import plain
+from ui.parts import escape_markdown
 
 _TIERS = (*Difficulty, None)
 
 
-def dataset_to_draw_from(datasets: dict[str, int], form: str) -> str:
+def choose_dataset(datasets: dict[str, int], form_key: str) -> str:
     """Draw the selection of a dataset; the default is the one that was viewed last.
 
     ``datasets`` maps each name to its number of questions.
     """
     names = list(datasets)
-    before = state.chosen("dataset")
+    last_dataset = state.get_selection("dataset")
     name = st.selectbox(
         "Dataset",
         names,
-        index=names.index(before) if before in names else 0,
-        key=f"{form}-dataset",
+        index=names.index(last_dataset) if last_dataset in names else 0,
+        key=f"{form_key}-dataset",
         format_func=lambda name: f"{name} ({datasets[name]:,} questions)",
     )
-    state.set_chosen("dataset", name)
+    state.set_selection("dataset", name)
     return name
 
 
-def batch_to_add_to(known: list[Batch], form: str, dataset: str) -> Batch | None:
+def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) -> Batch | None:
     """Return the batch to add to by its own plan; None for a new batch."""
-    there = {each.name: each for each in known if each.state is BatchState.OPEN}
-    if not there:
+    open_batches = {batch.name: batch for batch in batches if batch.state is BatchState.OPEN}
+    if not open_batches:
         return None
     name = st.selectbox(
         "Batch",
-        ["", *there],
-        key=f"{form}-batch-{dataset}",
+        ["", *open_batches],
+        key=f"{form_key}-batch-{dataset}",
         format_func=lambda name: "A new batch" if not name else f"Add to {name}",
         help="Drawing again for a batch takes only from the questions that came since. What was drawn stays.",
     )
     if not name:
         return None
-    st.markdown(f"Its plan: {plain(sampling.describe(there[name].plan))}.")
-    return there[name]
+    st.markdown(f"Its plan: {escape_markdown(sampling.describe(open_batches[name].plan))}.")
+    return open_batches[name]
 
 
-def plan_asked_for(form: str) -> SamplingPlan | None:
+def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
     """Return the plan: number, seed and strata. If the input is no valid plan, show why and return None."""
-    of_1000 = "Of every 1,000"
-    how = st.segmented_control(
-        "How many", [of_1000, "In all"], default=of_1000, required=True, key=f"{form}-how"
+    per_1000_label = "Of every 1,000"
+    size_mode = st.segmented_control(
+        "How many", [per_1000_label, "In all"], default=per_1000_label, required=True, key=f"{form_key}-how"
     )
-    amount, seed = st.columns(2)
-    if how == of_1000:
-        number = amount.number_input("Of every 1,000 questions", 1, 1000, 100, key=f"{form}-per-1000")
+    number_column, seed_column = st.columns(2)
+    if size_mode == per_1000_label:
+        number = number_column.number_input("Of every 1,000 questions", 1, 1000, 100, key=f"{form_key}-per-1000")
     else:
-        number = amount.number_input("Questions in all", 1, None, 200, key=f"{form}-n")
-    chosen = seed.number_input(
-        "Seed", 0, 2**53 - 1, 1, key=f"{form}-seed", help="Another seed draws other questions. It is kept."
+        number = number_column.number_input("Questions in all", 1, None, 200, key=f"{form_key}-n")
+    seed_value = seed_column.number_input(
+        "Seed", 0, 2**53 - 1, 1, key=f"{form_key}-seed", help="Another seed draws other questions. It is kept."
     )
     strata = st.multiselect(
         "Further strata within a tier",
         ["task", "category"],
-        key=f"{form}-strata",
+        key=f"{form_key}-strata",
         help="Each tier's questions are spread over these in proportion to how many there are.",
         placeholder="None",
     )
@@ -75,18 +75,18 @@ def plan_asked_for(form: str) -> SamplingPlan | None:
         columns = st.columns(len(_TIERS))
         shares = {
             tier: column.number_input(
-                str(tier or "no tier"), 0.0, 100.0, 1.0, 0.5, key=f"{form}-share-{tier}", format="%g"
+                str(tier or "no tier"), 0.0, 100.0, 1.0, 0.5, key=f"{form_key}-share-{tier}", format="%g"
             )
             for tier, column in zip(_TIERS, columns, strict=True)
         }
     try:
         return SamplingPlan(
-            seed=int(chosen),
-            per_1000=int(number) if how == of_1000 else None,
-            n=None if how == of_1000 else int(number),
+            seed=int(seed_value),
+            per_1000=int(number) if size_mode == per_1000_label else None,
+            n=None if size_mode == per_1000_label else int(number),
             shares=shares,
             strata=tuple(strata),
         )
     except DomainError as error:
-        st.error(plain(str(error)))
+        st.error(escape_markdown(str(error)))
         return None

@@ -11,37 +11,37 @@ from dataclasses import replace
 
 import streamlit as st
 
-from domain.batches import Batch, BatchSettings, Mode, Parts
+from domain.batches import Batch, BatchSettings, Mode, FormScope
 from domain.people import Person
-from domain.ratings import RATING_NAMES, RATINGS
+from domain.ratings import RATING_IDS, RATINGS
 from review import service as review
 from ui import state
-from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, notices
-from web.review.guideline import without_images
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.parts import act, show_notice
+from web.review.guideline import replace_images_by_links
 
-_MODES = {
+_MODE_LABELS = {
     Mode.JUDGE: "Judge: key and explanation are shown from the start",
     Mode.ANSWER_FIRST: "Answer first: they are fetched after the reviewer's own answer",
 }
-_PARTS = {
-    Parts.ALL: "All: four ratings, kinds of error, corrections",
-    Parts.IMAGE_ALIGNMENT: "Image alignment only",
-    Parts.KEY: "Key only",
+_SCOPE_LABELS = {
+    FormScope.ALL: "All: four ratings, kinds of error, corrections",
+    FormScope.IMAGE_ALIGNMENT: "Image alignment only",
+    FormScope.KEY: "Key only",
 }
 
 
-def settings_panel(batch: Batch, person: Person) -> None:
+def show_settings_panel(batch: Batch, person: Person) -> None:
     """Draw the three forms, each with its own Save, and a warning if the settings were changed meanwhile."""
-    opened = state.chosen(_snapshot(batch.id))
-    if not isinstance(opened, Batch):
-        opened = batch
-        state.set_chosen(_snapshot(batch.id), batch)
-    if opened.settings == batch.settings:
-        opened = batch  # the revision also counts closing and reopening, which change no setting
-        state.set_chosen(_snapshot(batch.id), batch)
-    notices("settings")
-    if opened.revision != batch.revision:
+    opened_batch = state.get_selection(_snapshot_key(batch.id))
+    if not isinstance(opened_batch, Batch):
+        opened_batch = batch
+        state.set_selection(_snapshot_key(batch.id), batch)
+    if opened_batch.settings == batch.settings:
+        opened_batch = batch  # the revision also counts closing and reopening, which change no setting
+        state.set_selection(_snapshot_key(batch.id), batch)
+    show_notice("settings")
+    if opened_batch.revision != batch.revision:
         st.warning("These settings were changed by somebody else since you opened them.")
         st.button(
             "Show the saved settings",
@@ -49,16 +49,16 @@ def settings_panel(batch: Batch, person: Person) -> None:
             on_click=_reload,
             args=(batch,),
         )
-    with reading() as db:
-        frozen = review.settings_are_frozen(db, by=person, batch=batch.name)
-    _way(opened, frozen=frozen)
-    _guideline(opened)
-    _anchors(opened)
+    with read_only_session() as db:
+        frozen = review.are_settings_frozen(db, by=person, batch=batch.name)
+    _show_mode_form(opened_batch, frozen=frozen)
+    _show_guideline_form(opened_batch)
+    _show_anchors_form(opened_batch)
 
 
-def _way(batch: Batch, *, frozen: bool) -> None:
-    form, settings = _form(batch, "way"), batch.settings
-    with st.form(form, border=True):
+def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
+    form_key, settings = _form_key(batch, "way"), batch.settings
+    with st.form(form_key, border=True):
         st.markdown("**Mode, parts, report**")
         if frozen:
             st.caption(
@@ -67,55 +67,55 @@ def _way(batch: Batch, *, frozen: bool) -> None:
             )
         st.radio(
             "Mode",
-            list(_MODES),
-            index=list(_MODES).index(settings.mode),
-            key=f"{form}-mode",
-            format_func=_MODES.__getitem__,
+            list(_MODE_LABELS),
+            index=list(_MODE_LABELS).index(settings.mode),
+            key=f"{form_key}-mode",
+            format_func=_MODE_LABELS.__getitem__,
             disabled=frozen,
         )
         st.radio(
             "The form asks for",
-            list(_PARTS),
-            index=list(_PARTS).index(settings.parts),
-            key=f"{form}-parts",
-            format_func=_PARTS.__getitem__,
+            list(_SCOPE_LABELS),
+            index=list(_SCOPE_LABELS).index(settings.parts),
+            key=f"{form_key}-parts",
+            format_func=_SCOPE_LABELS.__getitem__,
             disabled=frozen,
         )
         st.toggle(
             "Reviewers may open the report once they have rated image alignment",
             value=settings.show_report,
-            key=f"{form}-report",
+            key=f"{form_key}-report",
             disabled=frozen,
         )
-        _save_button("Save mode, parts, report", _save_way, batch, form, disabled=frozen)
+        _save_button("Save mode, parts, report", _save_mode, batch, form_key, disabled=frozen)
 
 
-def _guideline(batch: Batch) -> None:
-    form = _form(batch, "guideline")
-    with st.form(form, border=True):
+def _show_guideline_form(batch: Batch) -> None:
+    form_key = _form_key(batch, "guideline")
+    with st.form(form_key, border=True):
         st.markdown("**Guideline**")
         st.caption("Markdown; one click away while reviewing. Images are shown as links.")
         st.text_area(
-            "Guideline", value=batch.settings.guideline, key=f"{form}-text", height=260,
+            "Guideline", value=batch.settings.guideline, key=f"{form_key}-text", height=260,
             label_visibility="collapsed", placeholder="What reviewers should look at, with examples.",
         )  # fmt: skip
         with st.container(horizontal=True):
-            _save_button("Save guideline", _save_guideline, batch, form)
-            st.form_submit_button("Preview", key=f"{form}-preview")  # allow submit-without-act: it only shows
-    typed = str(state.field(f"{form}-text") or "")
-    if typed.strip():
+            _save_button("Save guideline", _save_guideline, batch, form_key)
+            st.form_submit_button("Preview", key=f"{form_key}-preview")  # allow submit-without-act: it only shows
+    guideline_text = str(state.get_widget_value(f"{form_key}-text") or "")
+    if guideline_text.strip():
         with st.container(border=True):
-            st.caption("Preview" if typed != batch.settings.guideline else "As it is saved")
-            st.markdown(without_images(typed))
+            st.caption("Preview" if guideline_text != batch.settings.guideline else "As it is saved")
+            st.markdown(replace_images_by_links(guideline_text))
 
 
-def _anchors(batch: Batch) -> None:
-    form = _form(batch, "anchors")
-    with st.form(form, border=True):
+def _show_anchors_form(batch: Batch) -> None:
+    form_key = _form_key(batch, "anchors")
+    with st.form(form_key, border=True):
         st.markdown("**Anchors**")
         st.caption("What each value of each rating means, 1 (worst) to 5 (best).")
-        for first in range(0, len(RATINGS), 2):
-            pair = RATINGS[first : first + 2]
+        for start in range(0, len(RATINGS), 2):
+            pair = RATINGS[start : start + 2]
             for column, rating in zip(st.columns(2, gap="large"), pair, strict=False):
                 with column:
                     st.markdown(rating.label)
@@ -123,11 +123,11 @@ def _anchors(batch: Batch) -> None:
                         st.text_input(
                             f"{value}",
                             value=text,
-                            key=f"{form}-{rating.id}-{value}",
+                            key=f"{form_key}-{rating.id}-{value}",
                             label_visibility="collapsed",
                             icon=_ICONS[value],
                         )
-        _save_button("Save anchors", _save_anchors, batch, form)
+        _save_button("Save anchors", _save_anchors, batch, form_key)
 
 
 _ICONS = {
@@ -140,30 +140,30 @@ _ICONS = {
 
 
 # --------------------------------------------------------------------------------------------------- writes
-def _save_way(batch: Batch, form: str) -> str:
+def _save_mode(batch: Batch, form: str) -> str:
     return _save(
         batch,
         replace(
             batch.settings,
-            mode=Mode(str(state.field(f"{form}-mode"))),
-            parts=Parts(str(state.field(f"{form}-parts"))),
-            show_report=bool(state.field(f"{form}-report")),
+            mode=Mode(str(state.get_widget_value(f"{form}-mode"))),
+            parts=FormScope(str(state.get_widget_value(f"{form}-parts"))),
+            show_report=bool(state.get_widget_value(f"{form}-report")),
         ),
     )
 
 
 def _save_guideline(batch: Batch, form: str) -> str:
-    return _save(batch, replace(batch.settings, guideline=str(state.field(f"{form}-text") or "")))
+    return _save(batch, replace(batch.settings, guideline=str(state.get_widget_value(f"{form}-text") or "")))
 
 
 def _save_anchors(batch: Batch, form: str) -> str:
-    def texts(rating: str) -> tuple[str, str, str, str, str]:
+    def anchor_texts(rating: str) -> tuple[str, str, str, str, str]:
         one, two, three, four, five = (
-            str(state.field(f"{form}-{rating}-{value}") or "").strip() for value in range(1, 6)
+            str(state.get_widget_value(f"{form}-{rating}-{value}") or "").strip() for value in range(1, 6)
         )
         return one, two, three, four, five
 
-    return _save(batch, replace(batch.settings, anchors={rating: texts(rating) for rating in RATING_NAMES}))
+    return _save(batch, replace(batch.settings, anchors={rating: anchor_texts(rating) for rating in RATING_IDS}))
 
 
 def _save(batch: Batch, settings: BatchSettings) -> str:
@@ -176,35 +176,35 @@ def _save(batch: Batch, settings: BatchSettings) -> str:
             revision=batch.revision,
             now=clock(),
         )
-    state.set_chosen(_snapshot(batch.id), saved)
+    state.set_selection(_snapshot_key(batch.id), saved)
     return f"Saved: batch {saved.name}, revision {saved.revision}."
 
 
 def _reload(batch: Batch) -> None:
-    state.set_chosen(_snapshot(batch.id), batch)
-    state.clear_form(_name(batch))
+    state.set_selection(_snapshot_key(batch.id), batch)
+    state.clear_form(_form_name(batch))
 
 
-def _save_button(label: str, action: object, batch: Batch, form: str, *, disabled: bool = False) -> None:
+def _save_button(label: str, action: object, batch: Batch, form_key: str, *, disabled: bool = False) -> None:
     st.form_submit_button(
         label,
-        key=f"{form}-save",
+        key=f"{form_key}-save",
         type="primary",
         disabled=disabled,
         on_click=act,
-        args=(action, batch, form),
+        args=(action, batch, form_key),
         kwargs={"place": "settings"},
     )
 
 
-def _name(batch: Batch) -> str:
+def _form_name(batch: Batch) -> str:
     return f"settings-{batch.id}"
 
 
-def _form(batch: Batch, part: str) -> str:
+def _form_key(batch: Batch, part: str) -> str:
     """Return the key of one form. It changes when the person loads the saved settings."""
-    return f"{part}-{state.form(_name(batch))}"
+    return f"{part}-{state.form(_form_name(batch))}"
 
 
-def _snapshot(batch_id: int) -> str:
+def _snapshot_key(batch_id: int) -> str:
     return f"settings-opened-{batch_id}"

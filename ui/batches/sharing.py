@@ -9,10 +9,10 @@ from domain.people import Person
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, unit_of_work
-from ui.parts import act, notices, plain
+from ui.parts import act, show_notice, escape_markdown
 
 
-def sharing_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
+def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
     """Draw the state of the queue, and the form that opens it or adds to it."""
     shared = load.shared
     if shared is None:
@@ -22,58 +22,58 @@ def sharing_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person])
         )
     else:
         pool = ", ".join(shared.pool) or "nobody any more"
-        st.markdown(plain(f"Taken by {pool}; {shared.overlap} judge each question."))
-        waiting, held, done = st.columns(3)
-        waiting.metric("Free", f"{shared.free:,}")
-        held.metric("With somebody now", f"{shared.claimed:,}")
-        done.metric("Judged", f"{shared.done:,}")
+        st.markdown(escape_markdown(f"Taken by {pool}; {shared.overlap} judge each question."))
+        free_column, claimed_column, done_column = st.columns(3)
+        free_column.metric("Free", f"{shared.free:,}")
+        claimed_column.metric("With somebody now", f"{shared.claimed:,}")
+        done_column.metric("Judged", f"{shared.done:,}")
         st.caption(f"A question comes back after {shared.idle_minutes} minutes without activity.")
-    notices("share")
+    show_notice("share")
     closed = batch.state is BatchState.CLOSED
     if closed or not reviewers:
         st.caption("Open the batch again first." if closed else "There are no reviewers yet.")
         return
-    shown = {each.name: f"{each.display_name} ({each.name})" for each in reviewers}
-    form = state.form(f"share-{batch.id}")
-    people, number, minutes = st.columns([3, 1, 1])
-    names = people.multiselect(
+    reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
+    form_key = state.form(f"share-{batch.id}")
+    people_column, overlap_column, minutes_column = st.columns([3, 1, 1])
+    names = people_column.multiselect(
         "Whoever of these is free",
-        list(shown),
-        key=f"{form}-to-{batch.id}",
-        format_func=shown.__getitem__,
+        list(reviewer_labels),
+        key=f"{form_key}-to-{batch.id}",
+        format_func=reviewer_labels.__getitem__,
         placeholder="Choose who takes questions",
     )
-    overlap = number.number_input(
+    overlap = overlap_column.number_input(
         "Judge each question",
         min_value=1,
         max_value=max(2, len(reviewers)),
         value=shared.overlap if shared else 1,
-        key=f"{form}-overlap-{batch.id}",
+        key=f"{form_key}-overlap-{batch.id}",
         help="So many different people. Whom a question is assigned to already counts.",
     )
-    idle = minutes.number_input(
+    idle_minutes = minutes_column.number_input(
         "Minutes until it comes back",
         min_value=1,
         max_value=1440,
-        value=shared.idle_minutes if shared else review.IDLE_MINUTES,
-        key=f"{form}-idle-{batch.id}",
+        value=shared.idle_minutes if shared else review.DEFAULT_IDLE_MINUTES,
+        key=f"{form_key}-idle-{batch.id}",
         help="Counted from the last draft, verdict or look at the image.",
     )
     st.button(
         "Add to the queue" if shared else "Open the queue",
         type="primary",
-        key=f"{form}-go-{batch.id}",
+        key=f"{form_key}-go-{batch.id}",
         disabled=not names,
         on_click=act,
-        args=(_share, batch.name, batch.id, tuple(names), int(overlap), int(idle)),
+        args=(_share_batch, batch.name, batch.id, tuple(names), int(overlap), int(idle_minutes)),
         kwargs={"place": "share"},
     )
 
 
-def _share(batch: str, batch_id: int, names: tuple[str, ...], overlap: int, idle: int) -> str:
+def _share_batch(batch: str, batch_id: int, names: tuple[str, ...], overlap: int, idle: int) -> str:
     with unit_of_work() as db:
-        found = review.share_batch(
+        shared_queue = review.share_batch(
             db, by=current_person(), batch=batch, to=names, overlap=overlap, idle_minutes=idle, now=clock()
         )
     state.clear_form(f"share-{batch_id}")
-    return f"{', '.join(found.pool)} can take questions now; {found.free:,} judgements are free."
+    return f"{', '.join(shared_queue.pool)} can take questions now; {shared_queue.free:,} judgements are free."

@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import streamlit as st
 
-from web.forms.files import bundle
+from web.forms.files import read_bundle
 
 KEY = "overread-connection"  # one for all pages: it has no input, and carries nothing from page to page
 
 _mount = st.components.v2.component(
     "overread.connection",
-    css=bundle("connection.css"),
-    js=bundle("connection.js"),
+    css=read_bundle("connection.css"),
+    js=read_bundle("connection.js"),
     isolate_styles=True,
 )
 
 
-def connection_strip(told: str | None) -> None:
+def show_connection_strip(message: str | None) -> None:
     """Mount the strip. Call it outside of every fragment, so that its request runs the whole page.
 
-    ``told`` is a sentence about a click during the interruption. It is passed in one run only.
+    ``message`` is a sentence about a click during the interruption. It is passed in one run only.
     """
     with st.container(key=f"{KEY}-place"):
-        _mount(key=KEY, data={"told": told}, on_back_change=_nothing)
+        _mount(key=KEY, data={"told": message}, on_back_change=_ignore_trigger)
 
 
-def _nothing() -> None:
+def _ignore_trigger() -> None:
     """Do nothing: Streamlit makes a trigger of every name that has a callback."""

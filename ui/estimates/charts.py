@@ -8,22 +8,22 @@ import altair as alt
 
 from measures.proportions import Proportion
 from review.estimates import Estimate
-from ui.chart import share_intervals
+from ui.chart import build_share_chart
 
 
-def intervals(named: Sequence[tuple[str, Estimate]], *, title: str) -> alt.LayerChart:
+def build_estimate_chart(estimates: Sequence[tuple[str, Estimate]], *, title: str) -> alt.LayerChart:
     """Return a chart with one point per rate and its 95 % interval, in percent of the whole dataset."""
     shares = [
         (
             name,
             Proportion(
-                count=found.count,
-                n=found.rate.reviewed,
-                estimate=found.rate.estimate,
-                low=found.rate.low,
-                high=found.rate.high,
+                count=estimate.count,
+                n=estimate.rate.reviewed,
+                estimate=estimate.rate.estimate,
+                low=estimate.rate.low,
+                high=estimate.rate.high,
             ),
         )
-        for name, found in named
+        for name, estimate in estimates
     ]
-    return share_intervals(shares, title=title)
+    return build_share_chart(shares, title=title)

@@ -9,90 +9,90 @@ import streamlit as st
 from domain.people import Person
 from domain.verdicts import ErrorKind
 from review.estimates import KEY_ERROR, Estimate
-from review.progress import interval, percent
-from review.service import BATCH, GROUPS, Part, counted_version, estimate_groups
-from ui.chart import chart
-from ui.context import current_workspace, reading
-from ui.estimates.charts import intervals
-from ui.estimates.sample import sample_of
-from ui.parts import plain
-from ui.tables import table
+from review.progress import format_interval, format_percent
+from review.service import BATCH_GROUP, GROUPS, GroupEstimates, load_counts_version, estimate_groups
+from ui.chart import show_chart
+from ui.context import current_workspace, read_only_session
+from ui.estimates.charts import build_estimate_chart
+from ui.estimates.sample import load_cached_sample
+from ui.parts import escape_markdown
+from ui.tables import show_table
 
-_CALLED = {"prompt_version": "Prompt version", BATCH: "Batch"}
-_SHOWN = 12  # groups in a table; nobody compares more
+_GROUP_LABELS = {"prompt_version": "Prompt version", BATCH_GROUP: "Batch"}
+_MAX_GROUPS = 12  # groups in a table; nobody compares more
 
 
-def side_by_side(person: Person, dataset: str, batches: Sequence[str]) -> None:
+def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) -> None:
     """Draw the choice of grouping and error, the rate in each group, and examples of each kind of error."""
     st.subheader("Side by side")
-    first, second = st.columns(2)
-    group = first.selectbox(
+    group_column, error_column = st.columns(2)
+    group = group_column.selectbox(
         "By",
-        [BATCH, *reversed(GROUPS)],
-        format_func=lambda name: _CALLED.get(name, name.capitalize()),
+        [BATCH_GROUP, *reversed(GROUPS)],
+        format_func=lambda name: _GROUP_LABELS.get(name, name.capitalize()),
         key=f"estimate-by-{dataset}",
     )
-    what = second.selectbox(
+    rate_name = error_column.selectbox(
         "Rate of", [KEY_ERROR, *(kind.value for kind in ErrorKind)], key=f"estimate-of-{dataset}"
     )
-    with reading() as db:
-        version = counted_version(db, by=person)
+    with read_only_session() as db:
+        version = load_counts_version(db, by=person)
     home = str(current_workspace().home)
-    found = _estimated(dataset, tuple(batches), group, (home, *version), person)
-    shown = found[:_SHOWN]
-    if not shown:
+    all_groups = _load_estimates(dataset, tuple(batches), group, (home, *version), person)
+    shown_groups = all_groups[:_MAX_GROUPS]
+    if not shown_groups:
         st.caption("Nothing was judged yet.")
         return
-    named = [(each.name, _rate(each, what)) for each in shown]
-    chart(intervals(named, title=f"{what}: percent of the whole, 95 % interval"))
-    table([_row(name, each) for name, each in named])
-    if len(found) > _SHOWN:
-        st.caption(f"The {_SHOWN} largest of {len(found):,}; the file has all of them.")
-    if group == BATCH:
+    named_rates = [(part.name, _find_rate(part, rate_name)) for part in shown_groups]
+    show_chart(build_estimate_chart(named_rates, title=f"{rate_name}: percent of the whole, 95 % interval"))
+    show_table([_rate_row(name, estimate) for name, estimate in named_rates])
+    if len(all_groups) > _MAX_GROUPS:
+        st.caption(f"The {_MAX_GROUPS} largest of {len(all_groups):,}; the file has all of them.")
+    if group == BATCH_GROUP:
         st.caption("Each batch on its own, in the order in which they were drawn.")
     else:
         st.caption("Many groups are compared here: of twenty intervals one misses its truth by chance alone.")
     with st.expander("Examples of each kind of error"):
-        _examples(shown)
+        _show_examples(shown_groups)
 
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating each group …")
-def _estimated(
+def _load_estimates(
     dataset: str, batches: tuple[str, ...], group: str, version: tuple[object, ...], _person: Person
-) -> tuple[Part, ...]:
+) -> tuple[GroupEstimates, ...]:
     """Return the estimates, cached until somebody judges, at most a minute: an import may add questions."""
-    read = sample_of(dataset, batches, version, _person)
-    with reading() as db:
+    sample = load_cached_sample(dataset, batches, version, _person)
+    with read_only_session() as db:
         return estimate_groups(
-            db, by=_person, dataset=dataset, group=group, batches=batches or None, examples=True, read=read
+            db, by=_person, dataset=dataset, group=group, batches=batches or None, examples=True, sample_data=sample
         )
 
 
-def _rate(each: Part, what: str) -> Estimate:
-    return next(rate for rate in each.estimates.every if rate.name == what)
+def _find_rate(part: GroupEstimates, rate_name: str) -> Estimate:
+    return next(rate for rate in part.estimates.every if rate.name == rate_name)
 
 
-def _row(name: str, each: Estimate) -> dict[str, object]:
+def _rate_row(name: str, estimate: Estimate) -> dict[str, object]:
     return {
         "Group": name,
-        "Estimate": percent(each.rate.estimate),
-        "95 % interval": interval(each.rate.low, each.rate.high),
-        "Found": each.count,
-        "Judged": each.rate.reviewed,
-        "Questions": each.whole,
-        "Covered": percent(each.covered / each.whole) if each.whole else "",
+        "Estimate": format_percent(estimate.rate.estimate),
+        "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
+        "Found": estimate.count,
+        "Judged": estimate.rate.reviewed,
+        "Questions": estimate.whole,
+        "Covered": format_percent(estimate.covered / estimate.whole) if estimate.whole else "",
     }
 
 
-def _examples(groups: Sequence[Part]) -> None:
-    kinds = [kind for kind in ErrorKind if any(kind in each.examples for each in groups)]
+def _show_examples(groups: Sequence[GroupEstimates]) -> None:
+    kinds = [kind for kind in ErrorKind if any(kind in part.examples for part in groups)]
     if not kinds:
         st.caption("No error was found.")
     for kind in kinds:
         st.markdown(f"**{kind.value.capitalize()}**")
-        for each in groups:
-            for question in each.examples.get(kind, ()):
+        for part in groups:
+            for question in part.examples.get(kind, ()):
                 st.markdown(
-                    f"- {plain(each.name)}: [{plain(question.id)}](/browse?question={question.number}) "
-                    f"{plain(question.stem)}"
+                    f"- {escape_markdown(part.name)}: [{escape_markdown(question.id)}](/browse?question={question.number}) "
+                    f"{escape_markdown(question.stem)}"
                 )

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import streamlit as st
 
 from measures.results import AccuracyResult
-from reader_study.report.figures import figure_name
-from reader_study.report.rows import difference_rows
+from reader_study.report.figures import make_figure_name
+from reader_study.report.rows import build_difference_rows
 from reader_study.report.tables import TaskAccuracy
-from ui.figures.view import View
-from ui.parts import plain
-from ui.tables import table
+from ui.figures.view import ReportView
+from ui.parts import escape_markdown
+from ui.tables import show_table
 
 #: The grouping of the accuracies, and the table of the report that holds it.
-_BY = {
+_TABLE_BY_GROUPING = {
     "task": "accuracy",
     "category": "by_category",
     "difficulty": "by_difficulty",
@@ -23,49 +23,49 @@ _BY = {
 }
 
 
-def show_accuracies(view: View) -> None:
+def show_accuracies(view: ReportView) -> None:
     tables = view.chosen.tables
-    view.figure(figure_name("accuracy", view.task))
-    by = st.segmented_control("By", list(_BY), default="task", key=f"{view.key}-by")
-    name = _BY[by or "task"]
-    _crossed(getattr(tables, name), by or "task")
-    table(
+    view.figure(make_figure_name("accuracy", view.task))
+    grouping = st.segmented_control("By", list(_TABLE_BY_GROUPING), default="task", key=f"{view.key}-by")
+    table_name = _TABLE_BY_GROUPING[grouping or "task"]
+    _show_cross_table(getattr(tables, table_name), grouping or "task")
+    show_table(
         [
             {
-                "Rater": each.rater,
-                "Micro, %": _share(each.micro, each.micro_low, each.micro_high),
-                "Macro, %": _share(each.macro, each.macro_low, each.macro_high),
-                "n": each.n,
-                "Tasks": each.tasks,
-                "": each.note,
+                "Rater": row.rater,
+                "Micro, %": _format_share(row.micro, row.micro_low, row.micro_high),
+                "Macro, %": _format_share(row.macro, row.macro_low, row.macro_high),
+                "n": row.n,
+                "Tasks": row.tasks,
+                "": row.note,
             }
-            for each in tables.overall
+            for row in tables.overall
         ]
     )
     st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
-    view.tables(name, "overall", "coverage", "groups")
-    _boxes(view)
-    _printed(view)
+    view.tables(table_name, "overall", "coverage", "groups")
+    _show_boxes(view)
+    _show_paper_layout(view)
 
 
-def _boxes(view: View) -> None:
-    found = view.chosen.tables.boxes
-    if not found:
+def _show_boxes(view: ReportView) -> None:
+    box_rows = view.chosen.tables.boxes
+    if not box_rows:
         return
     st.markdown("**Boxes: mean overlap (IoU) with the key's**")
-    table(
+    show_table(
         [
             {
-                "Rater": each.rater,
-                "Format": each.format,
-                "Overlap, %": _share(each.estimate, each.low, each.high),
-                "Over the key's boxes, %": _share(each.per_truth, None, None),
-                "Over matched pairs, %": _share(each.per_match, None, None),
-                "n": each.n,
-                "With a box": each.with_boxes,
-                "": each.note,
+                "Rater": row.rater,
+                "Format": row.format,
+                "Overlap, %": _format_share(row.estimate, row.low, row.high),
+                "Over the key's boxes, %": _format_share(row.per_truth, None, None),
+                "Over matched pairs, %": _format_share(row.per_match, None, None),
+                "n": row.n,
+                "With a box": row.with_boxes,
+                "": row.note,
             }
-            for each in found
+            for row in box_rows
         ]
     )
     st.caption(
@@ -75,55 +75,55 @@ def _boxes(view: View) -> None:
     view.tables("boxes")
 
 
-def _printed(view: View) -> None:
+def _show_paper_layout(view: ReportView) -> None:
     """Draw the tables in the layout of the paper, for comparison with its tables."""
     with st.expander("As ReXVQA prints it"):
         st.caption(
             "Per cent alone, of all raters; intervals stand above. Replies without an answer are wrong."
         )
-        table(view.report.tables.printed_by_task)
+        show_table(view.report.tables.printed_by_task)
         if view.report.tables.printed_by_category:
-            table(view.report.tables.printed_by_category)
+            show_table(view.report.tables.printed_by_category)
         view.tables("printed_by_task", "printed_by_category")
 
 
-def _crossed(found: Sequence[AccuracyResult], by: str) -> None:
+def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
     """Draw each accuracy with its interval, the number of right answers and n.
 
     Raters are rows and groups are columns. Categories are rows instead, because there are many.
     """
-    groups = list(dict.fromkeys(each.group for each in found))
+    groups = list(dict.fromkeys(result.group for result in results))
     if not groups:
-        st.caption(f"No question states its {by}.")
+        st.caption(f"No question states its {grouping}.")
         return
-    cell = {(each.rater, each.group): each for each in found}
-    names = list(dict.fromkeys(each.rater for each in found))
-    if by == "category":
+    results_by_cell = {(result.rater, result.group): result for result in results}
+    raters = list(dict.fromkeys(result.rater for result in results))
+    if grouping == "category":
         lines = [
-            {by.capitalize(): group, **{name: _counted(cell.get((name, group))) for name in names}}
+            {grouping.capitalize(): group, **{name: _format_accuracy(results_by_cell.get((name, group))) for name in raters}}
             for group in groups
         ]
     else:
         lines = [
-            {"Rater": name, **{group: _counted(cell.get((name, group))) for group in groups}}
-            for name in names
+            {"Rater": name, **{group: _format_accuracy(results_by_cell.get((name, group))) for group in groups}}
+            for name in raters
         ]
-    table(lines)
-    best = "; \\* ahead of every other rater by the paired interval" if by == "task" else ""
-    st.caption(f"Per cent, interval, right of n{best}.")
+    show_table(lines)
+    best_note = "; \\* ahead of every other rater by the paired interval" if grouping == "task" else ""
+    st.caption(f"Per cent, interval, right of n{best_note}.")
 
 
-def _counted(each: AccuracyResult | None) -> str:
-    if each is None or each.estimate is None or each.low is None or each.high is None:
+def _format_accuracy(result: AccuracyResult | None) -> str:
+    if result is None or result.estimate is None or result.low is None or result.high is None:
         return "–"
-    best = " *" if isinstance(each, TaskAccuracy) and each.best else ""
+    best_mark = " *" if isinstance(result, TaskAccuracy) and result.best else ""
     return (
-        f"{each.estimate * 100:.1f}{best} [{each.low * 100:.0f}, {each.high * 100:.0f}] "
-        f"{each.correct:,}/{each.n:,}"
+        f"{result.estimate * 100:.1f}{best_mark} [{result.low * 100:.0f}, {result.high * 100:.0f}] "
+        f"{result.correct:,}/{result.n:,}"
     )
 
 
-def _share(value: float | None, low: float | None, high: float | None) -> str:
+def _format_share(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "not defined"
     return f"{value * 100:.2f}" + (
@@ -131,44 +131,44 @@ def _share(value: float | None, low: float | None, high: float | None) -> str:
     )
 
 
-def show_differences(view: View) -> None:
+def show_differences(view: ReportView) -> None:
     if view.report.facts.model is None:
         st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
         return
-    view.figure(figure_name("differences", view.task))
-    st.caption(plain(view.report.facts.family))
-    table(
+    view.figure(make_figure_name("differences", view.task))
+    st.caption(escape_markdown(view.report.facts.family))
+    show_table(
         [
             {
-                "Rater": each.label,
-                "Difference, points": each.words,
-                "Right alone": each.details.rater_only,
-                "Model right alone": each.details.model_only,
-                "p (exact)": _p(each.details.p_exact),
-                "p (Holm)": _p(each.details.p_holm),
+                "Rater": row.label,
+                "Difference, points": row.words,
+                "Right alone": row.details.rater_only,
+                "Model right alone": row.details.model_only,
+                "p (exact)": _format_p(row.details.p_exact),
+                "p (Holm)": _format_p(row.details.p_holm),
             }
-            for each in difference_rows(view.chosen, task=view.task)
+            for row in build_difference_rows(view.chosen, task=view.task)
         ]
     )
     st.markdown("**Readers together against each model**")
-    table(
+    show_table(
         [
             {
-                "Model": each.model,
-                "Readers less model, points": _share(each.difference, each.low, each.high),
-                "Readers": each.readers,
-                "Cases": each.cases,
-                "p": _p(each.p),
-                "Said of": "readers like these" if each.random_readers else "these readers",
-                "Method": each.method,
-                "": each.note,
+                "Model": row.model,
+                "Readers less model, points": _format_share(row.difference, row.low, row.high),
+                "Readers": row.readers,
+                "Cases": row.cases,
+                "p": _format_p(row.p),
+                "Said of": "readers like these" if row.random_readers else "these readers",
+                "Method": row.method,
+                "": row.note,
             }
-            for each in view.report.tables.mrmc
+            for row in view.report.tables.mrmc
         ],
         empty="Needs readers and a model.",
     )
     view.tables("paired", "unpaired", "mrmc")
 
 
-def _p(value: float | None) -> str:
+def _format_p(value: float | None) -> str:
     return "–" if value is None else "< .0001" if value < 0.0001 else f"{value:.4f}"

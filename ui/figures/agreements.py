@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import streamlit as st
 
-from reader_study.report.figures import figure_name
-from reader_study.report.rows import kappa_rows
-from ui.figures.view import View
-from ui.tables import table
+from reader_study.report.figures import make_figure_name
+from reader_study.report.rows import list_kappa_rows
+from ui.figures.view import ReportView
+from ui.tables import show_table
 
 
-def show_agreement(view: View) -> None:
-    found = kappa_rows(view.chosen, task=view.task)
-    if not found:
+def show_agreement(view: ReportView) -> None:
+    pairs = list_kappa_rows(view.chosen, task=view.task)
+    if not pairs:
         st.info("Agreement needs two raters who answered the same cases.")
         return
-    view.figure(figure_name("kappa", view.task))
-    table(
+    view.figure(make_figure_name("kappa", view.task))
+    show_table(
         [
             {
-                "Pair": f"{each.a} · {each.b}",
-                "n": each.n,
-                "Agreed, %": "–" if each.observed is None else f"{each.observed * 100:.1f}",
-                "Kappa": _kappa(each.kappa, each.low, each.high),
-                "AC1": _kappa(each.ac1, each.ac1_low, each.ac1_high),
-                "Brennan-Prediger": "–" if each.brennan_prediger is None else f"{each.brennan_prediger:.3f}",
+                "Pair": f"{pair.a} · {pair.b}",
+                "n": pair.n,
+                "Agreed, %": "–" if pair.observed is None else f"{pair.observed * 100:.1f}",
+                "Kappa": _format_kappa(pair.kappa, pair.low, pair.high),
+                "AC1": _format_kappa(pair.ac1, pair.ac1_low, pair.ac1_high),
+                "Brennan-Prediger": "–" if pair.brennan_prediger is None else f"{pair.brennan_prediger:.3f}",
                 "Same, both wrong": "–"
-                if each.both_wrong is None
-                else f"{each.both_wrong:.0%} of {each.both_wrong_n}",
-                "": each.note,
+                if pair.both_wrong is None
+                else f"{pair.both_wrong:.0%} of {pair.both_wrong_n}",
+                "": pair.note,
             }
-            for each in found
+            for pair in pairs
         ]
     )
     if view.chosen.tables.repeats:
@@ -38,7 +38,7 @@ def show_agreement(view: View) -> None:
     view.tables("agreement", "printed_kappa", "group_agreement", "repeats")
 
 
-def _kappa(value: float | None, low: float | None, high: float | None) -> str:
+def _format_kappa(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "not defined"
     return f"{value:.3f}" + ("" if low is None or high is None else f" [{low:.2f}, {high:.2f}]")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
-from reader_study.service import ReportState, compute_report, report_state
+from reader_study.service import ReportState, compute_report, load_report_state
 from ui.background_jobs import running
 from ui.context import current_workspace
 
@@ -23,16 +23,16 @@ class ReportRequest:
     study: str
 
 
-def start(person: Person, study: str, state: ReportState) -> None:
+def start_report(person: Person, study: str, state: ReportState) -> None:
     """Start computing the report.
 
     If that job is active already, do nothing: two people or two clicks share one report.
     """
-    running.start(REPORT, ReportRequest(study=study), by=person, subject=state.digest)
+    running.start_job(REPORT, ReportRequest(study=study), by=person, subject=state.digest)
 
 
-def latest(person: Person, state: ReportState) -> Job | None:
-    return running.latest(REPORT, by=person, subject=state.digest)
+def load_latest_report_job(person: Person, state: ReportState) -> Job | None:
+    return running.load_latest_job(REPORT, by=person, subject=state.digest)
 
 
 def _run(job: JobRun[ReportRequest]) -> None:
@@ -41,7 +41,7 @@ def _run(job: JobRun[ReportRequest]) -> None:
 
     report_progress(0.0)
     with job.reading() as db:
-        state = report_state(db, by=job.owner, study=job.parameters.study)
+        state = load_report_state(db, by=job.owner, study=job.parameters.study)
     compute_report(workspace=current_workspace(), state=state, progress=report_progress)
 
 

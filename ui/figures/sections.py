@@ -15,78 +15,78 @@ from reader_study.report.tables import ExcludedAnswers, FailedReplies, FaultyCas
 from ui.figures.accuracies import show_accuracies, show_differences
 from ui.figures.agreements import show_agreement
 from ui.figures.answering import show_answers, show_times
-from ui.figures.view import View
-from ui.tables import table
+from ui.figures.view import ReportView
+from ui.tables import show_table
 
 
-def show_lists(view: View) -> None:
+def show_lists(view: ReportView) -> None:
     report = view.report
     st.markdown("**Readers and models**")
-    table([_rater(each) for each in view.chosen.tables.raters])
+    show_table([_rater_row(profile) for profile in view.chosen.tables.raters])
     st.markdown("**Replies without an answer**")
-    table([_failed(each) for each in report.tables.failed], empty="No model.")
+    show_table([_failed_row(replies) for replies in report.tables.failed], empty="No model.")
     st.markdown("**Reported as faulty**")
-    table(_named(report.tables.faulty), empty="No question was reported.")
+    show_table(_labelled_rows(report.tables.faulty), empty="No question was reported.")
     st.markdown("**Left out of the analysis**")
-    table(_named(report.tables.exclusions), empty="Nothing was left out.")
+    show_table(_labelled_rows(report.tables.exclusions), empty="Nothing was left out.")
     st.markdown("**Protocol, every version**")
-    table(
+    show_table(
         [
             {
-                "Version": each.version,
-                "Written": f"{each.written_at[:16].replace('T', ' ')} UTC",
-                "Answers before": each.answers_before,
-                "SHA-256": each.sha256,
-                "Why": each.why,
+                "Version": version.version,
+                "Written": f"{version.written_at[:16].replace('T', ' ')} UTC",
+                "Answers before": version.answers_before,
+                "SHA-256": version.sha256,
+                "Why": version.why,
             }
-            for each in report.facts.protocol_versions
+            for version in report.facts.protocol_versions
         ]
     )
     st.code(canonical_json(report.facts.protocol), language="json", wrap_lines=True)
     view.tables("raters", "failed", "faulty", "exclusions")
 
 
-def _rater(each: RaterProfile) -> dict[str, object]:
+def _rater_row(profile: RaterProfile) -> dict[str, object]:
     marks = [
-        word
-        for word, holds in (
-            ("helped to set the key", each.set_reference),
-            ("simulated", each.simulated),
+        mark
+        for mark, applies in (
+            ("helped to set the key", profile.set_reference),
+            ("simulated", profile.simulated),
         )
-        if holds
+        if applies
     ]
     return {
-        "Rater": each.rater,
-        "Kind": each.kind,
-        "n": each.n,
-        "Level": each.level or "",
-        "Years": "" if each.years is None else f"{each.years:g}",
-        "Subspecialty": each.subspecialty or "",
+        "Rater": profile.rater,
+        "Kind": profile.kind,
+        "n": profile.n,
+        "Level": profile.level or "",
+        "Years": "" if profile.years is None else f"{profile.years:g}",
+        "Subspecialty": profile.subspecialty or "",
         "": ", ".join(marks),
     }
 
 
-def _failed(each: FailedReplies) -> dict[str, object]:
+def _failed_row(replies: FailedReplies) -> dict[str, object]:
     return {
-        "Model": each.model,
-        "Failed": f"{each.failed:,} of {each.n:,}",
+        "Model": replies.model,
+        "Failed": f"{replies.failed:,} of {replies.n:,}",
         "Share, %": "not defined: no prediction"
-        if each.share is None or each.low is None or each.high is None
-        else f"{each.share * 100:.1f} [{each.low * 100:.1f}, {each.high * 100:.1f}]",
-        "Cases without a prediction": each.not_predicted,
+        if replies.share is None or replies.low is None or replies.high is None
+        else f"{replies.share * 100:.1f} [{replies.low * 100:.1f}, {replies.high * 100:.1f}]",
+        "Cases without a prediction": replies.not_predicted,
     }
 
 
-def _named(found: Sequence[FaultyCase | ExcludedAnswers]) -> list[dict[str, object]]:
+def _labelled_rows(results: Sequence[FaultyCase | ExcludedAnswers]) -> list[dict[str, object]]:
     """Return table rows with readable column names; a missing value is an empty string."""
     return [
-        {name.replace("_", " ").capitalize(): "" if value is None else value for name, value in each.items()}
-        for each in to_records(found)
+        {name.replace("_", " ").capitalize(): "" if value is None else value for name, value in record.items()}
+        for record in to_records(results)
     ]
 
 
 #: The sections, in the order of the page.
-SECTIONS: dict[str, Callable[[View], None]] = {
+SECTIONS: dict[str, Callable[[ReportView], None]] = {
     "Accuracy": show_accuracies,
     "Differences": show_differences,
     "Agreement": show_agreement,

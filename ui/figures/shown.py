@@ -10,13 +10,13 @@ from domain.errors import DomainError
 from domain.jobs import JobStatus
 from domain.people import Action, Person
 from reader_study.report.study_report import StudyReport
-from reader_study.service import ReportState, StudySummary, kept_report, report_state
-from ui.background_jobs.shown import show_message, show_progress
-from ui.context import current_workspace, reading, require_page
+from reader_study.service import ReportState, StudySummary, load_stored_report, load_report_state
+from ui.background_jobs.shown import show_job_message, show_job_progress
+from ui.context import current_workspace, read_only_session, require_page
 from ui.figures import computing
 from ui.figures.sections import SECTIONS
-from ui.figures.view import View
-from ui.parts import act, notices, plain, screen
+from ui.figures.view import ReportView
+from ui.parts import act, show_notice, escape_markdown, screen
 
 
 def show_report(person: Person, summary: StudySummary) -> None:
@@ -24,34 +24,34 @@ def show_report(person: Person, summary: StudySummary) -> None:
 
     If it is not stored yet, draw the progress of its computation, or the button that starts it.
     """
-    with reading() as db:
-        state = report_state(db, by=person, study=summary.study.name)
+    with read_only_session() as db:
+        state = load_report_state(db, by=person, study=summary.study.name)
     try:
-        report = kept_report(by=person, workspace=current_workspace(), digest=state.digest)
+        report = load_stored_report(by=person, workspace=current_workspace(), digest=state.digest)
     except DomainError as error:
-        st.info(plain(str(error)))
+        st.info(escape_markdown(str(error)))
         return
     if report is None:
-        _to_compute(person, summary, state)
+        _show_compute_button(person, summary, state)
         return
-    _show(summary, state.digest, report)
+    _show_view(summary, state.digest, report)
 
 
-def _to_compute(person: Person, summary: StudySummary, state: ReportState) -> None:
-    job = computing.latest(person, state)
-    if show_progress(job):
+def _show_compute_button(person: Person, summary: StudySummary, state: ReportState) -> None:
+    job = computing.load_latest_report_job(person, state)
+    if show_job_progress(job):
         return
-    notices("report")
+    show_notice("report")
     if job is not None and job.status is JobStatus.FAILED:
-        st.info(plain(job.message))
+        st.info(escape_markdown(job.message))
     elif job is not None:
-        show_message(job)
+        show_job_message(job)
     st.button(
         "Compute the figures",
         key=f"report-compute-{summary.study.id}",
         type="primary",
         on_click=act,
-        args=(computing.start, person, summary.study.name, state),
+        args=(computing.start_report, person, summary.study.name, state),
         kwargs={"place": "report"},
     )
     st.caption(
@@ -61,47 +61,47 @@ def _to_compute(person: Person, summary: StudySummary, state: ReportState) -> No
 
 
 @screen
-def _show(summary: StudySummary, digest: str, report: StudyReport) -> None:
+def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
     """Draw the report as a fragment.
 
     A change of a filter redraws figures; it does not load the study again.
     """
     require_page(Action.RUN_STUDY)
     key = f"report-{summary.study.id}"
-    models = [each.rater for each in report.tables.overall if each.kind == "model"]
-    tasks = list(dict.fromkeys(each.group for each in report.tables.accuracy))
-    kinds = [each for each in ("reader", "model") if each in {x.kind for x in report.tables.overall}]
-    one, two, three = st.columns(3)
-    task = one.selectbox(
-        "Task", tasks, key=f"{key}-task", format_func=lambda each: "all tasks" if each == "all" else each
+    models = [result.rater for result in report.tables.overall if result.kind == "model"]
+    tasks = list(dict.fromkeys(result.group for result in report.tables.accuracy))
+    kinds = [kind for kind in ("reader", "model") if kind in {result.kind for result in report.tables.overall}]
+    task_column, model_column, kinds_column = st.columns(3)
+    task = task_column.selectbox(
+        "Task", tasks, key=f"{key}-task", format_func=lambda name: "all tasks" if name == "all" else name
     )
     model = None
     if models:
         default = report.facts.model
-        model = two.selectbox(
+        model = model_column.selectbox(
             "Compared with",
             models,
             index=models.index(default) if default in models else 0,
             key=f"{key}-model-{len(models)}",
         )
         report = report.against(model)
-    shown = three.pills(
+    chosen_kinds = kinds_column.pills(
         "Raters",
         kinds,
         selection_mode="multi",
         default=kinds,
         key=f"{key}-kinds-{len(kinds)}",
-        format_func=lambda each: f"{each}s",
+        format_func=lambda kind: f"{kind}s",
     )
-    view = View(
+    view = ReportView(
         report=report,
-        chosen=report.of_kinds(shown or kinds),
+        chosen=report.of_kinds(chosen_kinds or kinds),
         task=task or tasks[0],
         address=f"/files/study-reports/{digest}",
         query=urlencode({"model": model}) if model else "",
         key=key,
     )
-    _words(view)
+    _show_summary(view)
     section = st.segmented_control(
         "Figures",
         list(SECTIONS),
@@ -112,13 +112,13 @@ def _show(summary: StudySummary, digest: str, report: StudyReport) -> None:
     SECTIONS[section or next(iter(SECTIONS))](view)
 
 
-def _words(view: View) -> None:
+def _show_summary(view: ReportView) -> None:
     report = view.report
     for sentence in report.words:
-        st.markdown(plain(sentence))
+        st.markdown(escape_markdown(sentence))
     facts = report.facts
     st.caption(
-        plain(
+        escape_markdown(
             f"Protocol version {facts.protocol_version}, SHA-256 {facts.protocol_sha256}. Seed "
             f"{facts.settings.seed}, {facts.settings.bootstrap:,} draws, "
             f"{len(report.tables.exclusions):,} exclusions."

@@ -7,13 +7,13 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from reader_study.report.figures import figure_of
+from reader_study.report.figures import draw_figure
 from reader_study.report.study_report import StudyReport
 from ui.figures.drawing import show_figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class ReportView:
     """The shown part of a report.
 
     ``report`` has all raters, ``chosen`` only the chosen ones. ``address`` and ``query`` are those of its
@@ -33,7 +33,7 @@ class View:
 
     def figure(self, name: str) -> None:
         """Draw a figure of the chosen raters, with links to its files, which contain every rater."""
-        show_figure(figure_of(self.chosen, name), key=f"{self.key}-{name}")
+        show_figure(draw_figure(self.chosen, name), key=f"{self.key}-{name}")
         st.markdown(
             f":small[{self.link('SVG', f'figures/{name}.svg')} · "
             f"{self.link('Data (CSV)', f'figures/{name}.csv')}]"
@@ -41,5 +41,5 @@ class View:
 
     def tables(self, *names: str) -> None:
         """Draw the links to tables of the report."""
-        links = " · ".join(self.link(f"{each.replace('_', ' ')}.csv", f"tables/{each}.csv") for each in names)
+        links = " · ".join(self.link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv") for name in names)
         st.markdown(f":small[Tables: {links}]")

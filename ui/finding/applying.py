@@ -6,31 +6,31 @@ import streamlit as st
 
 from browsing.service import (
     AppliedRule,
-    ApplyPreview,
+    BulkPreview,
     Search,
-    Step,
-    applied_rules,
-    preview_apply,
-    queue_like,
-    reject_like,
-    said,
-    take_rule_back,
+    BulkAction,
+    list_applied_rules,
+    preview_bulk_action,
+    queue_matching,
+    reject_matching,
+    describe_search,
+    revert_rule,
 )
 from domain.errors import Refused
 from domain.people import Action, Person
 from ui import state
-from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, notices, plain
-from ui.tables import table
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.parts import act, show_notice, escape_markdown
+from ui.tables import show_table
 
-_CALLED = {
-    Step.REJECT: "Reject them: in no later draw, in no release",
-    Step.QUEUE: "Queue them in a new batch, which is no random sample",
+_STEP_LABELS = {
+    BulkAction.REJECT: "Reject them: in no later draw, in no release",
+    BulkAction.QUEUE: "Queue them in a new batch, which is no random sample",
 }
-_RULES = 20  # of the rules applied so far; the command line lists all
+_MAX_RULES_SHOWN = 20  # of the rules applied so far; the command line lists all
 
 
-def apply_to_many(person: Person, search: Search) -> None:
+def show_bulk_actions(person: Person, search: Search) -> None:
     """Draw the preview, the step and the rules applied so far.
 
     Draw nothing without the permission to draw batches.
@@ -38,102 +38,102 @@ def apply_to_many(person: Person, search: Search) -> None:
     if not person.may(Action.DRAW_BATCH):
         return
     with st.expander("Apply to all of these"):
-        notices("apply")
-        _step(person, search)
-        _applied(person, search.dataset)
+        show_notice("apply")
+        _show_bulk_form(person, search)
+        _show_applied_rules(person, search.dataset)
 
 
-def _step(person: Person, search: Search) -> None:
+def _show_bulk_form(person: Person, search: Search) -> None:
     if not search.asks:
         st.caption(
             "Say first what is wrong with them, by words or filters: what they find can be rejected or "
             "queued in one step."
         )
         return
-    form = state.form("apply")
-    if not st.toggle("Look at what would be taken", key=f"{form}-look-{search.dataset}"):
+    form_key = state.form("apply")
+    if not st.toggle("Look at what would be taken", key=f"{form_key}-look-{search.dataset}"):
         return
     try:
-        with st.spinner("Finding all of them …"), reading() as db:
-            seen = preview_apply(db, by=person, search=search)
+        with st.spinner("Finding all of them …"), read_only_session() as db:
+            apply_preview = preview_bulk_action(db, by=person, search=search)
     except Refused as error:
-        st.info(plain(str(error)))
+        st.info(escape_markdown(str(error)))
         return
-    _preview(seen)
-    steps = list(Step)
-    step = st.radio("What to do", steps, format_func=_CALLED.__getitem__, key=f"{form}-step-{search.dataset}")
-    reason = st.text_input("What is wrong with them", key=f"{form}-reason-{search.dataset}", max_chars=1000)
+    _show_preview(apply_preview)
+    steps = list(BulkAction)
+    step = st.radio("What to do", steps, format_func=_STEP_LABELS.__getitem__, key=f"{form_key}-step-{search.dataset}")
+    reason = st.text_input("What is wrong with them", key=f"{form_key}-reason-{search.dataset}", max_chars=1000)
     name = ""
-    if step is Step.QUEUE:
-        name = st.text_input("Name of the batch", key=f"{form}-batch-{search.dataset}", max_chars=80)
+    if step is BulkAction.QUEUE:
+        name = st.text_input("Name of the batch", key=f"{form_key}-batch-{search.dataset}", max_chars=80)
     st.button(
-        f"{step.value.capitalize()} {seen.count:,} question{'' if seen.count == 1 else 's'}",
+        f"{step.value.capitalize()} {apply_preview.count:,} question{'' if apply_preview.count == 1 else 's'}",
         type="primary",
-        key=f"{form}-do-{step}-{search.dataset}",
-        disabled=not seen.count or not reason.strip() or (step is Step.QUEUE and not name.strip()),
+        key=f"{form_key}-do-{step}-{search.dataset}",
+        disabled=not apply_preview.count or not reason.strip() or (step is BulkAction.QUEUE and not name.strip()),
         on_click=act,
-        args=(_save, search, step, reason, name, seen.count),
+        args=(_apply_step, search, step, reason, name, apply_preview.count),
         kwargs={"place": "apply"},
     )
 
 
-def _preview(seen: ApplyPreview) -> None:
-    st.markdown(f"**{seen.count:,} question{'' if seen.count == 1 else 's'} would be taken.**")
-    if seen.left_out:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in seen.left_out.items())
+def _show_preview(apply_preview: BulkPreview) -> None:
+    st.markdown(f"**{apply_preview.count:,} question{'' if apply_preview.count == 1 else 's'} would be taken.**")
+    if apply_preview.left_out:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in apply_preview.left_out.items())
         st.caption(f"Left out: {reasons}.")
-    if seen.examples:
-        table([{"Question": each.id, "Stem": each.stem} for each in seen.examples])
-        if seen.count > len(seen.examples):
-            st.caption(f"The first {len(seen.examples)} of them.")
+    if apply_preview.examples:
+        show_table([{"Question": example.id, "Stem": example.stem} for example in apply_preview.examples])
+        if apply_preview.count > len(apply_preview.examples):
+            st.caption(f"The first {len(apply_preview.examples)} of them.")
 
 
-def _applied(person: Person, dataset: str) -> None:
-    with reading() as db:
-        rules = applied_rules(db, by=person, dataset=dataset)
+def _show_applied_rules(person: Person, dataset: str) -> None:
+    with read_only_session() as db:
+        rules = list_applied_rules(db, by=person, dataset=dataset)
     if not rules:
         return
     st.markdown("**Applied so far**")
-    for each in rules[:_RULES]:
-        _rule(each)
+    for rule in rules[:_MAX_RULES_SHOWN]:
+        _show_rule(rule)
 
 
-def _rule(each: AppliedRule) -> None:
-    what, reason, button = st.columns([4, 3, 1], vertical_alignment="bottom")
-    done = "rejected" if each.what == Step.REJECT else f"queued into batch {plain(each.batch or '')}"
-    what.markdown(
-        f"Rule {each.number}: {each.questions:,} {done} by {plain(each.by)}, "
-        f"{each.applied_at:%Y-%m-%d %H:%M} UTC  \n:small[{plain(said(each.search))}: {plain(each.reason)}]"
+def _show_rule(rule: AppliedRule) -> None:
+    summary_column, reason_column, button_column = st.columns([4, 3, 1], vertical_alignment="bottom")
+    outcome = "rejected" if rule.what == BulkAction.REJECT else f"queued into batch {escape_markdown(rule.batch or '')}"
+    summary_column.markdown(
+        f"Rule {rule.number}: {rule.questions:,} {outcome} by {escape_markdown(rule.by)}, "
+        f"{rule.applied_at:%Y-%m-%d %H:%M} UTC  \n:small[{escape_markdown(describe_search(rule.search))}: {escape_markdown(rule.reason)}]"
     )
-    if each.back_at is not None:
-        reason.caption(f"Taken back {each.back_at:%Y-%m-%d %H:%M} UTC: {plain(each.back_reason)}")
+    if rule.back_at is not None:
+        reason_column.caption(f"Taken back {rule.back_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.back_reason)}")
         return
-    why = reason.text_input("Why it is taken back", key=f"rule-back-why-{each.number}", max_chars=1000)
-    button.button(
+    undo_reason = reason_column.text_input("Why it is taken back", key=f"rule-back-why-{rule.number}", max_chars=1000)
+    button_column.button(
         "Take back",
-        key=f"rule-back-{each.number}",
-        disabled=not why.strip(),
+        key=f"rule-back-{rule.number}",
+        disabled=not undo_reason.strip(),
         on_click=act,
-        args=(_back, each.number, why),
+        args=(_undo_rule, rule.number, undo_reason),
         kwargs={"place": "apply"},
     )
 
 
-def _save(search: Search, step: Step, reason: str, name: str, expected: int) -> str:
+def _apply_step(search: Search, step: BulkAction, reason: str, name: str, expected: int) -> str:
     person = current_person()
     with unit_of_work() as db:
-        if step is Step.REJECT:
-            rule = reject_like(db, by=person, search=search, reason=reason, expected=expected, now=clock())
+        if step is BulkAction.REJECT:
+            rule = reject_matching(db, by=person, search=search, reason=reason, expected=expected, now=clock())
         else:
-            rule = queue_like(
+            rule = queue_matching(
                 db, by=person, search=search, reason=reason, batch_name=name, expected=expected, now=clock()
             )
     state.clear_form("apply")
-    done = "rejected" if rule.batch is None else f"queued in batch {rule.batch}"
-    return f"Rule {rule.number}: {rule.questions:,} questions are {done}."
+    outcome = "rejected" if rule.batch is None else f"queued in batch {rule.batch}"
+    return f"Rule {rule.number}: {rule.questions:,} questions are {outcome}."
 
 
-def _back(rule: int, reason: str) -> str:
+def _undo_rule(rule: int, reason: str) -> str:
     with unit_of_work() as db:
-        found = take_rule_back(db, by=current_person(), rule=rule, reason=reason, now=clock())
-    return f"Rule {found.number} holds no more; its {found.questions:,} questions can be drawn again."
+        undone_rule = revert_rule(db, by=current_person(), rule=rule, reason=reason, now=clock())
+    return f"Rule {undone_rule.number} holds no more; its {undone_rule.questions:,} questions can be drawn again."

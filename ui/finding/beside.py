@@ -8,46 +8,46 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from browsing.service import DatasetStatistics
-from browsing.side_by_side import Line, boxes_of, columns_of, lines_of
-from ui.tables import table
+from browsing.side_by_side import ComparisonLine, compare_boxes, list_columns, compare_column
+from ui.tables import show_table
 
 
-def choose_others(found: DatasetStatistics, others: Sequence[str]) -> list[str]:
+def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequence[str]) -> list[str]:
     """Draw the choice of further datasets for the comparison."""
-    if not others:
+    if not other_datasets:
         st.caption(
             "There is one dataset only. Import a split under a name of its own, and it can stand here."
         )
         return []
-    return st.multiselect("Beside it", others, key=f"beside-{found.dataset}")
+    return st.multiselect("Beside it", other_datasets, key=f"beside-{statistics.dataset}")
 
 
-def show_side_by_side(found: Sequence[DatasetStatistics]) -> None:
+def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
     """Draw questions with percentages by one column, boxes by answer format, and a link to the CSV file."""
-    names = [each.dataset for each in found]
-    columns = columns_of(found)
-    chosen = st.segmented_control(
+    names = [statistics.dataset for statistics in datasets]
+    columns = list_columns(datasets)
+    chosen_column = st.segmented_control(
         "Questions by",
         columns,
         default=columns[0],
         format_func=lambda name: name.replace("_", " ").capitalize(),
         key=f"beside-by-{names[0]}-{len(columns)}",
     )
-    table([_row(line, names) for line in lines_of(found, chosen or columns[0])])
+    show_table([_comparison_row(line, names) for line in compare_column(datasets, chosen_column or columns[0])])
     st.caption("Questions, and per cent of the dataset's questions.")
-    if any(line.counts for line in boxes_of(found) if sum(line.counts)):
+    if any(line.counts for line in compare_boxes(datasets) if sum(line.counts)):
         st.markdown("**Boxes by answer format**")
-        table([_row(line, names) for line in boxes_of(found)])
+        show_table([_comparison_row(line, names) for line in compare_boxes(datasets)])
     query = urlencode([("dataset", name) for name in names])
     st.markdown(f":small[[side-by-side.csv](/files/statistics/side-by-side.csv?{query})]")
 
 
-def _row(line: Line, names: Sequence[str]) -> dict[str, object]:
+def _comparison_row(line: ComparisonLine, names: Sequence[str]) -> dict[str, object]:
     heading = "Boxes" if line.wholes is None else line.column.replace("_", " ").capitalize()
     cells: dict[str, object] = {heading: line.value}
-    for place, name in enumerate(names):
-        count = f"{line.counts[place]:,}"
-        cells[name] = count if line.wholes is None else f"{count} ({line.percent(place)})"
+    for i, name in enumerate(names):
+        count = f"{line.counts[i]:,}"
+        cells[name] = count if line.wholes is None else f"{count} ({line.percent(i)})"
     if len(names) > 1:
         cells["All"] = f"{sum(line.counts):,}"
     return cells

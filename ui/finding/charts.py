@@ -7,37 +7,37 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-_MARK = "#4f93a6"  # the theme's colour, between its dark and its light shade
-_ROW, _AROUND = 22, 70  # pixels per bar, and next to the bars: Streamlit includes them in the height
+_MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
+_ROW_HEIGHT, _MARGIN = 22, 70  # pixels per bar, and next to the bars: Streamlit includes them in the height
 
 
-def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
+def build_ranked_bar_chart(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
     """Return a chart with one bar per value, in the given order."""
-    drawn: alt.Chart = (
+    bar_chart: alt.Chart = (
         alt.Chart(pd.DataFrame([{"value": value, "count": count} for value, count in counts]))
-        .mark_bar(color=_MARK)
+        .mark_bar(color=_MARK_COLOUR)
         .encode(
             y=alt.Y("value:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
             x=alt.X("count:Q", title=title, axis=alt.Axis(format=",d", tickCount=6, tickMinStep=1)),
             tooltip=["value:N", alt.Tooltip("count:Q", format=",d")],
         )
-        .properties(height=_ROW * max(1, len(counts)) + _AROUND)
+        .properties(height=_ROW_HEIGHT * max(1, len(counts)) + _MARGIN)
     )
-    return drawn
+    return bar_chart
 
 
-def bars(bins: Sequence[tuple[int, int, int]], *, title: str, counted: str = "texts") -> alt.Chart:
-    """Return a histogram of bins (from, to, count); ``counted`` names what is counted."""
-    rows = [{"low": low, "high": high + 1, counted: count} for low, high, count in bins]
-    drawn: alt.Chart = (
+def build_histogram(bins: Sequence[tuple[int, int, int]], *, title: str, unit: str = "texts") -> alt.Chart:
+    """Return a histogram of bins (from, to, count); ``unit`` names what is counted."""
+    rows = [{"low": low, "high": high + 1, unit: count} for low, high, count in bins]
+    histogram: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))
-        .mark_bar(color=_MARK)
+        .mark_bar(color=_MARK_COLOUR)
         .encode(
             x=alt.X("low:Q", title=title, bin="binned"),
             x2="high:Q",
-            y=alt.Y(f"{counted}:Q", title=counted, axis=alt.Axis(format=",d", tickCount=6, tickMinStep=1)),
-            tooltip=["low:Q", "high:Q", alt.Tooltip(f"{counted}:Q", format=",d")],
+            y=alt.Y(f"{unit}:Q", title=unit, axis=alt.Axis(format=",d", tickCount=6, tickMinStep=1)),
+            tooltip=["low:Q", "high:Q", alt.Tooltip(f"{unit}:Q", format=",d")],
         )
         .properties(height=260)
     )
-    return drawn
+    return histogram

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from browsing.service import index_questions, search_index
+from browsing.service import index_questions, load_search_index_state
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
@@ -22,20 +22,20 @@ class IndexRequest:
 
 def start_indexing(person: Person, *, message: str = "") -> None:
     """Add the newest questions to the index. If that job is active already, do nothing."""
-    running.start(INDEX, IndexRequest(message=message), by=person, subject=_SUBJECT)
+    running.start_job(INDEX, IndexRequest(message=message), by=person, subject=_SUBJECT)
 
 
-def latest_indexing(person: Person) -> Job | None:
-    return running.latest(INDEX, by=person, subject=_SUBJECT)
+def load_latest_index_job(person: Person) -> Job | None:
+    return running.load_latest_job(INDEX, by=person, subject=_SUBJECT)
 
 
 def _run(job: JobRun[IndexRequest]) -> None:
-    more = True
-    while more:
+    has_more = True
+    while has_more:
         with job.transaction() as db:
-            more = index_questions(db)
-            index = search_index(db)
-            if not more:
+            has_more = index_questions(db)
+            index = load_search_index_state(db)
+            if not has_more:
                 job.finish(db, job.parameters.message)
         job.report(index.through, index.newest, "questions")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from browsing.service import History, history, told
+from browsing.service import History, load_history, describe_event
 from domain.people import Person
-from domain.questions import answer_text
-from ui.context import reading
-from ui.parts import plain
+from domain.questions import format_answer
+from ui.context import read_only_session
+from ui.parts import escape_markdown
 
 
 def show_question(person: Person, number: int) -> None:
@@ -17,43 +17,43 @@ def show_question(person: Person, number: int) -> None:
     Raises:
         NotFound: no question has that number.
     """
-    with reading() as db:
-        found = history(db, by=person, question_number=number)
+    with read_only_session() as db:
+        question_history = load_history(db, by=person, question_number=number)
     left, right = st.columns([1, 1], gap="large")
     with left:
-        _question(found)
+        _show_question(question_history)
     with right:
         st.subheader("What happened to it")
-        for event in found.events:
-            what, details = told(event, found.question)
-            by = f" · {plain(event.who)}" if event.who else ""
-            first = what[:1].upper() + what[1:]
-            lines = [f"**{plain(first)}**  ", f":small[{event.when:%Y-%m-%d %H:%M:%S} UTC{by}]"]
-            st.markdown("\n".join([*lines, *(f"- {plain(each)}" for each in details)]))
+        for event in question_history.events:
+            title, details = describe_event(event, question_history.question)
+            by = f" · {escape_markdown(event.who)}" if event.who else ""
+            capitalised = title[:1].upper() + title[1:]
+            lines = [f"**{escape_markdown(capitalised)}**  ", f":small[{event.when:%Y-%m-%d %H:%M:%S} UTC{by}]"]
+            st.markdown("\n".join([*lines, *(f"- {escape_markdown(detail)}" for detail in details)]))
 
 
-def _question(found: History) -> None:
-    question, exam = found.question, found.exam
-    st.subheader(plain(question.id))
-    told_of = [
+def _show_question(question_history: History) -> None:
+    question, exam = question_history.question, question_history.exam
+    st.subheader(escape_markdown(question.id))
+    exam_facts = [
         exam.indication,
         f"age {exam.age}" if exam.age else None,
         f"sex {exam.sex}" if exam.sex else None,
     ]
-    st.caption(plain(" · ".join([f"exam {exam.id}", *(each for each in told_of if each)])))
-    images = [each for each in exam.radiographs if each.sha256]
+    st.caption(escape_markdown(" · ".join([f"exam {exam.id}", *(fact for fact in exam_facts if fact)])))
+    images = [radiograph for radiograph in exam.radiographs if radiograph.sha256]
     if images:
-        for column, each in zip(st.columns(len(images)), images, strict=True):
-            column.markdown(f"![{plain(each.view)}](/radiographs/{found.exam_number}/{each.id}?longest=600)")
-            column.caption(plain(each.view))
-    st.markdown(f"**{plain(question.stem)}**")
-    for place, option in enumerate(question.options):
-        right = isinstance(question.answer, tuple) and place in question.answer
-        st.markdown(f"{'✓' if right else '·'} {plain(option)}")
+        for column, radiograph in zip(st.columns(len(images)), images, strict=True):
+            column.markdown(f"![{escape_markdown(radiograph.view)}](/radiographs/{question_history.exam_number}/{radiograph.id}?longest=600)")
+            column.caption(escape_markdown(radiograph.view))
+    st.markdown(f"**{escape_markdown(question.stem)}**")
+    for i, option in enumerate(question.options):
+        is_right = isinstance(question.answer, tuple) and i in question.answer
+        st.markdown(f"{'✓' if is_right else '·'} {escape_markdown(option)}")
     if not question.options:
-        st.markdown(f"Key: {plain(answer_text(question.answer, question.options))}")
-    st.markdown(plain(question.explanation or "No explanation."))
-    said = {
+        st.markdown(f"Key: {escape_markdown(format_answer(question.answer, question.options))}")
+    st.markdown(escape_markdown(question.explanation or "No explanation."))
+    properties = {
         "format": question.format,
         "task": question.task,
         "content type": question.content_type,
@@ -63,7 +63,7 @@ def _question(found: History) -> None:
         "generator": question.source.generator,
         "prompt version": question.source.prompt_version,
     }
-    st.caption(plain(" · ".join(f"{name}: {value}" for name, value in said.items() if value)))
-    if found.report:
+    st.caption(escape_markdown(" · ".join(f"{name}: {value}" for name, value in properties.items() if value)))
+    if question_history.report:
         with st.expander("Report"):
-            st.text(found.report)
+            st.text(question_history.report)

@@ -7,17 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from web.forms.files import loader, markup
+from web.forms.files import form_script, form_html
 
 #: One key for all disputes, on purpose: the form itself goes from one dispute to the next. It carries nothing
 #: over: each dispute is sent in full, with its own number.
 KEY = "settling-form"
 
 _mount = st.components.v2.component(
-    "overread.settling", html=markup("adjudication"), js=loader("adjudication"), isolate_styles=True
+    "overread.settling", html=form_html("adjudication"), js=form_script("adjudication"), isolate_styles=True
 )
 
 
-def settling_form(data: dict[str, Any], *, on_over: Callable[[], None]) -> None:
-    """Mount the form with a dispute. ``on_over`` is called when there is no further dispute."""
-    _mount(key=KEY, data=data, on_over_change=on_over)
+def mount_adjudication_form(data: dict[str, Any], *, on_completed: Callable[[], None]) -> None:
+    """Mount the form with a dispute. ``on_completed`` is called when there is no further dispute."""
+    _mount(key=KEY, data=data, on_over_change=on_completed)

@@ -7,20 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from web.forms.files import loader, markup
+from web.forms.files import form_script, form_html
 
 #: One key for all cases, on purpose: the form itself goes from case to case, and one instance keeps the
 #: keyboard focus. It carries nothing over: each case is sent in full, with its own number.
 KEY = "reading-form"
 
 _mount = st.components.v2.component(
-    "overread.reading", html=markup("reading"), js=loader("reading"), isolate_styles=True
+    "overread.reading", html=form_html("reading"), js=form_script("reading"), isolate_styles=True
 )
 
 
-def reading_form(data: dict[str, Any], *, on_over: Callable[[], None]) -> None:
+def mount_reading_form(data: dict[str, Any], *, on_completed: Callable[[], None]) -> None:
     """Mount the form with a case.
 
-    ``on_over`` is called when there is no further case; the page then shows why.
+    ``on_completed`` is called when there is no further case; the page then shows why.
     """
-    _mount(key=KEY, data=data, on_over_change=on_over)
+    _mount(key=KEY, data=data, on_over_change=on_completed)

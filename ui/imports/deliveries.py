@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from domain.errors import InvalidValue, NotFound
-from domain.file_errors import naming
+from domain.file_errors import add_filename_to_errors
 from domain.people import Person
 from intake.service import ZippedImages, unpack_images
 from ui.context import current_workspace
@@ -37,7 +37,7 @@ class Delivery:
     """A question file and its images, ready to be read.
 
     ``id`` identifies the delivery, ``name`` is the question file's own name. ``images`` is the folder of the
-    images. If the zip of images is kept in memory, ``in_memory`` is true instead, and :func:`images_of`
+    images. If the zip of images is kept in memory, ``in_memory`` is true instead, and :func:`find_images`
     returns them.
     """
 
@@ -55,10 +55,10 @@ class Delivery:
 
 #: The zips in memory, by the delivery's id. Only the latest are kept, since each may have 200 MB.
 _IN_MEMORY: OrderedDict[str, ZippedImages] = OrderedDict()
-_MOST_IN_MEMORY = 3
+_MAX_IN_MEMORY = 3
 
 
-def images_of(delivery: Delivery) -> Path | ZippedImages | None:
+def find_images(delivery: Delivery) -> Path | ZippedImages | None:
     """Return the images of a delivery; None if it has none.
 
     Raises:
@@ -75,33 +75,33 @@ def images_of(delivery: Delivery) -> Path | ZippedImages | None:
     return zipped
 
 
-def allowed_folders() -> list[Path]:
+def list_allowed_folders() -> list[Path]:
     """Return the folders from which files on the server may be imported.
 
     These are the folders of the setting; without it, the home folder of the user that runs the app.
     """
-    named = [each for each in os.environ.get(FOLDERS_SETTING, "").split(os.pathsep) if each]
-    return [Path(each).expanduser().resolve() for each in named] or [Path.home().resolve()]
+    folders = [folder for folder in os.environ.get(FOLDERS_SETTING, "").split(os.pathsep) if folder]
+    return [Path(folder).expanduser().resolve() for folder in folders] or [Path.home().resolve()]
 
 
-def on_this_machine(file: str, images: str) -> Delivery:
+def locate_server_files(file: str, images: str) -> Delivery:
     """Return a delivery of a file and a folder on the server; an empty folder name means "without images".
 
     Raises:
         NotFound: the file or folder does not exist, or is outside the allowed folders. The message does not
         distinguish the two.
     """
-    path = _allowed(file, folder=False)
+    path = _resolve_allowed_path(file, folder=False)
     return Delivery(
         id=secrets.token_urlsafe(9),
         path=path,
         name=path.name,
-        images=_allowed(images, folder=True) if images.strip() else None,
+        images=_resolve_allowed_path(images, folder=True) if images.strip() else None,
         uploaded=False,
     )
 
 
-def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: bool) -> Delivery:
+def store_upload(file: Upload, archive: Upload | None, *, by: Person, in_memory: bool) -> Delivery:
     """Write an upload into the workspace; unpack the zip, or keep it in memory if ``in_memory`` is true.
 
     Raises:
@@ -111,23 +111,23 @@ def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: boo
     folder.mkdir(parents=True)
     try:
         path = folder / "questions"
-        with naming(path):
+        with add_filename_to_errors(path):
             path.write_bytes(file.getbuffer())
         images: Path | None = None
         zipped = ZippedImages(bytes(archive.getbuffer())) if archive is not None and in_memory else None
         if archive is not None and not in_memory:
-            packed = folder / "images.zip"
-            with naming(packed):
-                packed.write_bytes(archive.getbuffer())
-            unpack_images(by=by, archive=packed, folder=folder / "images")
-            packed.unlink()
-            images = _without_wrapping(folder / "images")
+            zip_path = folder / "images.zip"
+            with add_filename_to_errors(zip_path):
+                zip_path.write_bytes(archive.getbuffer())
+            unpack_images(by=by, archive=zip_path, folder=folder / "images")
+            zip_path.unlink()
+            images = _strip_wrapper_folder(folder / "images")
     except (InvalidValue, OSError):  # an incomplete upload is useless, and may be what fills the disk
         shutil.rmtree(folder, ignore_errors=True)
         raise
     if zipped is not None:
         _IN_MEMORY[folder.name] = zipped
-        while len(_IN_MEMORY) > _MOST_IN_MEMORY:
+        while len(_IN_MEMORY) > _MAX_IN_MEMORY:
             _IN_MEMORY.popitem(last=False)
     return Delivery(
         id=folder.name,
@@ -146,20 +146,20 @@ def discard(delivery: Delivery) -> None:
         shutil.rmtree(delivery.path.parent, ignore_errors=True)
 
 
-def _without_wrapping(folder: Path) -> Path:
+def _strip_wrapper_folder(folder: Path) -> Path:
     """Return the folder, or the only folder in it, because many zips wrap all images in one folder.
 
     Image names that begin with that folder's own name are found too.
     """
-    entries = [each for each in folder.iterdir() if each.name != "__MACOSX"]
+    entries = [entry for entry in folder.iterdir() if entry.name != "__MACOSX"]
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
 
 
-def _allowed(text: str, *, folder: bool) -> Path:
+def _resolve_allowed_path(text: str, *, folder: bool) -> Path:
     path = Path(text.strip()).expanduser().resolve()
-    inside = any(path.is_relative_to(each) for each in allowed_folders())
-    if not text.strip() or not inside or not (path.is_dir() if folder else path.is_file()):
-        what = "folder" if folder else "file"
-        below = ", ".join(str(each) for each in allowed_folders())
-        raise NotFound(f"There is no {what} {text.strip()!r} that may be read. Give one below {below}.")
+    is_allowed = any(path.is_relative_to(allowed) for allowed in list_allowed_folders())
+    if not text.strip() or not is_allowed or not (path.is_dir() if folder else path.is_file()):
+        kind = "folder" if folder else "file"
+        allowed_list = ", ".join(str(allowed) for allowed in list_allowed_folders())
+        raise NotFound(f"There is no {kind} {text.strip()!r} that may be read. Give one below {allowed_list}.")
     return path

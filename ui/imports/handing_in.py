@@ -6,73 +6,73 @@ import streamlit as st
 
 from domain.errors import Refused
 from domain.people import Person
-from intake.service import door_of, kept_of_a_header
+from intake.service import load_deidentification, list_kept_attributes
 from ui import state
-from ui.context import reading
-from ui.imports.deliveries import Delivery, allowed_folders, discard, on_this_machine, uploaded
-from ui.parts import act, notices, plain
-from ui.tables import table
+from ui.context import read_only_session
+from ui.imports.deliveries import Delivery, list_allowed_folders, discard, locate_server_files, store_upload
+from ui.parts import act, show_notice, escape_markdown
+from ui.tables import show_table
 
-_PLACES = {"upload": "On my computer", "machine": "On the machine that Overread runs on"}
+_SOURCE_LABELS = {"upload": "On my computer", "machine": "On the machine that Overread runs on"}
 
 
-def hand_in(person: Person) -> None:
+def show_file_selection(person: Person) -> None:
     """Draw the selection of the files; the next step previews them."""
     st.markdown(
         "A question file (native, ReXVQA, GEMeX or VQA-RAD) and the images that it names: DICOM, PNG or JPEG."
     )
-    form = state.form("hand-in")
-    place = st.segmented_control(
+    form_key = state.form("hand-in")
+    source = st.segmented_control(
         "Where they are",
-        list(_PLACES),
-        format_func=_PLACES.__getitem__,
+        list(_SOURCE_LABELS),
+        format_func=_SOURCE_LABELS.__getitem__,
         default="upload",
-        key=f"{form}-place",
+        key=f"{form_key}-place",
     )
-    keys = (f"{form}-file", f"{form}-images")
+    keys = (f"{form_key}-file", f"{form_key}-images")
     left, right = st.columns(2)
-    if place == "machine":
+    if source == "machine":
         left.text_input("Question file", key=keys[0], placeholder="/data/questions.jsonl")
         right.text_input("Folder of images", key=keys[1], placeholder="/data/images (empty: questions alone)")
-        st.caption(plain(f"Below {', '.join(str(each) for each in allowed_folders())}."))
+        st.caption(escape_markdown(f"Below {', '.join(str(allowed) for allowed in list_allowed_folders())}."))
     else:
         left.file_uploader("Question file, up to 200 MB", key=keys[0])
         right.file_uploader("Images as one zip, up to 200 MB (none: questions alone)", key=keys[1])
         st.caption("Larger ones: put them on the machine, or use the command line.")
-    _what_is_kept(person)
+    _show_kept_attributes(person)
     st.button(
         "Look at it",
-        key=f"{form}-look",
+        key=f"{form_key}-look",
         on_click=act,
-        args=(_take, person, place == "machine", *keys),
+        args=(_create_delivery, person, source == "machine", *keys),
         kwargs={"place": "hand-in"},
         type="primary",
     )
-    notices("hand-in")
+    show_notice("hand-in")
 
 
-def another(delivery: Delivery) -> None:
+def show_discard_button(delivery: Delivery) -> None:
     """Draw the button that discards the selected files, to choose others."""
     st.button(
         "Choose another file",
         key=f"other-{delivery.id}",
         on_click=act,
-        args=(_drop, delivery),
+        args=(_discard_delivery, delivery),
         kwargs={"place": "hand-in"},
         width="stretch",
     )
 
 
-def _what_is_kept(person: Person) -> None:
-    with reading() as db:
-        deidentify = door_of(db, by=person).deidentify
+def _show_kept_attributes(person: Person) -> None:
+    with read_only_session() as db:
+        deidentify = load_deidentification(db, by=person).deidentify
     if deidentify:
         st.info(
             "This workspace de-identifies image files at the door: the originals are not kept, nowhere.",
             icon=":material/shield_person:",
         )
     with st.expander("What is kept of a DICOM header"):
-        table([{"Attribute": name, "Kept as": what} for name, what in kept_of_a_header().items()])
+        show_table([{"Attribute": name, "Kept as": treatment} for name, treatment in list_kept_attributes().items()])
         st.caption(
             "Nothing else of a header enters the database. "
             + (
@@ -84,19 +84,19 @@ def _what_is_kept(person: Person) -> None:
         )
 
 
-def _take(person: Person, on_machine: bool, file_key: str, images_key: str) -> None:
-    file, images = state.field(file_key), state.field(images_key)
+def _create_delivery(person: Person, on_machine: bool, file_key: str, images_key: str) -> None:
+    file, images = state.get_widget_value(file_key), state.get_widget_value(images_key)
     if on_machine:
-        delivery = on_this_machine(str(file or ""), str(images or ""))
+        delivery = locate_server_files(str(file or ""), str(images or ""))
     elif file is None:
         raise Refused("Choose a question file first.")
     else:
-        with reading() as db:
-            in_memory = door_of(db, by=person).deidentify
-        delivery = uploaded(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # what an uploader holds
-    state.set_chosen("delivery", delivery)
+        with read_only_session() as db:
+            in_memory = load_deidentification(db, by=person).deidentify
+        delivery = store_upload(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # what an uploader holds
+    state.set_selection("delivery", delivery)
 
 
-def _drop(delivery: Delivery) -> None:
+def _discard_delivery(delivery: Delivery) -> None:
     discard(delivery)
-    state.set_chosen("delivery", None)
+    state.set_selection("delivery", None)

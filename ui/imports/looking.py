@@ -8,66 +8,66 @@ from domain.errors import DomainError
 from domain.exams import Exam
 from domain.people import Person
 from domain.questions import Question
-from intake.service import FORMATS, Look, look_at
-from ui.imports.beginning import begin
-from ui.imports.deliveries import Delivery, images_of
-from ui.imports.handing_in import another
-from ui.parts import plain
-from ui.questions.card import stem_options_key
-from ui.tables import table
+from intake.service import FORMATS, FilePreview, preview_file
+from ui.imports.beginning import show_import_form
+from ui.imports.deliveries import Delivery, find_images
+from ui.imports.handing_in import show_discard_button
+from ui.parts import escape_markdown
+from ui.questions.card import show_stem_options_key
+from ui.tables import show_table
 
 
-def look_through(delivery: Delivery, person: Person) -> None:
+def show_preview(delivery: Delivery, person: Person) -> None:
     """Draw the preview: format, missing images, records that would be refused, first questions."""
-    st.subheader(plain(delivery.name))
-    form = f"look-{delivery.id}"
-    asked = st.selectbox(
-        "Format", ["auto", *FORMATS], key=f"{form}-format", help="auto: recognised by itself"
+    st.subheader(escape_markdown(delivery.name))
+    form_key = f"look-{delivery.id}"
+    chosen_format = st.selectbox(
+        "Format", ["auto", *FORMATS], key=f"{form_key}-format", help="auto: recognised by itself"
     )
     try:
-        look = look_at(
+        preview = preview_file(
             by=person,
             path=delivery.path,
-            file_format=asked,
-            images=images_of(delivery),
+            file_format=chosen_format,
+            images=find_images(delivery),
             file_name=delivery.name,
         )
     except DomainError as error:
-        st.error(plain(str(error)))
-        another(delivery)
+        st.error(escape_markdown(str(error)))
+        show_discard_button(delivery)
         return
-    about = "" if look.counted else "about "
-    st.markdown(f"**{plain(look.file_format)}** with {about}{look.records:,} records.")
-    _pictures(look, delivery)
-    if look.refusals:
-        st.warning(f"Records that would be refused: {len(look.refusals):,} of the first {look.looked_at:,}.")
-        table(
+    approximately = "" if preview.counted else "about "
+    st.markdown(f"**{escape_markdown(preview.file_format)}** with {approximately}{preview.records:,} records.")
+    _show_image_check(preview, delivery)
+    if preview.refusals:
+        st.warning(f"Records that would be refused: {len(preview.refusals):,} of the first {preview.looked_at:,}.")
+        show_table(
             [
-                {"Record": each.record, "Field": each.field, "Reason": each.reason}
-                for each in look.refusals[:20]
+                {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
+                for refusal in preview.refusals[:20]
             ]
         )
-    for column, (question, exam) in zip(st.columns(3), look.first, strict=False):
+    for column, (question, exam) in zip(st.columns(3), preview.first, strict=False):
         with column:
-            _question(question, exam)
-    begin(delivery, look, asked, person, form)
+            _show_question(question, exam)
+    show_import_form(delivery, preview, chosen_format, person, form_key)
 
 
-def _pictures(look: Look, delivery: Delivery) -> None:
+def _show_image_check(preview: FilePreview, delivery: Delivery) -> None:
     if not delivery.has_images:
         st.warning("Without images: reviewers would see the questions alone.")
-    elif look.missing:
-        st.warning(f"Images that are not there: {len(look.missing):,} of the first {look.images:,}.")
-        table([{"Missing image": each} for each in look.missing[:10]])
+    elif preview.missing:
+        st.warning(f"Images that are not there: {len(preview.missing):,} of the first {preview.images:,}.")
+        show_table([{"Missing image": name} for name in preview.missing[:10]])
     else:
-        st.markdown(f"The images of the first {look.looked_at:,} records are all there ({look.images:,}).")
+        st.markdown(f"The images of the first {preview.looked_at:,} records are all there ({preview.images:,}).")
 
 
-def _question(question: Question, exam: Exam) -> None:
+def _show_question(question: Question, exam: Exam) -> None:
     with st.container(border=True):
         st.caption(
-            plain(f"{question.id} · {question.format} · exam {exam.id} · images: {len(exam.radiographs)}")
+            escape_markdown(f"{question.id} · {question.format} · exam {exam.id} · images: {len(exam.radiographs)}")
         )
-        stem_options_key(question)
+        show_stem_options_key(question)
         if question.explanation:
-            st.caption(plain(question.explanation))
+            st.caption(escape_markdown(question.explanation))

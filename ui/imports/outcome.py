@@ -9,32 +9,32 @@ import streamlit as st
 from domain.jobs import Job, JobStatus
 from domain.people import Person
 from ui.background_jobs import running
-from ui.background_jobs.shown import show_message, show_progress
+from ui.background_jobs.shown import show_job_message, show_job_progress
 from ui.imports import runs
 from ui.imports.deliveries import discard
-from ui.parts import act, notices, plain
-from ui.tables import table
+from ui.parts import act, show_notice, escape_markdown
+from ui.tables import show_table
 
 
-def watch(job: Job) -> None:
+def show_import_progress(job: Job) -> None:
     """Draw the import's progress until it ends."""
-    st.subheader(f"Importing {plain(runs.request_of(job).delivery.name)}")
-    show_progress(job)
+    st.subheader(f"Importing {escape_markdown(runs.request_of(job).delivery.name)}")
+    show_job_progress(job)
     st.caption("Until it is done nothing of it is to be seen.")
 
 
-def outcome(job: Job, person: Person) -> None:
+def show_import_outcome(job: Job, person: Person) -> None:
     """Draw the outcome of an import and the next steps."""
     request, details = runs.request_of(job), runs.outcome_of(job)
-    show_message(job)
+    show_job_message(job)
     if details is not None and job.status is JobStatus.DONE:
         counts = [f"{check} {count:,}" for check, count in details.problems.items()]
-        st.markdown(f"Structural checks found: {plain(', '.join(counts) or 'nothing')}.")
+        st.markdown(f"Structural checks found: {escape_markdown(', '.join(counts) or 'nothing')}.")
     if details is not None and details.refused:
-        _refusals(details)
-    notices("import-run")
-    other, more, _ = st.columns([1, 1.4, 2])
-    other.button(
+        _show_refusals(details)
+    show_notice("import-run")
+    other_column, rerun_column, _ = st.columns([1, 1.4, 2])
+    other_column.button(
         "Import another file",
         key=f"another-{job.number}",
         on_click=act,
@@ -45,20 +45,20 @@ def outcome(job: Job, person: Person) -> None:
     )
     refused_records = details is not None and any(refusal.record for refusal in details.refusals)
     if job.status is JobStatus.FAILED and refused_records:
-        more.button(
+        rerun_column.button(
             "Import the rest, without the refused",
             key=f"rest-{job.number}",
             on_click=act,
-            args=(runs.start, replace(request, skip_bad=True), person),
+            args=(runs.start_import, replace(request, skip_bad=True), person),
             kwargs={"place": "import-run"},
             width="stretch",
         )
     elif job.status is not JobStatus.DONE:
-        more.button(
+        rerun_column.button(
             "Run again",
             key=f"again-{job.number}",
             on_click=act,
-            args=(running.start_again, job.number),
+            args=(running.restart_job, job.number),
             kwargs={"place": "import-run"},
             width="stretch",
         )
@@ -66,18 +66,18 @@ def outcome(job: Job, person: Person) -> None:
 
 def _dismiss(job: Job) -> None:
     discard(runs.request_of(job).delivery)
-    running.dismiss(job.number)
+    running.dismiss_job(job.number)
 
 
-def _refusals(details: runs.ImportOutcome) -> None:
-    table(
+def _show_refusals(details: runs.ImportOutcome) -> None:
+    show_table(
         [
             {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
             for refusal in details.refusals
         ]
     )
-    shown = len(details.refusals)
-    more = f"The first {shown:,} of {details.refused:,}. " if details.refused > shown else ""
+    shown_count = len(details.refusals)
+    limit_note = f"The first {shown_count:,} of {details.refused:,}. " if details.refused > shown_count else ""
     if details.refusals_file is not None:
         # A route of our own that checks the sign-in; Streamlit's media store would serve the file to anybody.
-        st.markdown(f"{more}[Download all as CSV](/files/refusals/{details.refusals_file})")
+        st.markdown(f"{limit_note}[Download all as CSV](/files/refusals/{details.refusals_file})")

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from domain.jobs import Job
 from domain.people import Action, Person
-from intake.service import ImportRefused, ImportReport, Progress, door_of, import_questions
+from intake.service import ImportRefused, ImportReport, ImportProgress, load_deidentification, import_questions
 from jobs.encoding import from_json
 from jobs.service import JobFailed, JobKind, JobRun
 from ui.background_jobs import running
 from ui.context import current_workspace
 from ui.finding.indexing import start_indexing
-from ui.imports.deliveries import Delivery, discard, images_of
+from ui.imports.deliveries import Delivery, discard, find_images
 
 #: The number of refusals stored with the job; the file on disk lists all of them.
-SHOWN_REFUSALS = 200
+MAX_REFUSALS_STORED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +51,14 @@ class ImportOutcome:
     refusals_file: str | None
 
 
-def start(request: ImportRequest, person: Person) -> Job:
+def start_import(request: ImportRequest, person: Person) -> Job:
     """Start an import, or return the active job with the same request: a double click starts one."""
-    return running.start(IMPORT, request, by=person)
+    return running.start_job(IMPORT, request, by=person)
 
 
-def own_latest(person: Person) -> Job | None:
+def load_own_latest_import(person: Person) -> Job | None:
     """Return the person's latest import, until it is dismissed."""
-    return running.own_latest(IMPORT, by=person)
+    return running.load_own_latest_job(IMPORT, by=person)
 
 
 def request_of(job: Job) -> ImportRequest:
@@ -71,61 +71,61 @@ def outcome_of(job: Job) -> ImportOutcome | None:
 
 
 def _run(job: JobRun[ImportRequest]) -> None:
-    asked, workspace = job.parameters, current_workspace()
+    request, workspace = job.parameters, current_workspace()
 
-    def report_progress(progress: Progress) -> None:
+    def report_progress(progress: ImportProgress) -> None:
         counts = (
             f"{progress.records:,} records read · {progress.images:,} images read · "
             f"{progress.refused:,} refused"
         )
         job.report(round(1000 * progress.part), 1000, note=counts)
 
-    images = images_of(asked.delivery)
+    images = find_images(request.delivery)
     with job.reading() as db:
-        door = door_of(db, by=job.owner, deidentify=asked.deidentify)
+        deidentification = load_deidentification(db, by=job.owner, deidentify=request.deidentify)
     try:
         with job.transaction() as db:
             report = import_questions(
                 db,
                 by=job.owner,
-                door=door,
-                path=Path(asked.delivery.path),
-                file_name=asked.delivery.name,
-                file_format=asked.file_format,
-                dataset=asked.dataset,
+                deidentification=deidentification,
+                path=Path(request.delivery.path),
+                file_name=request.delivery.name,
+                file_format=request.file_format,
+                dataset=request.dataset,
                 images=images,
                 workspace=workspace,
-                skip_known=asked.skip_known,
-                skip_bad=asked.skip_bad,
-                minimum_explanation=asked.minimum_explanation,
+                skip_known=request.skip_known,
+                skip_bad=request.skip_bad,
+                minimum_explanation=request.minimum_explanation,
                 now=job.now(),
                 progress=report_progress,
             )
-            job.finish(db, _summary(report), _outcome(report))
+            job.finish(db, _describe_report(report), _summarise_outcome(report))
     except ImportRefused as error:
-        refused = error.report
+        failed_report = error.report
         raise JobFailed(
-            f"Nothing was imported from {refused.file_name}: {refused.refused:,} refused.", _outcome(refused)
+            f"Nothing was imported from {failed_report.file_name}: {failed_report.refused:,} refused.", _summarise_outcome(failed_report)
         ) from error
-    discard(asked.delivery)
+    discard(request.delivery)
     start_indexing(job.owner)
 
 
-def _outcome(report: ImportReport) -> ImportOutcome:
+def _summarise_outcome(report: ImportReport) -> ImportOutcome:
     return ImportOutcome(
         problems={check.value: count for check, count in report.problems.items() if count},
         refused=report.refused,
         refusals=tuple(
             ShownRefusal(record=refusal.record, field=refusal.field, reason=refusal.reason)
-            for refusal in report.refusals[:SHOWN_REFUSALS]
+            for refusal in report.refusals[:MAX_REFUSALS_STORED]
         ),
         refusals_file=report.refusals_file.name if report.refusals_file else None,
     )
 
 
-def _summary(report: ImportReport) -> str:
-    came = f"{report.questions:,} questions, {report.exams:,} new exams and {report.images:,} new images came"
-    parts = [f"{came} into {report.dataset} from {report.file_name} ({report.file_format})."]
+def _describe_report(report: ImportReport) -> str:
+    imported_text = f"{report.questions:,} questions, {report.exams:,} new exams and {report.images:,} new images came"
+    parts = [f"{imported_text} into {report.dataset} from {report.file_name} ({report.file_format})."]
     if report.known:
         parts.append(f"{report.known:,} were there already and were left out.")
     if report.refused:

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.patient_data import ConfirmPixels, Originals, PatientDataRules
+from domain.patient_data import PixelCheckScope, Originals, PatientDataRules
 from domain.people import Person
 from privacy.service import CONSEQUENCES, change_rules
 from ui.context import clock, unit_of_work
-from ui.parts import act, notices, plain
+from ui.parts import act, show_notice, escape_markdown
 
-_ORIGINALS = {Originals.WHOLE: "Kept whole", Originals.DEIDENTIFIED: "De-identified at the door"}
-_CONFIRM = {ConfirmPixels.NONE: "No", ConfirmPixels.DICOM: "DICOM images", ConfirmPixels.ALL: "All images"}
+_ORIGINALS_LABELS = {Originals.WHOLE: "Kept whole", Originals.DEIDENTIFIED: "De-identified at the door"}
+_CONFIRM_LABELS = {PixelCheckScope.NONE: "No", PixelCheckScope.DICOM: "DICOM images", PixelCheckScope.ALL: "All images"}
 
 
-def rules_form(rules: PatientDataRules, person: Person) -> None:
+def show_rules_form(rules: PatientDataRules, person: Person) -> None:
     """Draw the choices with their consequences, and the button that saves them."""
-    ways, looks = list(Originals), list(ConfirmPixels)
+    originals_choices, confirm_choices = list(Originals), list(PixelCheckScope)
     left, right = st.columns(2)
     with left:
         originals = st.radio(
             "Image files that come in are",
-            ways,
-            index=ways.index(rules.originals),
-            format_func=_ORIGINALS.__getitem__,
-            captions=[plain(CONSEQUENCES[each]) for each in ways],
+            originals_choices,
+            index=originals_choices.index(rules.originals),
+            format_func=_ORIGINALS_LABELS.__getitem__,
+            captions=[escape_markdown(CONSEQUENCES[choice]) for choice in originals_choices],
             key=f"originals-{rules.revision}",
         )
     with right:
         confirm = st.radio(
             "Must a person have looked for text in the pixels before a release?",
-            looks,
-            index=looks.index(rules.confirm_pixels),
-            format_func=_CONFIRM.__getitem__,
-            captions=[plain(CONSEQUENCES[each]) for each in looks],
+            confirm_choices,
+            index=confirm_choices.index(rules.confirm_pixels),
+            format_func=_CONFIRM_LABELS.__getitem__,
+            captions=[escape_markdown(CONSEQUENCES[choice]) for choice in confirm_choices],
             key=f"confirm-{rules.revision}",
         )
     changed = (originals, confirm) != (rules.originals, rules.confirm_pixels)
@@ -45,15 +45,15 @@ def rules_form(rules: PatientDataRules, person: Person) -> None:
         args=(_save, person, originals, confirm, rules.revision),
         kwargs={"place": "rules"},
     )
-    notices("rules")
+    show_notice("rules")
 
 
-def _save(person: Person, originals: Originals, confirm: ConfirmPixels, revision: int) -> str:
+def _save(person: Person, originals: Originals, confirm: PixelCheckScope, revision: int) -> str:
     with unit_of_work() as db:
         saved = change_rules(
             db, by=person, originals=originals, confirm_pixels=confirm, revision=revision, now=clock()
         )
     return (
-        f"Saved. Image files: {_ORIGINALS[saved.originals]}. A look before a release: "
-        f"{_CONFIRM[saved.confirm_pixels]}."
+        f"Saved. Image files: {_ORIGINALS_LABELS[saved.originals]}. A look before a release: "
+        f"{_CONFIRM_LABELS[saved.confirm_pixels]}."
     )

@@ -9,11 +9,11 @@ import streamlit as st
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
-from privacy.service import find_hits, rank_images, ranking_told, record_hits, record_ranks
+from privacy.service import find_hits, rank_images, describe_ranking, record_hits, record_ranks
 from ui.background_jobs import running
-from ui.background_jobs.shown import show_outcome, show_progress
+from ui.background_jobs.shown import show_job_outcome, show_job_progress
 from ui.context import current_workspace
-from ui.parts import act, notices
+from ui.parts import act, show_notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,51 +23,51 @@ class SearchRequest:
     dataset: str
 
 
-def search_button(label: str, kind: JobKind[SearchRequest], dataset: str, person: Person) -> Job | None:
+def show_search_button(label: str, kind: JobKind[SearchRequest], dataset: str, person: Person) -> Job | None:
     """Draw the button, or the progress while the search runs; below it the outcome of the latest search.
 
     Returns:
         The latest search of the dataset, if there is one.
     """
-    job = running.latest(kind, by=person, subject=dataset)
-    if not show_progress(job):
+    job = running.load_latest_job(kind, by=person, subject=dataset)
+    if not show_job_progress(job):
         place = f"start-{kind.name}"
         st.button(
             label,
             key=f"{place}-{dataset}",
             on_click=act,
-            args=(_start, kind, dataset, person),
+            args=(_start_search, kind, dataset, person),
             kwargs={"place": place},
         )
-        notices(place)
-    show_outcome(job)
+        show_notice(place)
+    show_job_outcome(job)
     return job
 
 
-def _start(kind: JobKind[SearchRequest], dataset: str, person: Person) -> None:
-    running.start(kind, SearchRequest(dataset=dataset), by=person, subject=dataset)
+def _start_search(kind: JobKind[SearchRequest], dataset: str, person: Person) -> None:
+    running.start_job(kind, SearchRequest(dataset=dataset), by=person, subject=dataset)
 
 
 def _search_texts(job: JobRun[SearchRequest]) -> None:
     with job.reading() as db:
-        found = find_hits(
+        hits = find_hits(
             db,
             by=job.owner,
             dataset=job.parameters.dataset,
             workspace=current_workspace(),
             progress=job.report,
         )
-    headers = f" and for what {found.headers:,} image headers say" if found.headers else ""
+    headers = f" and for what {hits.headers:,} image headers say" if hits.headers else ""
     with job.transaction() as db:
-        record_hits(db, by=job.owner, found=found, now=job.now())
+        record_hits(db, by=job.owner, result=hits, now=job.now())
         job.finish(
-            db, f"Searched {found.questions:,} questions by pattern{headers}: {len(found.hits):,} passages."
+            db, f"Searched {hits.questions:,} questions by pattern{headers}: {len(hits.hits):,} passages."
         )
 
 
 def _rank_images(job: JobRun[SearchRequest]) -> None:
     with job.reading() as db:
-        ranked = rank_images(
+        ranking = rank_images(
             db,
             by=job.owner,
             dataset=job.parameters.dataset,
@@ -75,8 +75,8 @@ def _rank_images(job: JobRun[SearchRequest]) -> None:
             progress=lambda done, total: job.report(done, total, "images"),
         )
     with job.transaction() as db:
-        record_ranks(db, by=job.owner, ranked=ranked, now=job.now())
-        job.finish(db, ranking_told(ranked))
+        record_ranks(db, by=job.owner, ranking=ranking, now=job.now())
+        job.finish(db, describe_ranking(ranking))
 
 
 SEARCH_TEXTS = JobKind(

@@ -6,130 +6,130 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from domain.patient_data import PixelDecision, PixelLook
+from domain.patient_data import PixelDecision, PixelCheck
 from domain.people import Person
-from privacy.service import decide_images, next_looks, pixel_state, removed_images
+from privacy.service import decide_images, load_next_images, load_pixel_state, load_removed_images
 from ui import state
-from ui.context import clock, reading, unit_of_work
-from ui.parts import act, notices, plain, stat
-from ui.patients.searching import RANK_IMAGES, search_button
+from ui.context import clock, read_only_session, unit_of_work
+from ui.parts import act, show_notice, escape_markdown, show_statistic
+from ui.patients.searching import RANK_IMAGES, show_search_button
 
-_AT_ONCE = 9
-_MARKED = "patient-text-marked"
-_LAST = "patient-text-last"
+_WALL_SIZE = 9
+_MARKED_KEY = "patient-text-marked"
+_LAST_KEY = "patient-text-last"
 
 
-def pixels_part(dataset: str, person: Person) -> None:
+def show_pixel_check(dataset: str, person: Person) -> None:
     """Draw how many images are checked, the ranking, and the wall."""
-    with reading() as db:
-        found = pixel_state(db, by=person, dataset=dataset)
-        shown = next_looks(db, by=person, dataset=dataset, count=_AT_ONCE)
-        removed = removed_images(db, by=person, dataset=dataset)
+    with read_only_session() as db:
+        pixel_counts = load_pixel_state(db, by=person, dataset=dataset)
+        looks = load_next_images(db, by=person, dataset=dataset, count=_WALL_SIZE)
+        removed = load_removed_images(db, by=person, dataset=dataset)
     columns = st.columns(4)
     for column, label, value in zip(
         columns,
         ("Images looked at", "Taken out", "Ranked by text", "Still in the way of a release"),
-        (found.decided, found.removed, found.ranked, found.open),
+        (pixel_counts.decided, pixel_counts.removed, pixel_counts.ranked, pixel_counts.open),
         strict=True,
     ):
         with column:
-            stat(label, f"{value:,}", n=found.images)
-    search_button("Rank the images by text", RANK_IMAGES, dataset, person)
-    if not found.images:
+            show_statistic(label, f"{value:,}", n=pixel_counts.images)
+    show_search_button("Rank the images by text", RANK_IMAGES, dataset, person)
+    if not pixel_counts.images:
         st.caption("The dataset has no images.")
-    elif not shown:
+    elif not looks:
         st.success("A person has looked at every image.")
     else:
-        _wall(shown, person)
-    notices("wall")
-    _undo(person)
-    _taken_out(removed, person)
+        _show_wall(looks, person)
+    show_notice("wall")
+    _show_undo_button(person)
+    _show_removed(removed, person)
 
 
-def _wall(shown: list[PixelLook], person: Person) -> None:
+def _show_wall(looks: list[PixelCheck], person: Person) -> None:
     st.markdown(
         "Mark each image that shows a patient's name, number or date: its digit, or a click. "
         "**Enter** confirms the wall: what is marked is taken out, the rest has no patient text. "
         "L and R, PA, AP, erect and the like are no patient text."
     )
-    marked = _marked() & {each.sha256 for each in shown}
-    for start in range(0, len(shown), 3):
-        for place, (column, each) in enumerate(
-            zip(st.columns(3), shown[start : start + 3], strict=False), start=start + 1
+    marked = _load_marked() & {look.sha256 for look in looks}
+    for start in range(0, len(looks), 3):
+        for number, (column, look) in enumerate(
+            zip(st.columns(3), looks[start : start + 3], strict=False), start=start + 1
         ):
             with column:
-                _image(place, each, is_marked=each.sha256 in marked)
+                _show_image(number, look, is_marked=look.sha256 in marked)
     decisions = tuple(
         (
-            each.sha256,
-            PixelDecision.REMOVE if each.sha256 in marked else PixelDecision.NO_PATIENT_TEXT,
+            look.sha256,
+            PixelDecision.REMOVE if look.sha256 in marked else PixelDecision.NO_PATIENT_TEXT,
         )
-        for each in shown
+        for look in looks
     )
-    kept = len(shown) - len(marked)
+    unmarked = len(looks) - len(marked)
     st.button(
-        f"Confirm: {kept} without patient text" + (f", {len(marked)} taken out" if marked else ""),
-        key=f"confirm-{shown[0].sha256}",
+        f"Confirm: {unmarked} without patient text" + (f", {len(marked)} taken out" if marked else ""),
+        key=f"confirm-{looks[0].sha256}",
         on_click=act,
-        args=(_confirm, person, decisions),
+        args=(_confirm_wall, person, decisions),
         kwargs={"place": "wall"},
         type="primary",
         shortcut="Enter",
     )
 
 
-def _image(place: int, look: PixelLook, *, is_marked: bool) -> None:
+def _show_image(number: int, look: PixelCheck, *, is_marked: bool) -> None:
     source = f"/radiographs/{look.exam_number}/{quote(look.radiograph, safe='')}"
     frame = "4px solid #d9480f" if is_marked else "4px solid transparent"
     st.html(
         f'<a href="{source}?longest=3000" target="_blank">'
-        f'<img src="{source}?longest=900" alt="image {place}" '
+        f'<img src="{source}?longest=900" alt="image {number}" '
         f'style="width:100%;height:22rem;object-fit:contain;background:#000;border:{frame}"></a>'
     )
     text = "not ranked" if look.score is None else f"words found in it: {look.words}"
     st.button(
         "Patient text: take out" if is_marked else "No patient text",
         key=f"mark-{look.sha256}",
-        on_click=_toggle,
+        on_click=_toggle_mark,
         args=(look.sha256,),
-        shortcut=str(place),
+        shortcut=str(number),
         width="stretch",
         type="primary" if is_marked else "secondary",
-        help=plain(f"Exam {look.exam_number}, {text}. A click on the image opens it whole."),
+        help=escape_markdown(f"Exam {look.exam_number}, {text}. A click on the image opens it whole."),
     )
 
 
-def _marked() -> set[str]:
-    found = state.chosen(_MARKED)
-    return set(found) if isinstance(found, frozenset) else set()
+def _load_marked() -> set[str]:
+    stored = state.get_selection(_MARKED_KEY)
+    return set(stored) if isinstance(stored, frozenset) else set()
 
 
-def _toggle(sha256: str) -> None:
-    state.set_chosen(_MARKED, frozenset(_marked() ^ {sha256}))
+def _toggle_mark(sha256: str) -> None:
+    state.set_selection(_MARKED_KEY, frozenset(_load_marked() ^ {sha256}))
 
 
-def _confirm(person: Person, decisions: tuple[tuple[str, PixelDecision], ...]) -> str:
+def _confirm_wall(person: Person, decisions: tuple[tuple[str, PixelDecision], ...]) -> str:
     with unit_of_work() as db:
         decide_images(db, by=person, decisions=decisions, now=clock())
-    state.set_chosen(_MARKED, frozenset())
-    state.set_chosen(_LAST, tuple(sha256 for sha256, _ in decisions))
+    state.set_selection(_MARKED_KEY, frozenset())
+    state.set_selection(_LAST_KEY, tuple(sha256 for sha256, _ in decisions))
     removed = sum(decision is PixelDecision.REMOVE for _, decision in decisions)
     return f"Kept: {len(decisions) - removed} without patient text, {removed} taken out."
 
 
-def _undo(person: Person) -> None:
-    last = state.chosen(_LAST)
-    if isinstance(last, tuple) and last:
+def _show_undo_button(person: Person) -> None:
+    last_wall = state.get_selection(_LAST_KEY)
+    if isinstance(last_wall, tuple) and last_wall:
         st.button(
             "Take out none of the last wall after all",
-            key=f"undo-{last[0]}",
+            key=f"undo-{last_wall[0]}",
             on_click=act,
-            args=(_keep_all, person, last),
+            args=(_restore_images, person, last_wall),
             kwargs={"place": "wall"},
         )
 
 
-def _keep_all(person: Person, images: tuple[str, ...]) -> str:
+def _restore_images(person: Person, images: tuple[str, ...]) -> str:
     with unit_of_work() as db:
         decide_images(
             db,
@@ -137,22 +137,22 @@ def _keep_all(person: Person, images: tuple[str, ...]) -> str:
             decisions=[(sha256, PixelDecision.NO_PATIENT_TEXT) for sha256 in images],
             now=clock(),
         )
-    state.set_chosen(_LAST, None)
+    state.set_selection(_LAST_KEY, None)
     return f"Kept: the {len(images)} images of the last wall have no patient text."
 
 
-def _taken_out(removed: list[PixelLook], person: Person) -> None:
+def _show_removed(removed: list[PixelCheck], person: Person) -> None:
     if not removed:
         return
     with st.expander(f"Images taken out ({len(removed):,})"):
         st.caption("Nobody is shown them any more, and a release leaves their questions out.")
-        for each in removed[:50]:
+        for look in removed[:50]:
             left, right = st.columns([3, 1])
-            left.markdown(plain(f"Exam {each.exam_number}, radiograph {each.radiograph}"))
+            left.markdown(escape_markdown(f"Exam {look.exam_number}, radiograph {look.radiograph}"))
             right.button(
                 "Put back",
-                key=f"back-{each.sha256}",
+                key=f"back-{look.sha256}",
                 on_click=act,
-                args=(_keep_all, person, (each.sha256,)),
+                args=(_restore_images, person, (look.sha256,)),
                 kwargs={"place": "wall"},
             )

@@ -10,35 +10,35 @@ from accounts import service as accounts
 from domain.people import Person, Role
 from ui import state
 from ui.context import clock, current_person, unit_of_work
-from ui.parts import act, notices
-from ui.people.roles import chosen_roles, role_words
+from ui.parts import act, show_notice
+from ui.people.roles import read_chosen_roles, describe_role
 
 
-def change_forms(people: list[Person]) -> None:
+def show_change_forms(people: list[Person]) -> None:
     """Draw the selection of a person and the forms that change them."""
     st.subheader("Change a person")
-    chosen = st.selectbox(
+    chosen_name = st.selectbox(
         "Person",
-        [each.name for each in people],
+        [candidate.name for candidate in people],
         index=None,
         key="person-to-change",  # allow fixed-widget-key: it selects the person whom the other keys name
-        format_func={each.name: f"{each.display_name} ({each.name})" for each in people}.__getitem__,
+        format_func={candidate.name: f"{candidate.display_name} ({candidate.name})" for candidate in people}.__getitem__,
     )
-    person = next((each for each in people if each.name == chosen), None)
+    person = next((candidate for candidate in people if candidate.name == chosen_name), None)
     if person is not None:
-        _change_roles(person)
-        _new_password(person)
-        _in_or_out(person)
-    notices("change")
+        _show_roles_form(person)
+        _show_password_form(person)
+        _show_access_buttons(person)
+    show_notice("change")
 
 
-def _change_roles(person: Person) -> None:
-    form = f"roles-of-{person.id}"
+def _show_roles_form(person: Person) -> None:
+    form_key = f"roles-of-{person.id}"
     # The key contains the present roles: roles changed by somebody else are shown, not overwritten.
-    field = f"{form}-{'-'.join(sorted(person.roles))}"
-    with st.form(form, border=True):
+    field = f"{form_key}-{'-'.join(sorted(person.roles))}"
+    with st.form(form_key, border=True):
         st.multiselect(
-            "Roles", list(Role), default=sorted(person.roles), key=f"{field}-roles", format_func=role_words
+            "Roles", list(Role), default=sorted(person.roles), key=f"{field}-roles", format_func=describe_role
         )
         st.form_submit_button(
             "Save roles",
@@ -48,12 +48,12 @@ def _change_roles(person: Person) -> None:
         )
 
 
-def _new_password(person: Person) -> None:
-    form = state.form(f"password-of-{person.id}")
-    with st.form(form, border=True):
+def _show_password_form(person: Person) -> None:
+    form_key = state.form(f"password-of-{person.id}")
+    with st.form(form_key, border=True):
         st.text_input(
             "New password",
-            key=f"{form}-password",
+            key=f"{form_key}-password",
             type="password",
             autocomplete="new-password",
             help="Leave it empty, and one is made and shown once. Signs the person out everywhere.",
@@ -61,12 +61,12 @@ def _new_password(person: Person) -> None:
         st.form_submit_button(
             "Set password",
             on_click=act,
-            args=(_save_password, person.name, person.id, form),
+            args=(_save_password, person.name, person.id, form_key),
             kwargs={"place": "change"},
         )
 
 
-def _in_or_out(person: Person) -> None:
+def _show_access_buttons(person: Person) -> None:
     disabled = person.disabled_at is not None
     left, right = st.columns(2)
     right.button(
@@ -93,7 +93,7 @@ def _save_roles(name: str, field: str, shown: frozenset[Role]) -> str:
             db,
             by=current_person(),
             name=name,
-            roles=chosen_roles(f"{field}-roles"),
+            roles=read_chosen_roles(f"{field}-roles"),
             instead_of=shown,
             now=clock(),
         )
@@ -101,13 +101,13 @@ def _save_roles(name: str, field: str, shown: frozenset[Role]) -> str:
 
 
 def _save_password(name: str, number: int, form: str) -> str:
-    typed = str(state.field(f"{form}-password") or "")
-    password = typed or secrets.token_urlsafe(12)
+    entered_password = str(state.get_widget_value(f"{form}-password") or "")
+    password = entered_password or secrets.token_urlsafe(12)
     with unit_of_work() as db:
         person = accounts.set_password(db, by=current_person(), name=name, password=password, now=clock())
     state.clear_form(f"password-of-{number}")
-    said = f"{person.display_name} has a new password and is signed out everywhere."
-    return said if typed else f"{said} Password, shown this once: {password}"
+    message = f"{person.display_name} has a new password and is signed out everywhere."
+    return message if entered_password else f"{message} Password, shown this once: {password}"
 
 
 def _disable(name: str) -> str:
@@ -117,8 +117,8 @@ def _disable(name: str) -> str:
 
 def _sign_out(name: str) -> str:
     with unit_of_work() as db:
-        ended = accounts.sign_out_person(db, by=current_person(), name=name, now=clock())
-    return f"{name} is signed out everywhere: {ended} sign-in{'' if ended == 1 else 's'} ended."
+        ended_count = accounts.sign_out_person(db, by=current_person(), name=name, now=clock())
+    return f"{name} is signed out everywhere: {ended_count} sign-in{'' if ended_count == 1 else 's'} ended."
 
 
 def _enable(name: str) -> str:

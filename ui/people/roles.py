@@ -5,7 +5,7 @@ from __future__ import annotations
 from domain.people import Role
 from ui import state
 
-_WHAT = {
+_ROLE_PURPOSES = {
     Role.ADMIN: "gives accounts and roles",
     Role.COORDINATOR: "imports, draws, assigns, releases",
     Role.REVIEWER: "judges questions",
@@ -13,12 +13,12 @@ _WHAT = {
 }
 
 
-def chosen_roles(key: str) -> list[Role]:
+def read_chosen_roles(key: str) -> list[Role]:
     """Return the selected roles of the widget with that key."""
-    chosen = state.field(key)
-    return [Role(each) for each in chosen] if isinstance(chosen, list) else []
+    chosen_names = state.get_widget_value(key)
+    return [Role(name) for name in chosen_names] if isinstance(chosen_names, list) else []
 
 
-def role_words(role: Role) -> str:
+def describe_role(role: Role) -> str:
     """Return a role with its purpose."""
-    return f"{role.value}: {_WHAT[role]}"
+    return f"{role.value}: {_ROLE_PURPOSES[role]}"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.questions import Question, answer_text
-from ui.parts import plain
+from domain.questions import Question, format_answer
+from ui.parts import escape_markdown
 
 
-def stem_options_key(question: Question) -> None:
+def show_stem_options_key(question: Question) -> None:
     """Draw the stem and the options, the right ones ticked; the key in words if there are no options."""
-    st.markdown(f"**{plain(question.stem)}**")
-    for place, option in enumerate(question.options):
-        right = isinstance(question.answer, tuple) and place in question.answer
-        st.markdown(f"{'✓' if right else '·'} {plain(option)}")
+    st.markdown(f"**{escape_markdown(question.stem)}**")
+    for i, option in enumerate(question.options):
+        is_right = isinstance(question.answer, tuple) and i in question.answer
+        st.markdown(f"{'✓' if is_right else '·'} {escape_markdown(option)}")
     if not question.options:
-        st.markdown(f"Key: {plain(answer_text(question.answer, question.options))}")
+        st.markdown(f"Key: {escape_markdown(format_answer(question.answer, question.options))}")

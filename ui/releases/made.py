@@ -7,10 +7,10 @@ import streamlit as st
 from domain.errors import DomainError
 from domain.people import Person
 from release import service as release
-from ui.context import clock, current_person, reading
-from ui.parts import act, human_time, notices, plain
+from ui.context import clock, current_person, read_only_session
+from ui.parts import act, format_relative_time, show_notice, escape_markdown
 
-_WHAT = {
+_FILE_DESCRIPTIONS = {
     "datacard.md": "what it holds and what it stands on, to read",
     "gold.jsonl": "the questions with their corrections in them",
     "gold.csv": "the same as a table",
@@ -32,58 +32,58 @@ _WHAT = {
 }
 
 
-def show_made(person: Person, made: release.KnownRelease) -> None:
+def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
     """Draw a release, with a link to each of its files."""
     with st.container(border=True):
-        title, check = st.columns([5, 1], vertical_alignment="center")
-        by = f" by {plain(made.made_by)}" if made.made_by else ""
-        title.markdown(
-            f"**{plain(made.dataset)} · {plain(made.name)}** · {made.items:,} questions · "
-            f"made {human_time(made.made_at, now=clock())}{by}"
+        title_column, verify_column = st.columns([5, 1], vertical_alignment="center")
+        by_text = f" by {escape_markdown(known_release.made_by)}" if known_release.made_by else ""
+        title_column.markdown(
+            f"**{escape_markdown(known_release.dataset)} · {escape_markdown(known_release.name)}** · {known_release.items:,} questions · "
+            f"made {format_relative_time(known_release.made_at, now=clock())}{by_text}"
         )
-        check.button(
+        verify_column.button(
             "Verify",
-            key=f"verify-{made.id}",
+            key=f"verify-{known_release.id}",
             on_click=act,
-            args=(_verify, made.id, made.name),
-            kwargs={"place": f"release-{made.id}"},
+            args=(_verify, known_release.id, known_release.name),
+            kwargs={"place": f"release-{known_release.id}"},
             width="stretch",
             help="Check every file against the manifest, and the manifest against what was recorded.",
         )
-        notices(f"release-{made.id}")
+        show_notice(f"release-{known_release.id}")
         try:
-            with reading() as db:
-                files = release.release_files(db, by=person, release_id=made.id)
+            with read_only_session() as db:
+                files = release.list_release_files(db, by=person, release_id=known_release.id)
         except DomainError as error:
-            st.error(plain(str(error)))
+            st.error(escape_markdown(str(error)))
             return
-        by_path = {each.entry.path: each for each in files}
-        lines = [_line(made.id, by_path[path]) for path in _WHAT if path in by_path]
-        images = sum(each.entry.path.startswith("images/") for each in files)
-        structured = sum(each.entry.path.startswith("sr/") for each in files)
-        whole = f"[All {len(files):,} files as one ZIP](/files/releases/{made.id}.zip)"
+        files_by_path = {file.entry.path: file for file in files}
+        lines = [_file_line(known_release.id, files_by_path[path]) for path in _FILE_DESCRIPTIONS if path in files_by_path]
+        images = sum(file.entry.path.startswith("images/") for file in files)
+        structured = sum(file.entry.path.startswith("sr/") for file in files)
+        zip_link = f"[All {len(files):,} files as one ZIP](/files/releases/{known_release.id}.zip)"
         st.markdown(
             "\n".join(
                 [
                     *lines,
-                    f"- {whole}"
+                    f"- {zip_link}"
                     + "".join(
-                        f", with {count:,} {what}"
-                        for count, what in ((images, "images"), (structured, "structured reports"))
+                        f", with {count:,} {noun}"
+                        for count, noun in ((images, "images"), (structured, "structured reports"))
                         if count
                     ),
                 ]
             )
         )
-        st.caption(f"SHA-256 of the manifest: {made.manifest_sha256}")
+        st.caption(f"SHA-256 of the manifest: {known_release.manifest_sha256}")
 
 
-def _line(release_id: int, file: release.ReleaseFile) -> str:
+def _file_line(release_id: int, file: release.ReleaseFile) -> str:
     path = file.entry.path
-    return f"- [{path}](/files/releases/{release_id}/{path}) · {_size(file.entry.bytes)} · {_WHAT[path]}"
+    return f"- [{path}](/files/releases/{release_id}/{path}) · {_format_size(file.entry.bytes)} · {_FILE_DESCRIPTIONS[path]}"
 
 
-def _size(length: int) -> str:
+def _format_size(length: int) -> str:
     for limit, unit in ((1 << 20, "MB"), (1 << 10, "kB")):
         if length >= limit:
             return f"{length / limit:.1f} {unit}"
@@ -91,8 +91,8 @@ def _size(length: int) -> str:
 
 
 def _verify(release_id: int, name: str) -> str:
-    with reading() as db:
-        report = release.verify_known(db, by=current_person(), release_id=release_id)
+    with read_only_session() as db:
+        report = release.verify_recorded_release(db, by=current_person(), release_id=release_id)
     if report.ok:
         return (
             f"{name} is as it was made: {report.files:,} files, {report.questions:,} questions, "

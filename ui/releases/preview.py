@@ -10,9 +10,9 @@ from domain.errors import DomainError, Refused
 from domain.people import Person
 from release import service as release
 from review.service import check_key_errors
-from ui.context import current_workspace, reading
-from ui.parts import plain
-from ui.tables import table
+from ui.context import current_workspace, read_only_session
+from ui.parts import escape_markdown
+from ui.tables import show_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,22 +26,22 @@ class KeyErrorLimit:
     holds: bool
 
 
-def tally_now(person: Person, dataset: str, chosen: tuple[str, ...]) -> release.Tally | None:
+def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) -> release.Tally | None:
     """Draw the counts in one sentence and return them; if there are none, draw why and return None."""
     try:
-        with reading() as db:
-            version = release.preview_version(db, by=person, dataset=dataset, batches=chosen or None)
-        tally = _counted(dataset, chosen, (str(current_workspace().home), *version), person)
+        with read_only_session() as db:
+            version = release.preview_version(db, by=person, dataset=dataset, batches=batches or None)
+        tally = _load_tally(dataset, batches, (str(current_workspace().home), *version), person)
     except DomainError as error:
-        st.error(plain(str(error)))
+        st.error(escape_markdown(str(error)))
         return None
-    st.markdown(f"**{_sentence(tally)}**")
+    st.markdown(f"**{_describe_tally(tally)}**")
     return tally
 
 
 def show_tally(tally: release.Tally) -> None:
     """Draw all counts."""
-    table(
+    show_table(
         [
             {"Questions": "accepted as they are", "Number": tally.accepted, "": "released"},
             {"Questions": "corrected", "Number": tally.revised, "": "released"},
@@ -52,7 +52,7 @@ def show_tally(tally: release.Tally) -> None:
             {"Questions": "not judged yet", "Number": tally.unjudged, "": "left out"},
         ]
     )
-    table(
+    show_table(
         [
             {
                 "Stratum": stratum,
@@ -65,55 +65,55 @@ def show_tally(tally: release.Tally) -> None:
     )
 
 
-def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) -> KeyErrorLimit:
+def show_key_error_limit(person: Person, dataset: str, batches: tuple[str, ...], form_key: str) -> KeyErrorLimit:
     """Draw the input of the condition; show, with the figure, whether the dataset meets it."""
-    asked = st.toggle(
+    is_limited = st.toggle(
         "Only if key errors in the whole dataset are few",
-        key=f"{form}-rule",
+        key=f"{form_key}-rule",
         help="The upper 95 % limit is asked, with all that is not covered or skipped counted as errors. "
         "The condition stands in the manifest and in the data card.",
     )
-    if not asked:
+    if not is_limited:
         return KeyErrorLimit(under=None, holds=True)
     percent = st.number_input(
-        "Upper limit under, %", min_value=0.1, max_value=100.0, value=5.0, step=0.5, key=f"{form}-under"
+        "Upper limit under, %", min_value=0.1, max_value=100.0, value=5.0, step=0.5, key=f"{form_key}-under"
     )
-    under = float(percent) / 100
+    limit = float(percent) / 100
     try:
-        with reading() as db:
-            version = release.preview_version(db, by=person, dataset=dataset, batches=chosen or None)
-        met = _checked(dataset, chosen, under, (str(current_workspace().home), *version), person)
-        st.success(plain(met), icon=":material/check:")
+        with read_only_session() as db:
+            version = release.preview_version(db, by=person, dataset=dataset, batches=batches or None)
+        result_text = _load_key_error_check(dataset, batches, limit, (str(current_workspace().home), *version), person)
+        st.success(escape_markdown(result_text), icon=":material/check:")
     except Refused as error:
-        st.error(plain(str(error)), icon=":material/block:")
-        return KeyErrorLimit(under=under, holds=False)
-    return KeyErrorLimit(under=under, holds=True)
+        st.error(escape_markdown(str(error)), icon=":material/block:")
+        return KeyErrorLimit(under=limit, holds=False)
+    return KeyErrorLimit(under=limit, holds=True)
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting what a release would hold …")
-def _counted(
-    dataset: str, chosen: tuple[str, ...], version: tuple[object, ...], _person: Person
+def _load_tally(
+    dataset: str, batches: tuple[str, ...], version: tuple[object, ...], _person: Person
 ) -> release.Tally:
     """Return the counts, cached until somebody judges, because they need every judged question."""
     del version
-    with reading() as db:
-        return release.preview_release(db, by=_person, dataset=dataset, batches=chosen or None)
+    with read_only_session() as db:
+        return release.preview_release(db, by=_person, dataset=dataset, batches=batches or None)
 
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating the key errors of the whole …")
-def _checked(
-    dataset: str, chosen: tuple[str, ...], under: float, version: tuple[object, ...], _person: Person
+def _load_key_error_check(
+    dataset: str, batches: tuple[str, ...], limit: float, version: tuple[object, ...], _person: Person
 ) -> str:
     """Return the estimate, cached for a minute, because imports change it.
 
     Making the release computes it again.
     """
     del version
-    with reading() as db:
-        return check_key_errors(db, by=_person, dataset=dataset, batches=chosen or None, under=under)
+    with read_only_session() as db:
+        return check_key_errors(db, by=_person, dataset=dataset, batches=batches or None, limit=limit)
 
 
-def _sentence(tally: release.Tally) -> str:
+def _describe_tally(tally: release.Tally) -> str:
     if not tally.judged:
         return "Nobody has judged a question of these batches yet."
     return f"A release made now would hold {tally.released:,} of the {tally.judged:,} judged questions."

@@ -26,11 +26,11 @@ class ReleaseRequest:
     dataset: str
     batches: tuple[str, ...]
     name: str
-    called: release.Names
+    called: release.ReviewerNaming
     images: bool
     reports: bool
     structured: bool
-    forms: tuple[release.FormName, ...]
+    forms: tuple[release.FormatName, ...]
     split: release.SplitPlan | None
     under: float | None = None
     judged: int = 0
@@ -42,54 +42,54 @@ def start_release(person: Person, request: ReleaseRequest) -> Job:
     Raises:
         Refused: another one is being made.
     """
-    job = running.start(RELEASE, request, by=person, subject=_SUBJECT)
+    job = running.start_job(RELEASE, request, by=person, subject=_SUBJECT)
     if RELEASE.decode(job.parameters) != request:
         raise Refused("Another release is being made. Wait until it is done.")
     return job
 
 
-def latest_release(person: Person) -> Job | None:
+def load_latest_release_job(person: Person) -> Job | None:
     """Return the latest release job, whoever started it."""
-    return running.latest(RELEASE, by=person, subject=_SUBJECT)
+    return running.load_latest_job(RELEASE, by=person, subject=_SUBJECT)
 
 
 def _run(job: JobRun[ReleaseRequest]) -> None:
-    asked, workspace = job.parameters, current_workspace()
+    request, workspace = job.parameters, current_workspace()
 
     def report_progress(count: int) -> None:
-        job.report(count, asked.judged, f"questions of release {asked.name}")
+        job.report(count, request.judged, f"questions of release {request.name}")
 
     report_progress(0)
     with job.reading() as db:  # a read transaction: reviewers do not wait for a large release
-        written = release.write_release(
+        written_release = release.write_release(
             db,
             by=job.owner,
-            dataset=asked.dataset,
-            name=asked.name,
-            out=release.usual_folder(workspace, dataset=asked.dataset, name=asked.name),
-            batches=asked.batches or None,
-            names=asked.called,
-            with_images=asked.images,
-            with_reports=asked.reports,
-            with_sr=asked.structured,
-            forms=asked.forms,
-            split=asked.split,
-            key_errors_under=asked.under,
+            dataset=request.dataset,
+            name=request.name,
+            out=release.default_release_folder(workspace, dataset=request.dataset, name=request.name),
+            batches=request.batches or None,
+            reviewer_naming=request.called,
+            with_images=request.images,
+            with_reports=request.reports,
+            with_sr=request.structured,
+            formats=request.forms,
+            split=request.split,
+            key_errors_under=request.under,
             workspace=workspace,
             progress=report_progress,
         )
     with job.transaction() as db:
-        release.record_release(db, by=job.owner, written=written, now=job.now())
-        job.finish(db, _summary(asked, written))
+        release.record_release(db, by=job.owner, release=written_release, now=job.now())
+        job.finish(db, _describe_release(request, written_release))
 
 
-def _summary(asked: ReleaseRequest, written: release.Written) -> str:
-    holds = f"Release {written.name} of {asked.dataset} holds {written.tally.released:,} questions"
-    if written.keys is not None:
-        holds += f"; the keys of the private ones are at {written.keys} on the server"
-    if written.again:
-        holds += "; it was there already, the same byte for byte"
-    return f"{holds}. {written.met}" if written.met else f"{holds}."
+def _describe_release(request: ReleaseRequest, written_release: release.WrittenRelease) -> str:
+    text = f"Release {written_release.name} of {request.dataset} holds {written_release.tally.released:,} questions"
+    if written_release.keys is not None:
+        text += f"; the keys of the private ones are at {written_release.keys} on the server"
+    if written_release.again:
+        text += "; it was there already, the same byte for byte"
+    return f"{text}. {written_release.met}" if written_release.met else f"{text}."
 
 
 RELEASE = JobKind(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-BATCH, QUESTION = "batch", "question"
+BATCH_PARAMETER, QUESTION_PARAMETER = "batch", "question"
 
 
 def go_to_question(batch_id: int, question: int | None) -> None:
     """Write batch and question into the address; without a question it means the next open one."""
-    wanted = {BATCH: str(batch_id)} | ({} if question is None else {QUESTION: str(question)})
+    target_parameters = {BATCH_PARAMETER: str(batch_id)} | ({} if question is None else {QUESTION_PARAMETER: str(question)})
     # Streamlit sends the address whenever it is set, even if it is unchanged. Such a message may arrive late,
     # after the form has gone to the next question. It would reset the address, and a reload would lead to a
     # judged question.
-    if st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
+    if st.query_params.to_dict() != target_parameters:
+        st.query_params.from_dict(target_parameters)

@@ -8,69 +8,69 @@ import streamlit as st
 
 from domain.batches import BatchState
 from domain.people import Person
-from review.service import last_judged, skipped_questions, veil
-from review.sheet import BatchForReviewer
-from ui.context import clock_time, reading
-from ui.parts import plain
+from review.service import load_last_judged, list_skipped_questions, load_id_mask
+from review.sheet import BatchListItem
+from ui.context import format_clock_time, read_only_session
+from ui.parts import escape_markdown
 from ui.review_page.address import go_to_question
 
 
-def all_with_others(chosen: BatchForReviewer, free_at: datetime) -> None:
+def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> None:
     """Draw the page while no question is free, but not all are judged."""
     with st.container(border=True):
-        st.markdown(f"**{plain(chosen.batch.name)}: all that is left is with others at the moment.**")
+        st.markdown(f"**{escape_markdown(batch_for_reviewer.batch.name)}: all that is left is with others at the moment.**")
         st.markdown(
-            f"You have judged {chosen.place.done:,}. What somebody does not finish comes back to whoever is "
-            f"free, the first of it by {clock_time(free_at)}."
+            f"You have judged {batch_for_reviewer.place.done:,}. What somebody does not finish comes back to whoever is "
+            f"free, the first of it by {format_clock_time(free_at)}."
         )
         st.button(
             "Look again",
-            key=f"look-again-{chosen.batch.id}",
+            key=f"look-again-{batch_for_reviewer.batch.id}",
             on_click=go_to_question,
-            args=(chosen.batch.id, None),
+            args=(batch_for_reviewer.batch.id, None),
         )
 
 
-def nothing_open(person: Person, chosen: BatchForReviewer, batches: list[BatchForReviewer]) -> None:
+def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: list[BatchListItem]) -> None:
     """Draw the page when all is judged or skipped: what was done, what was skipped, and where to continue."""
-    batch, place = chosen.batch, chosen.place
-    with reading() as db:
-        shown = veil(db, batch_id=batch.id).shown
+    batch, progress = batch_for_reviewer.batch, batch_for_reviewer.place
+    with read_only_session() as db:
+        mask_number = load_id_mask(db, batch_id=batch.id).shown
         skipped = [
-            (shown(number), reason)
-            for number, reason in skipped_questions(db, person=person, batch_id=batch.id)
+            (mask_number(number), reason)
+            for number, reason in list_skipped_questions(db, person=person, batch_id=batch.id)
         ]
-        last = last_judged(db, person=person, batch_id=batch.id)
-        judged = last and shown(last)
+        last_number = load_last_judged(db, person=person, batch_id=batch.id)
+        last_masked_number = last_number and mask_number(last_number)
     if batch.state is BatchState.CLOSED:
-        st.info(f"Batch {plain(batch.name)} is closed. A coordinator can open it again.")
+        st.info(f"Batch {escape_markdown(batch.name)} is closed. A coordinator can open it again.")
     with st.container(border=True):
-        st.markdown(f"**{plain(batch.name)}: you are through. Thank you.**")
-        words = f"{place.done} of {place.total} questions judged"
-        if chosen.seconds_median is not None:
-            words += f"; median time of looking {chosen.seconds_median:.0f} s a question"
-        st.markdown(words + ".")
+        st.markdown(f"**{escape_markdown(batch.name)}: you are through. Thank you.**")
+        summary = f"{progress.done} of {progress.total} questions judged"
+        if batch_for_reviewer.seconds_median is not None:
+            summary += f"; median time of looking {batch_for_reviewer.seconds_median:.0f} s a question"
+        st.markdown(summary + ".")
         if skipped:
             st.markdown(f"{len(skipped)} skipped; each can still be judged:")
             for number, reason in skipped[:50]:
                 st.button(
-                    f"Question {number}: {plain(reason)}",
+                    f"Question {number}: {escape_markdown(reason)}",
                     key=f"judging-skipped-{number}",
                     on_click=go_to_question,
                     args=(batch.id, number),
                 )
-        if judged is not None:
+        if last_masked_number is not None:
             st.button(
                 "Reopen your last verdict",
                 key=f"judging-last-{batch.id}",
                 on_click=go_to_question,
-                args=(batch.id, judged),
+                args=(batch.id, last_masked_number),
             )
-    for other in batches:
-        if other.batch.id != batch.id and other.place.left and other.batch.state is BatchState.OPEN:
+    for other_batch in batches:
+        if other_batch.batch.id != batch.id and other_batch.place.left and other_batch.batch.state is BatchState.OPEN:
             st.button(
-                f"Go on with {plain(other.batch.name)} ({other.place.left} left)",
-                key=f"judging-batch-{other.batch.id}",
+                f"Go on with {escape_markdown(other_batch.batch.name)} ({other_batch.place.left} left)",
+                key=f"judging-batch-{other_batch.batch.id}",
                 on_click=go_to_question,
-                args=(other.batch.id, None),
+                args=(other_batch.batch.id, None),
             )

@@ -15,9 +15,9 @@ from domain.people import Person
 from jobs.service import JobKind, LeaseLost
 from ui import state
 from ui.background_jobs import running
-from ui.background_jobs.shown import show_outcome, show_progress
-from ui.imports.deliveries import Delivery, discard, uploaded
-from ui.parts import act, notices
+from ui.background_jobs.shown import show_job_outcome, show_job_progress
+from ui.imports.deliveries import Delivery, discard, store_upload
+from ui.parts import act, show_notice
 
 P = TypeVar("P")
 
@@ -54,31 +54,31 @@ class FileForm(Generic[P]):
         return f"{self.kind.name}-{self.study_id}"
 
 
-def draw(asked: FileForm[P]) -> None:
+def show_file_form(file_form: FileForm[P]) -> None:
     """Draw the form; the progress while a file is imported; then the outcome, or what was refused."""
-    job = running.latest(asked.kind, by=asked.person, subject=f"study {asked.study_id}")
-    _clear_when_in(asked.name, job)
-    form = state.form(asked.name)
-    asked.draw_fields(form)
-    st.file_uploader(asked.file, key=f"{form}-file")
-    place = f"file-{asked.name}"
-    if not show_progress(job):
+    job = running.load_latest_job(file_form.kind, by=file_form.person, subject=f"study {file_form.study_id}")
+    _clear_when_imported(file_form.name, job)
+    form_key = state.form(file_form.name)
+    file_form.draw_fields(form_key)
+    st.file_uploader(file_form.file, key=f"{form_key}-file")
+    place = f"file-{file_form.name}"
+    if not show_job_progress(job):
         st.button(
-            asked.go,
-            key=f"{form}-go",
-            type="primary" if asked.main else "secondary",
+            file_form.go,
+            key=f"{form_key}-go",
+            type="primary" if file_form.main else "secondary",
             on_click=act,
-            args=(_start, asked, form),
+            args=(_start_import, file_form, form_key),
             kwargs={"place": place},
         )
-        show_outcome(job)
+        show_job_outcome(job)
         if job is not None and job.result is not None:
-            asked.outcome(job)
-    notices(place)
+            file_form.outcome(job)
+    show_notice(place)
 
 
 @contextmanager
-def discarded_at_the_end(delivery: Delivery) -> Iterator[None]:
+def discard_when_done(delivery: Delivery) -> Iterator[None]:
     """Remove the file when it is imported or refused, but keep it if another process is to read it."""
     try:
         yield
@@ -90,21 +90,21 @@ def discarded_at_the_end(delivery: Delivery) -> Iterator[None]:
     discard(delivery)
 
 
-def _start(asked: FileForm[P], form: str) -> None:
-    file = state.field(f"{form}-file")
+def _start_import(asked: FileForm[P], form: str) -> None:
+    file = state.get_widget_value(f"{form}-file")
     if file is None:
         raise Refused("Choose a file first.")
-    delivery = uploaded(file, None, by=asked.person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
+    delivery = store_upload(file, None, by=asked.person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
     request = asked.request(delivery, form)
-    job = running.start(asked.kind, request, by=asked.person, subject=f"study {asked.study_id}")
+    job = running.start_job(asked.kind, request, by=asked.person, subject=f"study {asked.study_id}")
     if asked.kind.decode(job.parameters) != request:
         discard(delivery)
         raise Refused("Another file is coming in. Wait until it is done.")
-    state.set_chosen(asked.name, job.number)
+    state.set_selection(asked.name, job.number)
 
 
-def _clear_when_in(name: str, job: Job | None) -> None:
+def _clear_when_imported(name: str, job: Job | None) -> None:
     """Reset the form when its file is imported. If the file is refused, the form stays, to be corrected."""
-    if job is not None and job.number == state.chosen(name) and job.status is JobStatus.DONE:
+    if job is not None and job.number == state.get_selection(name) and job.status is JobStatus.DONE:
         state.clear_form(name)
-        state.set_chosen(name, None)
+        state.set_selection(name, None)

@@ -7,32 +7,32 @@ import streamlit as st
 from domain.people import Person
 from reader_study import service as studies
 from reader_study.service import StudySummary
-from ui.context import reading
-from ui.layout import beside
+from ui.context import read_only_session
+from ui.layout import responsive_columns
 from ui.studies.outside import show_readings
 from ui.studies.predicting import show_predictions
-from ui.tables import table
+from ui.tables import show_table
 
 
-def show_incoming(person: Person, summary: StudySummary) -> None:
+def show_study_imports(person: Person, summary: StudySummary) -> None:
     """Draw both imports, and the models with predictions."""
     study = summary.study
-    with reading() as db:
+    with read_only_session() as db:
         models = studies.list_models(db, by=person, study=study.name)
     st.subheader("Models")
-    table(
+    show_table(
         [
             {
-                "Model": each.name,
-                "Predictions": each.predictions,
-                "Failed": each.failed,
-                "": "simulated" if each.simulated else "",
+                "Model": model.name,
+                "Predictions": model.predictions,
+                "Failed": model.failed,
+                "": "simulated" if model.simulated else "",
             }
-            for each in models
+            for model in models
         ],
         empty="No model has predictions on these questions yet. Bring them in below.",
     )
-    left, right = beside(1, 1, name="incoming")
+    left, right = responsive_columns(1, 1, name="incoming")
     with left:
         show_predictions(person, study.name, study.id)
     with right:

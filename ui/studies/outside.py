@@ -13,8 +13,8 @@ from jobs.encoding import from_json
 from jobs.service import JobFailed, JobKind, JobRun
 from reader_study import service as studies
 from ui.imports.deliveries import Delivery
-from ui.studies.by_file import FileForm, discarded_at_the_end, draw
-from ui.studies.refused import SHOWN, refused_lines, show_refused
+from ui.studies.by_file import FileForm, discard_when_done, show_file_form
+from ui.studies.refused import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class RefusedReadings:
 def show_readings(person: Person, study: str, study_id: int) -> None:
     """Draw the form; the progress while a file is imported; then the outcome, or the refused lines."""
     st.subheader("Readings from outside")
-    draw(
+    show_file_form(
         FileForm(
             person=person,
             kind=READINGS,
@@ -44,7 +44,7 @@ def show_readings(person: Person, study: str, study_id: int) -> None:
             file="CSV or JSON Lines, overread.reading/1",
             go="Bring in the readings",
             request=lambda delivery, _: ReadingsRequest(study=study, delivery=delivery),
-            outcome=_outcome,
+            outcome=_show_outcome,
         )
     )
     st.caption(
@@ -54,31 +54,31 @@ def show_readings(person: Person, study: str, study_id: int) -> None:
 
 
 def _run(job: JobRun[ReadingsRequest]) -> None:
-    asked = job.parameters
-    name = asked.delivery.name
-    with discarded_at_the_end(asked.delivery), job.transaction() as db:
-        found = studies.import_readings(
+    request = job.parameters
+    name = request.delivery.name
+    with discard_when_done(request.delivery), job.transaction() as db:
+        result = studies.import_readings(
             db,
             by=job.owner,
-            study=asked.study,
-            content=asked.delivery.path,
+            study=request.study,
+            content=request.delivery.path,
             file=name,
             now=job.now(),
-            progress=lambda done, of: job.report(done, of, f"readings of {name} written"),
+            progress=lambda done, total: job.report(done, total, f"readings of {name} written"),
         )
-        if found.refusals:
-            refused = len(found.refusals)
+        if result.refusals:
+            refused_count = len(result.refusals)
             raise JobFailed(
-                f"Nothing of {name} came in: {refused_lines(refused)}.",
-                RefusedReadings(refusals=found.refusals[:SHOWN], refused=refused),
+                f"Nothing of {name} came in: {describe_refused_lines(refused_count)}.",
+                RefusedReadings(refusals=result.refusals[:MAX_REFUSALS_SHOWN], refused=refused_count),
             )
-        readers = "1 reader" if len(found.readers) == 1 else f"{len(found.readers):,} readers"
-        job.finish(db, f"{found.readings:,} readings of {readers} came in from {name}.")
+        readers = "1 reader" if len(result.readers) == 1 else f"{len(result.readers):,} readers"
+        job.finish(db, f"{result.readings:,} readings of {readers} came in from {name}.")
 
 
-def _outcome(job: Job) -> None:
-    refused = from_json(job.result or "", RefusedReadings)
-    show_refused(refused.refusals, of=refused.refused)
+def _show_outcome(job: Job) -> None:
+    refused_readings = from_json(job.result or "", RefusedReadings)
+    show_refused(refused_readings.refusals, total=refused_readings.refused)
 
 
 READINGS = JobKind(

@@ -6,42 +6,42 @@ import streamlit as st
 
 from domain.people import Person
 from domain.studies import StudyState
-from reader_study.service import studies_for
+from reader_study.service import list_studies_for_reader
 from reader_study.sheet import StudyForReader
-from ui.context import reading
-from ui.own_work import work_box
+from ui.context import read_only_session
+from ui.own_work import show_work_box
 
 
 def show_own_studies(person: Person) -> None:
     """Draw one box per study, those with open cases first."""
-    with reading() as db:
-        mine = studies_for(db, person=person)
+    with read_only_session() as db:
+        own_studies = list_studies_for_reader(db, person=person)
     st.subheader("Your studies")
-    if not mine:
+    if not own_studies:
         st.write("Nothing is yours to read yet. A coordinator names you as a reader; it appears here.")
         return
-    for each in sorted(mine, key=lambda found: (not _to_do(found), found.study.id)):
-        _study(each)
+    for own_study in sorted(own_studies, key=lambda own_study: (not _has_open_cases(own_study), own_study.study.id)):
+        _show_study(own_study)
 
 
-def _study(each: StudyForReader) -> None:
-    place = each.place
-    said = [f"{place.done:,} of {place.total:,} cases read"]
-    if place.training_done < place.training:
-        said.append(f"{place.training - place.training_done:,} training cases come first")
-    work_box(
-        each.study.name,
-        done=place.done,
-        total=place.total,
-        said=said,
-        to_do=_to_do(each),
-        is_begun=bool(place.done or place.training_done),
-        is_closed=each.study.state is StudyState.CLOSED,
-        key=f"own-study-{each.study.id}",
+def _show_study(own_study: StudyForReader) -> None:
+    progress = own_study.place
+    details = [f"{progress.done:,} of {progress.total:,} cases read"]
+    if progress.training_done < progress.training:
+        details.append(f"{progress.training - progress.training_done:,} training cases come first")
+    show_work_box(
+        own_study.study.name,
+        done=progress.done,
+        total=progress.total,
+        details=details,
+        has_work=_has_open_cases(own_study),
+        is_begun=bool(progress.done or progress.training_done),
+        is_closed=own_study.study.state is StudyState.CLOSED,
+        key=f"own-study-{own_study.study.id}",
         page="pages/read.py",
-        study=each.study.id,
+        study=own_study.study.id,
     )
 
 
-def _to_do(each: StudyForReader) -> bool:
-    return each.study.state is StudyState.OPEN and each.place.left > 0
+def _has_open_cases(own_study: StudyForReader) -> bool:
+    return own_study.study.state is StudyState.OPEN and own_study.place.left > 0

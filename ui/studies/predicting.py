@@ -15,11 +15,11 @@ from reader_study.extraction import FAILED
 from reader_study.service import ImportedPredictions
 from ui import state
 from ui.imports.deliveries import Delivery
-from ui.studies.by_file import FileForm, discarded_at_the_end, draw
-from ui.studies.refused import SHOWN, refused_lines, show_refused
-from ui.tables import table
+from ui.studies.by_file import FileForm, discard_when_done, show_file_form
+from ui.studies.refused import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refused
+from ui.tables import show_table
 
-_RULES = {
+_RULE_DESCRIPTIONS = {
     "given": "the file gives the answer itself",
     "tag": "<answer>B</answer>",
     "json": '{"answer": "B"}',
@@ -46,24 +46,24 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
     """Draw the form; the progress while a file is imported; then the rules applied, or the refused lines."""
     st.subheader("Predictions of a model")
 
-    def request(delivery: Delivery, form: str) -> PredictionsRequest:
+    def build_request(delivery: Delivery, form: str) -> PredictionsRequest:
         return PredictionsRequest(
             study=study,
             delivery=delivery,
-            model=str(state.field(f"{form}-model") or ""),
-            simulated=bool(state.field(f"{form}-simulated")),
+            model=str(state.get_widget_value(f"{form}-model") or ""),
+            simulated=bool(state.get_widget_value(f"{form}-simulated")),
         )
 
-    draw(
+    show_file_form(
         FileForm(
             person=person,
             kind=PREDICTIONS,
             study_id=study_id,
             file="JSON Lines, overread.prediction/1, up to 200 MB",
             go="Bring in the predictions",
-            request=request,
-            outcome=_outcome,
-            draw_fields=_ask,
+            request=build_request,
+            outcome=_show_outcome,
+            draw_fields=_show_model_fields,
             main=True,
         )
     )
@@ -73,57 +73,57 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
             "`raw` with the free text of the reply. Rules are tried in this order; what none of them can "
             "read is **failed**: it counts as wrong and is reported apart."
         )
-        table([{"Rule": name, "Fires on": what} for name, what in _RULES.items()])
+        show_table([{"Rule": name, "Fires on": pattern} for name, pattern in _RULE_DESCRIPTIONS.items()])
 
 
-def _ask(form: str) -> None:
+def _show_model_fields(form: str) -> None:
     st.text_input("Model", key=f"{form}-model", placeholder="as the report will name it")
     st.checkbox("Simulated", key=f"{form}-simulated", help="Marked so wherever it is shown.")
 
 
 def _run(job: JobRun[PredictionsRequest]) -> None:
-    asked = job.parameters
-    path, name = asked.delivery.path, asked.delivery.name
-    with discarded_at_the_end(asked.delivery):
+    request = job.parameters
+    path, name = request.delivery.path, request.delivery.name
+    with discard_when_done(request.delivery):
         size = max(1, path.stat().st_size // 1024)
         with job.transaction() as db:
-            found = studies.import_predictions(
+            imported = studies.import_predictions(
                 db,
                 by=job.owner,
                 path=path,
                 file_name=name,
-                model=asked.model,
-                study=asked.study,
-                simulated=asked.simulated,
+                model=request.model,
+                study=request.study,
+                simulated=request.simulated,
                 now=job.now(),
-                progress=lambda read: job.report(min(size, read // 1024), size, f"kB of {name} read"),
+                progress=lambda bytes_read: job.report(min(size, bytes_read // 1024), size, f"kB of {name} read"),
             )
-            shown = replace(found, refusals=found.refusals[:SHOWN])
-            if found.refusals:
-                raise JobFailed(f"Nothing of {name} came in: {refused_lines(found.refused)}.", shown)
-            done, of = found.study_cases or (0, 0)
+            job_result = replace(imported, refusals=imported.refusals[:MAX_REFUSALS_SHOWN])
+            if imported.refusals:
+                raise JobFailed(f"Nothing of {name} came in: {describe_refused_lines(imported.refused)}.", job_result)
+            answered, total = imported.study_cases or (0, 0)
             job.finish(
                 db,
-                f"{found.predictions:,} predictions of {found.model} came in; it has answered {done:,} of "
-                f"{of:,} cases.",
-                shown,
+                f"{imported.predictions:,} predictions of {imported.model} came in; it has answered {answered:,} of "
+                f"{total:,} cases.",
+                job_result,
             )
 
 
-def _outcome(job: Job) -> None:
-    found = from_json(job.result or "", ImportedPredictions)
-    if found.refusals:
-        show_refused(found.refusals, of=found.refused)
+def _show_outcome(job: Job) -> None:
+    imported = from_json(job.result or "", ImportedPredictions)
+    if imported.refusals:
+        show_refused(imported.refusals, total=imported.refused)
         return
-    table(
+    show_table(
         [
             {
                 "Rule": name,
                 "Predictions": count,
-                "Share": f"{count / found.predictions:.1%}",
-                "": _RULES.get(name, ""),
+                "Share": f"{count / imported.predictions:.1%}",
+                "": _RULE_DESCRIPTIONS.get(name, ""),
             }
-            for name, count in found.rules.items()
+            for name, count in imported.rules.items()
         ]
     )
 

@@ -7,106 +7,106 @@ from dataclasses import replace
 import streamlit as st
 
 from domain.errors import DomainError
-from domain.protocols import CannotDetermineAs, Hypothesis, Protocol, ReadersAre
-from ui.parts import plain
+from domain.protocols import CannotDetermineRule, Hypothesis, Protocol, ReaderEffect
+from ui.parts import escape_markdown
 
 _LEVELS = (0.9, 0.95, 0.99)
 
 
-def protocol_fields(form: str, before: Protocol, *, frozen: bool = False) -> Protocol | None:
+def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = False) -> Protocol | None:
     """Draw the fields and return the protocol; if it is not valid, show why and return None.
 
-    ``before`` gives the initial values. ``frozen`` means that the first answer is in: the reading conditions
+    ``current`` gives the initial values. ``frozen`` means that the first answer is in: the reading conditions
     can no longer be changed.
     """
     comparison = st.text_area(
-        "Primary comparison", before.primary_comparison, key=f"{form}-comparison", height=68
+        "Primary comparison", current.primary_comparison, key=f"{form_key}-comparison", height=68
     )
-    hypotheses, effects, treatments = list(Hypothesis), list(ReadersAre), list(CannotDetermineAs)
+    hypotheses, effects, treatments = list(Hypothesis), list(ReaderEffect), list(CannotDetermineRule)
     left, right = st.columns(2)
     model = left.text_input(
-        "Model", before.model, key=f"{form}-model", placeholder="as its predictions are called"
+        "Model", current.model, key=f"{form_key}-model", placeholder="as its predictions are called"
     )
     hypothesis = right.selectbox(
         "To show",
         hypotheses,
-        index=hypotheses.index(before.hypothesis),
-        key=f"{form}-hypothesis",
-        format_func=lambda each: each.capitalize(),
+        index=hypotheses.index(current.hypothesis),
+        key=f"{form_key}-hypothesis",
+        format_func=lambda hypothesis: hypothesis.capitalize(),
     )
-    margin = left.number_input("Margin, points", 0.0, 50.0, before.margin * 100, 0.5, key=f"{form}-margin")
+    margin = left.number_input("Margin, points", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin")
     readers = right.selectbox(
         "Readers are",
         effects,
-        index=effects.index(before.readers),
-        key=f"{form}-readers",
+        index=effects.index(current.readers),
+        key=f"{form_key}-readers",
         format_func=str,
     )
-    cannot = left.selectbox(
+    cannot_determine = left.selectbox(
         "“Cannot determine” counts as",
         treatments,
-        index=treatments.index(before.cannot_determine),
-        key=f"{form}-cannot",
+        index=treatments.index(current.cannot_determine),
+        key=f"{form_key}-cannot",
         format_func=str,
     )
-    levels = sorted({*_LEVELS, before.confidence})
+    levels = sorted({*_LEVELS, current.confidence})
     confidence = right.selectbox(
         "Level of intervals",
         levels,
-        index=levels.index(before.confidence),
-        key=f"{form}-level",
-        format_func=lambda each: f"{each:.0%}",
+        index=levels.index(current.confidence),
+        key=f"{form_key}-level",
+        format_func=lambda level: f"{level:.0%}",
     )
-    seed = left.number_input("Seed of the analysis", 0, 2**31, abs(before.seed), key=f"{form}-analysis-seed")
+    seed = left.number_input("Seed of the analysis", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed")
     family = right.text_input(
         "Comparisons that share one error rate (Holm)",
-        "; ".join(before.family),
-        key=f"{form}-family",
+        "; ".join(current.family),
+        key=f"{form_key}-family",
         placeholder="readers : MedGemma",
         help="Pairs of raters, separated by ; — or readers-models, or all. Empty: every pair counts.",
     )
-    exclusions = st.text_area("What will be left out", before.exclusions, key=f"{form}-exclusions", height=68)
+    exclusions = st.text_area("What will be left out", current.exclusions, key=f"{form_key}-exclusions", height=68)
     left, right = st.columns(2)
-    going_back = left.checkbox(
-        "Going back is allowed", before.going_back, key=f"{form}-back", disabled=frozen
+    allow_going_back = left.checkbox(
+        "Going back is allowed", current.going_back, key=f"{form_key}-back", disabled=frozen
     )
-    shuffle = right.checkbox(
-        "Options in shuffled order", before.shuffle_options, key=f"{form}-shuffle", disabled=frozen
+    shuffle_options = right.checkbox(
+        "Options in shuffled order", current.shuffle_options, key=f"{form_key}-shuffle", disabled=frozen
     )
-    sure = left.checkbox("Ask how sure", before.ask_confidence, key=f"{form}-sure", disabled=frozen)
-    own = right.checkbox(
+    ask_confidence = left.checkbox("Ask how sure", current.ask_confidence, key=f"{form_key}-sure", disabled=frozen)
+    show_own_result = right.checkbox(
         "Own result at the end",
-        before.show_own_result,
-        key=f"{form}-own",
+        current.show_own_result,
+        key=f"{form_key}-own",
         disabled=frozen,
         help="Each reader sees their own accuracy when through.",
     )
     guideline = st.text_area(
         "Guideline, read before the first case (Markdown)",
-        before.guideline,
-        key=f"{form}-guideline",
+        current.guideline,
+        key=f"{form_key}-guideline",
         height=110,
         disabled=frozen,
     )
     try:
         return replace(
-            before,
+            current,
             primary_comparison=comparison,
             model=model.strip(),
             hypothesis=hypothesis,
             margin=round(margin / 100, 6),
             readers=readers,
-            cannot_determine=cannot,
+            cannot_determine=cannot_determine,
             confidence=confidence,
             seed=int(seed),
             family=tuple(part.strip() for part in family.split(";") if part.strip()),
             exclusions=exclusions.strip(),
-            going_back=going_back,
-            shuffle_options=shuffle,
-            ask_confidence=sure,
-            show_own_result=own,
+            going_back=allow_going_back,
+            shuffle_options=shuffle_options,
+            ask_confidence=ask_confidence,
+            show_own_result=show_own_result,
             guideline=guideline,
         )
     except DomainError as error:
-        st.error(plain(str(error)))
+        st.error(escape_markdown(str(error)))
         return None

@@ -7,46 +7,46 @@ from itertools import pairwise
 
 import streamlit as st
 
-from accounts.service import people_with
+from accounts.service import list_people_with_role
 from domain.people import Person, Role
-from domain.protocols import Protocol, ProtocolVersion, differences
+from domain.protocols import Protocol, ProtocolVersion, diff_protocols
 from domain.studies import CaseKind, ReaderLevel, ReaderProfile, StudyState
 from reader_study import service as studies
 from reader_study.service import ReaderProgress, StudySummary
-from ui.context import clock, reading, unit_of_work
-from ui.layout import beside
-from ui.parts import act, human_time, notices, plain
-from ui.studies.amending import show_amending, told
-from ui.tables import table
+from ui.context import clock, read_only_session, unit_of_work
+from ui.layout import responsive_columns
+from ui.parts import act, format_relative_time, show_notice, escape_markdown
+from ui.studies.amending import show_amendment_forms, format_protocol_value
+from ui.tables import show_table
 
 
 def show_study(person: Person, summary: StudySummary) -> None:
     """Draw everything except questions, answers and keys."""
     study = summary.study
-    with reading() as db:
-        progress = studies.study_progress(db, by=person, study=study.name)
-        versions = studies.protocol_versions(db, by=person, study=study.name)
-        faulty = studies.faulty_questions(db, by=person, study=study.name)
-    notices("study")
-    words = [
+    with read_only_session() as db:
+        progress = studies.load_study_progress(db, by=person, study=study.name)
+        versions = studies.list_protocol_versions(db, by=person, study=study.name)
+        faulty = studies.list_faulty_questions(db, by=person, study=study.name)
+    show_notice("study")
+    summary_parts = [
         f"{summary.cases[CaseKind.SCORED]:,} cases of {study.source}",
-        studies.describe(study.design),
+        studies.describe_design(study.design),
         "frozen: the first answer is in"
         if study.frozen
         else "nobody has begun on the screen: readers may still be named",
     ]
     if study.simulated:
-        words.insert(0, "SIMULATED")
-    st.markdown(plain(" · ".join(words)))
-    _readers(person, summary, progress)
-    _protocol(versions)
-    show_amending(person, summary, versions[-1], [each.reader.name for each in progress])
+        summary_parts.insert(0, "SIMULATED")
+    st.markdown(escape_markdown(" · ".join(summary_parts)))
+    _show_readers(person, summary, progress)
+    _show_protocol(versions)
+    show_amendment_forms(person, summary, versions[-1], [reader_progress.reader.name for reader_progress in progress])
     if faulty:
         st.subheader("Reported as faulty")
-        table(
+        show_table(
             [
-                {"Case": each.case, "Question": each.question_id, "Reader": each.reader, "Why": each.why}
-                for each in faulty
+                {"Case": report.case, "Question": report.question_id, "Reader": report.reader, "Why": report.why}
+                for report in faulty
             ]
         )
     closed = study.state is StudyState.CLOSED
@@ -60,65 +60,65 @@ def show_study(person: Person, summary: StudySummary) -> None:
 
 
 def _set_open(person: Person, study: str, open_: bool) -> str:
-    change = studies.reopen_study if open_ else studies.close_study
+    set_state = studies.reopen_study if open_ else studies.close_study
     with unit_of_work() as db:
-        found = change(db, by=person, study=study, now=clock())
-    return f"The study {found.name} is {found.state}."
+        changed_study = set_state(db, by=person, study=study, now=clock())
+    return f"The study {changed_study.name} is {changed_study.state}."
 
 
 # ------------------------------------------------------------------------------------------------ readers
-def _readers(person: Person, summary: StudySummary, progress: tuple[ReaderProgress, ...]) -> None:
+def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderProgress, ...]) -> None:
     st.subheader("Readers")
-    table([_line(each) for each in progress], empty="Nobody reads in this study yet.")
+    show_table([_reader_row(reader_progress) for reader_progress in progress], empty="Nobody reads in this study yet.")
     study = summary.study
     if study.state is StudyState.CLOSED:
         return
-    left, right = beside(1, 1, name="readers")
+    left, right = responsive_columns(1, 1, name="readers")
     if not study.frozen:
         with left:
-            _assign(person, study.name, study.id, {each.reader.name for each in progress})
+            _show_assignment(person, study.name, study.id, {reader_progress.reader.name for reader_progress in progress})
     if progress:
         with left if study.frozen else right, st.expander("Profile of a reader"):
-            _profile(person, study.name, study.id, progress)
+            _show_profile_form(person, study.name, study.id, progress)
 
 
-def _line(each: ReaderProgress) -> dict[str, object]:
-    reader = each.reader
+def _reader_row(progress: ReaderProgress) -> dict[str, object]:
+    reader = progress.reader
     level = str(reader.profile.level) if reader.profile.level else "not stated"
     marks = [
-        word
-        for word, holds in (
+        mark
+        for mark, applies in (
             ("helped to set the key", reader.of_reference),
             ("from outside", reader.outside),
             ("simulated", reader.simulated),
         )
-        if holds
+        if applies
     ]
     return {
         "Reader": reader.display_name,
         "Level": level,
         "Years": "" if reader.profile.years is None else f"{reader.profile.years:g}",
         "Subspecialty": reader.profile.subspecialty,
-        "Read": f"{each.done} of {each.total}",
-        "Repeats": f"{each.repeats_done} of {each.repeats}",
-        "Training": f"{each.training_done} of {each.training}",
-        "Seconds (median)": "" if each.seconds_median is None else f"{each.seconds_median:.1f}",
-        "Cannot determine": each.cannot_determine,
-        "Faulty": each.faulty,
-        "Last answer": human_time(each.last_read_at, now=clock()),
+        "Read": f"{progress.done} of {progress.total}",
+        "Repeats": f"{progress.repeats_done} of {progress.repeats}",
+        "Training": f"{progress.training_done} of {progress.training}",
+        "Seconds (median)": "" if progress.seconds_median is None else f"{progress.seconds_median:.1f}",
+        "Cannot determine": progress.cannot_determine,
+        "Faulty": progress.faulty,
+        "Last answer": format_relative_time(progress.last_read_at, now=clock()),
         "": ", ".join(marks),
     }
 
 
-def _assign(person: Person, study: str, study_id: int, known: set[str]) -> None:
-    with reading() as db:
-        people = [each for each in people_with(db, role=Role.READER) if each.name not in known]
+def _show_assignment(person: Person, study: str, study_id: int, assigned_names: set[str]) -> None:
+    with read_only_session() as db:
+        people = [person for person in list_people_with_role(db, role=Role.READER) if person.name not in assigned_names]
     if not people:
         st.caption("Everybody with the role reader is named already. An admin adds people.")
         return
-    names = {each.name: each.display_name for each in people}
-    key = f"study-assign-{study_id}-{len(known)}"
-    chosen = st.multiselect(
+    names = {reader.name: reader.display_name for reader in people}
+    key = f"study-assign-{study_id}-{len(assigned_names)}"
+    chosen_names = st.multiselect(
         "Add readers",
         list(names),
         key=key,
@@ -128,22 +128,22 @@ def _assign(person: Person, study: str, study_id: int, known: set[str]) -> None:
     st.button(
         "Add",
         key=f"{key}-add",
-        disabled=not chosen,
+        disabled=not chosen_names,
         on_click=act,
-        args=(_add, person, study, tuple(chosen)),
+        args=(_assign_readers, person, study, tuple(chosen_names)),
         kwargs={"place": "study"},
     )
     st.caption("Everybody's order is written down anew; after the first answer it stays.")
 
 
-def _add(person: Person, study: str, names: tuple[str, ...]) -> str:
+def _assign_readers(person: Person, study: str, names: tuple[str, ...]) -> str:
     with unit_of_work() as db:
         readers = studies.assign_readers(db, by=person, study=study, to=names, now=clock())
     return f"{len(readers)} readers; each has an order of their own."
 
 
-def _profile(person: Person, study: str, study_id: int, progress: tuple[ReaderProgress, ...]) -> None:
-    readers = {each.reader.name: each.reader for each in progress}
+def _show_profile_form(person: Person, study: str, study_id: int, progress: tuple[ReaderProgress, ...]) -> None:
+    readers = {reader_progress.reader.name: reader_progress.reader for reader_progress in progress}
     name = st.selectbox("Reader", list(readers), key=f"study-profile-{study_id}")
     reader = readers[name]
     key = f"study-profile-{study_id}-{name}"
@@ -153,12 +153,12 @@ def _profile(person: Person, study: str, study_id: int, progress: tuple[ReaderPr
         levels,
         index=levels.index(reader.profile.level),
         key=f"{key}-level",
-        format_func=lambda each: str(each or "not stated"),
+        format_func=lambda reader_level: str(reader_level or "not stated"),
     )
     years = st.number_input(
         "Years of reading radiographs", 0.0, 80.0, reader.profile.years, key=f"{key}-years"
     )
-    special = st.text_input("Subspecialty", reader.profile.subspecialty, key=f"{key}-special")
+    subspecialty = st.text_input("Subspecialty", reader.profile.subspecialty, key=f"{key}-special")
     helped = st.checkbox("Helped to set the key", reader.of_reference, key=f"{key}-helped")
     st.button(
         "Save the profile",
@@ -166,7 +166,7 @@ def _profile(person: Person, study: str, study_id: int, progress: tuple[ReaderPr
         on_click=act,
         args=(_save_profile, person, study, name),
         kwargs={
-            "profile": ReaderProfile(level=level, years=years, subspecialty=special.strip()),
+            "profile": ReaderProfile(level=level, years=years, subspecialty=subspecialty.strip()),
             "helped": helped,
             "place": "study",
         },
@@ -188,30 +188,30 @@ def _save_profile(person: Person, study: str, name: str, *, profile: ReaderProfi
 
 
 # ----------------------------------------------------------------------------------------------- protocol
-def _protocol(versions: tuple[ProtocolVersion, ...]) -> None:
-    last = versions[-1]
+def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
+    latest_version = versions[-1]
     st.subheader("Protocol")
     st.caption(
-        f"Version {last.version} of {last.written_at:%Y-%m-%d %H:%M} UTC, SHA-256 `{last.sha256}`"
-        + (f"; an amendment, after {last.answers_before} answers" if last.answers_before else "")
+        f"Version {latest_version.version} of {latest_version.written_at:%Y-%m-%d %H:%M} UTC, SHA-256 `{latest_version.sha256}`"
+        + (f"; an amendment, after {latest_version.answers_before} answers" if latest_version.answers_before else "")
     )
-    for before, after in pairwise(versions):
-        changed = [
-            {"Field": name.replace("_", " "), "Before": told(old), "After": told(new)}
-            for name, old, new in differences(before.protocol, after.protocol)
+    for old_version, new_version in pairwise(versions):
+        changes = [
+            {"Field": name.replace("_", " "), "Before": format_protocol_value(old), "After": format_protocol_value(new)}
+            for name, old, new in diff_protocols(old_version.protocol, new_version.protocol)
         ]
-        when = (
-            f"{after.answers_before} answers were in" if after.answers_before else "before the first answer"
+        timing = (
+            f"{new_version.answers_before} answers were in" if new_version.answers_before else "before the first answer"
         )
         st.markdown(
-            plain(f"Version {after.version}, {after.written_at:%Y-%m-%d %H:%M} UTC, {when}. {after.why}")
+            escape_markdown(f"Version {new_version.version}, {new_version.written_at:%Y-%m-%d %H:%M} UTC, {timing}. {new_version.why}")
         )
-        table(changed)
+        show_table(changes)
     with st.expander("All of it"):
-        table(
+        show_table(
             [
-                {"Field": each.name.replace("_", " "), "Value": told(getattr(last.protocol, each.name))}
-                for each in fields(Protocol)
+                {"Field": field.name.replace("_", " "), "Value": format_protocol_value(getattr(latest_version.protocol, field.name))}
+                for field in fields(Protocol)
             ]
         )
         st.caption("Every version stays.")

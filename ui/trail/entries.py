@@ -8,109 +8,109 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from accounts.service.audit_trail import AuditFilter, ShownEntry, audit_entries
+from accounts.service.audit_trail import AuditFilter, VisibleEntry, list_audit_entries
 from domain.people import Person
 from ui import state
-from ui.context import reading
-from ui.parts import notices
-from ui.tables import table
+from ui.context import read_only_session
+from ui.parts import show_notice
+from ui.tables import show_table
 
-_A_PAGE = 50  # entries per page
+_PAGE_SIZE = 50  # entries per page
 
 
-def filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFilter, str]:
+def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFilter, str]:
     """Draw the filters; return them, and a text that identifies them for the keys of the widgets below."""
-    one, two, three, four = st.columns([2, 2, 2, 2])
-    person = one.selectbox(
+    person_column, action_column, subject_column, days_column = st.columns([2, 2, 2, 2])
+    person = person_column.selectbox(
         "Person",
         people,
         index=None,
         key="audit-person",  # allow fixed-widget-key: filters the whole page
         placeholder="Everybody",
     )
-    what = two.selectbox(
+    action = action_column.selectbox(
         "Action",
         actions,
         index=None,
         key="audit-what",  # allow fixed-widget-key: filters the whole page
         placeholder="All actions",
     )
-    subject = three.text_input(
+    subject = subject_column.text_input(
         "Subject",
         key="audit-subject",  # allow fixed-widget-key: filters the whole page
         placeholder="batch 3 question 17",
     )
-    days = four.date_input(
+    days = days_column.date_input(
         "Days (UTC)",
         value=[],
         key="audit-days",  # allow fixed-widget-key: filters the whole page
         format="YYYY-MM-DD",
     )
-    since = _midnight(days[0]) if days else None
-    before = _midnight(days[-1] + timedelta(days=1)) if days else None
-    wanted = AuditFilter(
+    since = _start_of_day(days[0]) if days else None
+    before = _start_of_day(days[-1] + timedelta(days=1)) if days else None
+    audit_filter = AuditFilter(
         person=person,
-        what=what,
+        what=action,
         subject=" ".join(subject.split()) or None,
         since=since,
         before=before,
     )
-    return wanted, f"{person}-{what}-{wanted.subject}-{since}-{before}"
+    return audit_filter, f"{person}-{action}-{audit_filter.subject}-{since}-{before}"
 
 
-def entries(person: Person, wanted: AuditFilter, scope: str) -> None:
+def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
     """Draw the newest matching entries, or those before them; ``scope`` identifies the filter."""
-    place = f"audit-below-{scope}"  # another filter starts at its own newest entries
-    below = state.chosen(place)
-    with reading() as db:
-        found = audit_entries(
-            db, by=person, wanted=wanted, below=below if isinstance(below, int) else None, limit=_A_PAGE + 1
+    position_key = f"audit-below-{scope}"  # another filter starts at its own newest entries
+    before_number = state.get_selection(position_key)
+    with read_only_session() as db:
+        entries_found = list_audit_entries(
+            db, by=person, entry_filter=audit_filter, below=before_number if isinstance(before_number, int) else None, limit=_PAGE_SIZE + 1
         )
-    shown, more = found[:_A_PAGE], len(found) > _A_PAGE
-    notices("audit")
-    table([_row(each) for each in shown], empty="No entry fits these filters. Take one of them away.")
-    newest, older, files = st.columns([1, 1, 3], vertical_alignment="center")
-    newest.button(
+    page_entries, has_more = entries_found[:_PAGE_SIZE], len(entries_found) > _PAGE_SIZE
+    show_notice("audit")
+    show_table([_entry_row(shown_entry) for shown_entry in page_entries], empty="No entry fits these filters. Take one of them away.")
+    newest_column, older_column, files_column = st.columns([1, 1, 3], vertical_alignment="center")
+    newest_column.button(
         "Newest",
         key=f"newest-{scope}",
-        disabled=below is None,
-        on_click=state.set_chosen,
-        args=(place, None),
+        disabled=before_number is None,
+        on_click=state.set_selection,
+        args=(position_key, None),
         width="stretch",
     )
-    older.button(
+    older_column.button(
         "Older",
         key=f"older-{scope}",
-        disabled=not more,
-        on_click=state.set_chosen,
-        args=(place, shown[-1].entry.number if shown else None),
+        disabled=not has_more,
+        on_click=state.set_selection,
+        args=(position_key, page_entries[-1].entry.number if page_entries else None),
         width="stretch",
     )
-    query = urlencode(_query(wanted))
-    csv, lines = (f"/files/audit.{form}{'?' if query else ''}{query}" for form in ("csv", "jsonl"))
-    files.markdown(f"All of these as a file: [CSV]({csv}) · [JSON Lines]({lines})")
-    if any(each.withheld for each in shown):
+    query = urlencode(_filter_query(audit_filter))
+    csv, lines = (f"/files/audit.{suffix}{'?' if query else ''}{query}" for suffix in ("csv", "jsonl"))
+    files_column.markdown(f"All of these as a file: [CSV]({csv}) · [JSON Lines]({lines})")
+    if any(shown_entry.withheld for shown_entry in page_entries):
         st.caption("Withheld: what others said of questions in batches that you judge too.")
-    _details(shown)
+    _show_details(page_entries)
 
 
-def _row(each: ShownEntry) -> dict[str, object]:
-    entry = each.entry
+def _entry_row(shown_entry: VisibleEntry) -> dict[str, object]:
+    entry = shown_entry.entry
     return {
         "No.": entry.number,
         "When (UTC)": entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         "Who": entry.person_name,
         "What": entry.what,
         "Subject": entry.subject,
-        "Before": "withheld" if each.withheld else entry.old or "",
-        "After": "withheld" if each.withheld else entry.new or "",
-        "Why": "withheld" if each.withheld else entry.why,
+        "Before": "withheld" if shown_entry.withheld else entry.old or "",
+        "After": "withheld" if shown_entry.withheld else entry.new or "",
+        "Why": "withheld" if shown_entry.withheld else entry.why,
     }
 
 
-def _details(shown: tuple[ShownEntry, ...]) -> None:
+def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
     """Draw one entry in full: its values in readable form, and its place in the hash chain."""
-    by_number = {each.entry.number: each for each in shown}
+    by_number = {shown_entry.entry.number: shown_entry for shown_entry in shown_entries}
     first = next(iter(by_number), 0)
     number = st.selectbox(
         "Look at one", list(by_number), index=None, key=f"audit-one-{first}", placeholder="Choose its number"
@@ -125,12 +125,12 @@ def _details(shown: tuple[ShownEntry, ...]) -> None:
     st.caption(f"Hash {entry.hash}; the entry before has {entry.previous_hash}")
 
 
-def _query(wanted: AuditFilter) -> dict[str, str]:
-    plain_values = {"person": wanted.person, "what": wanted.what, "subject": wanted.subject}
-    times = {"since": wanted.since, "before": wanted.before}
-    found = {name: value for name, value in plain_values.items() if value}
-    return found | {name: value.isoformat() for name, value in times.items() if value}
+def _filter_query(audit_filter: AuditFilter) -> dict[str, str]:
+    plain_values = {"person": audit_filter.person, "what": audit_filter.what, "subject": audit_filter.subject}
+    times = {"since": audit_filter.since, "before": audit_filter.before}
+    parameters = {name: value for name, value in plain_values.items() if value}
+    return parameters | {name: value.isoformat() for name, value in times.items() if value}
 
 
-def _midnight(day: date) -> datetime:
+def _start_of_day(day: date) -> datetime:
     return datetime.combine(day, time(), tzinfo=UTC)

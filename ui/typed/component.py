@@ -11,19 +11,19 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.people import Person
-from web.forms.files import bundle
+from web.forms.files import read_bundle
 
 KEY = "overread-typed"  # one for all pages: it has no input, and carries nothing from page to page
 
 _mount = st.components.v2.component(
     "overread.typed",
-    css=bundle("unsaved-input.css"),
-    js=bundle("unsaved-input.js"),
+    css=read_bundle("unsaved-input.css"),
+    js=read_bundle("unsaved-input.js"),
     isolate_styles=True,
 )
 
 
-def keep_typed(person: Person) -> None:
+def mount_unsaved_input(person: Person) -> None:
     """Mount the component for that person; it removes what another person typed in this tab."""
     with st.container(key=f"{KEY}-place"):
         _mount(key=KEY, data={"person": person.id})

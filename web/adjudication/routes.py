@@ -11,71 +11,71 @@ from domain.errors import NotFound
 from domain.people import Person
 from domain.verdicts import Decision
 from review import service as review
-from review.combining import OWN, combined
-from storage.unit_of_work import reading, unit_of_work
+from review.combining import OWN_VALUE, combine_picks
+from storage.unit_of_work import read_only_session, unit_of_work
 from web.adjudication import schemas
-from web.adjudication.sheet import dispute_data
-from web.drawing.boxes import boxes_drawn
-from web.forms.routes import sending_route
+from web.adjudication.sheet import dispute_to_json
+from web.drawing.boxes import parse_drawn_boxes
+from web.forms.routes import form_route
 
 
-def settle(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_adjudication(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save one adjudication. The same revision sent twice is stored once; a stale revision is refused."""
-    form = schemas.form_from(plain, schemas.AdjudicationForm)
-    with reading() as db:
-        sheet = review.open_dispute(db, person=person, batch_id=form.batch, question_number=form.question)
+    request = schemas.parse_request(plain, schemas.AdjudicationRequest)
+    with read_only_session() as db:
+        sheet = review.open_dispute(db, person=person, batch_id=request.batch, question_number=request.question)
     decision, correction = Decision.REJECT, Correction()
     follows: tuple[int, ...] = ()
-    if form.decision == "reject":
-        follows = tuple(each.person_id for each in sheet.verdicts if each.decision is Decision.REJECT)
+    if request.decision == "reject":
+        follows = tuple(verdict.person_id for verdict in sheet.verdicts if verdict.decision is Decision.REJECT)
     else:
-        own = schemas.own_values(form.own, sheet.question)
-        if form.picks.get("boxes") == OWN:
-            own["boxes"] = boxes_drawn(form.drawings or {}, exam=sheet.exam, machine=sheet.question.boxes)
-        correction, follows = combined(sheet.question, sheet.verdicts, form.picks, own)
+        own = schemas.parse_own_values(request.own, sheet.question)
+        if request.picks.get("boxes") == OWN_VALUE:
+            own["boxes"] = parse_drawn_boxes(request.drawings or {}, exam=sheet.exam, machine=sheet.question.boxes)
+        correction, follows = combine_picks(sheet.question, sheet.verdicts, request.picks, own)
         decision = Decision.ACCEPT if correction.is_empty() else Decision.REVISE
     adjudication = Adjudication(
-        batch_id=form.batch,
-        question_id=form.question,
-        revision=form.revision,
+        batch_id=request.batch,
+        question_id=request.question,
+        revision=request.revision,
         person_id=person.id,
         decision=decision,
         correction=correction,
         follows=follows,
-        reason=form.reason,
+        reason=request.reason,
         given_at=now,
-        image=form.image,
+        image=request.image,
     )
     with unit_of_work() as db:
         review.adjudicate(db, person=person, adjudication=adjudication)
-    with reading() as db:
+    with read_only_session() as db:
         saved = review.open_dispute(
-            db, person=person, batch_id=form.batch, question_number=form.question
+            db, person=person, batch_id=request.batch, question_number=request.question
         ).settled
-    if saved is None or saved.revision < form.revision:
+    if saved is None or saved.revision < request.revision:
         raise NotFound("The settlement can't be read back. Nothing is lost in this window; try again.")
-    return {"revision": saved.revision, "at": saved.given_at, "sheet": next_dispute(person, form.batch)}
+    return {"revision": saved.revision, "at": saved.given_at, "sheet": load_next_dispute(person, request.batch)}
 
 
-def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
+def load_dispute(plain: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
     """Load another dispute; None if no dispute is open."""
-    form = schemas.form_from(plain, schemas.TurnForm)
-    return {"sheet": next_dispute(person, form.batch, question=form.to)}
+    request = schemas.parse_request(plain, schemas.TurnRequest)
+    return {"sheet": load_next_dispute(person, request.batch, question=request.to)}
 
 
-def next_dispute(person: Person, batch_id: int, *, question: int | None = None) -> dict[str, Any] | None:
+def load_next_dispute(person: Person, batch_id: int, *, question: int | None = None) -> dict[str, Any] | None:
     """The form's data of that dispute, or of the batch's first open one; None if there is none."""
-    with reading() as db:
-        listed = review.disputed(db, person=person, batch_id=batch_id)
+    with read_only_session() as db:
+        disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:
-            question = next((each.question_number for each in listed if each.settled is None), None)
+            question = next((dispute.question_number for dispute in disputes if dispute.settled is None), None)
         if question is None:
             return None
         sheet = review.open_dispute(db, person=person, batch_id=batch_id, question_number=question)
-    return dispute_data(sheet, person=person.id, listed=listed)
+    return dispute_to_json(sheet, person=person.id, disputes=disputes)
 
 
 ROUTES = [
-    sending_route("/settling/adjudication", settle),
-    sending_route("/settling/turn", turn),
+    form_route("/settling/adjudication", save_adjudication),
+    form_route("/settling/turn", load_dispute),
 ]

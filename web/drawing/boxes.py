@@ -12,16 +12,16 @@ from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.exams import Exam
 from web.drawing import radiograph_viewer
-from web.drawing.plain_editor import kept, read, surface_for
+from web.drawing.plain_editor import clean_boxes, objects_to_boxes, create_surface
 
 #: The drawn objects by radiograph id: objects of the viewer or of the drawable canvas.
 Drawings = Mapping[str, Sequence[Mapping[str, Any]]]
 
-MOST_BOXES = 200  # on one radiograph
-LONGEST_LABEL = 200  # characters
+MAX_BOXES = 200  # on one radiograph
+MAX_LABEL_LENGTH = 200  # characters
 
 
-def boxes_drawn(
+def parse_drawn_boxes(
     drawings: Drawings, *, exam: Exam, machine: tuple[LabelledBox, ...]
 ) -> tuple[LabelledBox, ...]:
     """All boxes of the exam: those drawn, and the machine's on radiographs that had no canvas.
@@ -34,38 +34,38 @@ def boxes_drawn(
         exam.radiograph(radiograph_id)
     result: list[LabelledBox] = []
     for radiograph in exam.radiographs:
-        here = tuple(each for each in machine if each.radiograph == radiograph.id)
+        machine_here = tuple(labelled_box for labelled_box in machine if labelled_box.radiograph == radiograph.id)
         objects = drawings.get(radiograph.id)
         if objects is None or radiograph.rows is None or radiograph.columns is None:
-            result.extend(here)
+            result.extend(machine_here)
             continue
-        if len(objects) > MOST_BOXES:
-            raise InvalidValue("boxes", f"at most {MOST_BOXES} on one radiograph, not {len(objects)}")
-        if radiograph_viewer.is_viewers(objects):
+        if len(objects) > MAX_BOXES:
+            raise InvalidValue("boxes", f"at most {MAX_BOXES} on one radiograph, not {len(objects)}")
+        if radiograph_viewer.is_from_viewer(objects):
             result.extend(
-                radiograph_viewer.read(
+                radiograph_viewer.objects_to_boxes(
                     objects, radiograph=radiograph.id, rows=radiograph.rows, columns=radiograph.columns
                 )
             )
             continue
-        surface = surface_for(rows=radiograph.rows, columns=radiograph.columns)
-        boxes = read(objects, radiograph=radiograph.id, surface=surface)
-        result.extend(kept(boxes, surface=surface, machine=here))
-    for each in result:
-        if len(each.label) > LONGEST_LABEL and each not in machine:
-            raise InvalidValue("boxes", f"a label has at most {LONGEST_LABEL} characters")
+        surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
+        boxes = objects_to_boxes(objects, radiograph=radiograph.id, surface=surface)
+        result.extend(clean_boxes(boxes, surface=surface, machine=machine_here))
+    for labelled_box in result:
+        if len(labelled_box.label) > MAX_LABEL_LENGTH and labelled_box not in machine:
+            raise InvalidValue("boxes", f"a label has at most {MAX_LABEL_LENGTH} characters")
     return tuple(result)
 
 
-def corrected_boxes(
+def parse_corrected_boxes(
     drawings: Drawings | None, *, exam: Exam, machine: tuple[LabelledBox, ...]
 ) -> tuple[LabelledBox, ...] | None:
     """The boxes for a correction; None if nothing was drawn or the result equals the machine's boxes."""
     if drawings is None:
         return None
-    boxes = boxes_drawn(drawings, exam=exam, machine=machine)
-    return None if sorted(boxes, key=_order) == sorted(machine, key=_order) else boxes
+    boxes = parse_drawn_boxes(drawings, exam=exam, machine=machine)
+    return None if sorted(boxes, key=_sort_key) == sorted(machine, key=_sort_key) else boxes
 
 
-def _order(labelled: LabelledBox) -> tuple[object, ...]:
+def _sort_key(labelled: LabelledBox) -> tuple[object, ...]:
     return (labelled.radiograph, labelled.label, labelled.box.as_tuple())

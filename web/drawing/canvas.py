@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from domain.boxes import LabelledBox
-from web.drawing.plain_editor import FONT_SIZE, OWN_COLOUR, STROKE, Surface, drawn
+from web.drawing.plain_editor import FONT_SIZE, OWN_COLOUR, STROKE, Surface, boxes_to_objects
 
 PACKAGE = "streamlit-drawable-canvas"
 
 
-def canvas_data(
+def canvas_to_json(
     *,
     surface: Surface,
     url: str,
@@ -38,7 +38,7 @@ def canvas_data(
         "canvasWidth": surface.width,
         "canvasHeight": surface.height,
         "drawingMode": "labeled_rect",
-        "initialDrawing": {"objects": drawn(boxes, surface=surface, machine=machine), "background": ""},
+        "initialDrawing": {"objects": boxes_to_objects(boxes, surface=surface, machine=machine), "background": ""},
         "displayRadius": 3,
         "returnImageData": False,
         "disabled": locked,
@@ -50,7 +50,7 @@ def canvas_data(
 
 
 @cache
-def browser_part() -> tuple[Path, Path]:
+def find_browser_files() -> tuple[Path, Path]:
     """The canvas' script and style sheet in the installed package.
 
     Raises:

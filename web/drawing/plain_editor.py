@@ -15,7 +15,7 @@ from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 
 #: Pixels of the longer side of a surface: sharp at twice the usual size on screen.
-LONGEST = 1600
+MAX_SIDE = 1600
 #: Line width of a box on the surface. A click without a drag leaves a box of that size; a very short drag
 #: leaves one of up to twice that size.
 STROKE = 5
@@ -26,9 +26,9 @@ OWN_COLOUR = "#22d3ee"
 MACHINE_DASH = (18, 10)
 #: Largest difference (matrix pixels) of an unchanged box after the round trip: fabric.js writes four
 #: decimals.
-UNTOUCHED = 0.02
+UNCHANGED_TOLERANCE = 0.02
 
-_ORIGIN = {"left": 0.0, "top": 0.0, "center": 0.5, "right": 1.0, "bottom": 1.0}
+_ORIGIN_SHARES = {"left": 0.0, "top": 0.0, "center": 0.5, "right": 1.0, "bottom": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +55,9 @@ class Surface:
         return self.height / self.rows
 
 
-def surface_for(*, rows: int, columns: int) -> Surface:
-    """The surface for a matrix: same aspect ratio, longer side :data:`LONGEST`, whole pixels."""
-    scale = LONGEST / max(rows, columns)
+def create_surface(*, rows: int, columns: int) -> Surface:
+    """The surface for a matrix: same aspect ratio, longer side :data:`MAX_SIDE`, whole pixels."""
+    scale = MAX_SIDE / max(rows, columns)
     return Surface(
         rows=rows,
         columns=columns,
@@ -66,31 +66,31 @@ def surface_for(*, rows: int, columns: int) -> Surface:
     )
 
 
-def drawn(
+def boxes_to_objects(
     boxes: Iterable[LabelledBox], *, surface: Surface, machine: Sequence[LabelledBox] = ()
 ) -> list[dict[str, Any]]:
     """Convert boxes to canvas objects; those that are in ``machine`` get the style of the machine's boxes."""
-    return [_object(each, surface=surface, is_machines=each in machine) for each in boxes]
+    return [_box_to_object(labelled_box, surface=surface, is_machine_box=labelled_box in machine) for labelled_box in boxes]
 
 
-def read(
+def objects_to_boxes(
     objects: Iterable[Mapping[str, Any]], *, radiograph: str, surface: Surface
 ) -> tuple[LabelledBox, ...]:
     """Convert canvas objects to boxes: every labelled rectangle, in order, unclipped.
 
-    The inverse of :func:`drawn`.
+    The inverse of :func:`boxes_to_objects`.
 
     Raises:
         InvalidValue: an object has no usable position or size.
     """
     return tuple(
-        LabelledBox(radiograph=radiograph, label=str(each.get("label", "")), box=_box(each, surface=surface))
-        for each in objects
-        if each.get("type") == "LabeledRect"
+        LabelledBox(radiograph=radiograph, label=str(drawing.get("label", "")), box=_parse_box(drawing, surface=surface))
+        for drawing in objects
+        if drawing.get("type") == "LabeledRect"
     )
 
 
-def kept(
+def clean_boxes(
     boxes: Iterable[LabelledBox], *, surface: Surface, machine: Sequence[LabelledBox] = ()
 ) -> tuple[LabelledBox, ...]:
     """Clean up drawn boxes: clip them to the matrix, drop specks, restore unchanged machine boxes exactly.
@@ -99,23 +99,23 @@ def kept(
     box is not a speck: it was only moved. Coordinates of drawn boxes are rounded to a hundredth of a pixel.
     """
     result = []
-    for each in boxes:
-        untouched = _nearest(each.box, machine)
-        if untouched is not None:
-            result.append(LabelledBox(radiograph=each.radiograph, label=each.label, box=untouched))
+    for labelled_box in boxes:
+        machine_box = _find_unchanged(labelled_box.box, machine)
+        if machine_box is not None:
+            result.append(LabelledBox(radiograph=labelled_box.radiograph, label=labelled_box.label, box=machine_box))
             continue
-        if _is_speck(each.box, surface) and not any(_same_size(each.box, other.box) for other in machine):
+        if _is_speck(labelled_box.box, surface) and not any(_same_size(labelled_box.box, other.box) for other in machine):
             continue
         try:
-            box = each.box.clipped(rows=surface.rows, columns=surface.columns)
+            box = labelled_box.box.clipped(rows=surface.rows, columns=surface.columns)
             box = Box(**{name: round(getattr(box, name), 2) for name in ("x_min", "y_min", "x_max", "y_max")})
         except InvalidValue:
             continue  # entirely outside the image, or thinner than a hundredth of a pixel: dropped
-        result.append(LabelledBox(radiograph=each.radiograph, label=each.label, box=box))
+        result.append(LabelledBox(radiograph=labelled_box.radiograph, label=labelled_box.label, box=box))
     return tuple(result)
 
 
-def _object(labelled: LabelledBox, *, surface: Surface, is_machines: bool) -> dict[str, Any]:
+def _box_to_object(labelled: LabelledBox, *, surface: Surface, is_machine_box: bool) -> dict[str, Any]:
     box = labelled.box
     return {
         "type": "LabeledRect",
@@ -130,8 +130,8 @@ def _object(labelled: LabelledBox, *, surface: Surface, is_machines: bool) -> di
         "scaleY": 1,
         "angle": 0,
         "fill": "rgba(0, 0, 0, 0)",
-        "stroke": MACHINE_COLOUR if is_machines else OWN_COLOUR,
-        "strokeDashArray": list(MACHINE_DASH) if is_machines else None,
+        "stroke": MACHINE_COLOUR if is_machine_box else OWN_COLOUR,
+        "strokeDashArray": list(MACHINE_DASH) if is_machine_box else None,
         "strokeWidth": STROKE,
         "strokeUniform": True,
         "fontSize": FONT_SIZE,
@@ -139,12 +139,12 @@ def _object(labelled: LabelledBox, *, surface: Surface, is_machines: bool) -> di
     }
 
 
-def _box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
+def _parse_box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
     try:
         width = float(drawing["width"]) * float(drawing.get("scaleX", 1))
         height = float(drawing["height"]) * float(drawing.get("scaleY", 1))
-        left = float(drawing["left"]) - _ORIGIN[drawing.get("originX", "left")] * width
-        top = float(drawing["top"]) - _ORIGIN[drawing.get("originY", "top")] * height
+        left = float(drawing["left"]) - _ORIGIN_SHARES[drawing.get("originX", "left")] * width
+        top = float(drawing["top"]) - _ORIGIN_SHARES[drawing.get("originY", "top")] * height
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidValue("boxes", f"a drawn box has no place or size that can be read: {error}") from error
     return Box(
@@ -155,11 +155,11 @@ def _box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
     )
 
 
-def _nearest(box: Box, machine: Sequence[LabelledBox]) -> Box | None:
-    """The machine's box with the same coordinates within :data:`UNTOUCHED`; None if there is none."""
+def _find_unchanged(box: Box, machine: Sequence[LabelledBox]) -> Box | None:
+    """The machine's box with the same coordinates within :data:`UNCHANGED_TOLERANCE`; None if there is none."""
     for other in machine:
         pairs = zip(box.as_tuple(), other.box.as_tuple(), strict=True)
-        if all(abs(a - b) <= UNTOUCHED for a, b in pairs):
+        if all(abs(a - b) <= UNCHANGED_TOLERANCE for a, b in pairs):
             return other.box
     return None
 
@@ -170,4 +170,4 @@ def _is_speck(box: Box, surface: Surface) -> bool:
 
 
 def _same_size(box: Box, other: Box) -> bool:
-    return abs(box.width - other.width) <= UNTOUCHED and abs(box.height - other.height) <= UNTOUCHED
+    return abs(box.width - other.width) <= UNCHANGED_TOLERANCE and abs(box.height - other.height) <= UNCHANGED_TOLERANCE

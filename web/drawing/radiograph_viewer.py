@@ -17,33 +17,33 @@ from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 
 #: The ``type`` of a box that the viewer sends; objects of the drawable canvas have another type.
-BOX = "Box"
+BOX_TYPE = "Box"
 
 
-def pixels_address(exam_number: int, radiograph_id: str) -> str:
+def pixels_url(exam_number: int, radiograph_id: str) -> str:
     """The URL of the stored matrix. The radiograph's id is one segment, whatever characters it contains."""
     return f"/pixels/{exam_number}/{quote(radiograph_id, safe='')}"
 
 
-def facts_address(exam_number: int, radiograph_id: str) -> str:
+def facts_url(exam_number: int, radiograph_id: str) -> str:
     """The URL of the data that the browser needs to display the matrix."""
-    return f"{pixels_address(exam_number, radiograph_id)}/facts"
+    return f"{pixels_url(exam_number, radiograph_id)}/facts"
 
 
-def told(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
+def boxes_to_json(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
     """Convert the boxes of one radiograph to JSON for the viewer."""
-    return [{"type": BOX, "label": each.label, "box": list(each.box.as_tuple())} for each in boxes]
+    return [{"type": BOX_TYPE, "label": labelled_box.label, "box": list(labelled_box.box.as_tuple())} for labelled_box in boxes]
 
 
-def is_viewers(objects: Iterable[Mapping[str, Any]]) -> bool:
+def is_from_viewer(objects: Iterable[Mapping[str, Any]]) -> bool:
     """Whether the drawn objects of a radiograph come from this viewer, not from the plain editor."""
-    return any(each.get("type") == BOX for each in objects)
+    return any(drawing.get("type") == BOX_TYPE for drawing in objects)
 
 
-def read(
+def objects_to_boxes(
     objects: Iterable[Mapping[str, Any]], *, radiograph: str, rows: int, columns: int
 ) -> tuple[LabelledBox, ...]:
-    """Convert the viewer's objects to boxes, the inverse of :func:`told`. Boxes are clipped to the matrix.
+    """Convert the viewer's objects to boxes, the inverse of :func:`boxes_to_json`. Boxes are clipped to the matrix.
 
     Raises:
         InvalidValue: a box without four finite coordinates, with corners in the wrong order, or entirely
@@ -52,17 +52,17 @@ def read(
     return tuple(
         LabelledBox(
             radiograph=radiograph,
-            label=str(each.get("label", "")),
-            box=_box(each.get("box")).clipped(rows=rows, columns=columns),
+            label=str(drawing.get("label", "")),
+            box=_parse_box(drawing.get("box")).clipped(rows=rows, columns=columns),
         )
-        for each in objects
+        for drawing in objects
     )
 
 
-def _box(plain: object) -> Box:
-    if not isinstance(plain, list) or len(plain) != 4 or not all(_is_number(value) for value in plain):
-        raise InvalidValue("boxes", f"a box is four numbers in pixels of the matrix, not {plain!r}")
-    x_min, y_min, x_max, y_max = plain
+def _parse_box(numbers: object) -> Box:
+    if not isinstance(numbers, list) or len(numbers) != 4 or not all(_is_number(value) for value in numbers):
+        raise InvalidValue("boxes", f"a box is four numbers in pixels of the matrix, not {numbers!r}")
+    x_min, y_min, x_max, y_max = numbers
     return Box(x_min=float(x_min), y_min=float(y_min), x_max=float(x_max), y_max=float(y_max))
 
 

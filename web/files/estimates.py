@@ -8,20 +8,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from domain.people import Action, Person, require
-from review.estimates_text import csv_lines
-from review.service import BATCH, GROUPS, estimate_groups, estimate_whole
-from storage.unit_of_work import reading
-from web.requests import json_errors, person_of
+from review.estimates_text import format_csv_rows
+from review.service import BATCH_GROUP, GROUPS, estimate_groups, estimate_dataset
+from storage.unit_of_work import read_only_session
+from web.requests import json_errors, require_person
 
 
 @json_errors
-async def estimates_file(request: Request) -> Response:
+async def download_estimates(request: Request) -> Response:
     """The query names the dataset, and optionally its batches, each as ``batch``."""
-    person = await person_of(request)
+    person = await require_person(request)
     require(person, Action.SEE_PROGRESS)
     dataset = request.query_params.get("dataset", "")
     batches = request.query_params.getlist("batch")
-    text = await run_in_threadpool(_text, person, dataset, batches)
+    text = await run_in_threadpool(_load_csv, person, dataset, batches)
     headers = {
         "Content-Disposition": 'attachment; filename="estimates.csv"',
         "Cache-Control": "no-store",
@@ -29,14 +29,14 @@ async def estimates_file(request: Request) -> Response:
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")
 
 
-def _text(person: Person, dataset: str, batches: list[str]) -> str:
-    with reading() as db:
-        whole = estimate_whole(db, by=person, dataset=dataset, batches=batches or None)
-        parts = [("whole", dataset, whole.estimates.every)]
-        for group in (BATCH, *GROUPS):
-            found = estimate_groups(db, by=person, dataset=dataset, group=group, batches=batches or None)
-            parts += [(group, each.name, each.estimates.every) for each in found]
-    return "".join(csv_lines(parts))
+def _load_csv(person: Person, dataset: str, batches: list[str]) -> str:
+    with read_only_session() as db:
+        dataset_estimates = estimate_dataset(db, by=person, dataset=dataset, batches=batches or None)
+        parts = [("whole", dataset, dataset_estimates.estimates.every)]
+        for group in (BATCH_GROUP, *GROUPS):
+            groups = estimate_groups(db, by=person, dataset=dataset, group=group, batches=batches or None)
+            parts += [(group, part.name, part.estimates.every) for part in groups]
+    return "".join(format_csv_rows(parts))
 
 
-ROUTES = [Route("/files/estimates.csv", estimates_file, methods=["GET"])]
+ROUTES = [Route("/files/estimates.csv", download_estimates, methods=["GET"])]

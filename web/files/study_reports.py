@@ -17,9 +17,9 @@ from starlette.routing import Route
 from domain.errors import NotFound
 from domain.people import Action, Person, require
 from reader_study.report.study_report import StudyReport
-from reader_study.service import kept_report
+from reader_study.service import load_stored_report
 from storage.workspace import current_workspace
-from web.requests import json_errors, person_of
+from web.requests import json_errors, require_person
 
 _MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -30,50 +30,50 @@ _MEDIA_TYPES = {
 
 
 @json_errors
-async def report_file(request: Request) -> Response:
+async def download_report_file(request: Request) -> Response:
     """One file of the report; ``model`` in the query is the model with which the others are compared."""
-    person = await person_of(request)
+    person = await require_person(request)
     path = request.path_params["name"]
-    report = await run_in_threadpool(_report, person, request)
-    text = await run_in_threadpool(_file, report, path)
+    report = await run_in_threadpool(_load_report, person, request)
+    text = await run_in_threadpool(_report_file, report, path)
     name = path.rpartition("/")[2]
     return Response(text, headers=_headers(name), media_type=_MEDIA_TYPES[name.rpartition(".")[2]])
 
 
 @json_errors
-async def whole_report(request: Request) -> Response:
+async def download_report(request: Request) -> Response:
     """All files of the report as a ZIP."""
-    person = await person_of(request)
-    report = await run_in_threadpool(_report, person, request)
-    content = await run_in_threadpool(_zipped, report)
+    person = await require_person(request)
+    report = await run_in_threadpool(_load_report, person, request)
+    content = await run_in_threadpool(_zip_report, report)
     return Response(content, headers=_headers("report.zip"), media_type="application/zip")
 
 
-def _report(person: Person, request: Request) -> StudyReport:
+def _load_report(person: Person, request: Request) -> StudyReport:
     require(person, Action.RUN_STUDY)
-    found = kept_report(
+    report = load_stored_report(
         by=person,
         workspace=current_workspace(),
         digest=request.path_params["digest"],
         model=request.query_params.get("model"),
     )
-    if found is None:
+    if report is None:
         raise NotFound("This report is not kept any more. Open the study and compute its figures again.")
-    return found
+    return report
 
 
-def _file(report: StudyReport, path: str) -> str:
-    from reader_study.report.files import file_of  # noqa: PLC0415 - brings pandas, which a start needs not
+def _report_file(report: StudyReport, path: str) -> str:
+    from reader_study.report.files import render_file  # noqa: PLC0415 - brings pandas, which a start needs not
 
-    return file_of(report, path)
+    return render_file(report, path)
 
 
-def _zipped(report: StudyReport) -> bytes:
-    from reader_study.report.files import files_of  # noqa: PLC0415 - brings pandas, which a start needs not
+def _zip_report(report: StudyReport) -> bytes:
+    from reader_study.report.files import render_files  # noqa: PLC0415 - brings pandas, which a start needs not
 
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, text in files_of(report).items():
+        for path, text in render_files(report).items():
             archive.writestr(zipfile.ZipInfo(f"report/{path}", date_time=(1980, 1, 1, 0, 0, 0)), text)
     return content.getvalue()
 
@@ -86,6 +86,6 @@ def _headers(name: str) -> dict[str, str]:
 
 
 ROUTES = [
-    Route("/files/study-reports/{digest}/report.zip", whole_report, methods=["GET"]),
-    Route("/files/study-reports/{digest}/{name:path}", report_file, methods=["GET"]),
+    Route("/files/study-reports/{digest}/report.zip", download_report, methods=["GET"]),
+    Route("/files/study-reports/{digest}/{name:path}", download_report_file, methods=["GET"]),
 ]

@@ -25,11 +25,11 @@ FINDINGS = (
 BOX_LABELS = (*FINDINGS, *REGIONS)
 
 #: The names of views on screen; the values in files are different.
-VIEWS = {
+VIEW_LABELS = {
     View.PA: "PA",
     View.AP: "AP",
     View.LATERAL: "LATERAL",
     View.OTHER: "other view",
     View.UNKNOWN: "view not stated",
 }
-SEX = {Sex.FEMALE: "female", Sex.MALE: "male", Sex.OTHER: "other"}
+SEX_LABELS = {Sex.FEMALE: "female", Sex.MALE: "male", Sex.OTHER: "other"}

@@ -12,30 +12,30 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from domain.people import Person
-from web.forms.files import MEDIA_TYPES, digest, form_files
-from web.requests import json_answer, json_body, json_errors, person_of, same_origin, same_person
+from web.forms.files import MEDIA_TYPES, form_files_digest, load_form_files
+from web.requests import json_response, read_json_body, json_errors, require_person, require_same_origin, require_same_person
 from web.thread_limits import SAVES
 
-_FOR_A_YEAR = "private, max-age=31536000, immutable"
+_CACHE_FOR_A_YEAR = "private, max-age=31536000, immutable"
 
 #: Handles a request: takes its body as plain JSON, the person and the time; returns the response body.
-Work = Callable[[object, Person, datetime], dict[str, Any]]
+FormHandler = Callable[[object, Person, datetime], dict[str, Any]]
 
 
-async def _form_file(request: Request) -> Response:
+async def _serve_form_file(request: Request) -> Response:
     """A browser file of the forms. Its URL changes with its content, so it may be cached."""
     name = request.path_params["name"]
-    content = form_files().get(name)
-    if content is None or request.path_params["digest"] != digest():
+    content = load_form_files().get(name)
+    if content is None or request.path_params["digest"] != form_files_digest():
         return Response(status_code=404)
     media_type = MEDIA_TYPES[PurePath(name).suffix]
-    return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
+    return Response(content, media_type=media_type, headers={"Cache-Control": _CACHE_FOR_A_YEAR})
 
 
-ROUTES = [Route("/frontend/{digest}/{name}", _form_file, methods=["GET"])]
+ROUTES = [Route("/frontend/{digest}/{name}", _serve_form_file, methods=["GET"])]
 
 
-def sending_route(path: str, work: Work) -> Route:
+def form_route(path: str, handler: FormHandler) -> Route:
     """A POST route for a form, with a JSON response.
 
     It accepts requests only from the app's own pages, and only for the person for whom the page was opened.
@@ -43,10 +43,10 @@ def sending_route(path: str, work: Work) -> Route:
 
     @json_errors
     async def endpoint(request: Request) -> Response:
-        same_origin(request)
-        person = await person_of(request)
-        same_person(request, person)
-        plain = await json_body(request)
-        return json_answer(await SAVES.run(work, plain, person, datetime.now(UTC)))
+        require_same_origin(request)
+        person = await require_person(request)
+        require_same_person(request, person)
+        payload = await read_json_body(request)
+        return json_response(await SAVES.run(handler, payload, person, datetime.now(UTC)))
 
     return Route(path, endpoint, methods=["POST"])

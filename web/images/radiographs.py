@@ -3,7 +3,7 @@
 Streamlit's media files are served without a sign-in, so patient images do not use them. The URL names exam
 and radiograph; access is checked in the database at each request, before anything is read or cached.
 
-``?longest=1200`` limits the longer side (one of ``SIZES``); ``?window=550,1024`` selects another window
+``?longest=1200`` limits the longer side (one of ``ALLOWED_SIZES``); ``?window=550,1024`` selects another window
 (center and width after the modality transform).
 """
 
@@ -23,26 +23,26 @@ from starlette.routing import Route
 
 from domain.errors import InvalidValue, NotAllowed, NotFound
 from domain.people import Action, Person
-from imaging.cache import DiskCache, disk_cache, picture_name
+from imaging.cache import DiskCache, open_disk_cache, picture_cache_name
 from imaging.guarded import GuardedReader
 from imaging.radiograph import Window
-from reader_study.service import reading_image
-from review.service import radiograph_file
+from reader_study.service import load_reading_image
+from review.service import load_radiograph_file
 from review.sheet import StoredImage
-from storage.images.files import image_store
-from storage.unit_of_work import reading
+from storage.images.files import get_image_store
+from storage.unit_of_work import read_only_session
 from storage.workspace import cache_limit, current_workspace
-from web.requests import json_errors, person_of
+from web.requests import json_errors, require_person
 from web.single_flight import SingleFlight
 from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
 #: Permitted lengths of the longer side in pixels; a closed list keeps the cache small.
-SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
-_NUMBER = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
-_WINDOW = re.compile(f"{_NUMBER},{_NUMBER}")
+ALLOWED_SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
+_NUMBER_PATTERN = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
+_WINDOW_PATTERN = re.compile(f"{_NUMBER_PATTERN},{_NUMBER_PATTERN}")
 # A browser may cache its copy, since a reviewer goes back and forth; it must revalidate it before each use.
-_KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
-_FLIGHTS = SingleFlight[bytes]()
+_CACHE_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
+_RENDERINGS = SingleFlight[bytes]()
 
 
 @functools.cache
@@ -54,56 +54,56 @@ def shared_reader() -> GuardedReader:
 
 
 @json_errors
-async def radiograph(request: Request) -> Response:
+async def serve_radiograph(request: Request) -> Response:
     """The image, or 304 if the browser has it already."""
-    person = await person_of(request)
+    person = await require_person(request)
     exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
-    longest, window = _longest(request), _window(request)
-    stored = await PIXEL_LOOKUPS.run(allowed_image, person, exam_number, key)
-    mark = _mark(stored.sha256, longest=longest, window=window)
-    headers = {**_KEEP, "ETag": mark}
-    if has_already(request, mark):
+    longest, window = _parse_longest(request), _parse_window(request)
+    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_number, key)
+    etag = _format_etag(stored.sha256, longest=longest, window=window)
+    headers = {**_CACHE_HEADERS, "ETag": etag}
+    if matches_etag(request, etag):
         return Response(status_code=304, headers=headers)
     name = f"Radiograph {key} of exam {exam_number}"
-    picture = await _kept_picture(stored.sha256, longest=longest, window=window)
+    picture = await _find_cached_picture(stored.sha256, longest=longest, window=window)
     if picture is None:
-        picture = await _FLIGHTS.run(
-            (mark, name),
-            lambda: PIXEL_FETCHES.run(_picture, stored.sha256, name=name, longest=longest, window=window),
+        picture = await _RENDERINGS.run(
+            (etag, name),
+            lambda: PIXEL_FETCHES.run(_render_picture, stored.sha256, name=name, longest=longest, window=window),
         )
     return Response(picture, media_type="image/jpeg", headers=headers)
 
 
-def allowed_image(person: Person, exam_number: int, key: str) -> StoredImage:
+def find_permitted_image(person: Person, exam_number: int, key: str) -> StoredImage:
     """The radiograph's file, for a person who may see it.
 
     Raises:
         NotAllowed, NotFound: the person may not see it; the text reveals nothing about it.
     """
-    with reading() as db:
+    with read_only_session() as db:
         try:
-            return radiograph_file(db, person=person, exam_number=exam_number, radiograph_key=key)
+            return load_radiograph_file(db, person=person, exam_number=exam_number, radiograph_key=key)
         except NotAllowed:
             if not person.may(Action.READ):
                 raise
-        return reading_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+        return load_reading_image(db, person=person, exam_number=exam_number, radiograph_key=key)
 
 
-def has_already(request: Request, mark: str) -> bool:
-    """Whether the browser's ``If-None-Match`` contains the ETag ``mark`` (RFC 9110, 13.1.2)."""
-    stated = request.headers.get("if-none-match", "").split(",")
-    return mark in {part.strip().removeprefix("W/") for part in stated}
+def matches_etag(request: Request, etag: str) -> bool:
+    """Whether the browser's ``If-None-Match`` contains the ETag ``etag`` (RFC 9110, 13.1.2)."""
+    header_parts = request.headers.get("if-none-match", "").split(",")
+    return etag in {part.strip().removeprefix("W/") for part in header_parts}
 
 
 @contextmanager
-def original_file(sha256: str, *, name: str) -> Iterator[Path]:
+def open_original(sha256: str, *, name: str) -> Iterator[Path]:
     """The original as a local file, available within the ``with`` block.
 
     Raises:
         NotFound: the workspace does not have it.
     """
     try:
-        with image_store(current_workspace()).on_disk(sha256) as path:
+        with get_image_store(current_workspace()).on_disk(sha256) as path:
             yield path
     except NotFound as error:
         raise NotFound(f"{name}: its file is missing from the workspace; import the images again.") from error
@@ -111,47 +111,47 @@ def original_file(sha256: str, *, name: str) -> Iterator[Path]:
 
 def shared_cache() -> DiskCache:
     """The disk cache of this workspace for the routes."""
-    return disk_cache(current_workspace().cache, limit=cache_limit())
+    return open_disk_cache(current_workspace().cache, limit=cache_limit())
 
 
-async def _kept_picture(sha256: str, *, longest: int | None, window: Window | None) -> bytes | None:
+async def _find_cached_picture(sha256: str, *, longest: int | None, window: Window | None) -> bytes | None:
     if window is not None:
         return None  # the number of possible windows is unlimited, so these images are not cached
-    return await PIXEL_LOOKUPS.run(lambda: shared_cache().find(picture_name(sha256, longest=longest)))
+    return await PIXEL_LOOKUPS.run(lambda: shared_cache().find(picture_cache_name(sha256, longest_side=longest)))
 
 
-def _picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
-    def make() -> bytes:
-        with original_file(sha256, name=name) as original:
+def _render_picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
+    def render() -> bytes:
+        with open_original(sha256, name=name) as original:
             return shared_reader().picture(original, name=name, window=window, longest=longest)
 
     if window is not None:
-        return make()
-    return shared_cache().find_or_make(picture_name(sha256, longest=longest), make)
+        return render()
+    return shared_cache().find_or_make(picture_cache_name(sha256, longest_side=longest), render)
 
 
-def _longest(request: Request) -> int | None:
-    stated = request.query_params.get("longest")
-    if stated is None:
+def _parse_longest(request: Request) -> int | None:
+    text = request.query_params.get("longest")
+    if text is None:
         return None
-    if stated not in {str(size) for size in SIZES}:
-        raise InvalidValue("longest", f"{stated!r} is none of {', '.join(map(str, SIZES))}")
-    return int(stated)
+    if text not in {str(size) for size in ALLOWED_SIZES}:
+        raise InvalidValue("longest", f"{text!r} is none of {', '.join(map(str, ALLOWED_SIZES))}")
+    return int(text)
 
 
-def _window(request: Request) -> Window | None:
-    stated = request.query_params.get("window")
-    if stated is None:
+def _parse_window(request: Request) -> Window | None:
+    text = request.query_params.get("window")
+    if text is None:
         return None
-    numbers = _WINDOW.fullmatch(stated)
+    numbers = _WINDOW_PATTERN.fullmatch(text)
     if numbers is None or float(numbers[2]) < 1:
-        raise InvalidValue("window", f"{stated!r} is no center and width (at least 1), such as 550,1024")
+        raise InvalidValue("window", f"{text!r} is no center and width (at least 1), such as 550,1024")
     return Window(center=float(numbers[1]), width=float(numbers[2]), name="Chosen")
 
 
-def _mark(sha256: str, *, longest: int | None, window: Window | None) -> str:
-    name = picture_name(sha256, longest=longest)
+def _format_etag(sha256: str, *, longest: int | None, window: Window | None) -> str:
+    name = picture_cache_name(sha256, longest_side=longest)
     return f'"{name}"' if window is None else f'"{name}-{window.center:g}-{window.width:g}"'
 
 
-ROUTES = [Route("/radiographs/{exam_number:int}/{radiograph_key:path}", radiograph, methods=["GET"])]
+ROUTES = [Route("/radiographs/{exam_number:int}/{radiograph_key:path}", serve_radiograph, methods=["GET"])]

@@ -15,120 +15,120 @@ from domain.people import Person
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet
 from records.values import boxes_to_plain
-from storage.unit_of_work import reading, unit_of_work
-from web.drawing.boxes import boxes_drawn
-from web.forms.routes import sending_route
+from storage.unit_of_work import read_only_session, unit_of_work
+from web.drawing.boxes import parse_drawn_boxes
+from web.forms.routes import form_route
 from web.reading import schemas
-from web.reading.sheet import reading_data
-from web.review.schemas import Objects, answer_of
+from web.reading.sheet import reading_sheet_to_json
+from web.review.schemas import CanvasObjects, parse_answer
 
 
-def give_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save one answer. The same revision sent twice is stored once; a stale revision is refused."""
-    form = schemas.form_from(plain, schemas.AnswerForm)
-    boxes = _boxes(form, person, form.drawings, now)
+    request = schemas.parse_request(plain, schemas.AnswerRequest)
+    boxes = _parse_boxes(request, person, request.drawings, now)
     with unit_of_work() as db:
-        studies.give_reading(
+        studies.submit_reading(
             db,
             person=person,
-            study_id=form.study,
-            position=form.position,
-            revision=form.revision,
-            said=studies.Said(
-                answer=answer_of(form.answer),
-                cannot_determine=form.cannot,
-                faulty=form.faulty,
-                confidence=form.confidence,
+            study_id=request.study,
+            position=request.position,
+            revision=request.revision,
+            submitted=studies.SubmittedAnswer(
+                answer=parse_answer(request.answer),
+                cannot_determine=request.cannot,
+                faulty=request.faulty,
+                confidence=request.confidence,
                 boxes=boxes or (),
-                seconds=form.seconds,
-                seconds_looking=form.seconds_looking,
-                seconds_away=form.seconds_away,
-                image=form.image,
+                seconds=request.seconds,
+                seconds_looking=request.seconds_looking,
+                seconds_away=request.seconds_away,
+                image=request.image,
             ),
             now=now,
         )
-    with reading() as db:
-        saved = studies.reading_at(db, person=person, study_id=form.study, position=form.position)
+    with read_only_session() as db:
+        saved = studies.load_reading_at(db, person=person, study_id=request.study, position=request.position)
     if saved is None:
         raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
     return {
         "revision": saved.revision,
         "at": saved.read_at,
-        "sheet": _sheet_after(form, person, now),
+        "sheet": _load_next_sheet(request, person, now),
     }
 
 
-def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the current input; boxes are stored in pixels of the matrix."""
-    form = schemas.form_from(plain, schemas.DraftForm)
-    boxes = _boxes(form, person, form.body.drawings, now)
+    request = schemas.parse_request(plain, schemas.DraftRequest)
+    boxes = _parse_boxes(request, person, request.body.drawings, now)
     with unit_of_work() as db:
-        revision = studies.keep_reading_draft(
+        revision = studies.save_reading_draft(
             db,
             person=person,
-            study_id=form.study,
-            position=form.position,
-            revision=form.revision,
-            body=schemas.plain_entry(form.body, boxes=None if boxes is None else boxes_to_plain(boxes)),
+            study_id=request.study,
+            position=request.position,
+            revision=request.revision,
+            body=schemas.entry_to_json(request.body, boxes=None if boxes is None else boxes_to_plain(boxes)),
             now=now,
         )
     return {"revision": revision, "at": now}
 
 
-def record_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the time spent on the case so far."""
-    form = schemas.form_from(plain, schemas.TimeForm)
+    request = schemas.parse_request(plain, schemas.TimeRequest)
     with unit_of_work() as db:
         studies.record_reading_time(
             db,
             person=person,
-            study_id=form.study,
-            position=form.position,
-            seconds=form.seconds,
-            seconds_looking=form.seconds_looking,
-            seconds_away=form.seconds_away,
+            study_id=request.study,
+            position=request.position,
+            seconds=request.seconds,
+            seconds_looking=request.seconds_looking,
+            seconds_away=request.seconds_away,
             now=now,
         )
     return {"at": now}
 
 
-def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def load_case(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load another case; None if there is none now. The page states the reason."""
-    form = schemas.form_from(plain, schemas.TurnForm)
-    with reading() as db:
-        found = studies.open_case(db, person=person, study_id=form.study, position=form.to, now=now)
-    return {"sheet": reading_data(found, person=person.id) if isinstance(found, ReadingSheet) else None}
+    request = schemas.parse_request(plain, schemas.TurnRequest)
+    with read_only_session() as db:
+        case_or_stop = studies.open_case(db, person=person, study_id=request.study, position=request.to, now=now)
+    return {"sheet": reading_sheet_to_json(case_or_stop, person=person.id) if isinstance(case_or_stop, ReadingSheet) else None}
 
 
-def _sheet_after(form: schemas.AnswerForm, person: Person, now: datetime) -> dict[str, Any] | None:
+def _load_next_sheet(request: schemas.AnswerRequest, person: Person, now: datetime) -> dict[str, Any] | None:
     """A training case again, now with its feedback; otherwise the next case."""
     try:
-        with reading() as db:
-            here = studies.is_training(db, person=person, study_id=form.study, position=form.position)
-            found = studies.open_case(
-                db, person=person, study_id=form.study, position=form.position if here else None, now=now
+        with read_only_session() as db:
+            is_training = studies.is_training_case(db, person=person, study_id=request.study, position=request.position)
+            case_or_stop = studies.open_case(
+                db, person=person, study_id=request.study, position=request.position if is_training else None, now=now
             )
     except DomainError:
         return None  # the answer is saved; the page's next run shows the problem
-    return reading_data(found, person=person.id) if isinstance(found, ReadingSheet) else None
+    return reading_sheet_to_json(case_or_stop, person=person.id) if isinstance(case_or_stop, ReadingSheet) else None
 
 
-def _boxes(
-    form: schemas.CaseForm, person: Person, drawings: dict[str, Objects] | None, now: datetime
+def _parse_boxes(
+    request: schemas.CaseRequest, person: Person, drawings: dict[str, CanvasObjects] | None, now: datetime
 ) -> tuple[LabelledBox, ...] | None:
     """The drawn boxes in pixels of the matrix; None if nothing was drawn."""
     if drawings is None:
         return None
-    with reading() as db:
-        found = studies.open_case(db, person=person, study_id=form.study, position=form.position, now=now)
-    if not isinstance(found, ReadingSheet):
+    with read_only_session() as db:
+        case_or_stop = studies.open_case(db, person=person, study_id=request.study, position=request.position, now=now)
+    if not isinstance(case_or_stop, ReadingSheet):
         return None
-    return boxes_drawn(drawings, exam=found.exam, machine=())
+    return parse_drawn_boxes(drawings, exam=case_or_stop.exam, machine=())
 
 
 ROUTES = [
-    sending_route("/reading/answer", give_answer),
-    sending_route("/reading/draft", keep_draft),
-    sending_route("/reading/time", record_time),
-    sending_route("/reading/turn", turn),
+    form_route("/reading/answer", save_answer),
+    form_route("/reading/draft", save_draft),
+    form_route("/reading/time", save_time),
+    form_route("/reading/turn", load_case),
 ]

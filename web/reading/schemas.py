@@ -8,35 +8,35 @@ import msgspec
 
 from domain.image_display import ImageDisplay
 from web.review.schemas import (
-    NOT_SAID,
-    DrawingsForm,
+    DEFAULT_IMAGE_DISPLAY,
+    DrawingsBody,
     Number,
-    Objects,
-    PlainAnswer,
+    CanvasObjects,
+    AnswerJson,
     Rating,
     Seconds,
     Text,
-    form_from,
+    parse_request,
 )
 
-__all__ = ["AnswerForm", "CaseForm", "DraftForm", "DrawingsForm", "TimeForm", "TurnForm", "form_from"]
+__all__ = ["AnswerRequest", "CaseRequest", "DraftRequest", "DrawingsBody", "TimeRequest", "TurnRequest", "parse_request"]
 
 
-class CaseForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CaseRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields of every request: the study, and the position in the reader's order."""
 
     study: Number
     position: Number
 
 
-class TurnForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TurnRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request for another case: the one at a position, or the next open one."""
 
     study: Number
     to: Number | None
 
 
-class TimeForm(CaseForm, frozen=True):
+class TimeRequest(CaseRequest, frozen=True):
     """Time spent on the case so far."""
 
     seconds: Seconds
@@ -44,37 +44,37 @@ class TimeForm(CaseForm, frozen=True):
     seconds_away: Seconds
 
 
-class EntryForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class EntryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Input that has not been submitted as an answer."""
 
-    answer: PlainAnswer | None = None
+    answer: AnswerJson | None = None
     cannot: bool = False
     confidence: Rating | None = None
     faulty: Text = ""
-    drawings: dict[str, Objects] | None = None
+    drawings: dict[str, CanvasObjects] | None = None
 
 
-class DraftForm(CaseForm, frozen=True):
+class DraftRequest(CaseRequest, frozen=True):
     """The current input; ``revision`` is the latest one that the form knows."""
 
     part: Annotated[str, msgspec.Meta(pattern="^entry$")]
     revision: Annotated[int, msgspec.Meta(ge=0)]
-    body: EntryForm
+    body: EntryBody
 
 
-class AnswerForm(TimeForm, frozen=True):
+class AnswerRequest(TimeRequest, frozen=True):
     """The answer: positions of the displayed options, text, or None. ``revision`` is its new revision."""
 
     revision: Number
-    answer: PlainAnswer | None
+    answer: AnswerJson | None
     cannot: bool
     confidence: Rating | None
     faulty: Text
-    drawings: dict[str, Objects] | None
-    image: ImageDisplay = NOT_SAID
+    drawings: dict[str, CanvasObjects] | None
+    image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
-def plain_entry(entry: EntryForm, *, boxes: list[dict[str, Any]] | None) -> dict[str, Any]:
+def entry_to_json(entry: EntryBody, *, boxes: list[dict[str, Any]] | None) -> dict[str, Any]:
     """The input as a draft stores it, with boxes in pixels of the matrix."""
     return {
         "answer": entry.answer,

@@ -7,7 +7,7 @@ import re
 _IMAGE = re.compile(r"!(?=\[)")
 
 
-def without_images(markdown: str) -> str:
+def replace_images_by_links(markdown: str) -> str:
     """The guideline with its images replaced by links.
 
     A remote image would reveal to its host who opened the page and when.

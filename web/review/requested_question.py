@@ -11,33 +11,33 @@ from typing import Any, Literal
 from sqlmodel import Session
 
 from domain.people import Person
-from review.service import ReviewPage, last_judged, next_open
-from web.review.sheet import sheet_data
+from review.service import ReviewPage, load_last_judged, find_next_open
+from web.review.sheet import review_sheet_to_json
 
 #: "next": the open question after the current one; "last": the one judged last; otherwise a question's
 #: number.
-Where = Literal["next", "last"] | int
+QuestionTarget = Literal["next", "last"] | int
 
 
-def question_wanted(
-    db: Session, *, person: Person, batch_id: int, where: Where | None, after: int | None
+def resolve_question(
+    db: Session, *, person: Person, batch_id: int, target: QuestionTarget | None, after: int | None
 ) -> int | None:
     """The number of the requested question; None stands for the first open one.
 
     ``after`` is the question that the person leaves.
     """
-    if where == "last":
-        return last_judged(db, person=person, batch_id=batch_id)
-    if where == "next":
-        return None if after is None else next_open(db, person=person, batch_id=batch_id, after=after)
-    return where
+    if target == "last":
+        return load_last_judged(db, person=person, batch_id=batch_id)
+    if target == "next":
+        return None if after is None else find_next_open(db, person=person, batch_id=batch_id, after=after)
+    return target
 
 
-def form_data(page: ReviewPage, *, person: Person, turn: int = 0) -> dict[str, Any]:
+def review_page_to_json(page: ReviewPage, *, person: Person, turn: int = 0) -> dict[str, Any]:
     """The form's data for a question; for ``turn`` see ``sheet_data``."""
-    return sheet_data(
+    return review_sheet_to_json(
         page.sheet,
-        veil=page.veil,
+        id_mask=page.veil,
         person=person.id,
         batches=page.batches,
         any_judged=page.any_judged,

@@ -18,19 +18,19 @@ from domain.people import Person
 from records.values import boxes_to_plain
 from review import service as review
 from review.sheet import ReviewSheet
-from storage.unit_of_work import reading, unit_of_work
-from web.drawing.boxes import boxes_drawn, corrected_boxes
-from web.forms.routes import sending_route
+from storage.unit_of_work import read_only_session, unit_of_work
+from web.drawing.boxes import parse_drawn_boxes, parse_corrected_boxes
+from web.forms.routes import form_route
 from web.review import schemas
-from web.review.claims import claim
-from web.review.requested_question import Where, form_data, question_wanted
+from web.review.claims import claim_question
+from web.review.requested_question import QuestionTarget, review_page_to_json, resolve_question
 
 #: Milliseconds that a save waits for other writers: less than the form waits for the response (10 s), so that
 #: the form can show the reason, and nothing is saved after the form has given up. Requests that the form
 #: repeats by itself wait less.
-_PATIENCE_MS, _SOON_MS = 8_000, 2_000
+_SAVE_PATIENCE_MS, _DRAFT_PATIENCE_MS = 8_000, 2_000
 
-F = TypeVar("F", bound=schemas.Form)
+F = TypeVar("F", bound=schemas.QuestionRequest)
 
 
 def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -40,173 +40,173 @@ def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]
     the batch has a shared queue, the next question is claimed in a separate transaction: otherwise two people
     who each wait for the other's question would deadlock.
     """
-    form = schemas.form_from(plain, schemas.VerdictForm)
-    shown: dict[str, Any] | None = None
-    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
-        held, asked = review.open_to_judge(
-            db, person=person, batch_id=form.batch, shown=form.question, now=now
+    request = schemas.parse_request(plain, schemas.VerdictRequest)
+    next_sheet: dict[str, Any] | None = None
+    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+        held_question, opened_question = review.lock_for_verdict(
+            db, person=person, batch_id=request.batch, masked_number=request.question, now=now
         )
-        form = msgspec.structs.replace(form, question=held.assigned.question_number)
-        machine = asked.question.boxes if asked.question is not None else ()
-        boxes = corrected_boxes(form.drawings, exam=asked.exam, machine=machine)
-        verdict = schemas.verdict_of(form, person=person, boxes=boxes, now=now)
-        saved = review.give_verdict(db, verdict=verdict, person=person, held=held, asked=asked)
-        if held.queue is None:
-            shown = _page_after(db, held, person, now)
-    if held.queue is not None:
-        shown = _sheet_after(form, person, now, to="next")
-    return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "sheet": shown}
+        request = msgspec.structs.replace(request, question=held_question.assigned.question_number)
+        machine = opened_question.question.boxes if opened_question.question is not None else ()
+        boxes = parse_corrected_boxes(request.drawings, exam=opened_question.exam, machine=machine)
+        verdict = schemas.build_verdict(request, person=person, boxes=boxes, now=now)
+        saved = review.save_verdict(db, verdict=verdict, person=person, locked=held_question, loaded_question=opened_question)
+        if held_question.queue is None:
+            next_sheet = _load_page_after(db, held_question, person, now)
+    if held_question.queue is not None:
+        next_sheet = _load_next_sheet(request, person, now, target="next")
+    return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "sheet": next_sheet}
 
 
-def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the current input: text, ratings and boxes. Boxes are stored in pixels of the matrix."""
-    form = _form(plain, schemas.DraftForm)
-    with unit_of_work(patience_ms=_SOON_MS) as db:
-        body: object = form.body
-        if form.part == "boxes":
-            drawings = schemas.form_from(form.body, schemas.DrawingsForm).drawings
-            exam, machine = review.drawn_on(db, person=person, batch_id=form.batch, question=form.question)
-            body = boxes_to_plain(boxes_drawn(drawings, exam=exam, machine=machine))
-        revision = review.keep_draft(
+    request = _parse_request(plain, schemas.DraftRequest)
+    with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
+        body: object = request.body
+        if request.part == "boxes":
+            drawings = schemas.parse_request(request.body, schemas.DrawingsBody).drawings
+            exam, machine = review.load_exam_for_drawing(db, person=person, batch_id=request.batch, question=request.question)
+            body = boxes_to_plain(parse_drawn_boxes(drawings, exam=exam, machine=machine))
+        revision = review.save_draft(
             db,
             person=person,
-            batch_id=form.batch,
-            question_number=form.question,
-            part=form.part,
-            revision=form.revision,
+            batch_id=request.batch,
+            question_number=request.question,
+            part=request.part,
+            revision=request.revision,
             body=body,
             now=now,
         )
     return {"revision": revision, "at": now}
 
 
-def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_own_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the reviewer's own answer; from now on the key may be loaded."""
-    form = _form(plain, schemas.OwnAnswerForm)
-    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
-        review.commit_own_answer(
+    request = _parse_request(plain, schemas.OwnAnswerRequest)
+    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+        review.save_own_answer(
             db,
             person=person,
-            batch_id=form.batch,
-            question_number=form.question,
-            answer=schemas.answer_of(form.answer),
-            confidence=form.confidence,
-            image=form.image,
+            batch_id=request.batch,
+            question_number=request.question,
+            answer=schemas.parse_answer(request.answer),
+            confidence=request.confidence,
+            image=request.image,
             now=now,
         )
-    with reading() as db:
-        saved = _sheet(db, form, person, now).own_answer
+    with read_only_session() as db:
+        saved = _open_sheet(db, request, person, now).own_answer
     if saved is None:
         raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
-    return {"at": saved.committed_at, "sheet": _sheet_after(form, person, now, to=form.question)}
+    return {"at": saved.committed_at, "sheet": _load_next_sheet(request, person, now, target=request.question)}
 
 
-def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Skip the question, with a reason."""
-    form = _form(plain, schemas.SkipForm)
-    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
+    request = _parse_request(plain, schemas.SkipRequest)
+    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
         review.skip_question(
             db,
             person=person,
-            batch_id=form.batch,
-            question_number=form.question,
-            reason=form.reason,
+            batch_id=request.batch,
+            question_number=request.question,
+            reason=request.reason,
             now=now,
         )
-    return {"at": now, "sheet": _sheet_after(form, person, now, to="next")}
+    return {"at": now, "sheet": _load_next_sheet(request, person, now, target="next")}
 
 
-def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_look_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the time spent on the question so far."""
-    form = _form(plain, schemas.LookForm)
-    with unit_of_work(patience_ms=_SOON_MS) as db:
+    request = _parse_request(plain, schemas.LookRequest)
+    with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
         # Refused if the question was unassigned; the form then removes its images.
-        review.check_theirs(db, person=person, batch_id=form.batch, question=form.question)
-        review.record_look(
+        review.check_question_access(db, person=person, batch_id=request.batch, question=request.question)
+        review.record_viewing_times(
             db,
             person=person,
-            batch_id=form.batch,
-            question_number=form.question,
-            seconds=form.seconds,
-            seconds_looking=form.seconds_looking,
-            seconds_away=form.seconds_away,
+            batch_id=request.batch,
+            question_number=request.question,
+            seconds=request.seconds,
+            seconds_looking=request.seconds_looking,
+            seconds_away=request.seconds_away,
             now=now,
         )
     return {"at": now}
 
 
-def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_report_opening(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Fix the rating of image alignment; from now on the sheet contains the report."""
-    form = _form(plain, schemas.ReportForm)
-    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
+    request = _parse_request(plain, schemas.ReportRequest)
+    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
         review.open_report(
             db,
             person=person,
-            batch_id=form.batch,
-            question_number=form.question,
-            image_alignment=form.image_alignment,
-            image=form.image,
+            batch_id=request.batch,
+            question_number=request.question,
+            image_alignment=request.image_alignment,
+            image=request.image,
             now=now,
         )
-    return {"at": now, "sheet": _sheet_after(form, person, now, to=form.question)}
+    return {"at": now, "sheet": _load_next_sheet(request, person, now, target=request.question)}
 
 
-def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def load_question(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load another question: the next open one, the one judged last, or one by its number."""
-    form = _form(plain, schemas.TurnForm)
-    return {"sheet": _sheet_after(form, person, now, to=form.to)}
+    request = _parse_request(plain, schemas.TurnRequest)
+    return {"sheet": _load_next_sheet(request, person, now, target=request.to)}
 
 
-def _form(plain: object, kind: type[F]) -> F:
+def _parse_request(payload: object, schema: type[F]) -> F:
     """Parse the request, and replace masked question numbers by the real ones."""
-    form = schemas.form_from(plain, kind)
-    with reading() as db:
-        veil = review.veil(db, batch_id=form.batch)
-    if veil.secret is None:
-        return form
-    meant: dict[str, Any] = {"question": veil.meant(form.question)}
-    if isinstance(form, schemas.TurnForm) and isinstance(form.to, int):
-        meant["to"] = veil.meant(form.to)
-    return msgspec.structs.replace(form, **meant)
+    request = schemas.parse_request(payload, schema)
+    with read_only_session() as db:
+        id_mask = review.load_id_mask(db, batch_id=request.batch)
+    if id_mask.secret is None:
+        return request
+    real_numbers: dict[str, Any] = {"question": id_mask.meant(request.question)}
+    if isinstance(request, schemas.TurnRequest) and isinstance(request.to, int):
+        real_numbers["to"] = id_mask.meant(request.to)
+    return msgspec.structs.replace(request, **real_numbers)
 
 
-def _sheet(db: Session, form: schemas.Form, person: Person, now: datetime) -> ReviewSheet:
-    sheet = review.open_sheet(db, person=person, batch_id=form.batch, question=form.question, now=now)
+def _open_sheet(db: Session, request: schemas.QuestionRequest, person: Person, now: datetime) -> ReviewSheet:
+    sheet = review.load_sheet(db, person=person, batch_id=request.batch, question=request.question, now=now)
     if sheet is None:
         raise NotFound("The question is not there any more. Open the batch again.")
     return sheet
 
 
-def _sheet_after(form: schemas.Form, person: Person, now: datetime, *, to: Where) -> dict[str, Any] | None:
+def _load_next_sheet(request: schemas.QuestionRequest, person: Person, now: datetime, *, target: QuestionTarget) -> dict[str, Any] | None:
     """The data of the next question; None if there is none, or if an error prevents it from being shown."""
     try:
-        if to == "next":
-            claim(person, form.batch, after=form.question, now=now)
-        with reading() as db:
-            question = question_wanted(db, person=person, batch_id=form.batch, where=to, after=form.question)
-            page = review.open_page(db, person=person, batch_id=form.batch, question=question, now=now)
-            return None if page is None else form_data(page, person=person)
+        if target == "next":
+            claim_question(person, request.batch, after=request.question, now=now)
+        with read_only_session() as db:
+            question = resolve_question(db, person=person, batch_id=request.batch, target=target, after=request.question)
+            page = review.load_page(db, person=person, batch_id=request.batch, question=question, now=now)
+            return None if page is None else review_page_to_json(page, person=person)
     except DomainError:
         return None  # the input is saved; the page's next run shows the problem
 
 
-def _page_after(
-    db: Session, held: review.HeldQuestion, person: Person, now: datetime
+def _load_page_after(
+    db: Session, held_question: review.LockedQuestion, person: Person, now: datetime
 ) -> dict[str, Any] | None:
-    """The data of the question after a judged one; None as for ``_sheet_after``."""
+    """The data of the question after a judged one; None as for ``_load_next_sheet``."""
     try:
-        page = review.page_after(db, person=person, place=held.place, left=held.assigned, now=now)
+        page = review.load_page_after(db, person=person, reviewer_batch=held_question.place, left_question=held_question.assigned, now=now)
     except DomainError:
         return None
-    return None if page is None else form_data(page, person=person)
+    return None if page is None else review_page_to_json(page, person=person)
 
 
 ROUTES = [
-    sending_route("/judging/verdict", save_verdict),
-    sending_route("/judging/draft", keep_draft),
-    sending_route("/judging/own-answer", commit_own_answer),
-    sending_route("/judging/skip", skip),
-    sending_route("/judging/look", look),
-    sending_route("/judging/report", open_report),
-    sending_route("/judging/turn", turn),
+    form_route("/judging/verdict", save_verdict),
+    form_route("/judging/draft", save_draft),
+    form_route("/judging/own-answer", save_own_answer),
+    form_route("/judging/skip", save_skip),
+    form_route("/judging/look", save_look_time),
+    form_route("/judging/report", save_report_opening),
+    form_route("/judging/turn", load_question),
 ]

@@ -6,59 +6,59 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-from domain.batches import BatchState, Parts
+from domain.batches import BatchState, FormScope
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
-from domain.questions import Question, answer_text
-from domain.ratings import RATING_NAMES, RATINGS, VALUES
+from domain.questions import Question, format_answer
+from domain.ratings import RATING_IDS, RATINGS, RATING_VALUES
 from domain.verdicts import FLAGS, ErrorKind, Opinion
 from domain.vocabulary import Choice, Difficulty, Task
 from records.questions import QUESTION_FIELDS
 from records.values import boxes_from_plain, to_plain
 from records.verdicts import opinion_to_plain
-from review.rules import asked_ratings
-from review.sheet import BatchForReviewer, ReviewSheet
-from review.veil import Veil
-from web.drawing.canvas import canvas_data
-from web.drawing.plain_editor import LONGEST, drawn, surface_for
-from web.drawing.radiograph_viewer import facts_address, pixels_address, told
-from web.forms.labels import BOX_LABELS, SEX, VIEWS
-from web.review.schemas import CorrectionForm
+from review.rules import list_required_ratings
+from review.sheet import BatchListItem, ReviewSheet
+from review.veil import IdMask
+from web.drawing.canvas import canvas_to_json
+from web.drawing.plain_editor import MAX_SIDE, boxes_to_objects, create_surface
+from web.drawing.radiograph_viewer import facts_url, pixels_url, boxes_to_json
+from web.forms.labels import BOX_LABELS, SEX_LABELS, VIEW_LABELS
+from web.review.schemas import CorrectionBody
 
 #: An underscore and the letter after it, for the conversion of field names to camel case.
 _CAMEL = re.compile("_([a-z])")
-_RATINGS = {each.id: each for each in RATINGS}
-_AGE = re.compile(r"(\d{1,3})([YMWD]?)")
+_SCALES_BY_ID = {scale.id: scale for scale in RATINGS}
+_AGE_PATTERN = re.compile(r"(\d{1,3})([YMWD]?)")
 _AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
 
 
-def sheet_data(
+def review_sheet_to_json(
     sheet: ReviewSheet,
     *,
-    veil: Veil,
+    id_mask: IdMask,
     person: int,
-    batches: list[BatchForReviewer],
+    batches: list[BatchListItem],
     any_judged: bool,
     turn: int,
 ) -> dict[str, Any]:
     """All data that the form needs for one question. While the sheet is blind, it contains no key.
 
     Args:
-        veil: maps the batch's question numbers to the numbers sent to the browser.
+        id_mask: maps the batch's question numbers to the numbers sent to the browser.
         person: number of the reviewer; the form sends it with everything that it saves.
         turn: number of the form's request that this answers; 0 for a new page.
     """
     settings, question = sheet.batch.settings, sheet.question
-    last = sheet.last_verdict
+    last_verdict = sheet.last_verdict
     return {
         "turn": turn,
         "person": person,
         "batch": sheet.batch.id,
         "batchName": sheet.batch.name,
         "batches": [
-            {"id": each.batch.id, "name": each.batch.name, "left": each.place.left} for each in batches
+            {"id": own_batch.batch.id, "name": own_batch.batch.name, "left": own_batch.place.left} for own_batch in batches
         ],
-        "question": veil.shown(sheet.question_number),
+        "question": id_mask.shown(sheet.question_number),
         "open": sheet.batch.state is BatchState.OPEN,
         "blind": sheet.blind,
         "guideline": bool(settings.guideline.strip()),
@@ -69,33 +69,33 @@ def sheet_data(
             "total": sheet.place.total,
             "position": sheet.place.position,
         },
-        "previous": sheet.previous and veil.shown(sheet.previous),
-        "next": sheet.next and veil.shown(sheet.next),
+        "previous": sheet.previous and id_mask.shown(sheet.previous),
+        "next": sheet.next and id_mask.shown(sheet.next),
         "anyJudged": any_judged,
         "skipped": sheet.skipped,
-        "patient": _patient(sheet),
-        "radiographs": _radiographs(sheet),
-        "prefetch": [radiograph_address(exam, key) for exam, key in sheet.upcoming_images],
+        "patient": _patient_to_json(sheet),
+        "radiographs": _radiographs_to_json(sheet),
+        "prefetch": [radiograph_url(exam, key) for exam, key in sheet.upcoming_images],
         "upcoming": [
-            {"pixels": pixels_address(exam, key), "facts": facts_address(exam, key)}
+            {"pixels": pixels_url(exam, key), "facts": facts_url(exam, key)}
             for exam, key in sheet.upcoming_images
         ],
         "stem": sheet.stem_only.stem,
         "options": list(sheet.stem_only.options),
         "format": str(sheet.stem_only.format),
-        "full": _full(question, called=_called(sheet, veil)) if question else None,
-        "ownAnswer": _own_answer(sheet),
-        "report": _report(sheet),
+        "full": _question_to_json(question, displayed_id=_displayed_id(sheet, id_mask)) if question else None,
+        "ownAnswer": _own_answer_to_json(sheet),
+        "report": _report_to_json(sheet),
         "fixedAlignment": sheet.fixed_alignment,
         "last": None
-        if last is None
+        if last_verdict is None
         else {
-            "revision": last.revision,
-            "decision": str(last.decision),
-            "at": last.given_at.isoformat(),
-            "opinion": _opinion(last.opinion),
+            "revision": last_verdict.revision,
+            "decision": str(last_verdict.decision),
+            "at": last_verdict.given_at.isoformat(),
+            "opinion": _opinion_to_json(last_verdict.opinion),
         },
-        "revision": (last.revision if last else 0) + 1,
+        "revision": (last_verdict.revision if last_verdict else 0) + 1,
         "drafts": {
             part: {"revision": revision, "body": body} for part, (revision, body) in sheet.drafts.items()
         },
@@ -104,172 +104,172 @@ def sheet_data(
             "seconds_looking": sheet.look.seconds_looking,
             "seconds_away": sheet.look.seconds_away,
         },
-        "asks": _asks(sheet),
-        "scales": _scales(),
-        "labels": _labels(question),
+        "asks": _requested_parts(sheet),
+        "scales": _scales_to_json(),
+        "labels": _offered_labels(question),
     }
 
 
-def _labels(question: Question | None) -> list[str]:
+def _offered_labels(question: Question | None) -> list[str]:
     """The labels on offer for boxes, the question's own first; a blind sheet leaves those out."""
-    own = [each.label for each in question.boxes if each.label] if question else []
+    own = [box.label for box in question.boxes if box.label] if question else []
     return list(dict.fromkeys([*own, *BOX_LABELS]))
 
 
-def radiograph_address(exam_number: int, radiograph_id: str) -> str:
+def radiograph_url(exam_number: int, radiograph_id: str) -> str:
     """The URL of the image; the route checks access again."""
-    return f"/radiographs/{exam_number}/{quote(radiograph_id, safe='/')}?longest={LONGEST}"
+    return f"/radiographs/{exam_number}/{quote(radiograph_id, safe='/')}?longest={MAX_SIDE}"
 
 
-def age_in_words(age: str) -> str:
+def format_age(age: str) -> str:
     """The age for display: "061Y" (DICOM's age string, PS3.5 6.2) or "61" becomes "61 years"."""
-    found = _AGE.fullmatch(age.strip())
-    if found is None:
+    match = _AGE_PATTERN.fullmatch(age.strip())
+    if match is None:
         return age
-    return f"{int(found[1])} {_AGE_UNITS[found[2] or 'Y']}"
+    return f"{int(match[1])} {_AGE_UNITS[match[2] or 'Y']}"
 
 
-def _patient(sheet: ReviewSheet) -> dict[str, str | None]:
+def _patient_to_json(sheet: ReviewSheet) -> dict[str, str | None]:
     exam = sheet.exam
     return {
-        "age": exam.age and age_in_words(exam.age),
-        "sex": None if exam.sex is None else SEX[exam.sex],
+        "age": exam.age and format_age(exam.age),
+        "sex": None if exam.sex is None else SEX_LABELS[exam.sex],
         "indication": exam.indication,
     }
 
 
-def _radiographs(sheet: ReviewSheet) -> list[dict[str, Any]]:
-    machine = sheet.question.boxes if sheet.question else ()
-    shown, touched = _boxes_now(sheet)
+def _radiographs_to_json(sheet: ReviewSheet) -> list[dict[str, Any]]:
+    machine_boxes = sheet.question.boxes if sheet.question else ()
+    current_boxes, touched = _current_boxes(sheet)
     return [
-        _radiograph(sheet, each, machine=machine, shown=shown, touched=touched)
-        for each in sheet.exam.radiographs
+        _radiograph_to_json(sheet, radiograph, machine_boxes=machine_boxes, current_boxes=current_boxes, touched=touched)
+        for radiograph in sheet.exam.radiographs
     ]
 
 
-def _boxes_now(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
+def _current_boxes(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
     """The initial boxes (draft, last verdict or question), and whether they may differ from the machine's."""
     if sheet.question is None:
         return (), False
     if "boxes" in sheet.drafts:
         return boxes_from_plain(sheet.drafts["boxes"][1]), True
-    last = sheet.last_verdict
-    if last is not None and last.opinion.correction.boxes is not None:
-        return last.opinion.correction.boxes, True
+    last_verdict = sheet.last_verdict
+    if last_verdict is not None and last_verdict.opinion.correction.boxes is not None:
+        return last_verdict.opinion.correction.boxes, True
     return sheet.question.boxes, False
 
 
-def _radiograph(
+def _radiograph_to_json(
     sheet: ReviewSheet,
     radiograph: Radiograph,
     *,
-    machine: tuple[LabelledBox, ...],
-    shown: tuple[LabelledBox, ...],
+    machine_boxes: tuple[LabelledBox, ...],
+    current_boxes: tuple[LabelledBox, ...],
     touched: bool,
 ) -> dict[str, Any]:
-    plain: dict[str, Any] = {"id": radiograph.id, "view": VIEWS[radiograph.view], "canvas": None}
+    data: dict[str, Any] = {"id": radiograph.id, "view": VIEW_LABELS[radiograph.view], "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
-        return plain
-    surface = surface_for(rows=radiograph.rows, columns=radiograph.columns)
-    machine_here = tuple(each for each in machine if each.radiograph == radiograph.id)
-    shown_here = tuple(each for each in shown if each.radiograph == radiograph.id)
-    url = radiograph_address(sheet.exam_number, radiograph.id)
-    plain |= {
+        return data
+    surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
+    machine_here = tuple(labelled_box for labelled_box in machine_boxes if labelled_box.radiograph == radiograph.id)
+    current_here = tuple(labelled_box for labelled_box in current_boxes if labelled_box.radiograph == radiograph.id)
+    url = radiograph_url(sheet.exam_number, radiograph.id)
+    data |= {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
         "url": url,
-        "pixels": pixels_address(sheet.exam_number, radiograph.id),
-        "facts": facts_address(sheet.exam_number, radiograph.id),
+        "pixels": pixels_url(sheet.exam_number, radiograph.id),
+        "facts": facts_url(sheet.exam_number, radiograph.id),
         "touched": touched,
-        "boxes": told(shown_here),
-        "machineBoxes": told(machine_here),
-        "machine": drawn(machine_here, surface=surface, machine=machine_here),
-        "canvas": canvas_data(
+        "boxes": boxes_to_json(current_here),
+        "machineBoxes": boxes_to_json(machine_here),
+        "machine": boxes_to_objects(machine_here, surface=surface, machine=machine_here),
+        "canvas": canvas_to_json(
             surface=surface,
             url=url,
-            boxes=shown_here,
+            boxes=current_here,
             machine=machine_here,
-            locked=sheet.blind or not _asks(sheet)["boxes"] or sheet.batch.state is not BatchState.OPEN,
+            locked=sheet.blind or not _requested_parts(sheet)["boxes"] or sheet.batch.state is not BatchState.OPEN,
         ),
     }
-    return plain
+    return data
 
 
-def _called(sheet: ReviewSheet, veil: Veil) -> str:
+def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
     """The id of the question for display.
 
     If the batch has hidden questions, it is the masked number: a repeated id would reveal a hidden repeat.
     """
-    return sheet.stem_only.id if veil.secret is None else str(veil.shown(sheet.question_number))
+    return sheet.stem_only.id if id_mask.secret is None else str(id_mask.shown(sheet.question_number))
 
 
-def _full(question: Question, *, called: str) -> dict[str, Any]:
+def _question_to_json(question: Question, *, displayed_id: str) -> dict[str, Any]:
     """The question by the form's field names, without its boxes, which are sent with the radiographs."""
-    fields = {_CAMEL.sub(lambda found: found[1].upper(), name): name for name in QUESTION_FIELDS}
+    fields = {_CAMEL.sub(lambda match: match[1].upper(), name): name for name in QUESTION_FIELDS}
     return {
-        **{shown: to_plain(getattr(question, name)) for shown, name in fields.items() if name != "boxes"},
-        "id": called,
-        "alsoRight": [answer_text(answer, question.options) for answer in question.also_right],
+        **{json_name: to_plain(getattr(question, name)) for json_name, name in fields.items() if name != "boxes"},
+        "id": displayed_id,
+        "alsoRight": [format_answer(answer, question.options) for answer in question.also_right],
     }
 
 
-def _own_answer(sheet: ReviewSheet) -> dict[str, Any] | None:
+def _own_answer_to_json(sheet: ReviewSheet) -> dict[str, Any] | None:
     own = sheet.own_answer
     if own is None:
         return None
-    text = "cannot determine" if own.answer is None else answer_text(own.answer, sheet.stem_only.options)
+    text = "cannot determine" if own.answer is None else format_answer(own.answer, sheet.stem_only.options)
     return {"text": text, "confidence": own.confidence, "at": own.committed_at.isoformat()}
 
 
-def _report(sheet: ReviewSheet) -> dict[str, str | None] | None:
+def _report_to_json(sheet: ReviewSheet) -> dict[str, str | None] | None:
     """The report; None if the batch shows none. Its text is None until the report is opened."""
     settings = sheet.batch.settings
-    if not settings.show_report or settings.parts is Parts.KEY or sheet.blind:
+    if not settings.show_report or settings.parts is FormScope.KEY or sheet.blind:
         return None
     return {"text": sheet.report if sheet.report_open else None}
 
 
-def _opinion(opinion: Opinion) -> dict[str, Any]:
+def _opinion_to_json(opinion: Opinion) -> dict[str, Any]:
     """The opinion in the form's format, ratings in a separate object; boxes are sent with the radiographs."""
-    plain = opinion_to_plain(opinion)
-    plain["ratings"] = {name: plain.pop(name) for name in RATING_NAMES}
-    plain["correction"] = {
-        name: value for name, value in plain["correction"].items() if name in CorrectionForm.__struct_fields__
+    data = opinion_to_plain(opinion)
+    data["ratings"] = {name: data.pop(name) for name in RATING_IDS}
+    data["correction"] = {
+        name: value for name, value in data["correction"].items() if name in CorrectionBody.__struct_fields__
     }
-    return plain
+    return data
 
 
-def _scales() -> dict[str, Any]:
+def _scales_to_json() -> dict[str, Any]:
     """The choices of the form as declared: ids, labels, and the values of each rating."""
     return {
-        "values": list(VALUES),
-        "flags": [{"id": each.id, "label": each.label, "required": each.required} for each in FLAGS],
-        "errors": _choices(ErrorKind),
-        "tasks": _choices(Task),
-        "tiers": _choices(Difficulty),
+        "values": list(RATING_VALUES),
+        "flags": [{"id": flag.id, "label": flag.label, "required": flag.required} for flag in FLAGS],
+        "errors": _choices_to_json(ErrorKind),
+        "tasks": _choices_to_json(Task),
+        "tiers": _choices_to_json(Difficulty),
     }
 
 
-def _choices(kind: type[Choice]) -> list[dict[str, str]]:
-    return [{"id": each.value, "label": each.label} for each in kind]
+def _choices_to_json(kind: type[Choice]) -> list[dict[str, str]]:
+    return [{"id": choice.value, "label": choice.label} for choice in kind]
 
 
-def _asks(sheet: ReviewSheet) -> dict[str, Any]:
+def _requested_parts(sheet: ReviewSheet) -> dict[str, Any]:
     """Which parts of the form the batch requests; other parts are not shown."""
-    parts = sheet.batch.settings.parts
-    explained = sheet.question is None or bool(sheet.question.explanation.strip())
+    scope = sheet.batch.settings.parts
+    has_explanation = sheet.question is None or bool(sheet.question.explanation.strip())
     return {
         "ratings": [
             {
                 "name": name,
-                "label": _RATINGS[name].label,
+                "label": _SCALES_BY_ID[name].label,
                 "anchors": list(sheet.batch.settings.anchors[name]),
-                "ofImage": _RATINGS[name].of_image,
+                "ofImage": _SCALES_BY_ID[name].of_image,
             }
-            for name in asked_ratings(parts, explained=explained)
+            for name in list_required_ratings(scope, has_explanation=has_explanation)
         ],
-        "flags": parts is Parts.ALL,
-        "texts": parts is Parts.ALL,
-        "key": parts is not Parts.IMAGE_ALIGNMENT,
-        "boxes": parts is not Parts.KEY,
+        "flags": scope is FormScope.ALL,
+        "texts": scope is FormScope.ALL,
+        "key": scope is not FormScope.IMAGE_ALIGNMENT,
+        "boxes": scope is not FormScope.KEY,
     }

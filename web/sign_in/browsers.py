@@ -25,14 +25,14 @@ _SYSTEMS = (
 )
 
 
-def browser_of(connection: HTTPConnection) -> str:
+def describe_browser(connection: HTTPConnection) -> str:
     """Browser and system, such as "Firefox on Windows"; never text from the request, which may be forged."""
-    said = connection.headers.get("user-agent", "")
-    browser = next((name for mark, name in _BROWSERS if mark in said), "another browser")
-    system = next((name for mark, name in _SYSTEMS if mark in said), "")
+    user_agent = connection.headers.get("user-agent", "")
+    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "another browser")
+    system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     return f"{browser} on {system}" if system else browser
 
 
-def address_of(connection: HTTPConnection) -> str:
+def client_address(connection: HTTPConnection) -> str:
     """The network address of the browser; the address that a trusted proxy states, if there is one."""
     return connection.client.host if connection.client else ""

@@ -11,29 +11,29 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 #: Behind TLS the cookie has the prefix that browsers enforce: this host only, Secure, path "/".
-_SIGN_IN_TLS, _SIGN_IN = "__Host-overread", "overread"
-_FORM_TLS, _FORM = "__Host-overread-form", "overread-form"
+_SIGN_IN_TLS_COOKIE, _SIGN_IN_COOKIE = "__Host-overread", "overread"
+_FORM_TLS_COOKIE, _FORM_COOKIE = "__Host-overread-form", "overread-form"
 
 
-def new_token() -> str:
+def generate_token() -> str:
     """256 random bits as 43 characters that are valid in a cookie."""
     return secrets.token_urlsafe(32)
 
 
-def sign_in_token(cookies: Mapping[str, str]) -> str | None:
+def find_sign_in_token(cookies: Mapping[str, str]) -> str | None:
     """The sign-in's token, from whichever of the two cookies is present. Gate and scripts both use this.
 
-    Behind TLS the gate removes cookies without the prefix (:func:`without_plain`).
+    Behind TLS the gate removes cookies without the prefix (:func:`drop_unprefixed_cookies`).
     """
-    return _text(cookies, _SIGN_IN_TLS) or _text(cookies, _SIGN_IN)
+    return _read_cookie(cookies, _SIGN_IN_TLS_COOKIE) or _read_cookie(cookies, _SIGN_IN_COOKIE)
 
 
-def form_token(cookies: Mapping[str, str]) -> str | None:
+def find_form_token(cookies: Mapping[str, str]) -> str | None:
     """The token that the sign-in form must send back."""
-    return _text(cookies, _FORM_TLS) or _text(cookies, _FORM)
+    return _read_cookie(cookies, _FORM_TLS_COOKIE) or _read_cookie(cookies, _FORM_COOKIE)
 
 
-def behind_tls(connection: HTTPConnection) -> bool:
+def is_behind_tls(connection: HTTPConnection) -> bool:
     """Whether the browser connects by HTTPS, to the app or to the proxy in front of it.
 
     The server sets the scheme from the header X-Forwarded-Proto, but only if it comes from a proxy listed in
@@ -42,35 +42,35 @@ def behind_tls(connection: HTTPConnection) -> bool:
     return connection.url.scheme in {"https", "wss"}
 
 
-def without_plain(scope: Scope) -> None:
+def drop_unprefixed_cookies(scope: Scope) -> None:
     """Behind TLS, drop the app's cookies without the prefix: a neighbouring host could have set them."""
     connection = HTTPConnection(scope)
-    if not behind_tls(connection) or not {_SIGN_IN, _FORM} & set(connection.cookies):
+    if not is_behind_tls(connection) or not {_SIGN_IN_COOKIE, _FORM_COOKIE} & set(connection.cookies):
         return
     headers = MutableHeaders(scope=scope)
     parts = [part.strip() for part in headers.get("cookie", "").split(";")]
     headers["cookie"] = "; ".join(
-        part for part in parts if part.split("=")[0].strip() not in {_SIGN_IN, _FORM}
+        part for part in parts if part.split("=")[0].strip() not in {_SIGN_IN_COOKIE, _FORM_COOKIE}
     )
 
 
-def keep_sign_in(response: Response, token: str, *, tls: bool) -> None:
+def set_sign_in_cookie(response: Response, token: str, *, tls: bool) -> None:
     """Set a session cookie; the database decides how long the sign-in is valid.
 
     SameSite=Lax, so that a link from another site opens the app signed in; every write checks its origin.
     """
     response.set_cookie(
-        _SIGN_IN_TLS if tls else _SIGN_IN, token, path="/", secure=tls, httponly=True, samesite="lax"
+        _SIGN_IN_TLS_COOKIE if tls else _SIGN_IN_COOKIE, token, path="/", secure=tls, httponly=True, samesite="lax"
     )
 
 
-def keep_form_token(response: Response, token: str, *, tls: bool) -> None:
+def set_form_cookie(response: Response, token: str, *, tls: bool) -> None:
     response.set_cookie(
-        _FORM_TLS if tls else _FORM, token, path="/", secure=tls, httponly=True, samesite="strict"
+        _FORM_TLS_COOKIE if tls else _FORM_COOKIE, token, path="/", secure=tls, httponly=True, samesite="strict"
     )
 
 
-def _text(cookies: Mapping[str, object], name: str) -> str | None:
+def _read_cookie(cookies: Mapping[str, object], name: str) -> str | None:
     try:
         value = cookies[name]
     except KeyError:

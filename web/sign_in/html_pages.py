@@ -18,7 +18,7 @@ from domain.people import Person
 _FOLDER = Path(__file__).parent / "templates"
 
 
-def _style_hash() -> str:
+def _hash_style_sheet() -> str:
     """The hash of these pages' style sheet, as a policy lists it."""
     [style] = re.findall(r"<style>(.*?)</style>", (_FOLDER / "frame.html").read_text("utf-8"), re.DOTALL)
     return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -26,7 +26,7 @@ def _style_hash() -> str:
 
 #: Nothing except the page itself is loaded; only its one inline style sheet is permitted.
 POLICY = (
-    f"default-src 'none'; style-src 'sha256-{_style_hash()}'; img-src data:; form-action 'self';"
+    f"default-src 'none'; style-src 'sha256-{_hash_style_sheet()}'; img-src data:; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'"
 )
 
@@ -39,7 +39,7 @@ class Provider:
     shown: str
 
 
-def page(
+def sign_in_page(
     *,
     form_token: str,
     name: str = "",
@@ -58,22 +58,22 @@ def page(
         demo_password: their password, which the page shows.
         providers: OpenID Connect providers on offer.
     """
-    main = _template("sign_in.html").substitute(
+    main = _load_template("sign_in.html").substitute(
         form_token=escape(form_token),
         name=escape(name),
         focus_name="" if name else "autofocus",
         focus_password="autofocus" if name else "",
-        error=_error(error),
-        providers=_providers(providers),
-        demo=_demo(demo, demo_password, form_token),
+        error=_error_html(error),
+        providers=_providers_html(providers),
+        demo=_demo_html(demo, demo_password, form_token),
     )
-    return _template("frame.html").substitute(title="Sign in", main=main)
+    return _load_template("frame.html").substitute(title="Sign in", main=main)
 
 
 def first_admin_page(
     *,
     form_token: str,
-    anybody: bool,
+    has_people: bool,
     code: str = "",
     name: str = "",
     display_name: str = "",
@@ -81,57 +81,57 @@ def first_admin_page(
 ) -> str:
     """The page that an app without an admin shows to everybody. Every value from outside is escaped.
 
-    ``anybody`` states whether there are any accounts; the others are the values as typed, and the error.
+    ``has_people`` states whether there are any accounts; the others are the values as typed, and the error.
     """
-    why = (
+    reason = (
         "Nobody here can give accounts and roles: there is no admin. Whoever runs this server can become one."
-        if anybody
+        if has_people
         else "Nobody has an account yet. Whoever runs this server becomes the first admin."
     )
-    main = _template("first_admin.html").substitute(
+    main = _load_template("first_admin.html").substitute(
         form_token=escape(form_token),
-        why=escape(why),
-        error=_error(error),
+        why=escape(reason),
+        error=_error_html(error),
         code=escape(code),
         name=escape(name),
         display_name=escape(display_name),
     )
-    return _template("frame.html").substitute(title="First admin", main=main)
+    return _load_template("frame.html").substitute(title="First admin", main=main)
 
 
-def trouble_page(*, text: str, what_next: str) -> str:
+def error_page(*, text: str, next_step: str) -> str:
     """The page shown if a page cannot be displayed."""
-    main = _template("trouble.html").substitute(text=escape(text), what_next=escape(what_next))
-    return _template("frame.html").substitute(title="Not now", main=main)
+    main = _load_template("trouble.html").substitute(text=escape(text), what_next=escape(next_step))
+    return _load_template("frame.html").substitute(title="Not now", main=main)
 
 
-def _error(text: str) -> str:
+def _error_html(text: str) -> str:
     return f'<p class="error" role="alert">{escape(text)}</p>' if text else ""
 
 
-def _providers(providers: Sequence[Provider]) -> str:
+def _providers_html(providers: Sequence[Provider]) -> str:
     return "".join(
-        _template("provider.html").substitute(name=quote(each.name), shown=escape(each.shown))
-        for each in providers
+        _load_template("provider.html").substitute(name=quote(provider.name), shown=escape(provider.shown))
+        for provider in providers
     )
 
 
-def _demo(people: Sequence[Person], password: str, form_token: str) -> str:
+def _demo_html(people: Sequence[Person], password: str, form_token: str) -> str:
     if not people:
         return ""
     rows = "".join(
-        _template("demo_person.html").substitute(
-            name=escape(each.name),
-            display_name=escape(each.display_name),
-            roles=escape(", ".join(sorted(each.roles))),
+        _load_template("demo_person.html").substitute(
+            name=escape(person.name),
+            display_name=escape(person.display_name),
+            roles=escape(", ".join(sorted(person.roles))),
             password=escape(password),
             form_token=escape(form_token),
         )
-        for each in people
+        for person in people
     )
-    return _template("demo.html").substitute(rows=rows, password=escape(password))
+    return _load_template("demo.html").substitute(rows=rows, password=escape(password))
 
 
 @lru_cache(maxsize=16)
-def _template(name: str) -> Template:
+def _load_template(name: str) -> Template:
     return Template((_FOLDER / name).read_text(encoding="utf-8"))

@@ -30,25 +30,25 @@ from storage.unit_of_work import unit_of_work
 from web.sign_in.html_pages import Provider
 
 #: Time after the provider's answer within which its cookie is accepted; the browser sends it at once.
-_FRESH = timedelta(minutes=2)
+_MAX_ANSWER_AGE = timedelta(minutes=2)
 
 
-def providers() -> list[Provider]:
+def load_providers() -> list[Provider]:
     """The providers in ``[auth]`` of ``.streamlit/secrets.toml``; none without such a section."""
     auth = get_secrets_auth_section()
     if not auth:
         return []
-    found = [Provider(name="default", shown=_host_of(auth))] if "client_id" in auth else []
+    default_provider = [Provider(name="default", shown=_provider_host(auth))] if "client_id" in auth else []
     sections = (
         name for name, section in auth.items() if hasattr(section, "items") and "client_id" in section
     )
-    return found + [Provider(name=name, shown=name.capitalize()) for name in sections]
+    return default_provider + [Provider(name=name, shown=name.capitalize()) for name in sections]
 
 
-async def to_provider(request: Request) -> Response:
+async def redirect_to_provider(request: Request) -> Response:
     """GET /sign-in/provider?name=…: redirect to the provider, by the route that ``st.login`` uses."""
     name = request.query_params.get("name", "")
-    if name not in {provider.name for provider in providers()}:
+    if name not in {provider.name for provider in load_providers()}:
         return PlainTextResponse("There is no such sign-in provider.", status_code=404)
     try:
         return RedirectResponse(generate_login_redirect_url(name), status_code=303)
@@ -56,18 +56,18 @@ async def to_provider(request: Request) -> Response:
         return PlainTextResponse("The sign-in provider is not set up completely. Tell an admin.", 500)
 
 
-def came_back(request: Request) -> bool:
+def has_provider_answer(request: Request) -> bool:
     """Whether Streamlit's cookie contains an answer of the provider."""
     return USER_COOKIE_NAME in request.cookies
 
 
-def person_who_came_back(request: Request) -> Person:
+def load_person_from_answer(request: Request) -> Person:
     """The person whom the provider's answer identifies.
 
     Raises:
         NotSignedIn: the answer is old or forged, or matches no account.
     """
-    content = get_cookie_with_chunks(lambda name: _signed(request, name), USER_COOKIE_NAME)
+    content = get_cookie_with_chunks(lambda name: _decode_cookie(request, name), USER_COOKIE_NAME)
     try:
         claims = json.loads(content or b"null")
     except ValueError:
@@ -77,10 +77,10 @@ def person_who_came_back(request: Request) -> Person:
     if os.environ.get("OVERREAD_OIDC_TRUST_EMAIL") == "1":  # for a trusted provider that omits the claim
         claims["email_verified"] = True
     with unit_of_work() as db:
-        return accounts.person_of_claims(db, claims=claims, role_claim=role_claim(), now=datetime.now(UTC))
+        return accounts.find_person_by_claims(db, claims=claims, role_claim=read_role_claim(), now=datetime.now(UTC))
 
 
-def role_claim() -> accounts.RoleClaim | None:
+def read_role_claim() -> accounts.RoleClaim | None:
     """The claim that gives roles, and the role for each of its values; None if the app manages roles.
 
     The settings are ``OVERREAD_OIDC_ROLES`` (JSON) and ``OVERREAD_OIDC_ROLES_CLAIM`` (``groups`` by default).
@@ -88,11 +88,11 @@ def role_claim() -> accounts.RoleClaim | None:
     Raises:
         InvalidValue: the setting is not a JSON object, or names an unknown role.
     """
-    said = os.environ.get("OVERREAD_OIDC_ROLES", "").strip()
-    if not said:
+    setting = os.environ.get("OVERREAD_OIDC_ROLES", "").strip()
+    if not setting:
         return None
     try:
-        values = json.loads(said)
+        values = json.loads(setting)
     except ValueError:
         values = None
     if not isinstance(values, dict):
@@ -100,21 +100,21 @@ def role_claim() -> accounts.RoleClaim | None:
     return accounts.RoleClaim.of(os.environ.get("OVERREAD_OIDC_ROLES_CLAIM") or "groups", values)
 
 
-def forget(request: Request, response: Response) -> None:
+def delete_provider_cookies(request: Request, response: Response) -> None:
     """Delete Streamlit's cookie, which would identify the person for 30 days."""
     for name in request.cookies:
         if re.fullmatch(rf"({USER_COOKIE_NAME}|{TOKENS_COOKIE_NAME})(_\d+)?", name):
             response.delete_cookie(name, path="/")
 
 
-def _signed(request: Request, name: str) -> bytes | None:
+def _decode_cookie(request: Request, name: str) -> bytes | None:
     value = request.cookies.get(name)
     if value is None:
         return None
-    days = _FRESH / timedelta(days=1)
+    days = _MAX_ANSWER_AGE / timedelta(days=1)
     return decode_signed_value(get_cookie_secret(), name, value.encode("latin-1"), max_age_days=days)
 
 
-def _host_of(auth: Mapping[str, object]) -> str:
+def _provider_host(auth: Mapping[str, object]) -> str:
     host = re.match(r"https?://([^/:]+)", str(auth.get("server_metadata_url", "")))
     return host[1] if host else "your organisation"

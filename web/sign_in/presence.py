@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from accounts import service as accounts
 from domain.errors import InvalidValue, NotNow
 from domain.people import Person
-from storage.unit_of_work import reading, unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 #: Milliseconds that recording a visit waits for other writers; the next request tries again.
 _PATIENCE_MS = 100
@@ -17,43 +17,43 @@ _PATIENCE_MS = 100
 
 def idle_limit() -> timedelta:
     """The maximum time without a request: ``OVERREAD_IDLE_HOURS``, 12 hours by default."""
-    return _hours("OVERREAD_IDLE_HOURS") or accounts.IDLE_LIMIT
+    return _read_hours("OVERREAD_IDLE_HOURS") or accounts.IDLE_LIMIT
 
 
-def longest_limit() -> timedelta:
+def duration_limit() -> timedelta:
     """The maximum duration of a sign-in: ``OVERREAD_LONGEST_HOURS``, a week by default."""
-    return _hours("OVERREAD_LONGEST_HOURS") or accounts.LONGEST
+    return _read_hours("OVERREAD_LONGEST_HOURS") or accounts.MAX_DURATION
 
 
-def _hours(setting: str) -> timedelta | None:
+def _read_hours(setting: str) -> timedelta | None:
     """The value of a setting; None if it is not set.
 
     Raises:
         InvalidValue: not a number of hours above 0.
     """
-    said = os.environ.get(setting, "").strip()
-    if not said:
+    text = os.environ.get(setting, "").strip()
+    if not text:
         return None
     try:
-        hours = float(said)
+        hours = float(text)
     except ValueError:
         hours = 0.0
     if not 0 < hours <= 24 * 365:
-        raise InvalidValue(setting, f"{said!r} is not a number of hours above 0")
+        raise InvalidValue(setting, f"{text!r} is not a number of hours above 0")
     return timedelta(hours=hours)
 
 
-def person_present(token: str | None) -> Person | None:
+def find_present_person(token: str | None) -> Person | None:
     """The person of a token; None if it is not or no longer valid. Blocks: call it in a thread."""
     if not token:
         return None
     now = datetime.now(UTC)
-    with reading() as db:
-        live = accounts.live_sign_in(db, token=token, now=now, idle=idle_limit(), longest=longest_limit())
-    if live is None:
+    with read_only_session() as db:
+        sign_in = accounts.find_valid_sign_in(db, token=token, now=now, idle_limit=idle_limit(), max_duration=duration_limit())
+    if sign_in is None:
         return None
-    if live.seen_is_due:
+    if sign_in.seen_is_due:
         # A large import may write for minutes, or the disk may be full: neither may prevent reading.
-        with suppress(NotNow), unit_of_work(patience_ms=_PATIENCE_MS) as db:
-            accounts.note_seen(db, token=token, now=now)
-    return live.person
+        with suppress(NotNow), unit_of_work(lock_timeout_ms=_PATIENCE_MS) as db:
+            accounts.update_last_seen(db, token=token, now=now)
+    return sign_in.person

@@ -12,26 +12,26 @@ import threading
 from collections import OrderedDict
 from datetime import datetime, timedelta
 
-_KEPT_AT_MOST = 10_000
-_when: OrderedDict[str, datetime] = OrderedDict()
+_MAX_KEPT = 10_000
+_confirmed_at: OrderedDict[str, datetime] = OrderedDict()
 _lock = threading.Lock()
 
 
 def note_confirmed(token: str, *, now: datetime) -> None:
     """Record that the database has just confirmed this sign-in."""
     with _lock:
-        key = _key(token)
-        _when[key] = now
-        _when.move_to_end(key)
-        while len(_when) > _KEPT_AT_MOST:
-            _when.popitem(last=False)
+        key = _hash_token(token)
+        _confirmed_at[key] = now
+        _confirmed_at.move_to_end(key)
+        while len(_confirmed_at) > _MAX_KEPT:
+            _confirmed_at.popitem(last=False)
 
 
 def note_ended(token: str) -> None:
     """Record that the database has just found this sign-in invalid."""
-    if _when:
+    if _confirmed_at:
         with _lock:
-            _when.pop(_key(token), None)
+            _confirmed_at.pop(_hash_token(token), None)
 
 
 def was_confirmed(token: str | None, *, within: timedelta, now: datetime) -> bool:
@@ -39,9 +39,9 @@ def was_confirmed(token: str | None, *, within: timedelta, now: datetime) -> boo
     if token is None:
         return False
     with _lock:
-        found = _when.get(_key(token))
-    return found is not None and now - found <= within
+        confirmed_at = _confirmed_at.get(_hash_token(token))
+    return confirmed_at is not None and now - confirmed_at <= within
 
 
-def _key(token: str) -> str:
+def _hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()

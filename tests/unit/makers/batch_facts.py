@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from domain.ratings import RATING_NAMES
-from domain.verdicts import FLAG_NAMES
+from domain.ratings import RATING_IDS
+from domain.verdicts import FLAG_IDS
 from records.columns import (
     DECISIONS,
     STATES,
@@ -17,13 +17,13 @@ from records.columns import (
     LatestVerdicts,
     QuestionColumns,
 )
-from review.counting import BatchFacts
+from review.counting import BatchData
 
 
-def facts_of(questions, judgements, assigned, *, people) -> BatchFacts:
+def facts_of(questions, judgements, assigned, *, people) -> BatchData:
     """``assigned`` are (question, person, state)."""
     sets = tuple({each.errors for each in judgements})
-    return BatchFacts(
+    return BatchData(
         questions=QuestionColumns(
             numbers=column(each.question_number for each in questions),
             exams=column(each.exam_number for each in questions),
@@ -46,11 +46,11 @@ def facts_of(questions, judgements, assigned, *, people) -> BatchFacts:
             tiers=places((each.tier for each in judgements), TIERS),
             ratings=np.array(
                 [[value or 0 for value in each.ratings] for each in judgements], dtype=np.int8
-            ).reshape(-1, len(RATING_NAMES)),
+            ).reshape(-1, len(RATING_IDS)),
             flags=np.array(
                 [[-1 if value is None else value for value in each.flags] for each in judgements],
                 dtype=np.int8,
-            ).reshape(-1, len(FLAG_NAMES)),
+            ).reshape(-1, len(FLAG_IDS)),
             first_given_at=np.array(
                 [each.first_given_at.replace(tzinfo=None) for each in judgements], dtype="datetime64[us]"
             ),
@@ -72,8 +72,8 @@ def latest_verdicts(count, **columns) -> LatestVerdicts:
         **dict.fromkeys(("given_at", "first_given_at"), moments),
         "error_sets": (frozenset(),),
         "tiers": zeros - 1,
-        "ratings": np.zeros((count, len(RATING_NAMES)), dtype=np.int8),
-        "flags": np.full((count, len(FLAG_NAMES)), -1, dtype=np.int8),
+        "ratings": np.zeros((count, len(RATING_IDS)), dtype=np.int8),
+        "flags": np.full((count, len(FLAG_IDS)), -1, dtype=np.int8),
         "first_seconds": zeros.astype(float),
     }
     return LatestVerdicts(**defaults | columns)

@@ -10,7 +10,7 @@ from pydicom.dataelem import DataElement
 from pydicom.sequence import Sequence
 from pydicom.tag import BaseTag, Tag
 
-from imaging.profile import table
+from imaging.profile import load_profile_table
 from tests.unit.makers.dicom_files import header, ramp, written
 
 WORD = "PLANTED"
@@ -27,7 +27,7 @@ TELLTALE = (WORD.encode(), b"077Y", b"19610203", b"040506", b"1.2.3.1961")
 
 def profile_tags() -> list[BaseTag]:
     """Every attribute of the profile, repeating groups once; without command and meta elements."""
-    tags = {Tag(tag[0], tag[1] or 0x0010) for tag in map(tuple, table()["ALL_TAGS"])}
+    tags = {Tag(tag[0], tag[1] or 0x0010) for tag in map(tuple, load_profile_table()["ALL_TAGS"])}
     return sorted(tag for tag in tags if tag.group > 0x0002)
 
 
