@@ -48,7 +48,7 @@ COMMANDS = {
     "demo": "make a demo workspace",
 }
 #: Commands whose module has another name.
-MODULES = {"import": "import_", "patient-data": "patient_data"}
+MODULE_NAMES = {"import": "import_", "patient-data": "patient_data"}
 
 
 def main(arguments: list[str]) -> int:
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     command = arguments[0] if arguments else ""
     if command in COMMANDS:
         gc.disable()  # imported modules are never freed, so collecting garbage during imports wastes time
-        import_module(f"commands.{MODULES.get(command, command)}").add_to(subparsers)
+        import_module(f"commands.{MODULE_NAMES.get(command, command)}").add_to(subparsers)
         gc.freeze()
         gc.enable()
     else:

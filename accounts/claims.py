@@ -19,11 +19,11 @@ class Claims:
     """
 
     subject: str
-    names: tuple[str, ...]
-    shown: str
+    verified_emails: tuple[str, ...]
+    display_name: str
 
     @classmethod
-    def of(cls, claims: Mapping[str, object]) -> Claims:
+    def from_token(cls, claims: Mapping[str, object]) -> Claims:
         """Read the claims of an ID token.
 
         An e-mail is trusted only if the provider states that it was verified. A preferred user name is never
@@ -56,7 +56,7 @@ class RoleClaim:
     roles: Mapping[str, frozenset[Role]]
 
     @classmethod
-    def of(cls, claim: str, values: Mapping[str, object]) -> RoleClaim:
+    def from_setting(cls, claim: str, values: Mapping[str, object]) -> RoleClaim:
         """Read the setting.
 
         Args:
@@ -72,7 +72,7 @@ class RoleClaim:
             claim=claim.strip(), roles={value: _parse_roles(value, role_setting) for value, role_setting in values.items()}
         )
 
-    def roles_in(self, claims: Mapping[str, object]) -> frozenset[Role]:
+    def extract_roles(self, claims: Mapping[str, object]) -> frozenset[Role]:
         """The roles that claims give.
 
         A claim name with dots is looked up as it is (``https://example.org/roles``), then step by step.

@@ -21,17 +21,17 @@ class AppForker:
             [sys.executable, "-m", "benchmarks.ready_app"],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        self._to_process = cast("IO[str]", self._process.stdin)  # the process was opened with PIPE
-        self._from_process = cast("IO[str]", self._process.stdout)
-        if not self._line().startswith("ready"):
+        self._requests = cast("IO[str]", self._process.stdin)  # the process was opened with PIPE
+        self._responses = cast("IO[str]", self._process.stdout)
+        if not self._read_response().startswith("ready"):
             raise RuntimeError("the app could not be imported")
 
     def start(self, *, port: int, environment: Mapping[str, str], log: Path) -> int:
         """Start a process that serves on that port and writes to that log; return its process id."""
         start_request = {"port": port, "environment": dict(environment), "log": str(log)}
-        self._to_process.write(json.dumps(start_request) + "\n")
-        self._to_process.flush()
-        return int(self._line())
+        self._requests.write(json.dumps(start_request) + "\n")
+        self._requests.flush()
+        return int(self._read_response())
 
     def close(self) -> None:
         """End the source process; the processes that it started continue."""
@@ -39,5 +39,5 @@ class AppForker:
         with self._process:  # closes the pipes and waits
             pass
 
-    def _line(self) -> str:
-        return self._from_process.readline()
+    def _read_response(self) -> str:
+        return self._responses.readline()

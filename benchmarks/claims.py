@@ -54,27 +54,27 @@ ClaimStrategy = Callable[[Engine, Person], "Found"]
 class ClaimResults:
     """The workers' results: who kept which question, and how often "nothing is left" was wrong."""
 
-    kept: list[tuple[int, int]] = field(default_factory=list)
+    kept_claims: list[tuple[int, int]] = field(default_factory=list)
     claims: int = 0
     busy: int = 0
-    falsely_empty: int = 0
-    tried_again: int = 0
+    false_empty_count: int = 0
+    retries: int = 0
     seconds: list[float] = field(default_factory=list)
 
-    def add(self, other: ClaimResults) -> None:
+    def add(self, other_results: ClaimResults) -> None:
         """Merge the results of another worker."""
-        self.kept += other.kept
-        self.seconds += other.seconds
-        self.claims += other.claims
-        self.busy += other.busy
-        self.falsely_empty += other.falsely_empty
-        self.tried_again += other.tried_again
+        self.kept_claims += other_results.kept_claims
+        self.seconds += other_results.seconds
+        self.claims += other_results.claims
+        self.busy += other_results.busy
+        self.false_empty_count += other_results.false_empty_count
+        self.retries += other_results.retries
 
-    def beyond(self, overlap: int) -> int:
+    def count_excess(self, overlap: int) -> int:
         """Questions that more people have than the overlap requires, or one person twice."""
-        people = Counter(question for _, question in self.kept)
+        people = Counter(question for _, question in self.kept_claims)
         return (
-            sum(max(0, count - overlap) for count in people.values()) + len(self.kept) - len(set(self.kept))
+            sum(max(0, count - overlap) for count in people.values()) + len(self.kept_claims) - len(set(self.kept_claims))
         )
 
 
@@ -109,7 +109,7 @@ def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
         try:
             claim, takeable = _claim_next(engine, person, previous_question)
         except NotNow:  # SQLite ends the wait of a writer after 30 s; the person tries again
-            results.tried_again += 1
+            results.retries += 1
             continue
         results.seconds.append(time.perf_counter() - start)
         previous_question = None
@@ -117,13 +117,13 @@ def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
             results.claims += 1
             if rng.random() < _RELEASE_PROBABILITY and _release_claim(engine, person, claim.question):
                 continue
-            results.kept.append((person.id, claim.question))
+            results.kept_claims.append((person.id, claim.question))
             previous_question = claim.question
         elif claim.free_at is not None:
             results.busy += 1
             time.sleep(0.02)
         else:
-            results.falsely_empty += bool(takeable)
+            results.false_empty_count += bool(takeable)
             return results
 
 
@@ -163,11 +163,11 @@ def claim_naively(engine: Engine, person: Person) -> ClaimResults:
             with unit_of_work(engine) as db:
                 db.execute(update_first.values(state=claims.ClaimState.DONE.value, person_id=person.id))
         except NotNow:
-            results.tried_again += 1
+            results.retries += 1
             continue
         results.seconds.append(time.perf_counter() - start)
         results.claims += 1
-        results.kept.append((person.id, first_free.question_id))
+        results.kept_claims.append((person.id, first_free.question_id))
 
 
 def run_workers(url: str, people: list[Person], strategy: ClaimStrategy, *, processes: int) -> ClaimResults:
@@ -180,10 +180,10 @@ def run_workers(url: str, people: list[Person], strategy: ClaimStrategy, *, proc
     return total
 
 
-def _run_threads(url: str, way: ClaimStrategy, people: list[Person]) -> ClaimResults:
+def _run_threads(url: str, strategy: ClaimStrategy, people: list[Person]) -> ClaimResults:
     engine, total = make_engine(url), ClaimResults()
     with ThreadPoolExecutor(len(people)) as threads:
-        for thread_results in threads.map(partial(way, engine), people):
+        for thread_results in threads.map(partial(strategy, engine), people):
             total.add(thread_results)
     engine.dispose()
     return total
@@ -212,7 +212,7 @@ def measure_database(workspace: SoakWorkspace, *, questions: int, naive: int, wo
     seconds = time.perf_counter() - start
     with read_only_session(workspace.engine) as db:
         done_count = db.execute(select(func.count()).where(ClaimRow.state == claims.ClaimState.DONE)).scalar_one()
-    is_complete = done_count == questions * overlap == len(results.kept)
+    is_complete = done_count == questions * overlap == len(results.kept_claims)
     _print_results("ours ", results, seconds, overlap)
     with unit_of_work(workspace.engine) as db:
         free_values = {"state": claims.ClaimState.FREE.value, "person_id": None, "expires_at": None}
@@ -220,7 +220,7 @@ def measure_database(workspace: SoakWorkspace, *, questions: int, naive: int, wo
     start = time.perf_counter()
     _print_results("naive", run_workers(workspace.database_url, people, claim_naively, processes=processes),
          time.perf_counter() - start, overlap)  # fmt: skip
-    return is_complete and not results.beyond(overlap) and not results.falsely_empty
+    return is_complete and not results.count_excess(overlap) and not results.false_empty_count
 
 
 def _first_positions(count: int) -> Select[int]:
@@ -231,9 +231,9 @@ def _print_results(label: str, results: ClaimResults, seconds: float, overlap: i
     ordered = sorted(results.seconds)
     print(
         f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} a second, p95 "
-        f"{1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.beyond(overlap):,} given out "
-        f"twice, {results.falsely_empty} falsely empty, {results.busy:,} times all with others, "
-        f"{results.tried_again} told to try again"
+        f"{1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.count_excess(overlap):,} given out "
+        f"twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with others, "
+        f"{results.retries} told to try again"
     )
 
 

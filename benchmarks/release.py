@@ -58,12 +58,12 @@ def main() -> None:
         )
         methods: dict[str, Callable[[Path], None]] = {
             "dumping SQLModel rows": partial(_dump, engine),
-            "release, native": partial(_write_release, world, folder, forms=()),
+            "release, native": partial(_write_release, world, folder, formats=()),
         }
         if not args.native_only:
             for export_format in FormatName:
-                methods[f"release, native and {export_format}"] = partial(_write_release, world, folder, forms=(export_format,))
-            methods["release, all forms"] = partial(_write_release, world, folder, forms=tuple(FormatName))
+                methods[f"release, native and {export_format}"] = partial(_write_release, world, folder, formats=(export_format,))
+            methods["release, all forms"] = partial(_write_release, world, folder, formats=tuple(FormatName))
         durations: dict[str, list[float]] = {name: [] for name in methods}
         for round_number in range(REPEATS):
             for index, (name, run_method) in enumerate(methods.items()):
@@ -108,10 +108,10 @@ def _add_verdicts(engine: Engine, questions: int) -> World:
     return world
 
 
-def _write_release(world: World, folder: Path, out: Path, forms: Sequence[FormatName]) -> None:
+def _write_release(world: World, folder: Path, out: Path, formats: Sequence[FormatName]) -> None:
     with read_only_session(world.engine) as db:
         write_release(
-            db, by=command_line_person(), dataset="demo", name=out.name, out=out, formats=forms,
+            db, by=command_line_person(), dataset="demo", name=out.name, out=out, formats=formats,
             workspace=Workspace(home=folder, database_url=""),
         )  # fmt: skip
 

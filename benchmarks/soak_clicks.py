@@ -37,8 +37,8 @@ PATIENCE = 20.0  # seconds after which a missing row counts as not saved
 class Results:
     """How each kind of race ended: "once", "not saved", or an outcome that must not occur."""
 
-    ends: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    wrong: list[str] = field(default_factory=list)
+    ends_by_race: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    wrong_ends: list[str] = field(default_factory=list)
 
 
 def main() -> int:
@@ -98,7 +98,7 @@ def _sign_in(page: Page, name: str) -> None:
 
 
 def _run_race(number: int, pages: Reviewer | Coordinator, rng: random.Random, results: Results) -> None:
-    page, action = pages.ready(rng)
+    page, action = pages.prepare_race(rng)
     second_action = rng.choice(sorted(SECOND_ACTIONS))
     gap = rng.uniform(0, MAX_GAP_MS)
     name = f"{action.name}, then {second_action}"
@@ -109,18 +109,18 @@ def _run_race(number: int, pages: Reviewer | Coordinator, rng: random.Random, re
     except Error as error:
         # The second action found its page or button gone; the first action is counted below.
         cause = "found nothing to click any more" if "Timeout" in str(error) else "cut off"
-        results.ends[name][f"(second half {cause})"] += 1
+        results.ends_by_race[name][f"(second half {cause})"] += 1
     deadline = time.monotonic() + PATIENCE
-    while (row_count := action.done()) == 0 and not pages.says_not_saved() and time.monotonic() < deadline:
+    while (row_count := action.count_rows()) == 0 and not pages.shows_not_saved() and time.monotonic() < deadline:
         time.sleep(0.05)
     if row_count == 1:
         time.sleep(0.1)  # a second one would follow directly
-        row_count = action.done()
-    outcome = "once" if row_count == 1 else "not saved" if row_count == 0 and pages.says_not_saved() else f"{row_count} times"
-    results.ends[name][outcome] += 1
+        row_count = action.count_rows()
+    outcome = "once" if row_count == 1 else "not saved" if row_count == 0 and pages.shows_not_saved() else f"{row_count} times"
+    results.ends_by_race[name][outcome] += 1
     if outcome not in {"once", "not saved"}:
-        results.wrong.append(f"race {number}: {name} after {gap:.0f} ms: {outcome}")
-    pages.tidy()
+        results.wrong_ends.append(f"race {number}: {name} after {gap:.0f} ms: {outcome}")
+    pages.reset_window()
 
 
 def _click_again(_page: Page, action: object, _kind: object) -> None:
@@ -133,11 +133,11 @@ def _hold_key(page: Page, action: object, _kind: object) -> None:
 
 
 def _use_other_widget(page: Page, _action: object, kind: Reviewer | Coordinator) -> None:
-    kind.other_widget(page)
+    kind.click_other_widget(page)
 
 
 def _repeat_in_second_tab(_page: Page, action: object, kind: Reviewer | Coordinator) -> None:
-    kind.same_in_second_tab(action)  # type: ignore[arg-type]  # each kind takes its own
+    kind.repeat_in_second_tab(action)  # type: ignore[arg-type]  # each kind takes its own
 
 
 #: The second action of a race.
@@ -149,20 +149,20 @@ SECOND_ACTIONS: dict[str, Callable[[Page, object, Reviewer | Coordinator], objec
     "a second tab": _repeat_in_second_tab,
     # The call must be answered before its page is left; otherwise it never returns.
     "back": lambda page, _action, _kind: page.evaluate("setTimeout(() => history.back(), 0)"),
-    "the tab closed": lambda page, _action, kind: kind.shut(page),
+    "the tab closed": lambda page, _action, kind: kind.close_tab(page),
 }
 
 
 def _print_results(results: Results, seconds: float) -> int:
     totals: Counter[str] = Counter()
-    for name in sorted(results.ends):
-        race_ends = results.ends[name]
+    for name in sorted(results.ends_by_race):
+        race_ends = results.ends_by_race[name]
         totals += race_ends
         print(f"  {name:44} " + ", ".join(f"{end} {count}" for end, count in race_ends.most_common()))
     print(f"together: {', '.join(f'{end} {count}' for end, count in totals.most_common())}; {seconds:.0f} s")
-    for wrong_end in results.wrong:
+    for wrong_end in results.wrong_ends:
         print(f"  WRONG {wrong_end}")
-    return 1 if results.wrong else 0
+    return 1 if results.wrong_ends else 0
 
 
 if __name__ == "__main__":

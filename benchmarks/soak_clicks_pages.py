@@ -33,7 +33,7 @@ class ClickAction:
 
     name: str
     click: Callable[[], None]
-    done: Callable[[], int]
+    count_rows: Callable[[], int]
     key: str = "Enter"
 
 
@@ -44,30 +44,30 @@ class _Pages:
     has hung forever on a page that was being left at that moment.
     """
 
-    def __init__(self, window: BrowserContext, place: SoakWorkspace) -> None:
-        self.window, self.place = window, place
+    def __init__(self, window: BrowserContext, workspace: SoakWorkspace) -> None:
+        self.window, self.place = window, workspace
         if window.browser is None:
             raise RuntimeError("the window is of no browser")
         self._browser = window.browser.new_browser_cdp_session()
         self._targets: dict[Page, str] = {}
 
-    def says_not_saved(self) -> bool:
+    def shows_not_saved(self) -> bool:
         """Whether an open page of the window shows "not saved"."""
         messages = ("Not saved", "not saved")
         return any(page.get_by_text(text).first.is_visible() for page in self._targets for text in messages)
 
-    def tidy(self) -> None:
+    def reset_window(self) -> None:
         """Reduce the window to one new page; some races are about the closing of a tab itself."""
         old_pages = list(self._targets)
-        self.new_page()
+        self.open_page()
         for page in old_pages:
-            self.shut(page)
+            self.close_tab(page)
 
-    def page(self) -> Page:
+    def current_page(self) -> Page:
         """The page of the next race."""
-        return next(reversed(self._targets), None) or self.new_page()
+        return next(reversed(self._targets), None) or self.open_page()
 
-    def new_page(self) -> Page:
+    def open_page(self) -> Page:
         """Open one more tab."""
         page = self.window.new_page()
         session = self.window.new_cdp_session(page)
@@ -75,7 +75,7 @@ class _Pages:
         session.detach()
         return page
 
-    def shut(self, page: Page) -> None:
+    def close_tab(self, page: Page) -> None:
         """Close a tab, as its close button does; do nothing if it is closed already."""
         target = self._targets.pop(page, None)
         if target is not None:
@@ -85,28 +85,28 @@ class _Pages:
 class Reviewer(_Pages):
     """The review page: one question per race."""
 
-    def __init__(self, window: BrowserContext, place: SoakWorkspace) -> None:
-        super().__init__(window, place)
+    def __init__(self, window: BrowserContext, workspace: SoakWorkspace) -> None:
+        super().__init__(window, workspace)
         window.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
-        self.numbers = count(1)
-        self.number = 0
+        self.question_numbers = count(1)
+        self.question_number = 0
 
-    def ready(self, rng: random.Random) -> tuple[Page, ClickAction]:
+    def prepare_race(self, rng: random.Random) -> tuple[Page, ClickAction]:
         """Open a fresh question and rate it; the browser's Back leads to Home."""
-        self.number, page = next(self.numbers), self.page()
+        self.question_number, page = next(self.question_numbers), self.current_page()
         page.goto("/")
         self._open(page)
-        number = self.number
+        number = self.question_number
         accept_button = page.get_by_role("button", name="Accept")
         button_box = accept_button.bounding_box()
         if button_box is None:
             raise RuntimeError("no button to accept by")
         click_point = (button_box["x"] + 10, button_box["y"] + 10)
         click = rng.choice([lambda: page.mouse.click(*click_point), lambda: page.keyboard.press("a")])
-        return page, ClickAction(name="verdict", click=click, done=lambda: self._verdicts(number), key="a")
+        return page, ClickAction(name="verdict", click=click, count_rows=lambda: self._count_verdicts(number), key="a")
 
     def _open(self, page: Page) -> None:
-        page.goto(f"/review?batch=1&question={self.number}")
+        page.goto(f"/review?batch=1&question={self.question_number}")
         page.get_by_label("Stem", exact=True).wait_for(timeout=60_000)
         image_state = '[data-image-state="drawn"], [data-image-state="none"]'
         page.locator(image_state).wait_for(state="attached", timeout=60_000)
@@ -114,16 +114,16 @@ class Reviewer(_Pages):
         for key in _RATING_KEYS:
             page.keyboard.press(key)
 
-    def other_widget(self, page: Page) -> None:
+    def click_other_widget(self, page: Page) -> None:
         page.get_by_role("button", name="next question (J)").click(no_wait_after=True, timeout=5_000)
 
-    def same_in_second_tab(self, action: ClickAction) -> None:  # noqa: ARG002 - it is judged by its key there
-        page = self.new_page()
+    def repeat_in_second_tab(self, action: ClickAction) -> None:  # noqa: ARG002 - it is judged by its key there
+        page = self.open_page()
         self._open(page)
         page.keyboard.press("a")
         page.wait_for_timeout(500)
 
-    def _verdicts(self, number: int) -> int:
+    def _count_verdicts(self, number: int) -> int:
         row = rows.VerdictRow
         with read_only_session(self.place.engine) as db:
             query = select(func.count()).select_from(row)
@@ -133,33 +133,33 @@ class Reviewer(_Pages):
 class Coordinator(_Pages):
     """Draw, assign, close or open, release: one action per race, counted by its audit entries."""
 
-    def __init__(self, window: BrowserContext, place: SoakWorkspace) -> None:
-        super().__init__(window, place)
-        self.numbers = count(1)
-        self.name = ""
-        with unit_of_work(place.engine) as db:
+    def __init__(self, window: BrowserContext, workspace: SoakWorkspace) -> None:
+        super().__init__(window, workspace)
+        self.race_numbers = count(1)
+        self.race_name = ""
+        with unit_of_work(workspace.engine) as db:
             _judge_one(db)
 
-    def ready(self, rng: random.Random) -> tuple[Page, ClickAction]:
+    def prepare_race(self, rng: random.Random) -> tuple[Page, ClickAction]:
         """Prepare one of the four actions for its click; the browser's Back leads to Home."""
-        page, self.name = self.page(), f"race-{next(self.numbers)}"
+        page, self.race_name = self.current_page(), f"race-{next(self.race_numbers)}"
         page.goto("/")
-        self.prepare = rng.choice([self._draw, self._assign, self._close, self._release])
+        self.prepare_action = rng.choice([self._draw, self._assign, self._close, self._release])
         with unit_of_work(self.place.engine) as db:
-            self._only_open_batch(db)
-        button, audit_actions = self.prepare(page)
+            self._draw_only_open_batch(db)
+        button, audit_actions = self.prepare_action(page)
         button.wait_for(timeout=60_000)
-        count_before = self._rows(audit_actions)
-        name = self.prepare.__name__.strip("_")
-        count_new_rows = lambda: self._rows(audit_actions) - count_before  # noqa: E731 - a name for it would say no more
-        return page, ClickAction(name=name, click=lambda: button.click(no_wait_after=True, timeout=10_000), done=count_new_rows)
+        count_before = self._count_audit_rows(audit_actions)
+        name = self.prepare_action.__name__.strip("_")
+        count_new_rows = lambda: self._count_audit_rows(audit_actions) - count_before  # noqa: E731 - a name for it would say no more
+        return page, ClickAction(name=name, click=lambda: button.click(no_wait_after=True, timeout=10_000), count_rows=count_new_rows)
 
-    def other_widget(self, page: Page) -> None:
+    def click_other_widget(self, page: Page) -> None:
         page.get_by_role("link", name="Progress").click(no_wait_after=True, timeout=5_000)
 
-    def same_in_second_tab(self, action: ClickAction) -> None:
-        page = self.new_page()
-        button, _ = self.prepare(page)
+    def repeat_in_second_tab(self, action: ClickAction) -> None:
+        page = self.open_page()
+        button, _ = self.prepare_action(page)
         if action.name != "close":  # the second tab offers the opposite there, which is another action
             button.click(no_wait_after=True, timeout=10_000)
         page.wait_for_timeout(500)
@@ -192,21 +192,21 @@ class Coordinator(_Pages):
 
     def _fill(self, page: Page, label: str) -> None:
         field = page.get_by_label(label)
-        field.fill(self.name, timeout=60_000)
+        field.fill(self.race_name, timeout=60_000)
         field.press("Tab")
         page.wait_for_timeout(500)  # the page is redrawn with it
 
-    def _only_open_batch(self, db: Session) -> None:
+    def _draw_only_open_batch(self, db: Session) -> None:
         """A batch of this race alone, unassigned, as the only open one: the page starts with it."""
         now, by = datetime.now(UTC), command_line_person()
         for batch_summary in review.list_batch_overviews(db, by=by):
             if batch_summary.batch.state is BatchState.OPEN:
                 review.close_batch(db, by=by, batch=batch_summary.batch.name, now=now)
         plan = SamplingPlan(seed=1, per_1000=None, n=4)
-        name = f"{self.name}-own"
+        name = f"{self.race_name}-own"
         draw_batch(db, by=by, dataset="demo", plan=plan, batch_name=name, settings=BatchSettings(), now=now)
 
-    def _rows(self, audit_actions: set[str]) -> int:
+    def _count_audit_rows(self, audit_actions: set[str]) -> int:
         row = rows.AuditRow
         with read_only_session(self.place.engine) as db:
             query = select(func.count()).select_from(row).where(row.what.in_(audit_actions))

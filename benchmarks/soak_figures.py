@@ -17,26 +17,26 @@ class SoakResults:
         self.slowest = 0.0
         self.longest_wait = 0.0
 
-    def took(self, name: str, seconds: float) -> None:
+    def record_duration(self, name: str, seconds: float) -> None:
         """Record how long the file was processed."""
         self.slowest = max(self.slowest, seconds)
         if seconds > MAX_SECONDS + 2:
-            self.fault(f"{name}: {seconds:.1f} s")
+            self.record_fault(f"{name}: {seconds:.1f} s")
 
-    def became(self, outcome: str, *, waited: float) -> None:
+    def record_outcome(self, outcome: str, *, wait_seconds: float) -> None:
         """Record the outcome of one file; ``waited`` is the caller's waiting time in seconds."""
         self.outcomes[outcome] += 1
-        self.longest_wait = max(self.longest_wait, waited)
+        self.longest_wait = max(self.longest_wait, wait_seconds)
 
-    def fault(self, text: str) -> None:
+    def record_fault(self, text: str) -> None:
         """Record and print a fault: something that must not happen."""
         self.faults.append(text)
         print(f"    FAULT {text}", flush=True)
 
-    def told(self, what: str, count: int) -> None:
+    def print_summary(self, title: str, count: int) -> None:
         """Print the figures of one part."""
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in self.outcomes.most_common())
         print(
-            f"{what}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s, "
+            f"{title}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s, "
             f"longest wait {self.longest_wait:.2f} s; faults {len(self.faults)}", flush=True,
         )  # fmt: skip

@@ -75,7 +75,7 @@ def soak_image_bombs() -> SoakResults:
         for name, (make_image, is_refused) in make_image_bombs().items():
             outcomes = _process_in_all_ways(reader, make_image(), name, results)
             if (set(outcomes) == {"read"}) == is_refused:
-                results.fault(f"{name}: {', '.join(outcomes)}")
+                results.record_fault(f"{name}: {', '.join(outcomes)}")
     return results
 
 
@@ -88,9 +88,9 @@ def _record_durations(results: SoakResults) -> Iterator[None]:
             self.wait_until_ready()
             start = time.monotonic()
             try:
-                return super().ask(request, content, name=name)
+                return super().send_request(request, content, name=name)
             finally:
-                results.took(f"{name}, {request['do']}", time.monotonic() - start)
+                results.record_duration(f"{name}, {request['do']}", time.monotonic() - start)
 
     with mock.patch.object(guarded, "ReadingProcess", TimedReadingProcess):
         yield
@@ -99,9 +99,9 @@ def _record_durations(results: SoakResults) -> Iterator[None]:
 def _process_in_all_ways(reader: GuardedReader, content: bytes, name: str, results: SoakResults) -> list[str]:
     outcomes, longest_wait = [], 0.0
     for process_image in (
-        lambda: reader.known_of(content, name=name, key=_KEY, identity=True),
-        lambda: reader.deidentified(content, name=name, key=_KEY),
-        lambda: reader.picture(content, name=name, longest=300),
+        lambda: reader.describe_with_identity(content, name=name, key=_KEY, identity=True),
+        lambda: reader.deidentify_file(content, name=name, key=_KEY),
+        lambda: reader.render_jpeg(content, name=name, longest_side=300),
     ):
         start = time.monotonic()
         try:
@@ -110,7 +110,7 @@ def _process_in_all_ways(reader: GuardedReader, content: bytes, name: str, resul
         except UnreadableImage as refusal:
             outcomes.append("refused" if "broke off" not in refusal.reason else "reader broken off")
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
-            results.fault(f"{name}: {type(error).__name__}: {error}")
+            results.record_fault(f"{name}: {type(error).__name__}: {error}")
         longest_wait = max(longest_wait, time.monotonic() - start)
     worst_outcome = (
         "reader broken off"
@@ -119,7 +119,7 @@ def _process_in_all_ways(reader: GuardedReader, content: bytes, name: str, resul
         if "refused" in outcomes
         else "read"
     )
-    results.became(worst_outcome, waited=longest_wait)
+    results.record_outcome(worst_outcome, wait_seconds=longest_wait)
     return outcomes
 
 
@@ -138,18 +138,18 @@ def soak_questions(count: int, *, home: Path, first_number: int = 0) -> SoakResu
         number = next(numbers, None)
         if number is None:
             return
-        importer.bring_in(
+        importer.import_file(
             make_question_file(number, junk),
             f"question file {number}",
             results,
-            whole_way=number % _OWN_PROCESS_INTERVAL == 0,
+            in_own_process=number % _OWN_PROCESS_INTERVAL == 0,
         )
         if number and number % 1_000 == 0:
             print(f"    {number:,} question files", file=sys.stderr, flush=True)
 
     import_one()
     for number in numbers:  # hypothesis stops early when it has exhausted its examples
-        importer.bring_in(make_question_file(number, "null"), f"question file {number}", results, whole_way=False)
+        importer.import_file(make_question_file(number, "null"), f"question file {number}", results, in_own_process=False)
     return results
 
 
@@ -157,10 +157,10 @@ def soak_question_bombs(home: Path) -> SoakResults:
     """Parse each known bomb in a process of its own, as in the app, and also in the preview."""
     results, importer = SoakResults(), SoakImporter(home)
     for name, (content, is_refused) in make_question_bombs().items():
-        was_imported = importer.bring_in(content, name, results, whole_way=True)
+        was_imported = importer.import_file(content, name, results, in_own_process=True)
         if was_imported is is_refused:
-            results.fault(f"{name}: {'came in' if was_imported else 'was refused'}")
-        importer.look(name, results)
+            results.record_fault(f"{name}: {'came in' if was_imported else 'was refused'}")
+        importer.preview_file(name, results)
     return results
 
 
@@ -175,15 +175,15 @@ def main() -> int:
     all_results = []
     with tempfile.TemporaryDirectory() as folder:
         image_bomb_results = soak_image_bombs()
-        image_bomb_results.told("image bombs", len(make_image_bombs()))
+        image_bomb_results.print_summary("image bombs", len(make_image_bombs()))
         question_bomb_results = soak_question_bombs(Path(folder) / "bombs")
-        question_bomb_results.told("question bombs", len(make_question_bombs()))
+        question_bomb_results.print_summary("question bombs", len(make_question_bombs()))
         dicom_results = soak_images(args.images, first_number=args.first)
-        dicom_results.told("damaged DICOMs", args.images)
+        dicom_results.print_summary("damaged DICOMs", args.images)
         raster_results = soak_images(args.rasters, first_number=args.first, make_image=make_damaged_raster)
-        raster_results.told("damaged PNG and JPEG", args.rasters)
+        raster_results.print_summary("damaged PNG and JPEG", args.rasters)
         question_results = soak_questions(args.questions, home=Path(folder) / "soak", first_number=args.first)
-        question_results.told("question files", args.questions)
+        question_results.print_summary("question files", args.questions)
         all_results += [image_bomb_results, question_bomb_results, dicom_results, raster_results, question_results]
     child_memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     own_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

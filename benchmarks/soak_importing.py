@@ -46,19 +46,19 @@ class SoakImporter:
         self.workspace = Workspace(home=home / "workspace", database_url="")
         self.file = home / "questions.json"
 
-    def bring_in(self, content: bytes, name: str, results: SoakResults, *, whole_way: bool) -> bool:
+    def import_file(self, content: bytes, name: str, results: SoakResults, *, in_own_process: bool) -> bool:
         """Import and roll back; return whether anything would have been imported."""
         self.file.write_bytes(content)
         start, was_imported = time.monotonic(), False
         try:
-            with _time_limit(not whole_way), _parse_in_process(not whole_way), unit_of_work(self.engine) as db:
+            with _time_limit(not in_own_process), _parse_in_process(not in_own_process), unit_of_work(self.engine) as db:
                 report = intake.import_questions(
                     db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
-                    images=self.images if len(content) < 5_000 and whole_way else None, now=NOW,
+                    images=self.images if len(content) < 5_000 and in_own_process else None, now=NOW,
                 )  # fmt: skip
                 was_imported = True
                 if _count(db, QuestionRow) != report.questions or report.refused:
-                    results.fault(f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there")
+                    results.record_fault(f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there")
                 raise RollBack
         except RollBack:
             outcome = "came in whole"
@@ -66,24 +66,24 @@ class SoakImporter:
             outcome = "refused"
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
             outcome = "fault"
-            results.fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
+            results.record_fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
         seconds = time.monotonic() - start
-        results.took(name, seconds)
-        results.became(outcome, waited=seconds)
+        results.record_duration(name, seconds)
+        results.record_outcome(outcome, wait_seconds=seconds)
         with Session(self.engine) as db:
             leftovers = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
         if leftovers:
-            results.fault(f"{name}: left behind {leftovers}")
+            results.record_fault(f"{name}: left behind {leftovers}")
         return was_imported
 
-    def look(self, name: str, results: SoakResults) -> None:
+    def preview_file(self, name: str, results: SoakResults) -> None:
         """Run the page's preview of the current file."""
         try:
             intake.preview_file(by=command_line_person(), path=self.file, images=self.images)
         except DomainError:
             pass
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
-            results.fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
+            results.record_fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
 
 
 def _count(db: Session, row: type[Any]) -> int:

@@ -45,7 +45,7 @@ class KillOutcome:
     acknowledged: int
     saved: int
     unanswered: int
-    entries: int
+    audit_entries: int
     seconds: float
     faults: tuple[str, ...]
 
@@ -114,7 +114,7 @@ def _check_database(workspace: SoakWorkspace, posted: PostedVerdicts, *, kills: 
     faults += _integrity_failures(workspace)
     return KillOutcome(
         kills=kills, acknowledged=len(posted.acknowledged), saved=len(saved), unanswered=posted.unanswered,
-        entries=audit_check.entries, seconds=seconds, faults=tuple(faults),
+        audit_entries=audit_check.entries, seconds=seconds, faults=tuple(faults),
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"{title}, killed {outcome.kills} times in {outcome.seconds:.0f} s: {outcome.acknowledged:,} verdicts "
             f"acknowledged, {outcome.saved:,} saved, {outcome.unanswered:,} posts unanswered and sent again, "
-            f"{outcome.entries:,} entries in the audit trail; "
+            f"{outcome.audit_entries:,} entries in the audit trail; "
             + ("nothing lost, trail whole, integrity check clean" if not outcome.faults else "FAULTS:")
         )
         for fault in outcome.faults[:20]:

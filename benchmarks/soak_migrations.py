@@ -26,12 +26,12 @@ class _StepTimer:
     """Prints each step with its seconds."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._last = name, time.monotonic()
+        self._name, self._previous_time = name, time.monotonic()
 
     def __call__(self, step: str, rows: int) -> None:
         now = time.monotonic()
-        print(f"{self._name}: {step:12} {rows:,} rows the same, {now - self._last:5.1f} s", flush=True)
-        self._last = now
+        print(f"{self._name}: {step:12} {rows:,} rows the same, {now - self._previous_time:5.1f} s", flush=True)
+        self._previous_time = now
 
 
 def main() -> int:

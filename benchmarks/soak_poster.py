@@ -32,12 +32,12 @@ class PostedVerdicts:
 class Reviewer(threading.Thread):
     """A reviewer who judges one question after the other, and sends each verdict until it is acknowledged."""
 
-    def __init__(self, name: str, place: SoakWorkspace, address: str, seen: PostedVerdicts, stop_event: threading.Event) -> None:
+    def __init__(self, name: str, workspace: SoakWorkspace, address: str, posted: PostedVerdicts, stop_event: threading.Event) -> None:
         """Sign in at once; ``stop_event`` ends the work after the current verdict."""
         super().__init__(daemon=True)
-        self._seen, self._stop_asked = seen, stop_event
+        self._posted, self._stop_event = posted, stop_event
         self._client = httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS)
-        with read_only_session(place.engine) as db:
+        with read_only_session(workspace.engine) as db:
             self._person = load_person_by_name(db, name=name).id
             own_questions = select(AssignmentRow.question_id).where(AssignmentRow.person_id == self._person)
             self.questions = list(db.execute(own_questions.order_by(AssignmentRow.position)).scalars())
@@ -51,25 +51,25 @@ class Reviewer(threading.Thread):
         """Judge until stopped or until all questions are judged."""
         for question in self.questions:
             comment = f"{self._person} on {question}: {random.getrandbits(64):x}"
-            while not self._stop_asked.is_set() and not self.save(question, comment):
+            while not self._stop_event.is_set() and not self.post_verdict(question, comment):
                 time.sleep(0.02)
-            if self._stop_asked.is_set():
+            if self._stop_event.is_set():
                 return
 
-    def save(self, question: int, comment: str) -> bool:
+    def post_verdict(self, question: int, comment: str) -> bool:
         """Post one verdict; return whether it was acknowledged."""
         headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
         try:
             answer = self._client.post("/judging/verdict", json=verdict_request(question, comment), headers=headers)
         except httpx.HTTPError:
-            self._seen.unanswered += 1
+            self._posted.unanswered += 1
             return False
         if answer.status_code == 200:
-            self._seen.acknowledged[self._person, question] = comment
+            self._posted.acknowledged[self._person, question] = comment
             return True
         if answer.status_code < 500:
-            self._seen.refused.append(f"{answer.status_code} {answer.text[:200]}")
-            self._stop_asked.set()
+            self._posted.refused.append(f"{answer.status_code} {answer.text[:200]}")
+            self._stop_event.set()
         return False
 
 

@@ -42,9 +42,9 @@ class ReaderTimings:
     drafts: list[float] = field(default_factory=list)
     runs: list[float] = field(default_factory=list)
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
-    sent_twice: int = 0
-    sent_again: int = 0
-    troubles: list[str] = field(default_factory=list)
+    duplicate_posts: int = 0
+    retries: int = 0
+    problems: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,19 +54,19 @@ class SimulatedReader:
     name: str
     address: str
     verdicts: int
-    thinking: float
+    thinking_seconds: float
     seed: int
-    tally: ReaderTimings
+    timings: ReaderTimings
     _client: httpx.AsyncClient = field(init=False)
     _socket: ClientConnection = field(init=False)
-    _chance: random.Random = field(init=False)
+    _rng: random.Random = field(init=False)
     _page: dict[str, str] = field(init=False, default_factory=dict)
     _turn: int = field(init=False, default=0)
-    _kept: set[str] = field(init=False, default_factory=set)
+    _fetched: set[str] = field(init=False, default_factory=set)
 
-    async def work(self) -> None:
+    async def judge_all(self) -> None:
         """Sign in, open the review page, and judge until the number is reached."""
-        self._chance = random.Random(self.seed)
+        self._rng = random.Random(self.seed)
         async with httpx.AsyncClient(base_url=self.address, timeout=300) as self._client:
             await self._sign_in()
             address = self.address.replace("http", "ws") + "/_stcore/stream"
@@ -77,7 +77,7 @@ class SimulatedReader:
             ) as self._socket:  # fmt: skip
                 sheet = await self._open_review()
                 for _ in range(self.verdicts):
-                    sheet = await self._judge(sheet)
+                    sheet = await self._judge_question(sheet)
 
     async def _sign_in(self) -> None:
         start = time.perf_counter()
@@ -87,21 +87,21 @@ class SimulatedReader:
         answer = await self._client.post("/sign-in", data=fields)
         if answer.status_code != 303:
             raise RuntimeError(f"{self.name} was not let in: {answer.status_code}")
-        self.tally.sign_ins.append(time.perf_counter() - start)
+        self.timings.sign_ins.append(time.perf_counter() - start)
 
     # ------------------------------------------------------------------------------------- the page's session
     async def _open_review(self) -> dict[str, Any]:
         message = BackMsg()
         message.rerun_script.page_name = "review"
         await self._socket.send(message.SerializeToString())
-        sheet = await self._drawn(turn=0)
-        await self._look_at(sheet)
+        sheet = await self._receive_sheet(turn=0)
+        await self._fetch_images(sheet)
         return sheet
 
-    async def _go(self, sheet: dict[str, Any], to: object) -> dict[str, Any]:
+    async def _go_to(self, sheet: dict[str, Any], target: object) -> dict[str, Any]:
         """Send the form's "go": a trigger of the component, answered by a run of the page's fragment."""
         self._turn += 1
-        value = {"to": to, "turn": self._turn, "from": sheet["batch"], "after": sheet["question"]}
+        value = {"to": target, "turn": self._turn, "from": sheet["batch"], "after": sheet["question"]}
         message = BackMsg()
         run = message.rerun_script
         run.query_string = f"batch={sheet['batch']}&question={sheet['question']}"
@@ -112,11 +112,11 @@ class SimulatedReader:
         )
         start = time.perf_counter()
         await self._socket.send(message.SerializeToString())
-        sheet_data = await self._drawn(turn=self._turn)
-        self.tally.runs.append(time.perf_counter() - start)
+        sheet_data = await self._receive_sheet(turn=self._turn)
+        self.timings.runs.append(time.perf_counter() - start)
         return sheet_data
 
-    async def _drawn(self, *, turn: int) -> dict[str, Any]:
+    async def _receive_sheet(self, *, turn: int) -> dict[str, Any]:
         """What the page's script draws in that run: the form's data, or nothing when all is judged."""
         while True:
             received = await asyncio.wait_for(self._socket.recv(), timeout=120)
@@ -142,111 +142,111 @@ class SimulatedReader:
                 if element.WhichOneof("type") == "markdown" and "you are through" in element.markdown.body:
                     return {}
 
-    async def _look_at(self, sheet: dict[str, Any]) -> None:
+    async def _fetch_images(self, sheet: dict[str, Any]) -> None:
         """Fetch the pixels of radiographs that this client does not have yet."""
         radiographs = [radiograph for radiograph in sheet.get("radiographs", ()) if "pixels" in radiograph]
         for image in [*radiographs, *sheet.get("upcoming", ())]:
             for address in (image["facts"], image["pixels"]):
-                if address not in self._kept:
-                    self._kept.add(address)
+                if address not in self._fetched:
+                    self._fetched.add(address)
                     (await self._client.get(address)).raise_for_status()
 
     # ------------------------------------------------------------------------------------------- one question
-    async def _judge(self, sheet: dict[str, Any]) -> dict[str, Any]:
+    async def _judge_question(self, sheet: dict[str, Any]) -> dict[str, Any]:
         if not sheet:
             raise RuntimeError(f"{self.name} was told that nothing is left")
         question_reference = {"batch": sheet["batch"], "question": sheet["question"]}
-        opinion = self._opinion(sheet)
-        seconds = self._chance.expovariate(1 / self.thinking) if self.thinking else 0.0
+        opinion = self._build_opinion(sheet)
+        seconds = self._rng.expovariate(1 / self.thinking_seconds) if self.thinking_seconds else 0.0
         await asyncio.sleep(seconds * 0.4)
-        await self._draft(sheet, question_reference, {**opinion, "comment": "", "why": ""}, revision=0)
+        await self._save_draft(sheet, question_reference, {**opinion, "comment": "", "why": ""}, revision=0)
         await asyncio.sleep(seconds * 0.4)
-        await self._draft(sheet, question_reference, {**opinion, "why": ""}, revision=1)
+        await self._save_draft(sheet, question_reference, {**opinion, "why": ""}, revision=1)
         await asyncio.sleep(seconds * 0.2)
         times = {"seconds": seconds, "seconds_looking": seconds, "seconds_away": 0}
         body = {**question_reference, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
                 "drawings": None, "why": "", "image": "drawn", **times}  # fmt: skip
-        next_sheet = await self._save(sheet, body)
+        next_sheet = await self._save_verdict(sheet, body)
         # The response has the next question, and the script is notified; if none is left, it is asked.
-        final_look = asyncio.create_task(self._quietly("look", sheet, {**question_reference, **times}))
+        final_look = asyncio.create_task(self._post_optional("look", sheet, {**question_reference, **times}))
         if next_sheet is None:
-            next_sheet = await self._go(sheet, "next")
+            next_sheet = await self._go_to(sheet, "next")
             await final_look
             return next_sheet
-        await self._look_at(next_sheet)
-        await asyncio.gather(final_look, self._go(sheet, next_sheet["question"]))
+        await self._fetch_images(next_sheet)
+        await asyncio.gather(final_look, self._go_to(sheet, next_sheet["question"]))
         return next_sheet
 
-    async def _save(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any] | None:
+    async def _save_verdict(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any] | None:
         """The next question from the response; None if none is left."""
-        if self._chance.random() < _DUPLICATE_PROBABILITY:
-            self.tally.sent_twice += 1
-            answer, second_answer = await asyncio.gather(*(self._until_saved(sheet, body) for _ in range(2)))
+        if self._rng.random() < _DUPLICATE_PROBABILITY:
+            self.timings.duplicate_posts += 1
+            answer, second_answer = await asyncio.gather(*(self._post_until_saved(sheet, body) for _ in range(2)))
             if (answer["revision"], answer["at"]) != (second_answer["revision"], second_answer["at"]):
-                self.tally.troubles.append(f"{self.name}: sent twice, and two times named")
+                self.timings.problems.append(f"{self.name}: sent twice, and two times named")
         else:
-            answer = await self._until_saved(sheet, body)
-        self.tally.acknowledged[(sheet["person"], sheet["question"])] = body["opinion"]["comment"]
+            answer = await self._post_until_saved(sheet, body)
+        self.timings.acknowledged[(sheet["person"], sheet["question"])] = body["opinion"]["comment"]
         return answer.get("sheet")
 
-    async def _until_saved(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    async def _post_until_saved(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         """Resend until acknowledged: the form keeps unsaved input, and the person tries again."""
         for attempt in range(100):
             start = time.perf_counter()
             try:
                 answer = await self._post("verdict", sheet, body)
             except httpx.HTTPError as error:
-                self.tally.troubles.append(f"{self.name}: {type(error).__name__}")
+                self.timings.problems.append(f"{self.name}: {type(error).__name__}")
             else:
-                self.tally.saves.append(time.perf_counter() - start)
+                self.timings.saves.append(time.perf_counter() - start)
                 if answer.status_code == 200:
                     saved: dict[str, Any] = answer.json()
                     return saved
-                self.tally.troubles.append(f"{self.name}: {answer.status_code} {answer.text[:200]}")
+                self.timings.problems.append(f"{self.name}: {answer.status_code} {answer.text[:200]}")
                 if answer.status_code < 500:
-                    raise RuntimeError(self.tally.troubles[-1])
-            self.tally.sent_again += 1
+                    raise RuntimeError(self.timings.problems[-1])
+            self.timings.retries += 1
             await asyncio.sleep(1 + attempt / 10)
         raise RuntimeError(f"{self.name} could not save")
 
-    async def _draft(
-        self, sheet: dict[str, Any], where: dict[str, int], form: dict[str, Any], *, revision: int
+    async def _save_draft(
+        self, sheet: dict[str, Any], question_reference: dict[str, int], draft: dict[str, Any], *, revision: int
     ) -> None:
         start = time.perf_counter()
-        answer = await self._quietly(
-            "draft", sheet, {**where, "part": "form", "revision": revision, "body": form}
+        answer = await self._post_optional(
+            "draft", sheet, {**question_reference, "part": "form", "revision": revision, "body": draft}
         )
         if answer is not None and answer.status_code == 200:
-            self.tally.drafts.append(time.perf_counter() - start)
+            self.timings.drafts.append(time.perf_counter() - start)
 
-    async def _quietly(self, what: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response | None:
+    async def _post_optional(self, action: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response | None:
         try:
-            answer = await self._post(what, sheet, body)
+            answer = await self._post(action, sheet, body)
         except httpx.HTTPError as error:
-            self.tally.troubles.append(f"{self.name}: {what}: {type(error).__name__}")
+            self.timings.problems.append(f"{self.name}: {action}: {type(error).__name__}")
             return None
         if answer.status_code != 200:
-            self.tally.troubles.append(f"{self.name}: {what}: {answer.status_code} {answer.text[:200]}")
+            self.timings.problems.append(f"{self.name}: {action}: {answer.status_code} {answer.text[:200]}")
         return answer
 
-    async def _post(self, what: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response:
+    async def _post(self, action: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response:
         headers = {
             "X-Overread": "1",
             "X-Overread-Person": str(sheet["person"]),
             "Sec-Fetch-Site": "same-origin",
         }
-        return await self._client.post(f"/judging/{what}", json=body, headers=headers, timeout=TIMEOUT_SECONDS)
+        return await self._client.post(f"/judging/{action}", json=body, headers=headers, timeout=TIMEOUT_SECONDS)
 
-    def _opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:
+    def _build_opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:
         """The opinion as the form sends it; the comment identifies this verdict."""
-        comment = f"{self.name} on {sheet['question']}: {self._chance.getrandbits(64):x}"
+        comment = f"{self.name} on {sheet['question']}: {self._rng.getrandbits(64):x}"
         return {
-            "ratings": {rating["name"]: self._chance.randint(1, 5) for rating in sheet["asks"]["ratings"]},
+            "ratings": {rating["name"]: self._rng.randint(1, 5) for rating in sheet["asks"]["ratings"]},
             "domain_specific": True,
             "cognitive_depth": False,
             "image_centric": None,
             "clinically_relevant": None,
-            "difficulty": self._chance.choice(["easy", "medium", "hard"]),
+            "difficulty": self._rng.choice(["easy", "medium", "hard"]),
             "errors": [],
             "correction": {},
             "clinical_reasoning": "",

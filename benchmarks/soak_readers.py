@@ -41,19 +41,19 @@ TARGET_SECONDS = 0.5  # seconds, 95th percentile of a save
 class ReaderOutcome:
     """What the readers saw, and what the database contains."""
 
-    tally: ReaderTimings
+    timings: ReaderTimings
     lost: int
-    double: int
-    other: int
+    duplicated: int
+    unexplained: int
     without_audit: int
     faults: int
     seconds: float
     cpu: float
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing is lost, duplicated, or unexplained, and every verdict has its audit entry."""
-        return not (self.lost or self.double or self.other or self.without_audit)
+        return not (self.lost or self.duplicated or self.unexplained or self.without_audit)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,45 +69,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
         open_workspace = open_postgres_workspace(Path(folder)) if args.postgres else open_sqlite_workspace(Path(folder))
         with open_workspace as workspace:
             outcome = run_readers(
-                workspace, readers=args.readers, verdicts=args.verdicts, thinking=args.thinking, seed=args.seed,
+                workspace, readers=args.readers, verdicts=args.verdicts, thinking_seconds=args.thinking, seed=args.seed,
                 processes=2 if args.postgres else 1, port=args.port,
             )  # fmt: skip
     expected = args.readers * args.verdicts
     _print_outcome(outcome, expected)
-    is_done = outcome.is_whole and len(outcome.tally.acknowledged) == expected
-    return 0 if is_done and percentile(outcome.tally.saves, 95) <= TARGET_SECONDS else 1
+    is_done = outcome.is_complete and len(outcome.timings.acknowledged) == expected
+    return 0 if is_done and percentile(outcome.timings.saves, 95) <= TARGET_SECONDS else 1
 
 
 def run_readers(
-    place: SoakWorkspace,
+    workspace: SoakWorkspace,
     *,
     readers: int,
     verdicts: int,
-    thinking: float,
+    thinking_seconds: float,
     seed: int = 4,
     processes: int = 1,
     port: int = 0,
 ) -> ReaderOutcome:
     """Fill the empty workspace, let the readers work, and count the content of the database afterwards."""
-    names = fill_workspace(place, reviewers=readers, questions_each=verdicts)
+    names = fill_workspace(workspace, reviewers=readers, questions_each=verdicts)
     print(
-        f"{place.engine.dialect.name}, app processes {processes}: {readers} readers x {verdicts} verdicts, "
-        f"{thinking:g} s of thinking, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+        f"{workspace.engine.dialect.name}, app processes {processes}: {readers} readers x {verdicts} verdicts, "
+        f"{thinking_seconds:g} s of thinking, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
         flush=True,
     )
     timings, cpu_before = ReaderTimings(), _cpu_of_children()
-    with run_app(place, processes=processes, first_port=port) as addresses:
+    with run_app(workspace, processes=processes, first_port=port) as addresses:
         simulated_readers = [
             SimulatedReader(
-                name=name, address=addresses[number % len(addresses)], verdicts=verdicts, thinking=thinking,
-                seed=seed * 1_000_003 + number, tally=timings,
+                name=name, address=addresses[number % len(addresses)], verdicts=verdicts, thinking_seconds=thinking_seconds,
+                seed=seed * 1_000_003 + number, timings=timings,
             )
             for number, name in enumerate(names)
         ]  # fmt: skip
         start = time.perf_counter()
         asyncio.run(_run_all(simulated_readers))
         seconds = time.perf_counter() - start
-    return _check_database(place, timings, seconds=seconds, cpu=_cpu_of_children() - cpu_before)
+    return _check_database(workspace, timings, seconds=seconds, cpu=_cpu_of_children() - cpu_before)
 
 
 def _cpu_of_children() -> float:
@@ -119,11 +119,11 @@ def _cpu_of_children() -> float:
 async def _run_all(readers: list[SimulatedReader]) -> None:
     async def run_reader(reader: SimulatedReader) -> None:
         try:
-            await reader.work()
+            await reader.judge_all()
         except Exception as error:  # noqa: BLE001 - one reader's end is a finding, not the end of all
-            reader.tally.troubles.append(f"{reader.name} gave up: {type(error).__name__}: {error}")
+            reader.timings.problems.append(f"{reader.name} gave up: {type(error).__name__}: {error}")
 
-    progress_task = asyncio.create_task(_print_progress(readers[0].tally))
+    progress_task = asyncio.create_task(_print_progress(readers[0].timings))
     await asyncio.gather(*(run_reader(reader) for reader in readers))
     progress_task.cancel()
 
@@ -149,10 +149,10 @@ def _check_database(workspace: SoakWorkspace, timings: ReaderTimings, *, seconds
     comments = {(row.person_id, row.question_id): row.comment for row in saved_rows}
     unchanged = [key for key, comment in timings.acknowledged.items() if comments.get(key) == comment]
     return ReaderOutcome(
-        tally=timings,
+        timings=timings,
         lost=len(timings.acknowledged) - len(unchanged),
-        double=sum(count - 1 for count in saved_counts.values()),
-        other=len(set(saved_counts) - set(timings.acknowledged)),
+        duplicated=sum(count - 1 for count in saved_counts.values()),
+        unexplained=len(set(saved_counts) - set(timings.acknowledged)),
         without_audit=abs(len(saved_rows) - audit_count),
         faults=count_logged_exceptions(workspace),
         seconds=seconds,
@@ -167,7 +167,7 @@ def percentile(times: Sequence[float], percent: int) -> float:
 
 
 def _print_outcome(outcome: ReaderOutcome, expected: int) -> None:
-    timings = outcome.tally
+    timings = outcome.timings
     print(f"\n{'seconds':36} {'n':>7} {'median':>8} {'p95':>8} {'longest':>8}")
     lines = (
         ("save, until it is acknowledged", timings.saves, TARGET_SECONDS),
@@ -183,15 +183,15 @@ def _print_outcome(outcome: ReaderOutcome, expected: int) -> None:
             print(f"{name:36} {len(times):7,} {median:8.3f} {p95:8.3f} {max(times):8.3f}{target_note}")
     print(
         f"\nacknowledged {len(timings.acknowledged):,} of {expected:,} · lost {outcome.lost}"
-        f" · double {outcome.double} · never acknowledged {outcome.other}"
+        f" · double {outcome.duplicated} · never acknowledged {outcome.unexplained}"
         f" · without audit row {outcome.without_audit}"
-        f"\nsent twice at once {timings.sent_twice:,} · sent again {timings.sent_again:,} · troubles "
-        f"{len(timings.troubles)} · exceptions in the log {outcome.faults} · {outcome.seconds:.0f} s"
+        f"\nsent twice at once {timings.duplicate_posts:,} · sent again {timings.retries:,} · troubles "
+        f"{len(timings.problems)} · exceptions in the log {outcome.faults} · {outcome.seconds:.0f} s"
         f" · load at the end {os.getloadavg()[0]:.1f}"
         f"\nprocessor time of the app's processes {outcome.cpu:.0f} s, start and sign-ins included: "
         f"{1000 * outcome.cpu / max(1, len(timings.acknowledged)):.0f} ms a verdict"
     )
-    for problem, count in Counter(timings.troubles).most_common(10):
+    for problem, count in Counter(timings.problems).most_common(10):
         print(f"  {count} x {problem}")
 
 

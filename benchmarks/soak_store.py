@@ -59,15 +59,15 @@ class Phase:
     times: dict[str, list[float]] = field(default_factory=dict)
     pixels: Counter[int] = field(default_factory=Counter)
     readiness: Counter[int] = field(default_factory=Counter)
-    troubles: Counter[str] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
 
-    async def timed(self, kind: str, request: Awaitable[httpx.Response]) -> httpx.Response | None:
+    async def time_request(self, kind: str, request: Awaitable[httpx.Response]) -> httpx.Response | None:
         """Send, time and return the answer; a missing answer is recorded and returned as None."""
         start = time.perf_counter()
         try:
             return await request
         except httpx.HTTPError as error:
-            self.troubles[f"{kind}: {type(error).__name__}"] += 1
+            self.problems[f"{kind}: {type(error).__name__}"] += 1
             return None
         finally:
             self.times.setdefault(kind, []).append(time.perf_counter() - start)
@@ -80,10 +80,10 @@ class StoreSoak:
     address: str
     processes: list[str]
     phase: Phase
-    ended: bool = False
+    is_ended: bool = False
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
 
-    def client(self) -> httpx.AsyncClient:
+    def create_client(self) -> httpx.AsyncClient:
         """A client of its own: nginx assigns it a process by its cookie."""
         headers = {"Host": f"{HOST}:{self.address.rpartition(':')[2]}", "Sec-Fetch-Site": "same-origin"}
         limits = httpx.Limits(max_connections=None)
@@ -101,10 +101,10 @@ class StoreSoak:
             raise RuntimeError(f"{name} was not let in: {answer.status_code} {answer.text[:200]}")
 
     async def send_sign_in(
-        self, client: httpx.AsyncClient, shown: httpx.Response, name: str
+        self, client: httpx.AsyncClient, sign_in_page: httpx.Response, name: str
     ) -> httpx.Response:
         """Send the form of the page that was loaded."""
-        token = _FORM_TOKEN.search(shown.text)
+        token = _FORM_TOKEN.search(sign_in_page.text)
         fields = {"form_token": token[1] if token else "", "name": name, "password": PASSWORD}
         return await client.post("/sign-in", data=fields)
 
@@ -148,10 +148,10 @@ async def _run_phases(
 ) -> list[Phase]:
     signed_in = []
     for name in names:  # one after the other: the cost of concurrent sign-ins is another soak's subject
-        client = soak.client()
+        client = soak.create_client()
         await soak.sign_in(client, name)
         signed_in.append((name, client))
-    image_clients = [soak.client() for _ in range(6)]
+    image_clients = [soak.create_client() for _ in range(6)]
     for client in image_clients:
         await soak.sign_in(client, COORDINATOR)
     first_exam, *other_exams = exams
@@ -175,7 +175,7 @@ async def _run_phases(
         soak.phase = Phase(name=name)
         phases.append(soak.phase)
         await asyncio.sleep(seconds)
-    soak.ended = True
+    soak.is_ended = True
     await asyncio.gather(*tasks)
     return phases
 
@@ -187,48 +187,48 @@ async def _post_verdicts(soak: StoreSoak, workspace: SoakWorkspace, name: str, c
         questions = list(db.execute(own_questions.order_by(AssignmentRow.position)).scalars())
     headers = {"X-Overread": "1", "X-Overread-Person": str(person)}
     for question in questions:
-        if soak.ended:
+        if soak.is_ended:
             return
         phase, comment = soak.phase, f"{person} on {question}"
         post = client.post("/judging/verdict", json=verdict_request(question, comment), headers=headers)
-        answer = await phase.timed("save", post)
+        answer = await phase.time_request("save", post)
         if answer is not None and answer.status_code == 200:
             soak.acknowledged[person, question] = comment
         elif answer is not None:
-            phase.troubles[f"save: {answer.status_code} {answer.text[:80]}"] += 1
+            phase.problems[f"save: {answer.status_code} {answer.text[:80]}"] += 1
         await asyncio.sleep(_SAVE_INTERVAL)
 
 
 async def _sign_in_repeatedly(soak: StoreSoak) -> None:
-    while not soak.ended:
+    while not soak.is_ended:
         phase = soak.phase
-        async with soak.client() as client:
-            sign_in_page = await phase.timed("sign-in page", client.get("/sign-in"))
+        async with soak.create_client() as client:
+            sign_in_page = await phase.time_request("sign-in page", client.get("/sign-in"))
             if sign_in_page is not None:
-                await phase.timed("sign-in", soak.send_sign_in(client, sign_in_page, COORDINATOR))
+                await phase.time_request("sign-in", soak.send_sign_in(client, sign_in_page, COORDINATOR))
         await asyncio.sleep(1)
 
 
 async def _poll_health(soak: StoreSoak) -> None:
     no_keepalive = httpx.Limits(max_keepalive_connections=0)  # the server closes idle connections after 5 s
     async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS, limits=no_keepalive) as client:
-        while not soak.ended:
+        while not soak.is_ended:
             for address in soak.processes:
                 phase = soak.phase
-                await phase.timed("/health", client.get(f"{address}/health"))
-                answer = await phase.timed("/health/ready", client.get(f"{address}/health/ready"))
+                await phase.time_request("/health", client.get(f"{address}/health"))
+                answer = await phase.time_request("/health/ready", client.get(f"{address}/health/ready"))
                 phase.readiness[answer.status_code if answer else 0] += 1
             await asyncio.sleep(0.5)
 
 
 async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exams: list[int]) -> None:
     """Request the radiographs of those exams in turn, as people do who click "try again"."""
-    while not soak.ended:
+    while not soak.is_ended:
         for exam in exams:
-            if soak.ended:
+            if soak.is_ended:
                 return  # type: ignore[unreachable]  # another task sets it meanwhile
             phase = soak.phase
-            answer = await phase.timed("radiograph", client.get(f"/pixels/{exam}/pa"))
+            answer = await phase.time_request("radiograph", client.get(f"/pixels/{exam}/pa"))
             phase.pixels[answer.status_code if answer else 0] += 1
             await asyncio.sleep(_RETRY_SECONDS)
 
@@ -280,7 +280,7 @@ def _print_results(phases: list[Phase], soak: StoreSoak, lost: int, requests_by_
         print(
             f"  radiographs by status {dict(phase.pixels)} · /health/ready by status {dict(phase.readiness)}"
         )
-        for problem, count in phase.troubles.most_common(5):
+        for problem, count in phase.problems.most_common(5):
             print(f"  {count} x {problem}")
     print(
         f"\nacknowledged {len(soak.acknowledged):,} · lost {lost} · requests by process {dict(requests_by_process)}"

@@ -21,10 +21,10 @@ from storage.workspace import driver_url
 class KillableApp:
     """The app's process, which can be started repeatedly."""
 
-    def __init__(self, place: SoakWorkspace, port: int) -> None:
+    def __init__(self, workspace: SoakWorkspace, port: int) -> None:
         """Import what a start needs; no app process runs yet."""
-        self._source, self._environment = AppForker(), place.environment
-        self._port, self._process, self._log = port, 0, place.home / "app.log"
+        self._source, self._environment = AppForker(), workspace.environment
+        self._port, self._process, self._log = port, 0, workspace.home / "app.log"
         self.address = f"http://localhost:{port}"
 
     def start(self) -> None:

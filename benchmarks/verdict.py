@@ -61,7 +61,7 @@ def _measure_costs(reviewer: Reviewer) -> list[VerdictCost]:
     for question in reviewer.questions:
         with counted() as counts:
             cpu_before = _cpu_of_other_threads()
-            if not reviewer.save(question, "what a verdict costs"):
+            if not reviewer.post_verdict(question, "what a verdict costs"):
                 raise SystemExit(f"verdict on question {question} was not saved")
             cpu = _cpu_of_other_threads() - cpu_before
         costs.append(VerdictCost(statements=len(counts.statements), transactions=counts.transactions, cpu=cpu * 1000))

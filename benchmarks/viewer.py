@@ -41,29 +41,29 @@ class TimingResult:
 
     name: str
     times: Sequence[float]
-    mark: float | None = None
-    mark_95: float | None = None
+    target: float | None = None
+    target_95: float | None = None
 
     @property
     def median(self) -> float:
         return statistics.median(self.times)
 
     @property
-    def most_of_them(self) -> float:
+    def percentile_95(self) -> float:
         """The 95th percentile."""
         return sorted(self.times)[min(len(self.times) - 1, round(0.95 * len(self.times)))]
 
     @property
     def is_missed(self) -> bool:
-        median_missed = self.mark is not None and self.median > self.mark
-        return median_missed or (self.mark_95 is not None and self.most_of_them > self.mark_95)
+        median_missed = self.target is not None and self.median > self.target
+        return median_missed or (self.target_95 is not None and self.percentile_95 > self.target_95)
 
-    def say(self, baseline: TimingResult | None = None) -> None:
-        target_text = "" if self.mark is None else f"<= {self.mark:.0f}"
-        target_text += "" if self.mark_95 is None else f", p95 <= {self.mark_95:.0f}"
+    def print_line(self, baseline: TimingResult | None = None) -> None:
+        target_text = "" if self.target is None else f"<= {self.target:.0f}"
+        target_text += "" if self.target_95 is None else f", p95 <= {self.target_95:.0f}"
         ratio = "" if baseline is None else f"{self.median / baseline.median:5.1f} x"
         missed = "  MISSED" if self.is_missed else ""
-        times = f"{self.median:7.1f} {self.most_of_them:7.1f}"
+        times = f"{self.median:7.1f} {self.percentile_95:7.1f}"
         print(f"{self.name:52} {times}   {target_text:18}{ratio}{missed}", flush=True)
 
 
@@ -97,29 +97,29 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
     TimingResult(
         name="next question, cold, its file never read before",
         times=time_next_question(bench, "first", repeats, NO_PREFETCH_SCRIPT),
-    ).say()
+    ).print_line()
     cold_result = TimingResult(
-        name="next question, cold", times=time_next_question(bench, "cold", repeats, NO_PREFETCH_SCRIPT), mark=450
+        name="next question, cold", times=time_next_question(bench, "cold", repeats, NO_PREFETCH_SCRIPT), target=450
     )
-    cold_result.say()
-    prefetched_result = TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "ahead", repeats), mark=200)
-    prefetched_result.say()
-    gap_result = TimingResult(name="frame gap, the window dragged", times=measure_frame_gaps(bench, repeats), mark=20, mark_95=34)
-    gap_result.say()
+    cold_result.print_line()
+    prefetched_result = TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "ahead", repeats), target=200)
+    prefetched_result.print_line()
+    gap_result = TimingResult(name="frame gap, the window dragged", times=measure_frame_gaps(bench, repeats), target=20, target_95=34)
+    gap_result.print_line()
     draft_result = TimingResult(
-        name="mouse let go until the draft is kept", times=time_draft_save(bench, "hand", repeats), mark=250
+        name="mouse let go until the draft is kept", times=time_draft_save(bench, "hand", repeats), target=250
     )
-    draft_result.say()
+    draft_result.print_line()
     after_script, after_click = time_entry(bench, repeats)
-    entry_result = TimingResult(name="image after the page's script has ended", times=after_script, mark=600)
-    entry_result.say()
-    TimingResult(name="image after the click that opens the page", times=after_click).say()
+    entry_result = TimingResult(name="image after the page's script has ended", times=after_script, target=600)
+    entry_result.print_line()
+    TimingResult(name="image after the click that opens the page", times=after_click).print_line()
     print("\nthe plain editor, a picture of 8 bits and 1600 pixels; x: so many times as long as the viewer")
-    TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "plain", repeats, PLAIN_EDITOR_SCRIPT)).say(prefetched_result)
-    TimingResult(name="frame gap, its brightness dragged", times=measure_frame_gaps(bench, repeats, PLAIN_EDITOR_SCRIPT)).say(gap_result)
+    TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "plain", repeats, PLAIN_EDITOR_SCRIPT)).print_line(prefetched_result)
+    TimingResult(name="frame gap, its brightness dragged", times=measure_frame_gaps(bench, repeats, PLAIN_EDITOR_SCRIPT)).print_line(gap_result)
     TimingResult(
         name="mouse let go until the draft is kept", times=time_draft_save(bench, "plainhand", repeats, PLAIN_EDITOR_SCRIPT)
-    ).say(draft_result)
+    ).print_line(draft_result)
     return any(figure.is_missed for figure in (cold_result, prefetched_result, gap_result, draft_result, entry_result))
 
 

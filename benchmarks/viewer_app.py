@@ -29,15 +29,15 @@ class ViewerBench:
     address: str
 
     @contextmanager
-    def review(self, name: str, *scripts: str) -> Iterator[Page]:
+    def open_review(self, name: str, *scripts: str) -> Iterator[Page]:
         """A new window in which that person has signed in and opened the review page."""
-        with self.signed_in(name, *scripts) as page:
+        with self.open_signed_in(name, *scripts) as page:
             page.goto("/review")
             wait_until(page, "bench.isPainted()")
             yield page
 
     @contextmanager
-    def signed_in(self, name: str, *scripts: str) -> Iterator[Page]:
+    def open_signed_in(self, name: str, *scripts: str) -> Iterator[Page]:
         context = self.browser.new_context(
             viewport={"width": 1440, "height": 900}, color_scheme="dark", base_url=self.address
         )

@@ -23,7 +23,7 @@ FETCHED_COUNT_SCRIPT = (
 def time_next_question(bench: ViewerBench, name: str, repeats: int, *scripts: str) -> list[float]:
     """From the key that accepts a question to the next one's image; the first ones are not counted."""
     times = []
-    with bench.review(name, *scripts) as page:
+    with bench.open_review(name, *scripts) as page:
         for round_number in range(WARM_UP + repeats):
             _wait_until_settled(page)
             for key in RATING_KEYS:
@@ -41,7 +41,7 @@ def measure_frame_gaps(bench: ViewerBench, repeats: int, *scripts: str) -> list[
     frame_gaps: list[float] = []
     frames = changes = 0
     button: Literal["left", "right"]
-    with bench.review("hand", *scripts) as page:
+    with bench.open_review("hand", *scripts) as page:
         _wait_until_settled(page)
         for round_number in range(repeats + 1):
             if PLAIN_EDITOR_SCRIPT in scripts:
@@ -72,7 +72,7 @@ def measure_frame_gaps(bench: ViewerBench, repeats: int, *scripts: str) -> list[
 def time_draft_save(bench: ViewerBench, name: str, repeats: int, *scripts: str) -> list[float]:
     """From the release of the mouse after drawing a box until the form shows that the draft is saved."""
     times = []
-    with bench.review(name, *scripts) as page:
+    with bench.open_review(name, *scripts) as page:
         _wait_until_settled(page)
         image_box = bounding_box(page.locator(".pane, .stage .canvas-host").first)
         middle, top = image_box["x"] + image_box["width"] / 2, image_box["y"]
@@ -93,7 +93,7 @@ def time_entry(bench: ViewerBench, repeats: int) -> tuple[list[float], list[floa
     """New window, sign-in, click on the page: time from the end of its script to the image, and in all."""
     after_script, after_click = [], []
     for round_number in range(repeats + 1):
-        with bench.signed_in("entry") as page:
+        with bench.open_signed_in("entry") as page:
             link = page.get_by_role("link", name="Review", exact=True).first
             link.wait_for()
             page.wait_for_timeout(500)

@@ -52,7 +52,7 @@ def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
     Raises:
         Refused: the search has no criterion but the dataset, or finds no or too many questions.
     """
-    if not search.asks:
+    if not search.has_criteria:
         raise Refused("Say first what is wrong with them: words or a filter. The whole dataset is too much.")
     if not count:
         raise Refused("Nothing of that kind is left that nobody has drawn, judged or rejected.")

@@ -123,5 +123,5 @@ def compute_lengths(text_counts: TextCounts) -> Lengths:
         mean_words=mean_length(text_counts.words),
         characters=tuple(bin_lengths(text_counts.characters, width=_CHARACTER_BIN)),
         in_words=tuple(bin_lengths(text_counts.words, width=_WORD_BIN)),
-        words=tuple(text_counts.most_frequent(_MAX_WORDS)),
+        words=tuple(text_counts.list_most_frequent(_MAX_WORDS)),
     )

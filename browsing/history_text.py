@@ -29,45 +29,45 @@ def describe_event(event: QuestionEvent, question: Question) -> tuple[str, list[
         event: of :func:`browsing.service.telling.load_history`.
         question: the machine's version.
     """
-    return _DESCRIBERS[event.what](event, question)
+    return _DESCRIBERS[event.kind](event, question)
 
 
 def _describe_import(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    problems = [f"check {problem}" for problem in event.more["problems"]]
+    problems = [f"check {problem}" for problem in event.details["problems"]]
     return (
-        f"imported from {event.place} ({event.more['format']}) into {event.more['dataset']}",
+        f"imported from {event.place} ({event.details['format']}) into {event.details['dataset']}",
         problems or ["the structural checks found nothing"],
     )
 
 
 def _describe_draw(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    probability = event.more["inclusion_probability"]
+    probability = event.details["inclusion_probability"]
     return (
         f"drawn into batch {event.place}",
-        [f"stratum {event.more['stratum']}, inclusion probability {probability:.4g}"],
+        [f"stratum {event.details['stratum']}, inclusion probability {probability:.4g}"],
     )
 
 
 def _describe_assignment(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    state = AssignmentState(event.more["state"])
-    return f"assigned to {event.more['to']} in batch {event.place}", [f"now {state.value}"]
+    state = AssignmentState(event.details["state"])
+    return f"assigned to {event.details['to']} in batch {event.place}", [f"now {state.value}"]
 
 
 def _describe_own_answer(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
-    answer = event.more["answer"]
+    answer = event.details["answer"]
     answer_label = "cannot determine" if answer is None else _format_answer(answer, question)
     return f"answered before seeing the key, in batch {event.place}", [
-        f"{answer_label}, confidence {event.more['confidence']} of 5",
-        *_describe_display(event.more["image"]),
+        f"{answer_label}, confidence {event.details['confidence']} of 5",
+        *_describe_display(event.details["image"]),
     ]
 
 
 def _describe_skip(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"put it aside in batch {event.place}", [event.more["why"]]
+    return f"put it aside in batch {event.place}", [event.details["why"]]
 
 
 def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
-    verdict: Verdict = event.more["verdict"]
+    verdict: Verdict = event.details["verdict"]
     opinion = verdict.opinion
     revision_text = f", revision {verdict.revision}" if verdict.revision > 1 else ""
     details = []
@@ -86,26 +86,26 @@ def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, li
 
 
 def _describe_adjudication(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
-    adjudication: Adjudication = event.more["adjudication"]
+    adjudication: Adjudication = event.details["adjudication"]
     revision_text = f", revision {adjudication.revision}" if adjudication.revision > 1 else ""
     line = f"settled the dispute in batch {event.place}{revision_text}: {adjudication.decision.value}"
     return line, [*_describe_changes(question, adjudication.correction), adjudication.reason, *_describe_display(adjudication.image)]
 
 
 def _describe_release(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    split = event.more["side"]
+    split = event.details["side"]
     return f"in release {event.place}", ["on the private side"] if split == "private" else []
 
 
 def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    number = event.more["rule"]
-    action_text = "rejected by" if event.more["step"] == BulkAction.REJECT else f"queued into batch {event.place} by"
-    search_text = f"found with many others by a search: {describe_search(event.more['search'])}"
-    return f"{action_text} rule {number}", [event.more["reason"], search_text]
+    number = event.details["rule"]
+    action_text = "rejected by" if event.details["step"] == BulkAction.REJECT else f"queued into batch {event.place} by"
+    search_text = f"found with many others by a search: {describe_search(event.details['search'])}"
+    return f"{action_text} rule {number}", [event.details["reason"], search_text]
 
 
 def _describe_rule_reversal(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"rule {event.more['rule']} was taken back", [event.more["reason"]]
+    return f"rule {event.details['rule']} was taken back", [event.details["reason"]]
 
 
 def _describe_display(image: ImageDisplay | None) -> list[str]:

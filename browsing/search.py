@@ -54,6 +54,6 @@ class Search:
             raise InvalidValue("words", f"are {len(self.words):,} characters; {MAX_LENGTH} are the most")
 
     @property
-    def asks(self) -> bool:
+    def has_criteria(self) -> bool:
         """Whether there is a criterion other than the dataset."""
         return self != Search(dataset=self.dataset)

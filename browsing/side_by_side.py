@@ -29,13 +29,13 @@ class ComparisonLine:
     column: str
     value: str
     counts: tuple[int, ...]
-    wholes: tuple[int, ...] | None
+    totals: tuple[int, ...] | None
 
-    def percent(self, place: int) -> str:
+    def format_percent(self, dataset_index: int) -> str:
         """The per cent of a dataset's questions with one decimal; empty without a question."""
-        if self.wholes is None or not self.wholes[place]:
+        if self.totals is None or not self.totals[dataset_index]:
             return ""
-        return f"{100 * self.counts[place] / self.wholes[place]:.1f}"
+        return f"{100 * self.counts[dataset_index] / self.totals[dataset_index]:.1f}"
 
 
 def list_columns(statistics: Sequence[DatasetStatistics]) -> list[str]:
@@ -60,11 +60,11 @@ def compare_column(statistics: Sequence[DatasetStatistics], column: str) -> tupl
                 column=column,
                 value=value or NOT_STATED,
                 counts=tuple(value_counts.get(value, 0) for value_counts in by_dataset),
-                wholes=totals,
+                totals=totals,
             )
             for value in values
         ),
-        ComparisonLine(column=column, value=ALL, counts=totals, wholes=totals),
+        ComparisonLine(column=column, value=ALL, counts=totals, totals=totals),
     )
 
 
@@ -73,7 +73,7 @@ def compare_boxes(statistics: Sequence[DatasetStatistics]) -> tuple[ComparisonLi
     boxes_by_format = [{line.name: line.boxes for line in dataset.formats} for dataset in statistics]
     names = [name for name in (*_VALUE_ORDER["format"], ALL) if any(name in box_counts for box_counts in boxes_by_format)]
     return tuple(
-        ComparisonLine(column=BOXES, value=name, counts=tuple(box_counts.get(name, 0) for box_counts in boxes_by_format), wholes=None)
+        ComparisonLine(column=BOXES, value=name, counts=tuple(box_counts.get(name, 0) for box_counts in boxes_by_format), totals=None)
         for name in names
     )
 
@@ -91,5 +91,5 @@ def format_comparison_csv(statistics: Sequence[DatasetStatistics]) -> str:
 def _iter_csv_rows(statistics: Sequence[DatasetStatistics]) -> Iterator[list[object]]:
     lines = [line for column in list_columns(statistics) for line in compare_column(statistics, column)]
     for line in (*lines, *compare_boxes(statistics)):
-        cells = [cell for dataset_index in range(len(statistics)) for cell in (line.counts[dataset_index], line.percent(dataset_index))]
+        cells = [cell for dataset_index in range(len(statistics)) for cell in (line.counts[dataset_index], line.format_percent(dataset_index))]
         yield [line.column, escape_formula(line.value), *cells, sum(line.counts)]

@@ -26,7 +26,7 @@ class TextCounts:
         self.words: Counter[int] = Counter()
         self.frequencies: Counter[str] = Counter()
 
-    def add(self, texts: Iterable[str]) -> None:
+    def add_texts(self, texts: Iterable[str]) -> None:
         """Count more texts; empty ones are ignored."""
         lengths, distinct_words, word_counts = [], list[str](), []
         for text in filter(None, texts):
@@ -44,10 +44,10 @@ class TextCounts:
         """The number of texts counted."""
         return self.characters.total()
 
-    def most_frequent(self, most: int) -> list[tuple[str, int]]:
+    def list_most_frequent(self, limit: int) -> list[tuple[str, int]]:
         """(word, number of texts) of the most frequent words, without common ones; ties alphabetically."""
         counted = [(word, count) for word, count in self.frequencies.items() if word not in _STOP_WORDS]
-        return sorted(counted, key=lambda item: (-item[1], item[0]))[:most]
+        return sorted(counted, key=lambda item: (-item[1], item[0]))[:limit]
 
 
 def bin_lengths(lengths: Counter[int], *, width: int) -> list[tuple[int, int, int]]:

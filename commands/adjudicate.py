@@ -61,7 +61,7 @@ def _change_rules(args: argparse.Namespace) -> int:
         rules = AdjudicationRules(
             adjudicators=current.rules.adjudicators if args.adjudicators is None else tuple(args.adjudicators),
             hide_names=current.rules.hide_names if args.names is None else args.names == "hidden",
-            same_box=current.rules.same_box if args.same_box is None else args.same_box,
+            same_box_iou=current.rules.same_box_iou if args.same_box is None else args.same_box,
         )
         now = datetime.now(UTC)
         changed_rules = change_adjudication_rules(
@@ -69,7 +69,7 @@ def _change_rules(args: argparse.Namespace) -> int:
         ).rules
     print(f"adjudicators: {', '.join(changed_rules.adjudicators) or 'nobody'}")
     print(
-        f"names: {'hidden' if changed_rules.hide_names else 'shown'}; boxes are the same from IoU {changed_rules.same_box:g}"
+        f"names: {'hidden' if changed_rules.hide_names else 'shown'}; boxes are the same from IoU {changed_rules.same_box_iou:g}"
     )
     return 0
 
@@ -79,8 +79,8 @@ def _list_disputes(args: argparse.Namespace) -> int:
         batch = load_named_batch(db, by=command_line_person(), name=args.batch)
         disputes = list_disputes(db, person=load_person_by_name(db, name=args.by), batch_id=batch.id)
     for dispute in disputes:
-        state = f"{dispute.settled.decision.value}: {dispute.settled.reason}" if dispute.settled else "open"
-        print(f"{dispute.question_id}\t{', '.join(sorted(dispute.about))}\t{state}")
+        state = f"{dispute.adjudication.decision.value}: {dispute.adjudication.reason}" if dispute.adjudication else "open"
+        print(f"{dispute.question_id}\t{', '.join(sorted(dispute.kinds))}\t{state}")
     if not disputes:
         print(
             f"No dispute in batch {batch.name} yet: one appears when two reviewers of a question disagree.",

@@ -41,15 +41,15 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
     """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
     return {
         "batch": agreement.batch.name,
-        "sought": None if agreement.sought is None else asdict(agreement.sought),
+        "sought": None if agreement.rule is None else asdict(agreement.rule),
         "questions": agreement.questions,
         "shared": agreement.shared,
         "counted": agreement.counted,
-        "notes": [note for note in (agreement.sought_text, agreement.left_out) if note],
+        "notes": [note for note in (agreement.rule_text, agreement.exclusion_note) if note],
         "between": [
-            {"between": name, "questions": pair.questions, "boxes": asdict(pair.boxes),
+            {"between": name, "questions": pair.questions, "boxes": asdict(pair.box_overlap),
              "aspects": [asdict(aspect) for aspect in pair.aspects]}
-            for name, pair in zip(format_pair_names(agreement.between, agreement.people), agreement.between, strict=True)
+            for name, pair in zip(format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True)
         ],
         "drift": {
             agreement.people[person]: [asdict(block) for block in blocks] for person, blocks in agreement.drift.items()
@@ -63,8 +63,8 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
         f"Batch {agreement.batch.name}: {agreement.shared:,} of {agreement.questions:,} questions were judged by two or "
         f"more, {agreement.counted:,} count for agreement"
     )
-    yield from (note for note in (agreement.sought_text, agreement.left_out) if note)
-    for name, pair in zip(format_pair_names(agreement.between, agreement.people), agreement.between, strict=True):
+    yield from (note for note in (agreement.rule_text, agreement.exclusion_note) if note)
+    for name, pair in zip(format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True):
         yield from ("", f"{name}, {pair.questions:,} questions")
         for aspect in pair.aspects:
             kappa = "kappa (weighted)" if aspect.weighted else "kappa"
@@ -87,7 +87,7 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
 
 def format_boxes(pair: GroupAgreement) -> Iterable[str]:
     """The box overlap of a pair of reviewers, with all three denominators."""
-    boxes: MeanOverlap = pair.boxes
+    boxes: MeanOverlap = pair.box_overlap
     yield "  boxes, overlap (IoU) matched one to one"
     if boxes.score is None:
         yield f"    {boxes.note} (n = {boxes.n:,})"

@@ -87,18 +87,18 @@ def _list_rules(args: argparse.Namespace) -> int:
     if not rules:
         print("Nothing is applied yet: cli.py apply reject --help", file=sys.stderr)
     for rule in rules:
-        state = "holds" if rule.back_at is None else f"taken back {rule.back_at:%Y-%m-%d %H:%M} UTC"
+        state = "holds" if rule.reverted_at is None else f"taken back {rule.reverted_at:%Y-%m-%d %H:%M} UTC"
         applied_at = f"{rule.applied_at:%Y-%m-%d %H:%M} UTC"
         print(
-            f"{rule.number}\t{rule.dataset}\t{rule.what}\t{rule.questions:,} questions\t"
-            f"{describe_search(rule.search)}\t{rule.reason}\t{rule.by}\t{applied_at}\t{state}"
+            f"{rule.number}\t{rule.dataset}\t{rule.action}\t{rule.questions:,} questions\t"
+            f"{describe_search(rule.search)}\t{rule.reason}\t{rule.person}\t{applied_at}\t{state}"
         )
     return 0
 
 
 def _print_preview(preview: BulkPreview) -> None:
     print(f"{preview.count:,} questions would be taken.")
-    for reason, count in preview.left_out.items():
+    for reason, count in preview.excluded.items():
         print(f"{count:,} are left out: {reason}.")
     for example in preview.examples:
         print(f"  {example.id}\t{example.stem}")

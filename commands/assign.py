@@ -116,9 +116,9 @@ def _request_second_opinions(args: argparse.Namespace) -> int:
     else:
         with unit_of_work() as db:
             summary = request_second_opinions(db, **options, now=datetime.now(UTC))
-    for name, count in summary.given.items():
+    for name, count in summary.assigned.items():
         print(f"{name} {'would get' if args.dry_run else 'got'} {count:,} questions of {summary.batch}.")
-    print(f"Of them {summary.random:,} of the random share, {summary.found:,} where something was found.")
+    print(f"Of them {summary.random_count:,} of the random share, {summary.found_count:,} where something was found.")
     for note in summary.notes:
         print(note, file=sys.stderr)
     return 0
@@ -136,14 +136,14 @@ def _share_batch(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(
-        f"{', '.join(shared_queue.pool)} can take questions of {shared_queue.batch} now: {shared_queue.added:,} judgements were "
+        f"{', '.join(shared_queue.members)} can take questions of {shared_queue.batch} now: {shared_queue.added:,} judgements were "
         f"added, {shared_queue.free:,} are free. One comes back after {shared_queue.idle_minutes} minutes without activity."
     )
     return 0
 
 
 def _print_summary(summary: AssignSummary, verb: str) -> None:
-    for name, count in summary.given.items():
+    for name, count in summary.assigned.items():
         print(f"{name} {verb} {count:,} questions of {summary.batch}.")
     for note in summary.notes:
         print(note, file=sys.stderr)

@@ -45,12 +45,12 @@ def to_plain(results: BatchAttention) -> dict[str, Any]:
         "reviewers": [
             {
                 "reviewer": reviewer.person,
-                "repeats_hidden": reviewer.repeats_hidden,
-                "planted_hidden": reviewer.planted_hidden,
+                "repeats_hidden": reviewer.repeat_count,
+                "planted_hidden": reviewer.planted_count,
                 "repeats_judged_twice": reviewer.attention.pairs,
-                "judged_in_between_median": reviewer.attention.gap,
-                "aspects": [asdict(aspect) for aspect in reviewer.attention.between.aspects]
-                if reviewer.attention.between
+                "judged_in_between_median": reviewer.attention.median_verdicts_between,
+                "aspects": [asdict(aspect) for aspect in reviewer.attention.agreement.aspects]
+                if reviewer.attention.agreement
                 else [],
                 "faults": [asdict(fault) for fault in reviewer.attention.faults],
                 "over_time": [
@@ -71,9 +71,9 @@ def format_text(results: BatchAttention) -> Iterable[str]:
     for reviewer in results.reviewers:
         attention = reviewer.attention
         yield from ("", reviewer.person or "all together")
-        gap = "" if attention.gap is None else f", median {attention.gap:.0f} judged in between"
-        yield f"  repeats judged twice: {attention.pairs:,} of {reviewer.repeats_hidden:,}{gap}"
-        for aspect in attention.between.aspects if attention.between else ():
+        gap = "" if attention.median_verdicts_between is None else f", median {attention.median_verdicts_between:.0f} judged in between"
+        yield f"  repeats judged twice: {attention.pairs:,} of {reviewer.repeat_count:,}{gap}"
+        for aspect in attention.agreement.aspects if attention.agreement else ():
             yield _format_aspect(aspect)
         for line in attention.faults:
             yield (

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         progress=ProgressPrinter(),
     )
     manifest = backup.manifest
-    if backup.current:
+    if backup.is_current:
         try:
             with unit_of_work() as db:
                 record_backup(

@@ -12,7 +12,7 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.batches import Batch
 from domain.table_cells import escape_formula
-from sampling.service import describe, list_batches, list_batch_questions
+from sampling.service import describe_plan, list_batches, list_batch_questions
 from storage.unit_of_work import read_only_session
 
 if TYPE_CHECKING:
@@ -53,4 +53,4 @@ def _write_batches(out: Writer, batches: Iterable[tuple[Batch, int]]) -> None:
     out.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
     for batch, questions in batches:
         mode, parts = batch.settings.mode, batch.settings.parts
-        out.writerow([escape_formula(batch.name), batch.state, questions, mode, parts, describe(batch.plan)])
+        out.writerow([escape_formula(batch.name), batch.state, questions, mode, parts, describe_plan(batch.plan)])

@@ -44,14 +44,14 @@ def run(args: argparse.Namespace) -> int:
         found_problems = find_problems(
             db, by=by, dataset=args.dataset, minimum_explanation=args.minimum_explanation, progress=printer
         )
-    printer.end()
+    printer.finish()
     with unit_of_work() as db:
         record_problems(db, by=by, detected=found_problems, now=datetime.now(UTC))
     with read_only_session() as db:
         check_report = load_check_report(db, by=by, dataset=args.dataset)
         print(f"{check_report.dataset}: {check_report.with_problems:,} of {check_report.questions:,} questions have a problem.")
         for check in Check:
-            print(f"{check}: {check_report.of(check):,} of {check_report.questions:,}")
+            print(f"{check}: {check_report.count_of(check):,} of {check_report.questions:,}")
             for field_count in check_report.counts:
                 if field_count.check is check:
                     print(f"    {field_count.field}: {field_count.questions:,}")
@@ -64,16 +64,16 @@ class _ProgressPrinter:
     """Prints progress on standard error if the checks take more than two seconds."""
 
     def __init__(self) -> None:
-        self._began = self._told = time.monotonic()
-        self._open = False
+        self._started_at = self._printed_at = time.monotonic()
+        self._line_open = False
 
-    def __call__(self, done: int, of: int) -> None:
+    def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._began < 2 or (now - self._told < 1 and self._open):
+        if now - self._started_at < 2 or (now - self._printed_at < 1 and self._line_open):
             return
-        self._told, self._open = now, True
-        print(f"\r{done:,} of {of:,}", end="", file=sys.stderr, flush=True)
+        self._printed_at, self._line_open = now, True
+        print(f"\r{done:,} of {total:,}", end="", file=sys.stderr, flush=True)
 
-    def end(self) -> None:
-        if self._open:
+    def finish(self) -> None:
+        if self._line_open:
             print(file=sys.stderr)

@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     started = time.monotonic()
 
-    def print_step(what: str) -> None:
-        print(f"{time.monotonic() - started:5.0f} s  {what}", file=sys.stderr, flush=True)
+    def print_step(step: str) -> None:
+        print(f"{time.monotonic() - started:5.0f} s  {step}", file=sys.stderr, flush=True)
 
     print_step(f"Making a demo workspace in {workspace.home}")
     result = make_demo(workspace, now=datetime.now(UTC), report_progress=print_step, replace_existing=args.again)

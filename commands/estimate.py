@@ -42,20 +42,20 @@ def run(args: argparse.Namespace) -> int:
     with read_only_session() as db:
         whole = estimate_dataset(db, by=by, target_half_width=args.goal / 100, **filters)
         groups = estimate_groups(db, by=by, group=args.by, **filters) if args.by else ()
-    sections: list[tuple[str, str, Sequence[Estimate]]] = [("whole", args.dataset, whole.estimates.every)]
-    sections += [(args.by, group.name, group.estimates.every) for group in groups]
+    sections: list[tuple[str, str, Sequence[Estimate]]] = [("whole", args.dataset, whole.estimates.all_estimates)]
+    sections += [(args.by, group.name, group.estimates.all_estimates) for group in groups]
     if args.csv:
         sys.stdout.writelines(format_csv_rows(sections))
         return 0
     if not whole.estimates.reviewed:
         print(
-            f"Nothing is judged yet. {whole.estimates.whole:,} questions are in {whole.dataset}; the sample "
+            f"Nothing is judged yet. {whole.estimates.dataset_size:,} questions are in {whole.dataset}; the sample "
             f"in {', '.join(whole.batches)} waits for its reviewers: cli.py assign --help"
         )
         return 0
     print("\n".join(_format_whole(whole)))
     for name, value, rates in sections[1:]:
-        print(f"\n{name} {value}: {rates[0].rate.reviewed:,} judged of {rates[0].whole:,}")
+        print(f"\n{name} {value}: {rates[0].rate.reviewed:,} judged of {rates[0].dataset_size:,}")
         print("\n".join(f"  {line}" for line in _format_rates(rates) if line))
     return 0
 
@@ -64,10 +64,10 @@ def _format_whole(whole: DatasetEstimates) -> Iterator[str]:
     estimates = whole.estimates
     yield (
         f"{whole.dataset}: {estimates.reviewed:,} questions judged in {', '.join(whole.batches)} stand for "
-        f"{estimates.covered:,} of {estimates.whole:,}"
+        f"{estimates.covered:,} of {estimates.dataset_size:,}"
     )
-    yield from (f"  {line}" for line in _format_rates(estimates.every) if line)
-    yield from (plan.sentence for plan in whole.plans)
+    yield from (f"  {line}" for line in _format_rates(estimates.all_estimates) if line)
+    yield from (plan.description for plan in whole.plans)
     yield from whole.notes
 
 

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
                 values = (question.id, question.format, question.task, question.difficulty, question.category, question.exam_id,
                           " ".join(question.decisions), question.stem)  # fmt: skip
                 out.writerow([escape_formula(str(value or "")) for value in values])
-            if not page.after:
+            if not page.has_next:
                 break
             remaining -= len(page.questions)
             after = page.questions[-1].number

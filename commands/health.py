@@ -27,6 +27,6 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is giv
     checks = run_health_checks(current_workspace())
     print(f"Overread {VERSION}")
     for check in checks:
-        message = check.said.replace("\n", "\n" + 16 * " ")
-        print(f"{check.name:9} {'good' if check.good else 'BAD '}  {message}")
-    return 0 if all(check.good for check in checks) else 1
+        message = check.detail.replace("\n", "\n" + 16 * " ")
+        print(f"{check.name:9} {'good' if check.passed else 'BAD '}  {message}")
+    return 0 if all(check.passed for check in checks) else 1

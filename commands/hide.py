@@ -101,10 +101,10 @@ def _list_hidden(batch: str) -> int:
         lines = list_hidden_questions(db, by=command_line_person(), batch=batch)
     for line in lines:
         kind = f"planted ({line.hidden.fault})" if line.hidden.fault else "repeat"
-        state = "removed: " + line.hidden.removed_why if not line.hidden.counts else line.state or "to come"
+        state = "removed: " + line.hidden.removed_why if not line.hidden.is_counted else line.state or "to come"
         decision_text = "" if line.decision is None else f"; said {line.decision}"
-        first_text = "" if line.first is None else f", first {line.first}"
-        seen_text = "" if line.seen is None else f", {line.seen}"
+        first_text = "" if line.first_decision is None else f", first {line.first_decision}"
+        seen_text = "" if line.detection is None else f", {line.detection}"
         print(
             f"{line.hidden.number}: {kind} of {line.source_id} for {line.person}; {state}{decision_text}{first_text}{seen_text}"
         )

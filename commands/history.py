@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"key: {format_answer(question.answer, question.options)}")
     for event in question_history.events:
         description, details = describe_event(event, question)
-        print(f"{event.when:%Y-%m-%d %H:%M:%S} UTC\t{event.who or 'command line'}\t{description}")
+        print(f"{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC\t{event.person_name or 'command line'}\t{description}")
         for line in details:
             print(f"\t{line}")
     return 0

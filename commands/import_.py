@@ -94,11 +94,11 @@ def run(args: argparse.Namespace) -> int:
                 progress=printer,
             )
     except ImportRefused as error:
-        printer.end()
+        printer.finish()
         _list_refusals(error.report)
         print(f"Nothing was imported: {error.report.refused:,} refused.", file=sys.stderr)
         return 1
-    printer.end()
+    printer.finish()
     if report.refused:
         _list_refusals(report)
     print(
@@ -111,8 +111,8 @@ def run(args: argparse.Namespace) -> int:
     if report.refused:
         print(f"{report.refused:,} were refused and left out.")
     update_search_index()
-    found = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
-    print(f"Structural checks: {found or 'nothing found'}. Details: cli.py check {report.dataset}")
+    problem_counts = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
+    print(f"Structural checks: {problem_counts or 'nothing found'}. Details: cli.py check {report.dataset}")
     return 0
 
 
@@ -145,18 +145,18 @@ class _ProgressPrinter:
     """Prints progress on standard error if the import takes more than two seconds."""
 
     def __init__(self) -> None:
-        self._began = self._told = time.monotonic()
-        self._open = False
+        self._started_at = self._printed_at = time.monotonic()
+        self._line_open = False
 
     def __call__(self, progress: ImportProgress) -> None:
         now = time.monotonic()
-        if now - self._began < 2 or (now - self._told < 1 and self._open):
+        if now - self._started_at < 2 or (now - self._printed_at < 1 and self._line_open):
             return
-        self._told, self._open = now, True
+        self._printed_at, self._line_open = now, True
         counts = f"{progress.images:,} images, {progress.refused:,} refused"
-        line = f"\r{progress.part:4.0%}  {progress.records:,} records, {counts}"
+        line = f"\r{progress.fraction:4.0%}  {progress.records:,} records, {counts}"
         print(line, end="", file=sys.stderr, flush=True)
 
-    def end(self) -> None:
-        if self._open:
+    def finish(self) -> None:
+        if self._line_open:
             print(file=sys.stderr)

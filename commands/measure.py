@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
         raise
     out = args.out.resolve()  # keep a symbolic link: write to its target
     partial_file = out.with_name(out.name + ".part")
-    partial_file.write_text(measures.text(), encoding="utf-8")
+    partial_file.write_text(measures.to_json(), encoding="utf-8")
     partial_file.replace(out)
-    counts = {name: len(records) for name, records in measures.records().items() if records}
+    counts = {name: len(records) for name, records in measures.to_records().items() if records}
     print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
     return 0

@@ -63,11 +63,11 @@ def run_texts(args: argparse.Namespace) -> int:
 
     printed = False
 
-    def print_progress(done: int, of: int, what: str) -> None:
+    def print_progress(done: int, total: int, unit: str) -> None:
         nonlocal is_told
-        if of > 1_000:
+        if total > 1_000:
             printed = True
-            print(f"\r{done:,} of {of:,} {what}", end="", file=sys.stderr, flush=True)
+            print(f"\r{done:,} of {total:,} {unit}", end="", file=sys.stderr, flush=True)
 
     with read_only_session() as db:
         search_result = find_hits(db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=print_progress)
@@ -86,7 +86,7 @@ def run_texts(args: argparse.Namespace) -> int:
             for match in list_hits(db, by=by, dataset=args.dataset, kind=HitKind(kind), limit=args.examples):
                 passage = _format_context(match.text, match.hit.start, match.hit.end)
                 print(f"    {match.question_id}, {match.hit.field}: {passage}")
-    if not search_result.headers_kept:
+    if not search_result.headers_available:
         print("Headers are not kept in this workspace: they were searched for when the files came in.")
     return 0
 
@@ -94,8 +94,8 @@ def run_texts(args: argparse.Namespace) -> int:
 def _rank_images(args: argparse.Namespace) -> int:
     by = command_line_person()
 
-    def print_progress(done: int, of: int) -> None:
-        print(f"\r{done:,} of {of:,} images", end="", file=sys.stderr, flush=True)
+    def print_progress(done: int, total: int) -> None:
+        print(f"\r{done:,} of {total:,} images", end="", file=sys.stderr, flush=True)
 
     with read_only_session() as db:
         ranking = rank_images(db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=print_progress)

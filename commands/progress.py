@@ -49,7 +49,7 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
     return {
         "batch": batch_progress.batch.name,
         "state": batch_progress.batch.state.value,
-        "whole": _line_to_plain(batch_progress.whole),
+        "whole": _line_to_plain(batch_progress.batch_line),
         "tiers": [_line_to_plain(line) for line in batch_progress.tiers],
         "tasks": [_line_to_plain(line) for line in batch_progress.tasks],
         "reviewers": [_line_to_plain(line) for line in batch_progress.reviewers],
@@ -63,7 +63,7 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
             "tiers": [tier.value for tier in table.tiers],
             "counts": [list(row) for row in table.counts],
             "n": table.n,
-            "without": table.without,
+            "without": table.missing_tier,
             "linear": _kappa_to_plain(table.linear),
             "quadratic": _kappa_to_plain(table.quadratic),
             "interval": table.note,
@@ -75,16 +75,16 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
 
 def format_text(batch_progress: Progress) -> Iterable[str]:
     """The page as lines of text."""
-    yield f"Batch {batch_progress.batch.name}, {batch_progress.batch.state}: {batch_progress.whole.questions:,} questions"
+    yield f"Batch {batch_progress.batch.name}, {batch_progress.batch.state}: {batch_progress.batch_line.questions:,} questions"
     yield ""
     header = ("", "questions", "nobody's", "asked", "done", "skipped", "left", "median s", "finish")
-    rows = [_format_cells("all", batch_progress.whole)]
+    rows = [_format_cells("all", batch_progress.batch_line)]
     for title, lines in (("tier", batch_progress.tiers), ("task", batch_progress.tasks), ("", batch_progress.reviewers)):
         rows += [_format_cells(f"{title} {line.name}".strip(), line) for line in lines]
     yield from _format_table(header, rows)
     yield from wrap(f"Median: seconds of looking until a person's first verdict. {PACE_RULE}", width=100)
     yield ""
-    yield from batch_progress.sheet
+    yield from batch_progress.summary_lines
     if batch_progress.reviewed:
         decided = ", ".join(
             f"{rate.name} {rate.share.count:,} ({format_percent(rate.share.estimate)})" for rate in batch_progress.decisions
@@ -135,7 +135,7 @@ def _format_ratings(batch_progress: Progress) -> Iterable[str]:
 
 def _line_to_plain(line: ProgressLine) -> dict[str, Any]:
     plain = asdict(line)
-    plain["finish"] = line.finish.at.isoformat() if line.finish.at else None
+    plain["finish"] = line.finish.expected_at.isoformat() if line.finish.expected_at else None
     plain["finish_note"] = line.finish.note
     return plain
 
@@ -162,7 +162,7 @@ def _format_cells(name: str, line: ProgressLine) -> tuple[str, ...]:
         name,
         *(f"{number:,}" for number in numbers),
         "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f}",
-        f"{line.finish.at:%Y-%m-%d %H:%M} UTC" if line.finish.at else line.finish.note,
+        f"{line.finish.expected_at:%Y-%m-%d %H:%M} UTC" if line.finish.expected_at else line.finish.note,
     )
 
 

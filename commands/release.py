@@ -129,12 +129,12 @@ def _create(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
         record_release(db, by=by, release=result, now=datetime.now(UTC))
     _print_tally(result.tally)
-    if result.met is not None:
-        print(result.met)
-    outcome = "was there already, the same byte for byte" if result.again else "written"
+    if result.condition_note is not None:
+        print(result.condition_note)
+    outcome = "was there already, the same byte for byte" if result.already_existed else "written"
     print(f"Release {result.name}: {outcome}, {result.folder}")
-    if result.keys is not None:
-        print(f"Keys of the private questions: {result.keys} (not to be given out)")
+    if result.keys_folder is not None:
+        print(f"Keys of the private questions: {result.keys_folder} (not to be given out)")
     print(f"SHA-256 of its manifest: {result.manifest_sha256}")
     return 0
 
@@ -172,7 +172,7 @@ def _compare_folders(args: argparse.Namespace) -> int:
     comparison = compare_releases(args.old, args.new)
     print(comparison.sentence)
     if args.ids:
-        for change, ids in (("came", comparison.came), ("went", comparison.went), ("moved", comparison.moved)):
+        for change, ids in (("came", comparison.added), ("went", comparison.removed), ("moved", comparison.moved)):
             print(*(f"{change}\t{question_id}" for question_id in ids), sep="\n", end="\n" if ids else "")
         for name, ids in comparison.changed.items():
             print(*(f"{name}\t{question_id}" for question_id in ids), sep="\n")
@@ -199,6 +199,6 @@ def _print_progress(count: int) -> None:
 
 def _print_tally(tally: Tally) -> None:
     print(f"released   {tally.released:,} (accepted {tally.accepted:,}, revised {tally.revised:,})")
-    for reason, count in tally.left_out.items():
+    for reason, count in tally.excluded.items():
         print(f"left out   {count:,} {reason}")
     print(f"not judged {tally.unjudged:,}")

@@ -68,11 +68,11 @@ def run(args: argparse.Namespace) -> int:
     print(f"{workspace.home} was restored: {_describe(manifest)}")
     print(f"All {len(manifest.tables)} tables have the rows and the hashes of the backup.")
     print(f"Accounts and roles are as they were on {manifest.made_at:%Y-%m-%d %H:%M} UTC. All sign in again.")
-    if restored.set_aside is not None:
-        print(f"What was there before is in {restored.set_aside}")
-    for sha256 in restored.missing:
+    if restored.previous_files is not None:
+        print(f"What was there before is in {restored.previous_files}")
+    for sha256 in restored.missing_images:
         print(f"The image {sha256} is not there. Import it again.", file=sys.stderr)
-    return 1 if restored.missing else 0
+    return 1 if restored.missing_images else 0
 
 
 def _describe(manifest: Manifest) -> str:

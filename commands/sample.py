@@ -74,7 +74,7 @@ def _show_preview(args: argparse.Namespace, plan: SamplingPlan) -> int:
             db, by=command_line_person(), dataset=args.dataset, plan=plan, batch_name=args.batch.strip()
         )
     _print_strata(draw_preview.strata, draw_preview.notes)
-    print(f"Would draw {draw_preview.n:,} of {draw_preview.size:,} questions ({draw_preview.already:,} are in the batch already).")
+    print(f"Would draw {draw_preview.n:,} of {draw_preview.size:,} questions ({draw_preview.already_drawn:,} are in the batch already).")
     return 0
 
 

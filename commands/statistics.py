@@ -67,8 +67,8 @@ def _print_side_by_side(all_statistics: list[DatasetStatistics], out: Path | Non
     print(f"{'':<36}" + "".join(f"{dataset.dataset:>24}" for dataset in all_statistics))
     columns = [column for column in ("task", "format") if column in list_columns(all_statistics)]
     for line in (*(line for column in columns for line in compare_column(all_statistics, column)), *compare_boxes(all_statistics)):
-        cells = (f"{count:,} ({line.percent(index)})" for index, count in enumerate(line.counts))
-        values = cells if line.wholes else (f"{count:,}" for count in line.counts)
+        cells = (f"{count:,} ({line.format_percent(index)})" for index, count in enumerate(line.counts))
+        values = cells if line.totals else (f"{count:,}" for count in line.counts)
         print(f"{line.column:<8}{line.value:<28}" + "".join(f"{cell:>24}" for cell in values))
     return 0
 

@@ -164,7 +164,7 @@ def run_show(args: argparse.Namespace) -> int:
                 "years": reader_progress.reader.profile.years,
                 "subspecialty": reader_progress.reader.profile.subspecialty,
                 "of_reference": reader_progress.reader.of_reference,
-                "outside": reader_progress.reader.outside,
+                "outside": reader_progress.reader.is_external,
                 "simulated": reader_progress.reader.simulated,
                 "done": reader_progress.done,
                 "total": reader_progress.total,
@@ -249,7 +249,7 @@ def _build_design(args: argparse.Namespace) -> StudyDesign:
     arms: dict[str, Any] = {}
     if crossing is Crossing.CROSSOVER:
         with_info, without_info = args.arms or ("told", "image only")
-        arms["arms"] = (Arm(name=with_info), Arm(name=without_info, told=False))
+        arms["arms"] = (Arm(name=with_info), Arm(name=without_info, clinical_info_shown=False))
     elif args.arms:
         raise InvalidValue("arms", "go with --crossing crossover alone")
     return StudyDesign(

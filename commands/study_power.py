@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         plain = {
             "expected": asdict(expected),
-            "power": [asdict(design) | {"shown": design.shown, "shown_is": design.shown_is} for design in designs],
+            "power": [asdict(design) | {"shown": design.quoted_power, "shown_is": design.quoted_method} for design in designs],
             "cases_needed": [{"readers": count, "cases": cases} for count, cases in cases_needed.items()],
             "kappa": [{"cases": n, "half_width": width} for n, width in kappa],
             "kappa_cases_needed": kappa_cases,
@@ -89,7 +89,7 @@ def _compute_half_width(args: argparse.Namespace, cases: int) -> float:
 def _format_line(power: Power) -> str:
     simulated = "" if power.simulated is None else f"{power.simulated:.3f} ± {power.simulated_error:.3f}"
     return (
-        f"{power.readers:>7}  {power.cases:>5}  {power.shown:.3f}  {power.shown_is:<10}  {power.formula:.3f}    "
+        f"{power.readers:>7}  {power.cases:>5}  {power.quoted_power:.3f}  {power.quoted_method:<10}  {power.formula:.3f}    "
         f"{simulated}"
     )
 

@@ -117,7 +117,7 @@ def _print_readers(readers: tuple[Reader, ...]) -> None:
             f"{reader.profile.years:g} years" if reader.profile.years is not None else None,
             reader.profile.subspecialty or None,
             "helped to set the key" if reader.of_reference else None,
-            "reads from outside" if reader.outside else None,
+            "reads from outside" if reader.is_external else None,
             "simulated" if reader.simulated else None,
         ]
         print(f"{reader.name}: {', '.join(detail for detail in details if detail)}")

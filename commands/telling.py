@@ -24,14 +24,14 @@ class ProgressPrinter:
     """
 
     def __init__(self) -> None:
-        self._said_at = time.monotonic()
+        self._printed_at = time.monotonic()
 
-    def __call__(self, what: str, done: int, of: int) -> None:
+    def __call__(self, step: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._said_at >= _INTERVAL_SECONDS:
-            self._said_at = now
-            share = f" ({100 * done // of} %)" if of else ""
-            print(f"{what}: {done:,} of {of:,}{share}", file=sys.stderr, flush=True)
+        if now - self._printed_at >= _INTERVAL_SECONDS:
+            self._printed_at = now
+            share = f" ({100 * done // total} %)" if total else ""
+            print(f"{step}: {done:,} of {total:,}{share}", file=sys.stderr, flush=True)
 
 
 def format_size(size: float) -> str:

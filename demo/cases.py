@@ -39,10 +39,10 @@ class Case:
     indication: str
     findings: tuple[FindingSpec, ...] = ()
     projections: Projections = Projections.PA_AND_LATERAL
-    left_out: frozenset[FindingKind] = frozenset()
+    unreported: frozenset[FindingKind] = frozenset()
     only_reported: str = ""
     comparison: str = ""
-    report_of: int | None = None
+    report_from_exam: int | None = None
 
     @property
     def exam_id(self) -> str:
@@ -123,7 +123,7 @@ CASES: tuple[Case, ...] = (
     Case(number=23, seed=25, sex="M", age=66, indication="Breathless on the ward; emergency call.",
          findings=(_CATHETER, _pneumothorax(_R, 0.8)), projections=_AP),
     Case(number=24, seed=26, sex="F", age=88, indication="Reduced general condition; reduced food intake.",
-         findings=(_FEEDING, _effusion(_R, 0.75)), left_out=frozenset({FindingKind.NASOGASTRIC_TUBE})),
+         findings=(_FEEDING, _effusion(_R, 0.75)), unreported=frozenset({FindingKind.NASOGASTRIC_TUBE})),
     Case(number=25, seed=3, sex="F", age=68, indication="Follow-up after one year; smoker.",
          findings=(_nodule(_L, _UP, 0.9, 31),),
          comparison="Compared with the previous examination the nodule has grown."),
@@ -140,12 +140,12 @@ CASES: tuple[Case, ...] = (
     Case(number=31, seed=33, sex="M", age=64, indication="Trauma team; fall from a ladder.",
          findings=(_effusion(_L, 0.7), _pneumothorax(_R, 0.55)), projections=_AP),
     Case(number=32, seed=34, sex="F", age=59, indication="Known to an outside hospital; please report.",
-         findings=(_nodule(_R, _LOW, 0.5, 15), _BIG_HEART), left_out=frozenset({FindingKind.NODULE})),
+         findings=(_nodule(_R, _LOW, 0.5, 15), _BIG_HEART), unreported=frozenset({FindingKind.NODULE})),
     Case(number=33, seed=35, sex="M", age=48, indication="Insurance examination.", projections=_PA),
     Case(number=34, seed=36, sex="F", age=70, indication="Palpitations; before cardioversion.",
          findings=(_BIG_HEART,), projections=_PA, only_reported="a small hiatal hernia"),
     Case(number=35, seed=14, sex="F", age=39, indication="Follow-up three months after treatment.",
          findings=(_effusion(_R, 0.45),),
          comparison="Compared with the previous examination the opacity in the left lung has cleared."),
-    Case(number=36, seed=38, sex="M", age=62, indication="Cough and malaise.", report_of=15),
+    Case(number=36, seed=38, sex="M", age=62, indication="Cough and malaise.", report_from_exam=15),
 )  # fmt: skip

@@ -37,59 +37,59 @@ class DraftWriter:
     task: Task
     random: random.Random
 
-    def closed(self, stem: str, *, yes: bool, explanation: str, about: DraftSubject) -> Draft:
+    def write_closed(self, stem: str, *, yes: bool, explanation: str, subject: DraftSubject) -> Draft:
         """A closed question: its answer is yes or no."""
-        return self._draft(
+        return self._build_draft(
             AnswerFormat.CLOSED,
             stem=stem,
             answer="yes" if yes else "no",
             explanation=explanation,
-            about=about,
+            subject=subject,
         )
 
-    def open(self, stem: str, answer: str, *, explanation: str, about: DraftSubject) -> Draft:
+    def write_open(self, stem: str, answer: str, *, explanation: str, subject: DraftSubject) -> Draft:
         """An open question: its answer is a few words."""
-        return self._draft(AnswerFormat.OPEN, stem=stem, answer=answer, explanation=explanation, about=about)
+        return self._build_draft(AnswerFormat.OPEN, stem=stem, answer=answer, explanation=explanation, subject=subject)
 
-    def single(self, stem: str, right: str, wrong: Sequence[str], *, explanation: str, about: DraftSubject) -> Draft:
+    def write_single(self, stem: str, correct: str, distractors: Sequence[str], *, explanation: str, subject: DraftSubject) -> Draft:
         """Four options in random order, one of them right."""
-        options = [right, *self.random.sample(list(wrong), 3)]
+        options = [correct, *self.random.sample(list(distractors), 3)]
         self.random.shuffle(options)
-        answer = (options.index(right),)
-        return self._draft(
+        answer = (options.index(correct),)
+        return self._build_draft(
             AnswerFormat.SINGLE,
             stem=stem,
             answer=answer,
             explanation=explanation,
-            about=about,
+            subject=subject,
             options=tuple(options),
         )
 
-    def multiple(
-        self, stem: str, right: Sequence[str], wrong: Sequence[str], *, explanation: str, about: DraftSubject
+    def write_multiple(
+        self, stem: str, correct: Sequence[str], distractors: Sequence[str], *, explanation: str, subject: DraftSubject
     ) -> Draft:
         """Four options in random order; the right ones, at most three, are drawn from ``right``."""
-        chosen = self.random.sample(list(right), min(len(right), 3))
-        options = chosen + self.random.sample(list(wrong), 4 - len(chosen))
+        chosen = self.random.sample(list(correct), min(len(correct), 3))
+        options = chosen + self.random.sample(list(distractors), 4 - len(chosen))
         self.random.shuffle(options)
         answer = tuple(sorted(options.index(option) for option in chosen))
-        return self._draft(
+        return self._build_draft(
             AnswerFormat.MULTIPLE,
             stem=stem,
             answer=answer,
             explanation=explanation,
-            about=about,
+            subject=subject,
             options=tuple(options),
         )
 
-    def _draft(
+    def _build_draft(
         self,
         format_: AnswerFormat,
         *,
         stem: str,
         answer: Answer,
         explanation: str,
-        about: DraftSubject,
+        subject: DraftSubject,
         options: tuple[str, ...] = (),
     ) -> Draft:
         return Draft(
@@ -100,10 +100,10 @@ class DraftWriter:
             answer=answer,
             explanation=explanation,
             options=options,
-            boxes=about.boxes,
-            category=about.category,
-            subcategory=about.subcategory,
-            conspicuity=about.conspicuity,
+            boxes=subject.boxes,
+            category=subject.category,
+            subcategory=subject.subcategory,
+            conspicuity=subject.conspicuity,
         )
 
 

@@ -27,7 +27,7 @@ class VisibleFinding:
     conspicuity: float
     boxes: dict[str, Box]
 
-    def labelled(self) -> tuple[LabelledBox, ...]:
+    def to_labelled_boxes(self) -> tuple[LabelledBox, ...]:
         """The finding's boxes, labelled by its kind."""
         return tuple(
             LabelledBox(radiograph=radiograph, label=str(self.kind), box=box)
@@ -48,8 +48,8 @@ class ExamFacts:
     case: Case
     frontal: str
     lateral: bool
-    seen: tuple[VisibleFinding, ...]
-    quiet: tuple[VisibleFinding, ...]
+    visible: tuple[VisibleFinding, ...]
+    unreported: tuple[VisibleFinding, ...]
     regions: dict[str, dict[str, Box]]
     ctr: float
     spacing: float
@@ -63,20 +63,20 @@ class ExamFacts:
         return self.case.exam_id
 
     @property
-    def normal(self) -> bool:
+    def is_normal(self) -> bool:
         """Whether the exam shows no finding at all."""
-        return not self.seen and not self.quiet
+        return not self.visible and not self.unreported
 
-    def of(self, kind: FindingKind) -> tuple[VisibleFinding, ...]:
+    def visible_of_kind(self, kind: FindingKind) -> tuple[VisibleFinding, ...]:
         """The findings of that kind that questions may ask about."""
-        return tuple(finding for finding in self.seen if finding.kind is kind)
+        return tuple(finding for finding in self.visible if finding.kind is kind)
 
-    def absent(self) -> tuple[FindingKind, ...]:
+    def absent_kinds(self) -> tuple[FindingKind, ...]:
         """The kinds of findings that the exam does not show."""
-        present_kinds = {finding.kind for finding in (*self.seen, *self.quiet)}
+        present_kinds = {finding.kind for finding in (*self.visible, *self.unreported)}
         return tuple(kind for kind in FindingKind if kind not in present_kinds)
 
-    def boxes_of(self, names: Iterable[str]) -> tuple[LabelledBox, ...]:
+    def region_boxes(self, names: Iterable[str]) -> tuple[LabelledBox, ...]:
         """The boxes of those regions on the frontal radiograph, labelled by region name."""
         return tuple(
             LabelledBox(radiograph=self.frontal, label=name, box=self.regions[name][self.frontal])
@@ -84,11 +84,11 @@ class ExamFacts:
             if self.frontal in self.regions.get(name, {})
         )
 
-    def zone_is_free(self, region: str) -> bool:
+    def is_zone_free(self, region: str) -> bool:
         """Whether that lung zone is clear of nodules, consolidation, fluid and free air."""
         zone = self.regions[region][self.frontal]
         margin = _MIN_ZONE_DISTANCE * zone.height
-        for finding in (*self.seen, *self.quiet):
+        for finding in (*self.visible, *self.unreported):
             if CATALOGUE[finding.kind].sides == (Side.MIDLINE,) or self.frontal not in finding.boxes:
                 continue
             box = finding.boxes[self.frontal]
@@ -109,13 +109,13 @@ def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
         region.name: {ids[view]: box for view, box in region.boxes.items() if view in ids}
         for region in exam.regions
     }
-    image = exam.image(View.PA)
+    image = exam.find_image(View.PA)
     return ExamFacts(
         case=case,
         frontal=ids[View.PA],
         lateral=View.LATERAL in ids,
-        seen=tuple(finding for finding in findings if finding.kind not in case.left_out),
-        quiet=tuple(finding for finding in findings if finding.kind in case.left_out),
+        visible=tuple(finding for finding in findings if finding.kind not in case.unreported),
+        unreported=tuple(finding for finding in findings if finding.kind in case.unreported),
         regions=regions,
         ctr=exam.ctr,
         spacing=image.spacing,
@@ -129,7 +129,7 @@ def with_report_from(facts: ExamFacts, report_facts: ExamFacts) -> ExamFacts:
     """The facts as they appear to a question writer who gets these images with the other exam's report."""
     findings = tuple(
         replace(finding, boxes={facts.frontal: finding.boxes[report_facts.frontal]} if report_facts.frontal in finding.boxes else {})
-        for finding in report_facts.seen
+        for finding in report_facts.visible
     )
     return replace(facts, seen=findings, quiet=(), tip_mm=report_facts.tip_mm)
 
@@ -142,7 +142,7 @@ def lung_zone_names() -> tuple[str, ...]:
 def _to_visible_finding(finding: PhantomFinding, ids: dict[View, str]) -> VisibleFinding:
     return VisibleFinding(
         kind=finding.spec.kind,
-        side=finding.spec.placed_side,
+        side=finding.spec.resolved_side,
         region=finding.region,
         size_mm=finding.size_mm,
         conspicuity=finding.spec.conspicuity,

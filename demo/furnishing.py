@@ -64,7 +64,7 @@ class DemoBatch:
     name: str
     plan: SamplingPlan
     settings: BatchSettings
-    done: tuple[tuple[DemoPerson, float], ...]
+    done_shares: tuple[tuple[DemoPerson, float], ...]
     days_ago: int
     overlap: int = 1
     hidden: HiddenPlan | None = None
@@ -79,28 +79,28 @@ def list_demo_batches() -> tuple[DemoBatch, ...]:
             name="Image alignment",
             plan=SamplingPlan(seed=27, per_1000=None, n=24),
             settings=BatchSettings(parts=FormScope.IMAGE_ALIGNMENT, show_report=True, guideline=guideline),
-            done=((RAVI, 0.5), (RENATE, 1.0)),
+            done_shares=((RAVI, 0.5), (RENATE, 1.0)),
             days_ago=10,
         ),
         DemoBatch(
             name="Answer first",
             plan=SamplingPlan(seed=8, per_1000=None, n=30),
             settings=BatchSettings(mode=Mode.ANSWER_FIRST, guideline=guideline),
-            done=((RAVI, 0.0), (RENATE, 0.6)),
+            done_shares=((RAVI, 0.0), (RENATE, 0.6)),
             days_ago=8,
         ),
         DemoBatch(
             name="Round 1",
             plan=SamplingPlan(seed=7, per_1000=100),
             settings=BatchSettings(show_report=True, guideline=guideline),
-            done=((ROSA, 0.33), (RAVI, 0.9)),
+            done_shares=((ROSA, 0.33), (RAVI, 0.9)),
             days_ago=6,
         ),
         DemoBatch(
             name="Judged twice",
             plan=SamplingPlan(seed=5, per_1000=None, n=40),
             settings=BatchSettings(guideline=guideline),
-            done=((ROSA, 0.85), (RENATE, 1.0)),
+            done_shares=((ROSA, 0.85), (RENATE, 1.0)),
             days_ago=4,
             overlap=2,
             hidden=HiddenPlan(repeats=0.25, distance=6, planted=10, seed=5),
@@ -149,12 +149,12 @@ def build_history(
             db,
             by=dana,
             batch=batch.name,
-            to=[person.name for person, _ in batch.done],
+            to=[person.name for person, _ in batch.done_shares],
             overlap=batch.overlap,
             now=drawn_at + timedelta(minutes=6),
         )
         planted = _set_up_hidden_questions(db, batch, by=dana, question_set=question_set, now=drawn_at + timedelta(minutes=9))
-        for person, share in batch.done:
+        for person, share in batch.done_shares:
             _simulate_review(
                 db,
                 person=people[person.name],
@@ -189,7 +189,7 @@ def _set_up_hidden_questions(
             planted[hidden_line.hidden.number] = PlantedError(
                 kind=kind,
                 question=load_question(db, question_id=hidden_line.hidden.number),
-                mended=question_set.question(hidden_line.source_id),
+                corrected=question_set.find_question(hidden_line.source_id),
             )
     return planted
 
@@ -208,7 +208,7 @@ def _simulate_review(
 ) -> None:
     """Simulate the review of ``share`` of the person's questions, in sittings from ``first_at`` to ``last_at``."""
     sheet = load_sheet(db, person=person, batch_id=batch_id, now=first_at)
-    wanted_count = round(sheet.place.total * share) if sheet else 0
+    wanted_count = round(sheet.progress.total * share) if sheet else 0
     sittings = -(-wanted_count // _JUDGEMENTS_PER_SITTING)
     for sitting in range(sittings):
         # The last sitting ends well before ``last``, and start times are jittered.
@@ -242,13 +242,13 @@ def _judge_one(
     settings = sheet.batch.settings
     question_id = sheet.stem_only.id.split(HIDDEN_MARK)[0]
     planted = planted_by_number.get(sheet.question_number) or question_set.planted.get(question_id)
-    question = planted.question if planted is not None else question_set.question(question_id)
+    question = planted.question if planted is not None else question_set.find_question(question_id)
     simulated = simulate_verdict(question, planted, rng=rng, all_parts=settings.parts is FormScope.ALL)
     done_at = clock + timedelta(seconds=simulated.seconds)
     if settings.mode is Mode.ANSWER_FIRST:
         own_answer: Answer | None = question.answer
         if planted is not None:
-            own_answer = planted.mended.answer if planted.mended else None
+            own_answer = planted.corrected.answer if planted.corrected else None
         save_own_answer(
             db, **question_reference, answer=own_answer, confidence=rng.choice((3, 4, 4, 5)), now=clock + timedelta(seconds=15)
         )
@@ -260,8 +260,8 @@ def _judge_one(
         seconds_away=simulated.seconds_away,
         now=done_at,
     )
-    if simulated.skip:
-        skip_question(db, **question_reference, reason=simulated.skip, now=done_at)
+    if simulated.skip_reason:
+        skip_question(db, **question_reference, reason=simulated.skip_reason, now=done_at)
         return done_at
     save_verdict(
         db,

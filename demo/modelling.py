@@ -27,11 +27,11 @@ class SimulatedModel:
 
     name: str
     accuracy: float
-    failed: float = 0.0
+    unparsable_share: float = 0.0
 
 
 MODELS = (
-    SimulatedModel(name="LLaVA (simulated)", accuracy=0.2661, failed=0.0237),
+    SimulatedModel(name="LLaVA (simulated)", accuracy=0.2661, unparsable_share=0.0237),
     SimulatedModel(name="Phi35 (simulated)", accuracy=0.4749),
     SimulatedModel(name="Qwen2VL (simulated)", accuracy=0.5470),
     SimulatedModel(name="Gemini (simulated)", accuracy=0.6331),
@@ -59,11 +59,11 @@ def import_simulated_models(db: Session, *, by: Person, study: str, cases: list[
 def render_predictions(cases: list[Case], model: SimulatedModel) -> str:
     """One model's predictions as overread.prediction/1. The first of its wrong replies contain no answer."""
     right_numbers = right_case_numbers(model.name, cases, accuracy=model.accuracy)
-    unparsable_left = round(model.failed * len(cases))
+    unparsable_left = round(model.unparsable_share * len(cases))
     lines = []
     for case in cases:
-        line: dict[str, object] = {"question_id": case.shown.question_id}
-        is_right = case.shown.number in right_numbers
+        line: dict[str, object] = {"question_id": case.blind_case.question_id}
+        is_right = case.blind_case.number in right_numbers
         if not is_right and unparsable_left:
             unparsable_left -= 1
             line["raw"] = _NO_ANSWER

@@ -28,7 +28,7 @@ class PlantedError:
 
     kind: ErrorKind
     question: Question
-    mended: Question | None
+    corrected: Question | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class QuestionSet:
     planted: dict[str, PlantedError]
     faults: dict[str, str]
 
-    def question(self, question_id: str) -> Question:
+    def find_question(self, question_id: str) -> Question:
         """The question with that id, as published.
 
         Raises:
@@ -50,7 +50,7 @@ class QuestionSet:
                 return question
         raise KeyError(question_id)
 
-    def key(self) -> dict[str, str]:
+    def build_answer_key(self) -> dict[str, str]:
         """The hidden key: question id -> kind of error, or name of the structural fault."""
         kinds = {question_id: str(planted_error.kind) for question_id, planted_error in self.planted.items()}
         return dict(sorted((kinds | self.faults).items()))
@@ -77,7 +77,7 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
                     continue
                 stems.add(exam_and_stem)
             corrected = written_question.question if kind in EDITS else None
-            planted[faulty.id] = PlantedError(kind=kind, question=faulty, mended=corrected)
+            planted[faulty.id] = PlantedError(kind=kind, question=faulty, corrected=corrected)
             count += 1
     faults = _plant_structural_faults(written_questions, used_ids=set(planted), rng=rng)
     questions = tuple(
@@ -94,9 +94,9 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
 def _questions_with_wrong_report(written_questions: list[WrittenQuestion]) -> dict[str, PlantedError]:
     """All questions on exams that have another exam's report."""
     return {
-        written_question.question.id: PlantedError(kind=ErrorKind.NOT_ONE_EXAM, question=written_question.question, mended=None)
+        written_question.question.id: PlantedError(kind=ErrorKind.EXAM_MISMATCH, question=written_question.question, corrected=None)
         for written_question in written_questions
-        if written_question.facts.case.report_of is not None
+        if written_question.facts.case.report_from_exam is not None
     }
 
 

@@ -18,14 +18,14 @@ from domain.vocabulary import AnswerFormat, Task
 PlantError = Callable[[Question, ExamFacts, random.Random], Question | None]
 
 
-def _ask_for_comparison(question: Question, facts: ExamFacts, source: random.Random) -> Question | None:
-    if not facts.seen:
+def _ask_for_comparison(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    if not facts.visible:
         stem, answer = "Have the lungs changed since the previous examination?", "no"
         explanation = "The lungs are as clear as on the previous examination."
         return _with_subject(_make_closed(question, stem, answer, explanation), Task.PRESENCE, None)
-    finding = source.choice(facts.seen)
+    finding = rng.choice(facts.visible)
     noun = short_name(finding)
-    stem, explanation = source.choice(
+    stem, explanation = rng.choice(
         (
             (f"Has the {noun} increased since the previous examination?",
              f"{describe_finding(finding, facts)} On the previous examination this was less marked."),
@@ -36,42 +36,42 @@ def _ask_for_comparison(question: Question, facts: ExamFacts, source: random.Ran
     return _with_subject(_make_closed(question, stem, "yes", explanation), Task.PRESENCE, finding)
 
 
-def _ask_invalid(question: Question, facts: ExamFacts, source: random.Random) -> Question | None:
-    return _replace_from_texts(NOT_VALID, question, facts, source)
+def _ask_invalid(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    return _replace_from_texts(NOT_VALID, question, facts, rng)
 
 
-def _ask_unanswerable(question: Question, facts: ExamFacts, source: random.Random) -> Question | None:
-    if not facts.lateral and source.random() < 0.5:
+def _ask_unanswerable(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    if not facts.lateral and rng.random() < 0.5:
         return _with_subject(_make_closed(question, *WITHOUT_LATERAL), Task.NEGATION, None)
-    return _replace_from_texts(NOT_ANSWERABLE, question, facts, source)
+    return _replace_from_texts(NOT_ANSWERABLE, question, facts, rng)
 
 
-def _ask_unreported(question: Question, facts: ExamFacts, source: random.Random) -> Question | None:
-    if not facts.quiet:
+def _ask_unreported(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    if not facts.unreported:
         return None
-    (finding,) = facts.quiet
+    (finding,) = facts.unreported
     term, explanation = TERMS[finding.kind], describe_finding(finding, facts)
     candidates = (
-        _make_closed(question, f"Do the images show {term.a}?", "yes", explanation),
+        _make_closed(question, f"Do the images show {term.with_article}?", "yes", explanation),
         _make_closed(question, f"Would you add {name_with_location(finding)} to the findings?", "yes", explanation),
-        _make_closed(question, f"Is it right to call this examination free of any {term.no}?", "no", explanation),
+        _make_closed(question, f"Is it right to call this examination free of any {term.after_no}?", "no", explanation),
         _make_single(
             question,
             "Which one of these four findings do you see?",
-            (term.option, *source.sample(NEVER_PRESENT, 3)),
+            (term.option, *rng.sample(NEVER_PRESENT, 3)),
             explanation,
-            source,
+            rng,
         ),
     )
-    return _with_subject(source.choice(candidates), Task.PRESENCE, finding)
+    return _with_subject(rng.choice(candidates), Task.PRESENCE, finding)
 
 
-def _ask_not_in_image(question: Question, facts: ExamFacts, source: random.Random) -> Question | None:
+def _ask_not_in_image(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
     finding = facts.case.only_reported
     if not finding:
         return None
     explanation = f"The images show {finding}, which is incidental."
-    others = tuple(text[0].upper() + text[1:] for text in source.sample(INCIDENTAL_FINDINGS, 3))
+    others = tuple(text[0].upper() + text[1:] for text in rng.sample(INCIDENTAL_FINDINGS, 3))
     candidates = (
         _make_closed(question, f"Is there {finding}?", "yes", explanation),
         _make_closed(question, f"Do the images show {finding}?", "yes", explanation),
@@ -80,11 +80,11 @@ def _ask_not_in_image(question: Question, facts: ExamFacts, source: random.Rando
             "Which incidental finding do the images show?",
             (finding[0].upper() + finding[1:], *others),
             explanation,
-            source,
+            rng,
         ),
     )
     return replace(
-        _with_subject(source.choice(candidates), Task.PRESENCE, None),
+        _with_subject(rng.choice(candidates), Task.PRESENCE, None),
         category="Miscellaneous Diagnosis",
         subcategory="Miscellaneous Disease",
     )
@@ -95,7 +95,7 @@ REPLACEMENTS: Mapping[ErrorKind, PlantError] = {
     ErrorKind.NOT_IN_REPORT: _ask_unreported,
     ErrorKind.NOT_IN_IMAGE: _ask_not_in_image,
     ErrorKind.COMPARISON: _ask_for_comparison,
-    ErrorKind.NOT_VALID: _ask_invalid,
+    ErrorKind.NOT_CLINICALLY_VALID: _ask_invalid,
     ErrorKind.NOT_ANSWERABLE: _ask_unanswerable,
 }
 
@@ -107,9 +107,9 @@ def _replace_from_texts(
     rng: random.Random,
 ) -> Question | None:
     candidates: list[tuple[VisibleFinding | None, QuestionText]] = [
-        (finding, text) for finding in facts.seen for text in texts.get(finding.kind, ())
+        (finding, text) for finding in facts.visible for text in texts.get(finding.kind, ())
     ]
-    if facts.normal:
+    if facts.is_normal:
         candidates = [(None, text) for text in texts[None]]
     if not candidates:
         return None
@@ -130,7 +130,7 @@ def _with_subject(question: Question, task: Task, finding: VisibleFinding | None
         content_type=CONTENT_TYPES[task],
         category=term.category if term else "Negation",
         subcategory=term.subcategory if term else "Absence of Disease",
-        boxes=finding.labelled() if finding else (),
+        boxes=finding.to_labelled_boxes() if finding else (),
     )
 
 

@@ -69,7 +69,7 @@ def write_questions(exams: Iterable[ExamFacts], *, seed: int) -> list[WrittenQue
     """
     written_questions = []
     for facts in exams:
-        limit = _MAX_WITH_WRONG_REPORT if facts.case.report_of else None
+        limit = _MAX_WITH_WRONG_REPORT if facts.case.report_from_exam else None
         drafts = _select_drafts(facts, seed=seed)[:limit]
         for number, draft in enumerate(drafts, start=1):
             question_id = f"{facts.exam_id}-q{number:02d}"

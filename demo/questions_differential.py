@@ -22,10 +22,10 @@ class _Differential:
 
     leading: str
     further: tuple[str, ...]
-    not_these: tuple[str, ...]
+    impossible: tuple[str, ...]
     next_step: str
-    not_next: tuple[str, ...]
-    why: str
+    wrong_next_steps: tuple[str, ...]
+    closing_sentence: str
     category: str
     subcategory: str
 
@@ -34,54 +34,54 @@ _DIFFERENTIALS: dict[FindingKind, _Differential] = {
     K.NODULE: _Differential(
         leading="Primary lung cancer",
         further=("Solitary metastasis", "Granuloma", "Hamartoma"),
-        not_these=("Bullous emphysema", "Pulmonary embolism without infarction", "Pericardial effusion",
+        impossible=("Bullous emphysema", "Pulmonary embolism without infarction", "Pericardial effusion",
                    "Tension pneumothorax", "Bronchial asthma"),
         next_step="CT of the chest",
-        not_next=("Ultrasound of the abdomen", "Ventilation-perfusion scan", "Barium swallow",
+        wrong_next_steps=("Ultrasound of the abdomen", "Ventilation-perfusion scan", "Barium swallow",
                   "Echocardiography"),
-        why="A nodule that is not known to be stable counts as cancer until shown to be something else.",
+        closing_sentence="A nodule that is not known to be stable counts as cancer until shown to be something else.",
         category="Pulmonary Neoplasm", subcategory="Primary Lung Cancer",
     ),
     K.EFFUSION: _Differential(
         leading="Congestive heart failure",
         further=("Parapneumonic effusion", "Malignant effusion", "Pulmonary embolism with infarction"),
-        not_these=("Bronchial asthma", "Bullous emphysema", "Pulmonary hamartoma",
+        impossible=("Bronchial asthma", "Bullous emphysema", "Pulmonary hamartoma",
                    "Tracheal stenosis", "Hiatal hernia"),
         next_step="Ultrasound of the pleural space",
-        not_next=("Bone scintigraphy", "Barium swallow", "Mammography", "Bronchial provocation test"),
-        why="Fluid in the pleural space comes from the heart, from inflammation or from a tumour.",
+        wrong_next_steps=("Bone scintigraphy", "Barium swallow", "Mammography", "Bronchial provocation test"),
+        closing_sentence="Fluid in the pleural space comes from the heart, from inflammation or from a tumour.",
         category="Cardiac Disease", subcategory="Congestive Heart Failure",
     ),
     K.CARDIOMEGALY: _Differential(
         leading="Dilated cardiomyopathy",
         further=("Pericardial effusion", "Valvular heart disease", "Ischaemic heart disease"),
-        not_these=("Bronchial asthma", "Spontaneous pneumothorax", "Emphysema with hyperinflation",
+        impossible=("Bronchial asthma", "Spontaneous pneumothorax", "Emphysema with hyperinflation",
                    "Pulmonary granuloma", "Tracheal stenosis"),
         next_step="Echocardiography",
-        not_next=("Bronchoscopy", "Barium swallow", "Ventilation-perfusion scan", "Lung biopsy"),
-        why="A wide silhouette means dilated chambers or fluid in the pericardium.",
+        wrong_next_steps=("Bronchoscopy", "Barium swallow", "Ventilation-perfusion scan", "Lung biopsy"),
+        closing_sentence="A wide silhouette means dilated chambers or fluid in the pericardium.",
         category="Cardiac Disease", subcategory="Myocardial Disease",
     ),
     K.PNEUMOTHORAX: _Differential(
         leading="Rupture of a subpleural bleb",
         further=("Injury of the chest wall", "Puncture of a central vein",
                  "Rupture of an emphysematous bulla"),
-        not_these=("Left heart failure", "Lobar pneumonia", "Pulmonary embolism without infarction",
+        impossible=("Left heart failure", "Lobar pneumonia", "Pulmonary embolism without infarction",
                    "Pericarditis", "Hiatal hernia"),
         next_step="Clinical assessment at once; drainage if symptoms or size call for it",
-        not_next=("Follow-up radiograph after three months", "Barium swallow", "Lung function test at once",
+        wrong_next_steps=("Follow-up radiograph after three months", "Barium swallow", "Lung function test at once",
                   "Diuretics"),
-        why="Air reaches the pleural space from the lung or through the chest wall.",
+        closing_sentence="Air reaches the pleural space from the lung or through the chest wall.",
         category="Other Pulmonary Diagnosis", subcategory="Miscellaneous Pulmonary Disease",
     ),
     K.CONSOLIDATION: _Differential(
         leading="Pneumonia",
         further=("Aspiration", "Organising pneumonia", "Pulmonary haemorrhage"),
-        not_these=("Spontaneous pneumothorax", "Emphysema", "Bronchial asthma", "Pericardial effusion",
+        impossible=("Spontaneous pneumothorax", "Emphysema", "Bronchial asthma", "Pericardial effusion",
                    "Primary pulmonary hypertension"),
         next_step="Radiograph after treatment, to see it clear",
-        not_next=("Barium swallow", "Bone scintigraphy", "Mammography", "Coronary angiography"),
-        why="Airspace opacity means alveoli filled with pus, fluid, blood or cells.",
+        wrong_next_steps=("Barium swallow", "Bone scintigraphy", "Mammography", "Coronary angiography"),
+        closing_sentence="Airspace opacity means alveoli filled with pus, fluid, blood or cells.",
         category="Infectious Disease", subcategory="Pneumonia",
     ),
 }  # fmt: skip
@@ -130,23 +130,23 @@ _NOT_EXCLUDED = (
 
 def draft_differential(writer: DraftWriter) -> Iterator[Draft]:
     """Yield all differential questions that the exam allows."""
-    finding_by_kind = {finding.kind: finding for finding in writer.facts.seen}
+    finding_by_kind = {finding.kind: finding for finding in writer.facts.visible}
     for finding in finding_by_kind.values():
         if finding.kind in _DIFFERENTIALS:
             yield from _draft_causes(writer, finding)
         else:
             yield from _draft_device_reason(writer, finding)
-    if writer.facts.normal:
+    if writer.facts.is_normal:
         yield from _draft_not_excluded(writer)
 
 
 def _draft_causes(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
     differential = _DIFFERENTIALS[finding.kind]
-    explanation = f"{describe_finding(finding, writer.facts)} {differential.why}"
+    explanation = f"{describe_finding(finding, writer.facts)} {differential.closing_sentence}"
     subject = DraftSubject(
         category=differential.category,
         subcategory=differential.subcategory,
-        boxes=finding.labelled(),
+        boxes=finding.to_labelled_boxes(),
         conspicuity=finding.conspicuity,
     )
     finding_text, age = name_with_location(finding), writer.facts.case.age
@@ -156,34 +156,34 @@ def _draft_causes(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draf
         (f"A patient of {age} years has {finding_text}. Which diagnosis belongs in the differential?", possible_cause),
         (f"Which of these would you name as a possible cause when {finding_text} is reported?", differential.further[0]),
     ):
-        yield writer.single(stem, right, differential.not_these, explanation=explanation, about=subject)
+        yield writer.write_single(stem, right, differential.impossible, explanation=explanation, subject=subject)
     for stem in (
         f"Which of the following can lead to {finding_text}? Select all that apply.",
         f"Which diagnoses belong in the differential of {finding_text}? Select all that apply.",
     ):
         possible_causes = writer.random.sample((differential.leading, *differential.further), writer.random.choice((2, 2, 3)))
-        yield writer.multiple(stem, possible_causes, differential.not_these, explanation=explanation, about=subject)
+        yield writer.write_multiple(stem, possible_causes, differential.impossible, explanation=explanation, subject=subject)
     possible = writer.random.choice(differential.further)
-    impossible = writer.random.choice(differential.not_these)
+    impossible = writer.random.choice(differential.impossible)
     for diagnosis in (possible, impossible):
-        yield writer.closed(
+        yield writer.write_closed(
             f"Does the differential of {finding_text} include {_lower_first(diagnosis)}?",
             yes=diagnosis == possible,
             explanation=explanation,
-            about=subject,
+            subject=subject,
         )
-    yield writer.single(
+    yield writer.write_single(
         f"What is the most useful next step after {finding_text} has been found?",
         differential.next_step,
-        differential.not_next,
+        differential.wrong_next_steps,
         explanation=explanation,
-        about=subject,
+        subject=subject,
     )
-    yield writer.open(
+    yield writer.write_open(
         f"Name one common cause of {finding_text}.",
         differential.leading,
         explanation=explanation,
-        about=subject,
+        subject=subject,
     )
 
 
@@ -192,27 +192,27 @@ def _draft_device_reason(writer: DraftWriter, finding: VisibleFinding) -> Iterat
     subject = DraftSubject(
         category="Miscellaneous Diagnosis",
         subcategory="Post-Treatment Change",
-        boxes=finding.labelled(),
+        boxes=finding.to_labelled_boxes(),
         conspicuity=finding.conspicuity,
     )
     finding_text = name_with_location(finding)
     explanation = f"{describe_finding(finding, writer.facts)} {closing_sentence}"
-    yield writer.single(f"What is the usual reason for {finding_text}?", correct, distractors, explanation=explanation, about=subject)
-    yield writer.open(f"Why would a patient have {finding_text}?", correct, explanation=explanation, about=subject)
+    yield writer.write_single(f"What is the usual reason for {finding_text}?", correct, distractors, explanation=explanation, subject=subject)
+    yield writer.write_open(f"Why would a patient have {finding_text}?", correct, explanation=explanation, subject=subject)
 
 
 def _draft_not_excluded(writer: DraftWriter) -> Iterator[Draft]:
-    boxes = writer.facts.boxes_of(("right lung", "left lung"))
+    boxes = writer.facts.region_boxes(("right lung", "left lung"))
     for stem, explanation, category, subcategory in _NOT_EXCLUDED:
         subject = DraftSubject(category=category, subcategory=subcategory, boxes=boxes)
-        yield writer.closed(stem, yes=False, explanation=explanation, about=subject)
-    yield writer.single(
+        yield writer.write_closed(stem, yes=False, explanation=explanation, subject=subject)
+    yield writer.write_single(
         "Which of these can be present although this examination looks as it does?",
         "Pulmonary embolism without infarction",
         ("Large pleural effusion", "Tension pneumothorax", "Lobar pneumonia", "Complete collapse of a lung"),
         explanation="The examination is normal. An embolism without infarction often leaves the radiograph "
         "normal; the other three would be seen.",
-        about=DraftSubject(
+        subject=DraftSubject(
             category="Other Pulmonary Diagnosis",
             subcategory="Pulmonary Thromboembolic Disease",
             boxes=boxes,
@@ -233,5 +233,5 @@ def list_alternative_diagnoses(diagnosis: str) -> tuple[tuple[str, ...], tuple[s
     for differential in _DIFFERENTIALS.values():
         right = (differential.leading, *differential.further)
         if diagnosis in right:
-            return tuple(cause for cause in right if cause != diagnosis), differential.not_these
+            return tuple(cause for cause in right if cause != diagnosis), differential.impossible
     return (), ()

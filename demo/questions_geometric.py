@@ -20,8 +20,8 @@ def draft_geometric(writer: DraftWriter) -> Iterator[Draft]:
     """Yield all geometric questions that the exam allows."""
     yield from _draft_heart(writer)
     yield from _draft_domes(writer)
-    for finding in writer.facts.seen:
-        if finding.kind is FindingKind.NODULE and len(writer.facts.of(finding.kind)) == 1:
+    for finding in writer.facts.visible:
+        if finding.kind is FindingKind.NODULE and len(writer.facts.visible_of_kind(finding.kind)) == 1:
             yield from _draft_diameter(writer, finding)
         if finding.kind is FindingKind.ENDOTRACHEAL_TUBE:
             yield from _draft_tip(writer, finding)
@@ -34,7 +34,7 @@ def _draft_heart(writer: DraftWriter) -> Iterator[Draft]:
     subject = DraftSubject(
         category="Heart",
         subcategory="Heart Size",
-        boxes=facts.boxes_of(("cardiac silhouette",)),
+        boxes=facts.region_boxes(("cardiac silhouette",)),
         conspicuity=0.6,
     )
     explanation = (
@@ -42,12 +42,12 @@ def _draft_heart(writer: DraftWriter) -> Iterator[Draft]:
         "diameter of the thorax."
     )
     is_enlarged = facts.ctr > 0.5
-    yield writer.closed("Is the cardiothoracic ratio above 0.50?", yes=is_enlarged, explanation=explanation, about=subject)
-    yield writer.closed(
+    yield writer.write_closed("Is the cardiothoracic ratio above 0.50?", yes=is_enlarged, explanation=explanation, subject=subject)
+    yield writer.write_closed(
         "Is the heart narrower than half the inner width of the thorax?",
         yes=not is_enlarged,
         explanation=explanation,
-        about=subject,
+        subject=subject,
     )
     # Neighbouring options differ by 0.08, so the nearest one is unambiguous.
     right_index = writer.random.randrange(4)
@@ -57,38 +57,38 @@ def _draft_heart(writer: DraftWriter) -> Iterator[Draft]:
     ):
         values = [facts.ctr + 0.08 * (step - right_index) for step in range(4)]
         right = f"{values[right_index]:.2f}"
-        yield writer.single(
+        yield writer.write_single(
             stem, right, [f"{value:.2f}" for value in values if f"{value:.2f}" != right], explanation=explanation,
-            about=subject,
+            subject=subject,
         )  # fmt: skip
         right_index = writer.random.randrange(4)
-    yield writer.open(
+    yield writer.write_open(
         "Estimate the cardiothoracic ratio to two decimals.",
         f"{facts.ctr:.2f}",
         explanation=explanation,
-        about=subject,
+        subject=subject,
     )
 
 
 def _draft_domes(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
-    if any(finding.kind in _OBSCURES_DOME for finding in (*facts.seen, *facts.quiet)):
+    if any(finding.kind in _OBSCURES_DOME for finding in (*facts.visible, *facts.unreported)):
         return
     names = ("right hemidiaphragm", "left hemidiaphragm")
     tops = [facts.regions[name][facts.frontal].y_min for name in names]
     difference_mm = (tops[1] - tops[0]) * facts.spacing
     if difference_mm < _MIN_DOME_DIFFERENCE_MM:
         return
-    subject = DraftSubject(category="Diaphragm", subcategory="Position", boxes=facts.boxes_of(names), conspicuity=0.6)
+    subject = DraftSubject(category="Diaphragm", subcategory="Position", boxes=facts.region_boxes(names), conspicuity=0.6)
     explanation = (
         f"The dome of the right hemidiaphragm stands about {difference_mm:.0f} mm higher than the left one, as is "
         "usual."
     )
-    yield writer.closed(
-        "Does the right hemidiaphragm stand higher than the left?", yes=True, explanation=explanation, about=subject
+    yield writer.write_closed(
+        "Does the right hemidiaphragm stand higher than the left?", yes=True, explanation=explanation, subject=subject
     )
-    yield writer.closed("Is the left hemidiaphragm raised?", yes=False, explanation=explanation, about=subject)
-    yield writer.single(
+    yield writer.write_closed("Is the left hemidiaphragm raised?", yes=False, explanation=explanation, subject=subject)
+    yield writer.write_single(
         "How do the domes of the diaphragm stand to each other?",
         "The right is slightly higher",
         (
@@ -97,7 +97,7 @@ def _draft_domes(writer: DraftWriter) -> Iterator[Draft]:
             "The right is more than 5 cm higher",
         ),
         explanation=explanation,
-        about=subject,
+        subject=subject,
     )
 
 
@@ -115,18 +115,18 @@ def _draft_diameter(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Dr
         strict=True,
     ):
         options = [f"{round(size * factor)} mm" for factor in factors if factor != 1.0]
-        yield writer.single(stem, f"{size} mm", options, explanation=explanation, about=subject_of_finding(finding))
-    yield writer.closed(
+        yield writer.write_single(stem, f"{size} mm", options, explanation=explanation, subject=subject_of_finding(finding))
+    yield writer.write_closed(
         "Is the nodule larger than 30 mm, and so by definition a mass?",
         yes=size > 30,
         explanation=explanation + " A mass is larger than 30 mm.",
-        about=subject_of_finding(finding),
+        subject=subject_of_finding(finding),
     )
-    yield writer.open(
+    yield writer.write_open(
         "Estimate the diameter of the nodule in millimetres.",
         f"About {size} mm",
         explanation=explanation,
-        about=subject_of_finding(finding),
+        subject=subject_of_finding(finding),
     )
 
 
@@ -135,22 +135,22 @@ def _draft_tip(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
         return
     distance_cm = round(writer.facts.tip_mm / 10)
     explanation = f"The tip of the endotracheal tube is about {distance_cm} cm above the carina."
-    yield writer.single(
+    yield writer.write_single(
         "How far above the carina does the endotracheal tube end?",
         f"About {distance_cm} cm",
         ("Less than 1 cm", "About 9 cm", "About 12 cm"),
         explanation=explanation,
-        about=subject_of_finding(finding),
+        subject=subject_of_finding(finding),
     )
-    yield writer.closed(
+    yield writer.write_closed(
         "Is the tip of the endotracheal tube at least 2 cm above the carina?",
         yes=True,
         explanation=explanation,
-        about=subject_of_finding(finding),
+        subject=subject_of_finding(finding),
     )
-    yield writer.open(
+    yield writer.write_open(
         "Estimate how far above the carina the endotracheal tube ends, in centimetres.",
         f"About {distance_cm} cm",
         explanation=explanation,
-        about=subject_of_finding(finding),
+        subject=subject_of_finding(finding),
     )

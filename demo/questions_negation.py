@@ -63,91 +63,91 @@ def _to_negation_subject(subject: DraftSubject) -> DraftSubject:
 
 def _draft_absence(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
-    finding_by_kind = {finding.kind: finding for finding in facts.seen}
-    present_kinds = {finding.kind for finding in (*facts.seen, *facts.quiet)}
-    for kind in (*finding_by_kind, *facts.absent()):
+    finding_by_kind = {finding.kind: finding for finding in facts.visible}
+    present_kinds = {finding.kind for finding in (*facts.visible, *facts.unreported)}
+    for kind in (*finding_by_kind, *facts.absent_kinds()):
         finding = finding_by_kind.get(kind)
         subject = _to_negation_subject(subject_of_finding(finding) if finding else subject_of_absence(kind, writer))
         explanation = describe_finding(finding, facts) if finding else describe_absence(kind, facts)
-        stem = writer.random.choice(_REPORT_SENTENCES).format(no=TERMS[kind].no)
-        yield writer.closed(stem, yes=finding is None, explanation=explanation, about=subject)
+        stem = writer.random.choice(_REPORT_SENTENCES).format(no=TERMS[kind].after_no)
+        yield writer.write_closed(stem, yes=finding is None, explanation=explanation, subject=subject)
         if kind in _FREE_OF_FINDING and not _AMBIGUOUS_WITH.get(kind, frozenset()) & present_kinds:
-            yield writer.closed(_FREE_OF_FINDING[kind], yes=finding is None, explanation=explanation, about=subject)
+            yield writer.write_closed(_FREE_OF_FINDING[kind], yes=finding is None, explanation=explanation, subject=subject)
 
 
 def _draft_free_zones(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
-    focal_findings = [finding for finding in facts.seen if finding.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)]
+    focal_findings = [finding for finding in facts.visible if finding.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)]
     # zone_is_free also considers hidden findings, and fluid and free air, which spread over zones.
-    free_zones = [zone for zone in lung_zone_names() if facts.zone_is_free(zone)]
+    free_zones = [zone for zone in lung_zone_names() if facts.is_zone_free(zone)]
     for zone in writer.random.sample(free_zones, min(2, len(free_zones))):
-        yield writer.closed(
+        yield writer.write_closed(
             f"Is the {zone} free of focal opacity?",
             yes=True,
             explanation=f"Vessels can be followed through the {zone}; no opacity is projected over it.",
-            about=DraftSubject(
+            subject=DraftSubject(
                 category="Negation",
                 subcategory="Absence of Disease",
-                boxes=facts.boxes_of((zone,)),
+                boxes=facts.region_boxes((zone,)),
             ),
         )
     for finding in focal_findings:
-        yield writer.closed(
+        yield writer.write_closed(
             f"Is the {finding.region} free of focal opacity?",
             yes=False,
             explanation=describe_finding(finding, facts),
-            about=_to_negation_subject(subject_of_finding(finding)),
+            subject=_to_negation_subject(subject_of_finding(finding)),
         )
     regions = sorted({finding.region for finding in focal_findings})
     if focal_findings and len(free_zones) >= 4 - len(regions):
-        yield writer.multiple(
+        yield writer.write_multiple(
             _FREE_ZONES,
             [zone.capitalize() for zone in writer.random.sample(free_zones, 4 - min(len(regions), 2))],
             [zone.capitalize() for zone in regions],
             explanation=" ".join(describe_finding(finding, facts) for finding in focal_findings)
             + " The other zones named show no opacity.",
-            about=_to_negation_subject(subject_of_finding(focal_findings[0])),
+            subject=_to_negation_subject(subject_of_finding(focal_findings[0])),
         )
 
 
 def _draft_statements(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
-    absent = facts.absent()
-    finding_by_kind = {finding.kind: finding for finding in facts.seen}
+    absent = facts.absent_kinds()
+    finding_by_kind = {finding.kind: finding for finding in facts.visible}
     for stem in _STATEMENTS:
         kind = writer.random.choice(absent)
-        wrong_positive = [f"There is {TERMS[other_kind].a}." for other_kind in absent if other_kind is not kind]
-        wrong_negative = [f"There is no {TERMS[other_kind].no}." for other_kind in finding_by_kind]
+        wrong_positive = [f"There is {TERMS[other_kind].with_article}." for other_kind in absent if other_kind is not kind]
+        wrong_negative = [f"There is no {TERMS[other_kind].after_no}." for other_kind in finding_by_kind]
         explanation = describe_absence(kind, facts)
         if wrong_negative:
             explanation += " " + describe_finding(next(iter(finding_by_kind.values())), facts)
-        yield writer.single(
+        yield writer.write_single(
             stem,
-            f"There is no {TERMS[kind].no}.",
+            f"There is no {TERMS[kind].after_no}.",
             [*wrong_negative, *writer.random.sample(wrong_positive, 3)],
             explanation=explanation,
-            about=_to_negation_subject(subject_of_absence(kind, writer)),
+            subject=_to_negation_subject(subject_of_absence(kind, writer)),
         )
     if len(finding_by_kind) >= 3:
         kind = writer.random.choice(absent)
-        yield writer.single(
+        yield writer.write_single(
             "Which of the following is NOT present on this examination?",
             TERMS[kind].option,
             [TERMS[other_kind].option for other_kind in finding_by_kind],
             explanation=f"{describe_absence(kind, facts)} The other three are seen.",
-            about=_to_negation_subject(subject_of_absence(kind, writer)),
+            subject=_to_negation_subject(subject_of_absence(kind, writer)),
         )
 
 
 def _draft_absent_kinds(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
-    finding_by_kind: dict[FindingKind, VisibleFinding] = {finding.kind: finding for finding in facts.seen}
+    finding_by_kind: dict[FindingKind, VisibleFinding] = {finding.kind: finding for finding in facts.visible}
     if not finding_by_kind:
         return
     for stem in _ABSENT:
         present = writer.random.sample(list(finding_by_kind), min(len(finding_by_kind), writer.random.choice((1, 2, 3))))
-        chosen = writer.random.sample(facts.absent(), 4 - len(present))
-        yield writer.multiple(
+        chosen = writer.random.sample(facts.absent_kinds(), 4 - len(present))
+        yield writer.write_multiple(
             stem,
             [TERMS[kind].option for kind in chosen],
             [TERMS[kind].option for kind in present],
@@ -157,13 +157,13 @@ def _draft_absent_kinds(writer: DraftWriter) -> Iterator[Draft]:
                     f"What is there: {_list_findings(finding_by_kind, present)}.",
                 ]
             ),
-            about=_to_negation_subject(subject_of_finding(finding_by_kind[present[0]])),
+            subject=_to_negation_subject(subject_of_finding(finding_by_kind[present[0]])),
         )
 
 
 def _draft_pertinent_negatives(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
-    absent = set(facts.absent())
+    absent = set(facts.absent_kinds())
     open_questions = (
         (
             "What is to be said of the pleural spaces?",
@@ -189,11 +189,11 @@ def _draft_pertinent_negatives(writer: DraftWriter) -> Iterator[Draft]:
     for stem, kinds, answer in open_questions:
         if kinds <= absent:
             first = sorted(kinds)[0]
-            yield writer.open(
+            yield writer.write_open(
                 stem,
                 answer,
                 explanation=" ".join(describe_absence(kind, facts) for kind in sorted(kinds)),
-                about=_to_negation_subject(subject_of_absence(first, writer)),
+                subject=_to_negation_subject(subject_of_absence(first, writer)),
             )
 
 

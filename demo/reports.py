@@ -46,17 +46,17 @@ def write_report(facts: ExamFacts, *, seed: int) -> str:
         *_lung_sentences(facts, rng),
         *_pleura_sentences(facts, rng),
         *_sentences_of_kind(facts, K.CARDIOMEGALY, rng.choice(_HEART)),
-        *(describe_finding(finding, facts) for finding in facts.seen if finding.kind in DEVICES),
+        *(describe_finding(finding, facts) for finding in facts.visible if finding.kind in DEVICES),
         rng.choice(_BONES),
     ]
     if case.only_reported:
         findings.append(f"There is {case.only_reported}.")
     if case.comparison:
         findings.append(case.comparison)
-    impressions = [_to_sentence(name_with_location(finding)) for finding in _sort_for_impression(facts.seen)]
+    impressions = [_to_sentence(name_with_location(finding)) for finding in _sort_for_impression(facts.visible)]
     if case.only_reported:
         impressions.append(_to_sentence(case.only_reported))
-    if not facts.seen:
+    if not facts.visible:
         impressions.insert(0, "No acute cardiopulmonary abnormality.")
     numbered = impressions
     if len(impressions) > 1:
@@ -65,25 +65,25 @@ def write_report(facts: ExamFacts, *, seed: int) -> str:
 
 
 def _lung_sentences(facts: ExamFacts, rng: random.Random) -> list[str]:
-    lesions = [finding for finding in facts.seen if finding.kind in (K.NODULE, K.CONSOLIDATION)]
+    lesions = [finding for finding in facts.visible if finding.kind in (K.NODULE, K.CONSOLIDATION)]
     if not lesions:
         return [rng.choice(_CLEAR)]
     return [*(describe_finding(finding, facts) for finding in lesions), "The lungs are otherwise clear."]
 
 
 def _pleura_sentences(facts: ExamFacts, rng: random.Random) -> list[str]:
-    lines = [describe_finding(finding, facts) for finding in facts.seen if finding.kind in (K.EFFUSION, K.PNEUMOTHORAX)]
+    lines = [describe_finding(finding, facts) for finding in facts.visible if finding.kind in (K.EFFUSION, K.PNEUMOTHORAX)]
     if not lines:
         return [rng.choice(_PLEURA)]
-    if not facts.of(K.PNEUMOTHORAX):
+    if not facts.visible_of_kind(K.PNEUMOTHORAX):
         lines.append("No pneumothorax.")
-    if not facts.of(K.EFFUSION):
+    if not facts.visible_of_kind(K.EFFUSION):
         lines.append("No pleural effusion.")
     return lines
 
 
 def _sentences_of_kind(facts: ExamFacts, kind: FindingKind, normal_sentence: str) -> list[str]:
-    return [describe_finding(finding, facts) for finding in facts.of(kind)] or [normal_sentence]
+    return [describe_finding(finding, facts) for finding in facts.visible_of_kind(kind)] or [normal_sentence]
 
 
 def _sort_for_impression(findings: tuple[VisibleFinding, ...]) -> list[VisibleFinding]:

@@ -24,19 +24,19 @@ _MINOR_EDIT_PROBABILITY = 0.06
 _SKIP_PROBABILITY = 0.025
 
 _COMMENTS = {
-    ErrorKind.SEVERAL_RIGHT: "A second option is right as well.",
-    ErrorKind.NONE_RIGHT: "None of the options is right as it came.",
+    ErrorKind.SEVERAL_CORRECT: "A second option is right as well.",
+    ErrorKind.NONE_CORRECT: "None of the options is right as it came.",
     ErrorKind.WRONG_KEY: "Key and image don't agree.",
     ErrorKind.COMPARISON: "There is no earlier examination to compare with.",
-    ErrorKind.NOT_VALID: "This can't be concluded from a radiograph, nor would it be right.",
+    ErrorKind.NOT_CLINICALLY_VALID: "This can't be concluded from a radiograph, nor would it be right.",
     ErrorKind.NOT_IN_REPORT: "I see it, but the report doesn't mention it, so the key has no witness.",
     ErrorKind.NOT_IN_IMAGE: "I can't see this on either radiograph.",
     ErrorKind.EXPLANATION: "True, but it has nothing to do with the key.",
-    ErrorKind.WRONG_PLACE: "Sides are swapped.",
+    ErrorKind.WRONG_LOCATION: "Sides are swapped.",
     ErrorKind.BOX_WRONG: "The box lies elsewhere.",
-    ErrorKind.NOT_ONE_EXAM: "These images show none of this; report and images are of two exams.",
+    ErrorKind.EXAM_MISMATCH: "These images show none of this; report and images are of two exams.",
     ErrorKind.NOT_ANSWERABLE: "A chest radiograph can't tell.",
-    ErrorKind.GIVEN_AWAY: "The stem says it already.",
+    ErrorKind.ANSWER_REVEALED: "The stem says it already.",
     ErrorKind.WORDING: "Had to read it twice.",
 }
 _SKIP_REASONS = (
@@ -47,12 +47,12 @@ _SKIP_REASONS = (
 _AFFECTED_RATING = {
     ErrorKind.EXPLANATION: "explanation_clarity",
     ErrorKind.NOT_IN_IMAGE: "image_alignment",
-    ErrorKind.NOT_ONE_EXAM: "image_alignment",
+    ErrorKind.EXAM_MISMATCH: "image_alignment",
     ErrorKind.BOX_WRONG: "image_alignment",
-    ErrorKind.WRONG_PLACE: "image_alignment",
+    ErrorKind.WRONG_LOCATION: "image_alignment",
     ErrorKind.WORDING: "clinical_quality",
-    ErrorKind.GIVEN_AWAY: "clinical_quality",
-    ErrorKind.NOT_VALID: "clinical_quality",
+    ErrorKind.ANSWER_REVEALED: "clinical_quality",
+    ErrorKind.NOT_CLINICALLY_VALID: "clinical_quality",
 }
 
 
@@ -65,7 +65,7 @@ class SimulatedVerdict:
     seconds: float
     seconds_looking: float
     seconds_away: float
-    skip: str = ""
+    skip_reason: str = ""
 
 
 def simulate_verdict(question: Question, planted: PlantedError | None, *, rng: random.Random, all_parts: bool) -> SimulatedVerdict:
@@ -76,8 +76,8 @@ def simulate_verdict(question: Question, planted: PlantedError | None, *, rng: r
     if detected is not None:
         errors, comment = frozenset({detected.kind}), _COMMENTS[detected.kind]
         decision = Decision.REJECT
-        if detected.mended is not None:
-            decision, correction = Decision.REVISE, _build_correction(question, detected.mended)
+        if detected.corrected is not None:
+            decision, correction = Decision.REVISE, _build_correction(question, detected.corrected)
     elif all_parts and question.explanation and rng.random() < _MINOR_EDIT_PROBABILITY:
         decision = Decision.REVISE
         correction = Correction(explanation=f"{question.explanation} No other finding bears on the question.")
@@ -108,7 +108,7 @@ def simulate_verdict(question: Question, planted: PlantedError | None, *, rng: r
         seconds=round(seconds + away_seconds, 1),
         seconds_looking=round(seconds * rng.uniform(0.86, 0.99), 1),
         seconds_away=round(away_seconds, 1),
-        skip=rng.choice(_SKIP_REASONS) if rng.random() < _SKIP_PROBABILITY else "",
+        skip_reason=rng.choice(_SKIP_REASONS) if rng.random() < _SKIP_PROBABILITY else "",
     )
 
 

@@ -137,8 +137,8 @@ def create_studies(db: Session, *, by: Person, dataset: str, exams: int, now: da
 def right_case_numbers(name: str, cases: list[Case], *, accuracy: float) -> frozenset[int]:
     """Numbers of the cases that a simulated rater answers correctly: exactly the share ``accuracy``."""
     latent = {
-        case.shown.number: math.sqrt(_DIFFICULTY_VARIANCE_SHARE) * random.Random(f"case {case.shown.question_id}").gauss(0, 1)
-        + math.sqrt(1 - _DIFFICULTY_VARIANCE_SHARE) * random.Random(f"{name} on {case.shown.question_id}").gauss(0, 1)
+        case.blind_case.number: math.sqrt(_DIFFICULTY_VARIANCE_SHARE) * random.Random(f"case {case.blind_case.question_id}").gauss(0, 1)
+        + math.sqrt(1 - _DIFFICULTY_VARIANCE_SHARE) * random.Random(f"{name} on {case.blind_case.question_id}").gauss(0, 1)
         for case in cases
     }
     easiest_first = sorted(latent, key=lambda number: (-latent[number], number))
@@ -159,7 +159,7 @@ def simulate_answer(case: Case, *, right: bool, name: str) -> str:
     if isinstance(question.answer, str):  # closed
         return next(option for option in YES_NO if option != question.answer)
     key = set(question.answer)
-    wrong = [index for index in range(len(question.options)) if not case.is_right((index,))]
+    wrong = [index for index in range(len(question.options)) if not case.is_correct((index,))]
     favourite_wrong = random.Random(f"what tempts in {question.id}").choice(wrong)
     chosen = favourite_wrong if rng.random() < 0.6 else rng.choice(wrong)
     if question.format is AnswerFormat.MULTIPLE and len(key) > 1 and chosen in key:
@@ -178,14 +178,14 @@ def render_readings(study: ReaderStudy, cases: list[Case], reader: SimulatedRead
     writer.writerow(["study", "reader", "question_id", "answer", "confidence", "seconds", "read_at"])
     clock = started_at
     for position, case in enumerate([*order, *repeated]):
-        is_right = case.shown.number in right_numbers
+        is_right = case.blind_case.number in right_numbers
         if position >= len(order) and rng.random() < 0.15:
             is_right = not is_right  # the second reading sometimes differs
         seconds = round(math.exp(rng.gauss(3.2 - 0.2 * position / len(order), 0.45)), 1)
         clock += timedelta(seconds=seconds + 4)
         confidence = min(5, max(1, round(rng.gauss(3.9 if is_right else 3.1, 0.9))))
         answer = simulate_answer(case, right=is_right, name=reader.name)
-        writer.writerow([study.name, reader.name, case.shown.question_id, answer, confidence, seconds, clock.isoformat()])
+        writer.writerow([study.name, reader.name, case.blind_case.question_id, answer, confidence, seconds, clock.isoformat()])
     return buffer.getvalue()
 
 

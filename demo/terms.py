@@ -18,32 +18,32 @@ class Term:
     ``category`` and ``subcategory`` are those of ReXVQA (its Tables 3 and 6 list the categories of findings).
     """
 
-    a: str
+    with_article: str
     option: str
-    no: str
+    after_no: str
     category: str
     subcategory: str
 
 
 TERMS: dict[FindingKind, Term] = {
-    K.NODULE: Term(a="a pulmonary nodule", option="Pulmonary nodule", no="pulmonary nodule",
+    K.NODULE: Term(with_article="a pulmonary nodule", option="Pulmonary nodule", after_no="pulmonary nodule",
                    category="Lung and Pleural Opacity", subcategory="Nodule"),
-    K.EFFUSION: Term(a="a pleural effusion", option="Pleural effusion", no="pleural effusion",
+    K.EFFUSION: Term(with_article="a pleural effusion", option="Pleural effusion", after_no="pleural effusion",
                      category="Pleural Effusion", subcategory="Pleural Effusion"),
-    K.CARDIOMEGALY: Term(a="an enlarged heart", option="Enlarged cardiac silhouette",
-                         no="enlargement of the heart", category="Heart", subcategory="Heart Size"),
-    K.PNEUMOTHORAX: Term(a="a pneumothorax", option="Pneumothorax", no="pneumothorax",
+    K.CARDIOMEGALY: Term(with_article="an enlarged heart", option="Enlarged cardiac silhouette",
+                         after_no="enlargement of the heart", category="Heart", subcategory="Heart Size"),
+    K.PNEUMOTHORAX: Term(with_article="a pneumothorax", option="Pneumothorax", after_no="pneumothorax",
                          category="Lung and Pleural Lucency", subcategory="Pneumothorax"),
-    K.CONSOLIDATION: Term(a="a consolidation", option="Consolidation", no="consolidation",
+    K.CONSOLIDATION: Term(with_article="a consolidation", option="Consolidation", after_no="consolidation",
                           category="Lung and Pleural Opacity", subcategory="Consolidation"),
-    K.ENDOTRACHEAL_TUBE: Term(a="an endotracheal tube", option="Endotracheal tube", no="endotracheal tube",
+    K.ENDOTRACHEAL_TUBE: Term(with_article="an endotracheal tube", option="Endotracheal tube", after_no="endotracheal tube",
                               category="Tubes and Lines", subcategory="Endotracheal Tube"),
-    K.CENTRAL_VENOUS_CATHETER: Term(a="a central venous catheter", option="Central venous catheter",
-                                    no="central venous catheter", category="Tubes and Lines",
+    K.CENTRAL_VENOUS_CATHETER: Term(with_article="a central venous catheter", option="Central venous catheter",
+                                    after_no="central venous catheter", category="Tubes and Lines",
                                     subcategory="Central Venous Catheter"),
-    K.NASOGASTRIC_TUBE: Term(a="a nasogastric tube", option="Nasogastric tube", no="nasogastric tube",
+    K.NASOGASTRIC_TUBE: Term(with_article="a nasogastric tube", option="Nasogastric tube", after_no="nasogastric tube",
                              category="Tubes and Lines", subcategory="Enteric Tube"),
-    K.PACEMAKER: Term(a="a cardiac pacemaker", option="Cardiac pacemaker", no="cardiac pacemaker",
+    K.PACEMAKER: Term(with_article="a cardiac pacemaker", option="Cardiac pacemaker", after_no="cardiac pacemaker",
                       category="Implanted Devices", subcategory="Pacemaker"),
 }  # fmt: skip
 
@@ -85,7 +85,7 @@ def name_with_location(finding: VisibleFinding) -> str:
         case K.CENTRAL_VENOUS_CATHETER:
             return "a right-sided central venous catheter"
         case _:
-            return TERMS[finding.kind].a
+            return TERMS[finding.kind].with_article
 
 
 def short_name(finding: VisibleFinding) -> str:
@@ -119,7 +119,7 @@ def describe_absence(kind: FindingKind, facts: ExamFacts) -> str:
     ratio = "the heart is not enlarged, though AP projection magnifies it"
     if facts.frontal == "pa":
         ratio = f"the cardiothoracic ratio is about {facts.ctr:.2f}, below 0.50"
-    leads = "besides the pacemaker leads " if facts.of(K.PACEMAKER) else ""
+    leads = "besides the pacemaker leads " if facts.visible_of_kind(K.PACEMAKER) else ""
     sentence = {
         K.NODULE: "no rounded focal opacity is seen in either lung",
         K.EFFUSION: "both costophrenic angles are sharp",
@@ -134,17 +134,17 @@ def describe_absence(kind: FindingKind, facts: ExamFacts) -> str:
     return sentence[0].upper() + sentence[1:] + "."
 
 
-def _describe_nodule(seen: VisibleFinding, _facts: ExamFacts) -> str:
-    lateral_remark = "; it is seen on the lateral radiograph too" if "lateral" in seen.boxes else ""
+def _describe_nodule(finding: VisibleFinding, _facts: ExamFacts) -> str:
+    lateral_remark = "; it is seen on the lateral radiograph too" if "lateral" in finding.boxes else ""
     return (
-        f"A well-defined rounded opacity of about {round(seen.size_mm)} mm is projected over the "
-        f"{seen.region}{lateral_remark}."
+        f"A well-defined rounded opacity of about {round(finding.size_mm)} mm is projected over the "
+        f"{finding.region}{lateral_remark}."
     )
 
 
-def _describe_effusion(seen: VisibleFinding, _facts: ExamFacts) -> str:
+def _describe_effusion(finding: VisibleFinding, _facts: ExamFacts) -> str:
     return (
-        f"The {seen.side} costophrenic angle is obliterated by a homogeneous opacity with a concave upper "
+        f"The {finding.side} costophrenic angle is obliterated by a homogeneous opacity with a concave upper "
         "border, a meniscus."
     )
 
@@ -158,15 +158,15 @@ def _describe_heart(_finding: VisibleFinding, facts: ExamFacts) -> str:
     )
 
 
-def _describe_pneumothorax(seen: VisibleFinding, _facts: ExamFacts) -> str:
+def _describe_pneumothorax(finding: VisibleFinding, _facts: ExamFacts) -> str:
     return (
-        f"A thin pleural line runs parallel to the {seen.side} upper chest wall, and no lung markings are "
+        f"A thin pleural line runs parallel to the {finding.side} upper chest wall, and no lung markings are "
         "seen beyond it."
     )
 
 
-def _describe_consolidation(seen: VisibleFinding, _facts: ExamFacts) -> str:
-    return f"An ill-defined airspace opacity is seen in the {seen.region}."
+def _describe_consolidation(finding: VisibleFinding, _facts: ExamFacts) -> str:
+    return f"An ill-defined airspace opacity is seen in the {finding.region}."
 
 
 def _describe_tube(_finding: VisibleFinding, facts: ExamFacts) -> str:
@@ -178,18 +178,18 @@ def _describe_tube(_finding: VisibleFinding, facts: ExamFacts) -> str:
     )
 
 
-def _describe_catheter(_seen: VisibleFinding, _facts: ExamFacts) -> str:
+def _describe_catheter(_finding: VisibleFinding, _facts: ExamFacts) -> str:
     return (
         "A thin catheter runs from the right side of the neck along the superior vena cava; its tip is "
         "projected near the cavoatrial junction."
     )
 
 
-def _describe_nasogastric_tube(_seen: VisibleFinding, _facts: ExamFacts) -> str:
+def _describe_nasogastric_tube(_finding: VisibleFinding, _facts: ExamFacts) -> str:
     return "A tube follows the course of the oesophagus, crosses the diaphragm and ends over the stomach."
 
 
-def _describe_pacemaker(_seen: VisibleFinding, _facts: ExamFacts) -> str:
+def _describe_pacemaker(_finding: VisibleFinding, _facts: ExamFacts) -> str:
     return (
         "A generator lies over the left upper chest; two leads end over the right atrium and the right "
         "ventricle."

@@ -135,8 +135,8 @@ def _write_source_files(
     )  # fmt: skip
     by_number = {rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams}
     reported_facts = [
-        with_report_from(rendered_exam.facts, by_number[rendered_exam.facts.case.report_of])
-        if rendered_exam.facts.case.report_of in by_number
+        with_report_from(rendered_exam.facts, by_number[rendered_exam.facts.case.report_from_exam])
+        if rendered_exam.facts.case.report_from_exam in by_number
         else rendered_exam.facts
         for rendered_exam in rendered_exams
     ]
@@ -147,7 +147,7 @@ def _write_source_files(
         exams={rendered_exam.facts.exam_id: (rendered_exam.facts.case, rendered_exam.files) for rendered_exam in rendered_exams},
         reports={facts.exam_id: write_report(facts, seed=SEED) for facts in reported_facts},
     )
-    key = json.dumps(question_set.key(), indent=1, ensure_ascii=False)
+    key = json.dumps(question_set.build_answer_key(), indent=1, ensure_ascii=False)
     (folder / "planted.json").write_text(key + "\n", encoding="utf-8")
     counts = DemoCounts(exams=len(rendered_exams), questions=len(question_set.questions), planted=len(question_set.planted))
     return counts, question_set, rendered_exams

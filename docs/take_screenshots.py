@@ -76,9 +76,9 @@ class Screenshot:
     name: str
     person: str | None
     path: str = "/"
-    shows: str
+    expected_text: str
     batch: str = ""
-    sheet: Callable[[ReviewSheet], bool] | None = None
+    matches_sheet: Callable[[ReviewSheet], bool] | None = None
     steps: Callable[[Page], None] = lambda _page: None
 
 
@@ -103,54 +103,54 @@ def _has_options(sheet: ReviewSheet) -> bool:
 
 
 SCREENSHOTS = (
-    Screenshot(name="sign-in", person=None, path="/sign-in", shows="Sign in"),
-    Screenshot(name="home-coordinator", person="dana", shows="Home"),
-    Screenshot(name="home-reviewer", person="rosa", shows="Your batches"),
-    Screenshot(name="home-admin", person="ada", shows="Home"),
-    Screenshot(name="import", person="dana", path="/import_questions", shows="Import"),
-    Screenshot(name="checks", person="dana", path="/checks", shows="Checks"),
-    Screenshot(name="browse", person="dana", path="/browse", shows="in the order in which they came in"),
-    Screenshot(name="browse-question", person="dana", path="/browse?question=6", shows="What happened to it"),
-    Screenshot(name="statistics", person="dana", path="/statistics", shows="questions of"),
-    Screenshot(name="patient-data", person="dana", path="/patient_data", shows="Mark each", steps=wait_for_wall),
-    Screenshot(name="draw-a-batch", person="dana", path="/sampling", shows="Draw"),
-    Screenshot(name="batches", person="dana", path="/assign", shows="Batches"),
-    Screenshot(name="progress", person="dana", path="/progress", shows="Progress"),
-    Screenshot(name="agreement", person="dana", path="/agreement", shows="Each reviewer over time"),
-    Screenshot(name="attention", person="dana", path="/attention", shows="Planted faults found, by kind"),
-    Screenshot(name="estimates", person="dana", path="/estimates", shows="Side by side"),
-    Screenshot(name="releases", person="dana", path="/releases", shows="Releases"),
-    Screenshot(name="studies", person="dana", path="/studies", shows="Protocol"),
-    Screenshot(name="studies-new", person="dana", path="/studies", shows="Reader studies",
+    Screenshot(name="sign-in", person=None, path="/sign-in", expected_text="Sign in"),
+    Screenshot(name="home-coordinator", person="dana", expected_text="Home"),
+    Screenshot(name="home-reviewer", person="rosa", expected_text="Your batches"),
+    Screenshot(name="home-admin", person="ada", expected_text="Home"),
+    Screenshot(name="import", person="dana", path="/import_questions", expected_text="Import"),
+    Screenshot(name="checks", person="dana", path="/checks", expected_text="Checks"),
+    Screenshot(name="browse", person="dana", path="/browse", expected_text="in the order in which they came in"),
+    Screenshot(name="browse-question", person="dana", path="/browse?question=6", expected_text="What happened to it"),
+    Screenshot(name="statistics", person="dana", path="/statistics", expected_text="questions of"),
+    Screenshot(name="patient-data", person="dana", path="/patient_data", expected_text="Mark each", steps=wait_for_wall),
+    Screenshot(name="draw-a-batch", person="dana", path="/sampling", expected_text="Draw"),
+    Screenshot(name="batches", person="dana", path="/assign", expected_text="Batches"),
+    Screenshot(name="progress", person="dana", path="/progress", expected_text="Progress"),
+    Screenshot(name="agreement", person="dana", path="/agreement", expected_text="Each reviewer over time"),
+    Screenshot(name="attention", person="dana", path="/attention", expected_text="Planted faults found, by kind"),
+    Screenshot(name="estimates", person="dana", path="/estimates", expected_text="Side by side"),
+    Screenshot(name="releases", person="dana", path="/releases", expected_text="Releases"),
+    Screenshot(name="studies", person="dana", path="/studies", expected_text="Protocol"),
+    Screenshot(name="studies-new", person="dana", path="/studies", expected_text="Reader studies",
          steps=click_and_wait("New study", "Primary comparison")),
-    Screenshot(name="studies-plan", person="dana", path="/studies", shows="Reader studies",
+    Screenshot(name="studies-plan", person="dana", path="/studies", expected_text="Reader studies",
          steps=click_and_wait("Plan", "Precision of a kappa")),
-    Screenshot(name="studies-incoming", person="dana", path="/studies", shows="Reader studies",
+    Screenshot(name="studies-incoming", person="dana", path="/studies", expected_text="Reader studies",
          steps=click_and_wait("Answers from outside", "Readings from outside")),
-    Screenshot(name="studies-report", person="dana", path="/studies", shows="Reader studies", steps=open_report()),
+    Screenshot(name="studies-report", person="dana", path="/studies", expected_text="Reader studies", steps=open_report()),
     *(
-        Screenshot(name=f"studies-report-{name}", person="dana", path="/studies", shows="Reader studies",
+        Screenshot(name=f"studies-report-{name}", person="dana", path="/studies", expected_text="Reader studies",
              steps=open_report(section))
         for name, section in (
             ("differences", "Differences"), ("agreement", "Agreement"), ("time", "Time and order"),
             ("answers", "Answers"), ("lists", "Lists and protocol"),
         )
     ),
-    Screenshot(name="adjudicate", person="ravi", path="/adjudicate", shows="Judged twice"),
-    Screenshot(name="read", person="leo", path="/read", shows="Read", steps=begin_reading),
-    Screenshot(name="people", person="ada", path="/people", shows="People"),
-    Screenshot(name="audit-trail", person="dana", path="/audit", shows="Verify"),
-    Screenshot(name="review", person="rosa", batch="Round 1", sheet=_has_options, shows="Guideline", steps=rate_question),
-    Screenshot(name="review-correction", person="rosa", batch="Round 1", sheet=_has_options, shows="Guideline",
+    Screenshot(name="adjudicate", person="ravi", path="/adjudicate", expected_text="Judged twice"),
+    Screenshot(name="read", person="leo", path="/read", expected_text="Read", steps=begin_reading),
+    Screenshot(name="people", person="ada", path="/people", expected_text="People"),
+    Screenshot(name="audit-trail", person="dana", path="/audit", expected_text="Verify"),
+    Screenshot(name="review", person="rosa", batch="Round 1", matches_sheet=_has_options, expected_text="Guideline", steps=rate_question),
+    Screenshot(name="review-correction", person="rosa", batch="Round 1", matches_sheet=_has_options, expected_text="Guideline",
          steps=correct_question),
-    Screenshot(name="review-lateral", person="ravi", batch="Round 1", sheet=_has_two_views, shows="Guideline",
+    Screenshot(name="review-lateral", person="ravi", batch="Round 1", matches_sheet=_has_two_views, expected_text="Guideline",
          steps=show_lateral),
-    Screenshot(name="review-guideline", person="rosa", batch="Round 1", sheet=_has_lesion, shows="Guideline",
+    Screenshot(name="review-guideline", person="rosa", batch="Round 1", matches_sheet=_has_lesion, expected_text="Guideline",
          steps=open_guideline),
-    Screenshot(name="review-answer-first", person="ravi", batch="Answer first", sheet=_is_open, shows="Guideline"),
-    Screenshot(name="review-image-alignment", person="ravi", batch="Image alignment", sheet=_has_lesion,
-         shows="Guideline"),
-    Screenshot(name="review-done", person="renate", batch="Image alignment", path="/review", shows="Thank you"),
+    Screenshot(name="review-answer-first", person="ravi", batch="Answer first", matches_sheet=_is_open, expected_text="Guideline"),
+    Screenshot(name="review-image-alignment", person="ravi", batch="Image alignment", matches_sheet=_has_lesion,
+         expected_text="Guideline"),
+    Screenshot(name="review-done", person="renate", batch="Image alignment", path="/review", expected_text="Thank you"),
 )  # fmt: skip
 
 
@@ -207,10 +207,10 @@ def _take_screenshots(
 
 def _take_screenshot(page: Page, screenshot: Screenshot, home: Path, used_questions: set[int], target: Path) -> None:
     page.goto(_resolve_address(screenshot, home, used_questions))
-    page.get_by_text(screenshot.shows).first.wait_for(timeout=30_000)
+    page.get_by_text(screenshot.expected_text).first.wait_for(timeout=30_000)
     if screenshot.person is not None:
         page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
-    if screenshot.sheet is not None:
+    if screenshot.matches_sheet is not None:
         page.wait_for_function(_IS_PAINTED, timeout=30_000)
     page.wait_for_timeout(1200)  # tables and images settle
     screenshot.steps(page)
@@ -228,7 +228,7 @@ def _resolve_address(screenshot: Screenshot, home: Path, used_questions: set[int
             person = load_person_by_name(db, name=screenshot.person or "")
             batches = [assigned_batch.batch for assigned_batch in list_batches_for_reviewer(db, person=person)]
             batch = next(candidate for candidate in batches if candidate.name == screenshot.batch)
-            if screenshot.sheet is None:
+            if screenshot.matches_sheet is None:
                 return f"{screenshot.path}?batch={batch.id}"
             number: int | None = None
             while True:
@@ -237,7 +237,7 @@ def _resolve_address(screenshot: Screenshot, home: Path, used_questions: set[int
                 )
                 if sheet is None:
                     break
-                if sheet.question_number not in used_questions and screenshot.sheet(sheet):
+                if sheet.question_number not in used_questions and screenshot.matches_sheet(sheet):
                     used_questions.add(sheet.question_number)
                     return f"/review?batch={batch.id}&question={sheet.question_number}"
                 number = sheet.next

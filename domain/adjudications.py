@@ -34,11 +34,11 @@ class AdjudicationRules:
 
     adjudicators: tuple[str, ...] = ()
     hide_names: bool = True
-    same_box: float = DEFAULT_SAME_BOX_IOU
+    same_box_iou: float = DEFAULT_SAME_BOX_IOU
 
     def __post_init__(self) -> None:
-        if not 0 < self.same_box <= 1:
-            raise InvalidValue("same_box", f"must be above 0 and at most 1, not {self.same_box}")
+        if not 0 < self.same_box_iou <= 1:
+            raise InvalidValue("same_box", f"must be above 0 and at most 1, not {self.same_box_iou}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

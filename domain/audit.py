@@ -35,7 +35,7 @@ class AuditEntry:
     previous_hash: str
     hash: str
 
-    def right_hash(self) -> str:
+    def compute_hash(self) -> str:
         """The hash that the entry must have: SHA-256 of its content, as 64 hexadecimal digits."""
         return entry_hash(
             number=self.number,

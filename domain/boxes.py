@@ -60,7 +60,7 @@ class Box:
         """
         return self.x_min >= 0 and self.y_min >= 0 and self.x_max <= columns and self.y_max <= rows
 
-    def clipped(self, *, rows: int, columns: int) -> Box:
+    def clip_to_matrix(self, *, rows: int, columns: int) -> Box:
         """The part of the box that is on the matrix.
 
         Args:
@@ -150,7 +150,7 @@ def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
         x_max=(box.x_max - pad_x) * scale_x,
         y_max=(box.y_max - pad_y) * scale_y,
     )
-    return mapped.clipped(rows=rows, columns=columns)
+    return mapped.clip_to_matrix(rows=rows, columns=columns)
 
 
 def box_to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:

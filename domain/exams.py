@@ -65,7 +65,7 @@ class Exam:
         if len(set(ids)) != len(ids):
             raise InvalidValue("exam.radiographs.id", f"two radiographs of one exam share an id: {ids}")
 
-    def radiograph(self, radiograph_id: str) -> Radiograph:
+    def find_radiograph(self, radiograph_id: str) -> Radiograph:
         """The radiograph with an id.
 
         Args:

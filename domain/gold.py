@@ -53,8 +53,8 @@ class JudgedQuestion:
     stratum: str
     inclusion_probability: float
     adjudication: Adjudication | None = None
-    settled_in: str = ""
-    same_box: float = DEFAULT_SAME_BOX_IOU
+    adjudicated_in: str = ""
+    same_box_iou: float = DEFAULT_SAME_BOX_IOU
 
     def __post_init__(self) -> None:
         if not self.judgements:
@@ -77,9 +77,9 @@ class ExclusionReason(StrEnum):
     REJECTED = "rejected"
     DECISIONS_DIFFER = "rejected by one reviewer, not by another"
     CORRECTIONS_DIFFER = "corrected differently by two reviewers"
-    SETTLED_AGAINST = "rejected by the adjudicator"
+    REJECTED_BY_ADJUDICATOR = "rejected by the adjudicator"
     ALIGNMENT_ONLY = "only its image alignment was judged"
-    PATIENT_IN_IMAGE = "its image was taken out for showing a patient's data"
+    PATIENT_DATA_IN_IMAGE = "its image was taken out for showing a patient's data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,19 +22,19 @@ class PlantedFault(StrEnum):
     """The fault that was put into a correct question."""
 
     KEY_SWAPPED = "key swapped"
-    SECOND_RIGHT = "second right option"
-    PRIOR_WORDS = "comparison with a prior"
+    SECOND_CORRECT_OPTION = "second right option"
+    PRIOR_COMPARISON = "comparison with a prior"
     WRONG_SIDE = "wrong side"
-    NOT_THERE = "finding not there"
+    ABSENT_FINDING = "finding not there"
 
 
 #: A fault counts as found if the reviewer gave one of these kinds of error.
 DETECTING_ERRORS: dict[PlantedFault, frozenset[ErrorKind]] = {
     PlantedFault.KEY_SWAPPED: frozenset({ErrorKind.WRONG_KEY, ErrorKind.EXPLANATION}),
-    PlantedFault.SECOND_RIGHT: frozenset({ErrorKind.SEVERAL_RIGHT}),
-    PlantedFault.PRIOR_WORDS: frozenset({ErrorKind.COMPARISON, ErrorKind.NOT_ANSWERABLE}),
-    PlantedFault.WRONG_SIDE: frozenset({ErrorKind.WRONG_PLACE, ErrorKind.EXPLANATION}),
-    PlantedFault.NOT_THERE: frozenset(
+    PlantedFault.SECOND_CORRECT_OPTION: frozenset({ErrorKind.SEVERAL_CORRECT}),
+    PlantedFault.PRIOR_COMPARISON: frozenset({ErrorKind.COMPARISON, ErrorKind.NOT_ANSWERABLE}),
+    PlantedFault.WRONG_SIDE: frozenset({ErrorKind.WRONG_LOCATION, ErrorKind.EXPLANATION}),
+    PlantedFault.ABSENT_FINDING: frozenset(
         {ErrorKind.NOT_IN_IMAGE, ErrorKind.NOT_IN_REPORT, ErrorKind.EXPLANATION}
     ),
 }
@@ -42,8 +42,8 @@ DETECTING_ERRORS: dict[PlantedFault, frozenset[ErrorKind]] = {
 #: The faults that a reviewer can find, by the parts of the form that the batch asks for.
 DETECTABLE_FAULTS: dict[FormScope, tuple[PlantedFault, ...]] = {
     FormScope.ALL: tuple(PlantedFault),
-    FormScope.KEY: (PlantedFault.KEY_SWAPPED, PlantedFault.SECOND_RIGHT),
-    FormScope.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.NOT_THERE),
+    FormScope.KEY: (PlantedFault.KEY_SWAPPED, PlantedFault.SECOND_CORRECT_OPTION),
+    FormScope.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.ABSENT_FINDING),
 }
 
 #: The default of :attr:`HiddenPlan.distance`.
@@ -102,14 +102,14 @@ class HiddenQuestion:
     person_id: int
     kind: HiddenKind
     fault: PlantedFault | None
-    source: int
+    source_number: int
     after: int
     hidden_at: datetime
     removed_at: datetime | None = None
     removed_why: str = ""
 
     @property
-    def counts(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether the question counts, i.e. was not removed."""
         return self.removed_at is None
 

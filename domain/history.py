@@ -14,8 +14,8 @@ class QuestionEvent:
     ``place`` names the file, batch or release; ``more`` is what belongs to that kind of event.
     """
 
-    what: str
-    when: datetime
-    who: str | None
+    kind: str
+    occurred_at: datetime
+    person_name: str | None
     place: str = ""
-    more: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)

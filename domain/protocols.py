@@ -40,7 +40,7 @@ class CannotDetermineRule(StrEnum):
     """How "cannot determine" counts in the primary analysis; the report also shows the other two."""
 
     WRONG = "wrong"
-    LEFT_OUT = "left out"
+    EXCLUDED = "left out"
     CATEGORY = "a category of its own"
 
 
@@ -95,13 +95,13 @@ class Protocol:
         if not self.primary_comparison.strip():
             raise InvalidValue("primary_comparison", "say what is compared")
 
-    def canonical(self) -> str:
+    def to_canonical_json(self) -> str:
         """The protocol as canonical JSON: sorted keys, no spaces, characters not escaped."""
         return canonical_json(protocol_to_plain(self))
 
     def sha256(self) -> str:
         """SHA-256 of :meth:`canonical`, lower-case hex."""
-        return hashlib.sha256(self.canonical().encode()).hexdigest()
+        return hashlib.sha256(self.to_canonical_json().encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

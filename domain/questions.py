@@ -81,8 +81,8 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
             raise InvalidValue("options", f"{subject} has no options, this one has {len(options)}")
         if not isinstance(answer, str) or not answer.strip():
             raise InvalidValue(field_name, f"{subject} needs its answer as text, not {answer!r}")
-        if format_.words and answer not in format_.words:
-            choices = " or ".join(f'"{word}"' for word in format_.words)
+        if format_.fixed_answers and answer not in format_.fixed_answers:
+            choices = " or ".join(f'"{word}"' for word in format_.fixed_answers)
             raise InvalidValue(field_name, f"must be {choices}, not {answer!r}")
         return
     if len(options) < 2:
@@ -97,7 +97,7 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
         )
     if len(answer) > 1 and list(answer) != sorted(set(answer)):
         raise InvalidValue(field_name, f"{list(answer)} must be in rising order, each option once")
-    if not format_.takes_several and len(answer) != 1:
+    if not format_.allows_multiple and len(answer) != 1:
         raise InvalidValue(field_name, f"a {format_}-choice question has one right option, not {len(answer)}")
 
 

@@ -14,8 +14,8 @@ from domain.errors import InvalidValue
 class SecondOpinionScope(StrEnum):
     """Which questions get a second reviewer in addition to the random share."""
 
-    SHARE = "share"  # none
-    WHERE_FOUND = "where found"  # every question in which the first reviewer found a problem
+    RANDOM_SHARE = "share"  # none
+    SHARE_AND_ERRORS = "where found"  # every question in which the first reviewer found a problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class SecondOpinions:
         if not 0 <= self.seed < 2**31:
             raise InvalidValue("seed", f"must be 0 to 2147483647, not {self.seed}")
 
-    def random_share(self, ids: Mapping[int, str]) -> frozenset[int]:
+    def draw_random_share(self, question_ids: Mapping[int, str]) -> frozenset[int]:
         """Choose the random share of a batch.
 
         The questions with the lowest hashes of seed and id are chosen, so verdicts and the order of rows have
@@ -48,6 +48,6 @@ class SecondOpinions:
         Returns:
             Question numbers; their count is rounded up.
         """
-        count = math.ceil(round(self.share * len(ids), 9))
-        order = sorted(ids, key=lambda number: (compute_draw_hash(f"{self.seed}:{ids[number]}"), ids[number]))
+        count = math.ceil(round(self.share * len(question_ids), 9))
+        order = sorted(question_ids, key=lambda number: (compute_draw_hash(f"{self.seed}:{question_ids[number]}"), question_ids[number]))
         return frozenset(order[:count])

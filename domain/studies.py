@@ -65,7 +65,7 @@ class Arm:
     """
 
     name: str
-    told: bool = True
+    clinical_info_shown: bool = True
 
     def __post_init__(self) -> None:
         if not self.name.strip() or len(self.name) > MAX_NAME_LENGTH:
@@ -125,7 +125,7 @@ class StudyDesign:
         if self.washout_days and self.crossing is not Crossing.CROSSOVER:
             raise InvalidValue("washout_days", f"goes with {Crossing.CROSSOVER!s} and nothing else")
 
-    def arm(self, name: str) -> Arm:
+    def find_arm(self, name: str) -> Arm:
         """The arm with a name.
 
         Args:
@@ -204,7 +204,7 @@ class Case:
     (0 to 1) are those of the draw.
     """
 
-    shown: BlindCase
+    blind_case: BlindCase
     question: Question
     stratum: str
     inclusion_probability: float
@@ -212,9 +212,9 @@ class Case:
     @property
     def scored(self) -> bool:
         """Whether the case is scored."""
-        return self.shown.kind is CaseKind.SCORED
+        return self.blind_case.kind is CaseKind.SCORED
 
-    def is_right(self, answer: Answer | None) -> bool:
+    def is_correct(self, answer: Answer | None) -> bool:
         """Whether an answer is correct: the key, or one of the other correct answers.
 
         Texts are compared without regard to case and spacing.
@@ -275,7 +275,7 @@ class Reader:
     guideline_read_at: datetime | None = None
 
     @property
-    def outside(self) -> bool:
+    def is_external(self) -> bool:
         """Whether the readings were imported from a file."""
         return self.person_id is None
 

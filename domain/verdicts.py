@@ -25,19 +25,19 @@ class Decision(Choice):
 class ErrorKind(Choice):
     """Kinds of error; a verdict may name several. The first ones are those of ReXVQA's expert review."""
 
-    SEVERAL_RIGHT = "more than one right answer"
-    NONE_RIGHT = "no right answer"
+    SEVERAL_CORRECT = "more than one right answer"
+    NONE_CORRECT = "no right answer"
     WRONG_KEY = "wrong key"
     COMPARISON = "comparison with a prior"
-    NOT_VALID = "not clinically valid"
+    NOT_CLINICALLY_VALID = "not clinically valid"
     NOT_IN_REPORT = "finding not in the report"
     NOT_IN_IMAGE = "finding not in the image"
     EXPLANATION = "explanation does not support the key"
-    WRONG_PLACE = "wrong side or place"
+    WRONG_LOCATION = "wrong side or place"
     BOX_WRONG = "box wrong"
-    NOT_ONE_EXAM = "image and report are not of one exam"
+    EXAM_MISMATCH = "image and report are not of one exam"
     NOT_ANSWERABLE = "not answerable from the image"
-    GIVEN_AWAY = "stem gives the answer away"
+    ANSWER_REVEALED = "stem gives the answer away"
     WORDING = "wording"
 
 

@@ -40,19 +40,19 @@ class AnswerFormat(Choice):
         return _ANSWER_RULES[self].has_options
 
     @property
-    def takes_several(self) -> bool:
+    def allows_multiple(self) -> bool:
         """Whether an answer may be several options together."""
-        return _ANSWER_RULES[self].takes_several
+        return _ANSWER_RULES[self].allows_multiple
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def fixed_answers(self) -> tuple[str, ...]:
         """The only possible answers, the same for every question of the format; empty for most formats."""
-        return _ANSWER_RULES[self].words
+        return _ANSWER_RULES[self].fixed_answers
 
     @property
     def is_free_text(self) -> bool:
         """Whether the answer is free text."""
-        return not self.has_options and not self.words
+        return not self.has_options and not self.fixed_answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +60,14 @@ class _AnswerRule:
     """How questions of a format are answered: with options, fixed words, or (with neither) free text."""
 
     has_options: bool = False
-    takes_several: bool = False
-    words: tuple[str, ...] = ()
+    allows_multiple: bool = False
+    fixed_answers: tuple[str, ...] = ()
 
 
 _ANSWER_RULES = {
-    AnswerFormat.CLOSED: _AnswerRule(words=YES_NO),
+    AnswerFormat.CLOSED: _AnswerRule(fixed_answers=YES_NO),
     AnswerFormat.SINGLE: _AnswerRule(has_options=True),
-    AnswerFormat.MULTIPLE: _AnswerRule(has_options=True, takes_several=True),
+    AnswerFormat.MULTIPLE: _AnswerRule(has_options=True, allows_multiple=True),
     AnswerFormat.OPEN: _AnswerRule(),
 }
 

@@ -77,7 +77,7 @@ class DiskCache:
             os.utime(path)
         return content
 
-    def keep(self, name: str, content: bytes) -> None:
+    def store(self, name: str, content: bytes) -> None:
         """Write a file atomically; several may write the same name at once.
 
         Args:
@@ -96,9 +96,9 @@ class DiskCache:
             Path(incoming).replace(path)
         finally:
             Path(incoming).unlink(missing_ok=True)
-        self._make_room(len(content))
+        self._evict(len(content))
 
-    def find_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def get_or_create(self, name: str, make: Callable[[], bytes]) -> bytes:
         """Read a file, or create it first if it is not there.
 
         Args:
@@ -111,15 +111,15 @@ class DiskCache:
         content = self.find(name)
         if content is None:
             content = make()
-            self.keep(name, content)
+            self.store(name, content)
         return content
 
     def _path(self, name: str) -> Path:
         return self._folder / name[:2] / name
 
-    def _make_room(self, written: int) -> None:
+    def _evict(self, written_bytes: int) -> None:
         with self._lock:
-            self._written += written
+            self._written += written_bytes
             if self._written * _SCANS_PER_LIMIT < self._limit:
                 return
             self._written = 0

@@ -107,7 +107,7 @@ def _deidentify_dicom(content: bytes, *, name: str, key: PseudonymKey) -> tuple[
     _write_pixels(dataset, header, name=name)
     view = read_stored_header(header, key=key).view
     apply_profile(dataset, key=key)
-    dataset.PatientID = key.patient(patient_id) if patient_id else ""
+    dataset.PatientID = key.patient_pseudonym(patient_id) if patient_id else ""
     for keyword, value in kept_identifiers.items():
         setattr(dataset, keyword, value)
     if not dataset.get("ViewPosition") and view in _VIEW_POSITIONS:
@@ -120,13 +120,13 @@ def _deidentify_dicom(content: bytes, *, name: str, key: PseudonymKey) -> tuple[
 def _was_deidentified_with(dataset: Dataset, key: PseudonymKey) -> bool:
     methods = dataset.get("DeidentificationMethod") or ""
     method_list = [methods] if isinstance(methods, str) else list(methods)
-    return f"{_METHOD} {key.mark()}" in method_list and str(dataset.get("PatientID", "")).startswith("patient-")
+    return f"{_METHOD} {key.fingerprint()}" in method_list and str(dataset.get("PatientID", "")).startswith("patient-")
 
 
 def _record_deidentification(dataset: Dataset, key: PseudonymKey) -> None:
     """Record that and how the patient's identity was removed (PS3.15 E.1.1)."""
     dataset.PatientIdentityRemoved = "YES"
-    dataset.DeidentificationMethod = f"{_METHOD} {key.mark()}"
+    dataset.DeidentificationMethod = f"{_METHOD} {key.fingerprint()}"
     code = Dataset()
     code.CodeValue, code.CodingSchemeDesignator, code.CodeMeaning = _BASIC_PROFILE
     dataset.DeidentificationMethodCodeSequence = Sequence([code])

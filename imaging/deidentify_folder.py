@@ -30,7 +30,7 @@ class DeidentificationJob:
     source: Path
     name: str
     target: Path
-    stem: bool
+    needs_suffix: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +56,17 @@ def plan_deidentification(source: Path, out: Path, *, key: PseudonymKey, keep_na
         The jobs, sorted by path, and the number of files that are no images.
     """
     if not source.is_dir():
-        target = out / (source.name if keep_names else key.name(source.name))
-        return [DeidentificationJob(source=source, name=source.name, target=target, stem=not keep_names)], 0
+        target = out / (source.name if keep_names else key.path_pseudonym(source.name))
+        return [DeidentificationJob(source=source, name=source.name, target=target, needs_suffix=not keep_names)], 0
     jobs, non_image_count = [], 0
     for path in list_files(source, excluded_folder=out):
         relative = path.relative_to(source)
         if not is_image(path):
             non_image_count += 1
             continue
-        parts = relative.parts if keep_names else tuple(key.name(part) for part in relative.parts)
+        parts = relative.parts if keep_names else tuple(key.path_pseudonym(part) for part in relative.parts)
         jobs.append(
-            DeidentificationJob(source=path, name=str(relative), target=out.joinpath(*parts), stem=not keep_names)
+            DeidentificationJob(source=path, name=str(relative), target=out.joinpath(*parts), needs_suffix=not keep_names)
         )
     return jobs, non_image_count
 
@@ -106,11 +106,11 @@ def deidentify_all(
 
 def _deidentify_one(job: DeidentificationJob, reader: GuardedReader, key: PseudonymKey) -> DeidentificationResult:
     try:
-        image = reader.deidentified(job.source, name=job.name, key=key)
+        image = reader.deidentify_file(job.source, name=job.name, key=key)
     except UnreadableImage as refusal:
         return DeidentificationResult(job=job, refusal=refusal)
     suffix = _SUFFIXES.get(image.facts.media_type, ".dcm")
-    target = job.target.with_name(job.target.name + suffix) if job.stem else job.target
+    target = job.target.with_name(job.target.name + suffix) if job.needs_suffix else job.target
     if target.exists() and target.samefile(job.source):
         reason = "would be overwritten by itself; name another folder."
         return DeidentificationResult(job=job, refusal=UnreadableImage(job.name, reason))

@@ -113,7 +113,7 @@ def _patient_pseudonym(dataset: Dataset, key: PseudonymKey | None) -> str | None
         return None
     if _read_text(dataset, "PatientIdentityRemoved").upper() == "YES":
         return patient
-    return None if key is None else key.patient(patient)
+    return None if key is None else key.patient_pseudonym(patient)
 
 
 def _read_text(dataset: Dataset, keyword: str) -> str:

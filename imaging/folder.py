@@ -114,7 +114,7 @@ def _render_one(
     job: RenderJob, *, reader: GuardedReader, bits: int, window: Window | None
 ) -> UnreadableImage | None:
     try:
-        rendered = reader.render(
+        rendered = reader.render_png(
             job.source, name=job.name, bits=bits, window=window, quarter=job.quarter is not None
         )
     except UnreadableImage as refusal:

@@ -59,12 +59,12 @@ class GuardedReader:
 
     def __init__(self, *, workers: int = 2, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
-        self._count = workers
+        self._worker_count = workers
         self._idle: queue.PriorityQueue[tuple[int, int, ReadingProcess | None]] = queue.PriorityQueue()
-        self._turns = itertools.count(0, -1)
+        self._tie_breakers = itertools.count(0, -1)
         self._successors: dict[ReadingProcess, ReadingProcess] = {}
         for _ in range(workers):
-            self._put(None)  # a process that is not started yet
+            self._return_process(None)  # a process that is not started yet
 
     def __enter__(self) -> Self:
         return self
@@ -76,20 +76,20 @@ class GuardedReader:
 
     def start(self) -> None:
         """Start all processes now, in the background, so that the first file does not wait for one."""
-        processes = [self._get() for _ in range(self._count)]
+        processes = [self._take_process() for _ in range(self._worker_count)]
         for process in processes:
-            self._put(process or ReadingProcess(self._limits))
+            self._return_process(process or ReadingProcess(self._limits))
 
     def close(self) -> None:
         """End the processes, each after its current file."""
-        for _ in range(self._count):
-            process = self._get()
+        for _ in range(self._worker_count):
+            process = self._take_process()
             if process is not None:
                 process.end()
                 if (successor := self._successors.pop(process, None)) is not None:
                     successor.end()
-        for _ in range(self._count):
-            self._put(None)
+        for _ in range(self._worker_count):
+            self._return_process(None)
 
     def describe(self, path: Path, *, name: str | None = None) -> ImageFacts:
         """:func:`imaging.reading.describe` of a file.
@@ -101,10 +101,10 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        response = self._ask(path, name=name, do="describe")
+        response = self._request(path, name=name, operation="describe")
         return facts_from_json(response[0]["facts"])
 
-    def known_of(
+    def describe_with_identity(
         self, content: bytes | Path, *, name: str, key: PseudonymKey | None, identity: bool = False
     ) -> ImageDescription:
         """The facts of a file and, on request, the identifying values of its header.
@@ -118,10 +118,10 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        head, _ = self._ask(content, name=name, do="describe", key=_key_to_hex(key), identity=identity)
+        head, _ = self._request(content, name=name, operation="describe", key=_key_to_hex(key), identity=identity)
         return ImageDescription(facts=facts_from_json(head["facts"]), identity=_parse_identity(head))
 
-    def deidentified(
+    def deidentify_file(
         self, content: bytes | Path, *, name: str, key: PseudonymKey, identity: bool = False
     ) -> ImageDescription:
         """:func:`imaging.deidentify.deidentify` of a file; ``content`` of the result is the new file.
@@ -135,7 +135,7 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be de-identified, or exceeds a limit.
         """
-        head, files = self._ask(content, name=name, do="deidentify", key=_key_to_hex(key), identity=identity)
+        head, files = self._request(content, name=name, operation="deidentify", key=_key_to_hex(key), identity=identity)
         return ImageDescription(
             facts=facts_from_json(head["facts"]),
             identity=_parse_identity(head),
@@ -153,15 +153,15 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        return decode_radiograph(self._ask(path, name=name, do="decode"))
+        return decode_radiograph(self._request(path, name=name, operation="decode"))
 
-    def picture(
+    def render_jpeg(
         self,
         content: bytes | Path,
         *,
         name: str | None = None,
         window: Window | None = None,
-        longest: int | None = None,
+        longest_side: int | None = None,
     ) -> bytes:
         """:func:`imaging.display.render_display_jpeg` of a file, decoded and rendered in the reading process.
 
@@ -175,9 +175,9 @@ class GuardedReader:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
         window_fields = None if window is None else asdict(window)
-        return self._ask(content, name=name, do="picture", window=window_fields, longest=longest)[1][0]
+        return self._request(content, name=name, operation="picture", window=window_fields, longest=longest_side)[1][0]
 
-    def pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
+    def encode_pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
         """:func:`imaging.facts.build_viewer_facts` and :func:`imaging.matrix.encode_matrix` of a file.
 
         Args:
@@ -187,10 +187,10 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        facts, matrix = self._ask(path, name=name, do="pixels")[1]
+        facts, matrix = self._request(path, name=name, operation="pixels")[1]
         return EncodedPixels(facts=facts, matrix=matrix)
 
-    def render(
+    def render_png(
         self,
         path: Path,
         *,
@@ -214,57 +214,57 @@ class GuardedReader:
         from imaging.render import RenderedPngs  # noqa: PLC0415 - pydicom is slow to import
 
         window_fields = None if window is None else asdict(window)
-        files = self._ask(path, name=name, do="render", bits=bits, window=window_fields, quarter=quarter)[1]
+        files = self._request(path, name=name, operation="render", bits=bits, window=window_fields, quarter=quarter)[1]
         return RenderedPngs(full=files[0], quarter=files[1] if quarter else None)
 
-    def _ask(self, file: Path | bytes, *, name: str | None, do: str, **rest: object) -> WorkerResponse:
+    def _request(self, file: Path | bytes, *, name: str | None, operation: str, **parameters: object) -> WorkerResponse:
         """Send a request for a file, with its path, or with its bytes if it is not on a disk."""
         if isinstance(file, bytes):
             name, content = name or "the file", file
-            request = {"do": do, "length": len(file), "name": name, **rest}
+            request = {"do": operation, "length": len(file), "name": name, **parameters}
         else:
             name, content = name or file.name, b""
-            request = {"do": do, "path": str(file.resolve()), "name": name, **rest}
-        with self._borrowed() as process:
-            response = process.ask(request, content, name=name)
+            request = {"do": operation, "path": str(file.resolve()), "name": name, **parameters}
+        with self._borrow_process() as process:
+            response = process.send_request(request, content, name=name)
         refusal = response[0].get("refused")
         if refusal is not None:
             raise UnreadableImage(name, refusal, attribute=response[0]["attribute"])
         return response
 
     @contextmanager
-    def _borrowed(self) -> Iterator[ReadingProcess]:
-        process = self._get()
+    def _borrow_process(self) -> Iterator[ReadingProcess]:
+        process = self._take_process()
         try:
             if process is None:
                 process = ReadingProcess(self._limits)
             yield process
         finally:
             try:
-                process = self._kept_or_next(process)
+                process = self._same_or_successor(process)
             finally:
-                self._put(process)
+                self._return_process(process)
 
-    def _get(self) -> ReadingProcess | None:
+    def _take_process(self) -> ReadingProcess | None:
         return self._idle.get()[2]
 
-    def _put(self, process: ReadingProcess | None) -> None:
+    def _return_process(self, process: ReadingProcess | None) -> None:
         """Return a process to the pool: ready ones are used first, the last used before others."""
         rank = 2 if process is None else 0 if process.is_ready else 1
-        self._idle.put((rank, next(self._turns), process))
+        self._idle.put((rank, next(self._tie_breakers), process))
 
-    def _kept_or_next(self, process: ReadingProcess | None) -> ReadingProcess | None:
+    def _same_or_successor(self, process: ReadingProcess | None) -> ReadingProcess | None:
         """The process for the next file: this one, or a new one if it broke or has read enough files."""
-        if process is None or not (process.broken or process.asked >= _FILES_PER_PROCESS):
+        if process is None or not (process.broken or process.request_count >= _FILES_PER_PROCESS):
             return process
-        successor = self._successors.pop(process, None) or self._started()
+        successor = self._successors.pop(process, None) or self._start_process()
         if successor is not None and not process.broken and not successor.is_ready:
             self._successors[process] = successor
             return process
         process.end()
         return successor
 
-    def _started(self) -> ReadingProcess | None:
+    def _start_process(self) -> ReadingProcess | None:
         try:
             return ReadingProcess(self._limits)
         except OSError:  # no more processes now: the next file tries again

@@ -91,7 +91,7 @@ def _build_rules(key: PseudonymKey) -> dict[TableTag, Action]:
             return
         element = dataset[tag]
         values = element.value if element.VM > 1 else [element.value]
-        new_uids = [key.uid(str(uid)) if uid else "" for uid in values]
+        new_uids = [key.uid_pseudonym(str(uid)) if uid else "" for uid in values]
         dataset[tag] = DataElement(Tag(tag), "UI", new_uids if len(new_uids) > 1 else new_uids[0])
 
     actions: dict[str, Action] = {

@@ -28,7 +28,7 @@ class PseudonymKey:
         if len(self.secret) != KEY_LENGTH:
             raise ValueError(f"a key has {KEY_LENGTH} bytes, not {len(self.secret)}")
 
-    def patient(self, number: str) -> str:
+    def patient_pseudonym(self, number: str) -> str:
         """``patient-`` and 16 hex digits, the same for all images of a patient.
 
         Args:
@@ -36,7 +36,7 @@ class PseudonymKey:
         """
         return "patient-" + self._digest("patient", number).hex()[:16]
 
-    def uid(self, uid: str) -> str:
+    def uid_pseudonym(self, uid: str) -> str:
         """A UID under 2.25, made from a UUID (PS3.5 B.2).
 
         Args:
@@ -44,7 +44,7 @@ class PseudonymKey:
         """
         return f"2.25.{uuid.UUID(bytes=self._digest('uid', uid)[:16], version=5).int}"
 
-    def name(self, part: str) -> str:
+    def path_pseudonym(self, part: str) -> str:
         """12 hex digits, for a part of a path.
 
         Args:
@@ -52,7 +52,7 @@ class PseudonymKey:
         """
         return self._digest("name", part).hex()[:12]
 
-    def mark(self) -> str:
+    def fingerprint(self) -> str:
         """8 hex digits that identify the key without revealing it."""
         return self._digest("mark", "").hex()[:8]
 

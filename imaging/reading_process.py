@@ -37,7 +37,7 @@ class ReadingProcess:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self.asked = 0
+        self.request_count = 0
         self.broken = False
         # The process must not see the database's address and secrets; one thread each limits the memory.
         environment = {
@@ -58,12 +58,12 @@ class ReadingProcess:
         )
         if self._process.stdin is None or self._process.stdout is None:
             raise ValueError("a process without pipes")  # never: both were requested
-        self._requests, self._answers = self._process.stdin, self._process.stdout
+        self._request_pipe, self._response_pipe = self._process.stdin, self._process.stdout
         self._readable = selectors.DefaultSelector()
-        self._readable.register(self._answers, selectors.EVENT_READ)
+        self._readable.register(self._response_pipe, selectors.EVENT_READ)
         self._started = False
 
-    def ask(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
+    def send_request(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
         """Send a request and wait for the answer, within the limits.
 
         Args:
@@ -74,7 +74,7 @@ class ReadingProcess:
         Raises:
             UnreadableImage: there is no answer; the process is ``broken`` and must be ended.
         """
-        self.asked += 1
+        self.request_count += 1
         try:
             self.wait_until_ready()
         except (TimeoutError, EOFError, OSError, ValueError) as error:
@@ -82,14 +82,14 @@ class ReadingProcess:
             raise UnreadableImage(name, reason) from error
         self.broken = True  # until the answer is complete
         try:
-            self._write(json.dumps(request).encode() + b"\n")
-            self._write(content)
-            response = self._answer(time.monotonic() + self._limits.seconds)
+            self._write_all(json.dumps(request).encode() + b"\n")
+            self._write_all(content)
+            response = self._read_response(time.monotonic() + self._limits.seconds)
         except TimeoutError as error:
             reason = f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
             raise UnreadableImage(name, reason) from error
         except (EOFError, OSError, ValueError) as error:
-            raise UnreadableImage(name, self._why_it_ended()) from error
+            raise UnreadableImage(name, self._describe_exit()) from error
         self.broken = False
         return response
 
@@ -110,40 +110,40 @@ class ReadingProcess:
         if self._started:
             return
         self.broken = True
-        self._answer(time.monotonic() + _START_SECONDS)
+        self._read_response(time.monotonic() + _START_SECONDS)
         self._started, self.broken = True, False
 
     def end(self) -> None:
         """Kill the process: it has nothing to save, and an orderly exit of its libraries takes long."""
         self._process.kill()
         self._process.wait()
-        self._requests.close()
+        self._request_pipe.close()
         self._readable.close()
-        self._answers.close()
+        self._response_pipe.close()
 
-    def _write(self, content: bytes) -> None:
+    def _write_all(self, content: bytes) -> None:
         remaining = memoryview(content)
         while remaining:  # unbuffered: a pipe accepts as much as fits
-            remaining = remaining[self._requests.write(remaining) :]
+            remaining = remaining[self._request_pipe.write(remaining) :]
 
-    def _answer(self, until: float) -> WorkerResponse:
-        header = json.loads(self._exactly(int.from_bytes(self._exactly(8, until)), until))
-        return header, [self._exactly(size, until) for size in header.get("sizes", [])]
+    def _read_response(self, deadline: float) -> WorkerResponse:
+        header = json.loads(self._read_exactly(int.from_bytes(self._read_exactly(8, deadline)), deadline))
+        return header, [self._read_exactly(size, deadline) for size in header.get("sizes", [])]
 
-    def _exactly(self, size: int, until: float) -> bytes:
+    def _read_exactly(self, size: int, deadline: float) -> bytes:
         if not 0 <= size <= self._limits.memory:
             raise ValueError(f"an answer of {size} bytes")
         received = bytearray()
         while len(received) < size:
-            if not self._readable.select(max(0.0, until - time.monotonic())):
+            if not self._readable.select(max(0.0, deadline - time.monotonic())):
                 raise TimeoutError
-            chunk = os.read(self._answers.fileno(), min(size - len(received), 1 << 20))
+            chunk = os.read(self._response_pipe.fileno(), min(size - len(received), 1 << 20))
             if not chunk:
                 raise EOFError
             received += chunk
         return bytes(received)
 
-    def _why_it_ended(self) -> str:
+    def _describe_exit(self) -> str:
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:

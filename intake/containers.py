@@ -77,7 +77,7 @@ class QuestionFile:
         if not self.head:
             raise InvalidValue("file", "is empty")
 
-    def container(self) -> Container:
+    def detect_container(self) -> Container:
         """The kind of the file; JSON Lines begins with a complete object on one line.
 
         Raises:
@@ -99,7 +99,7 @@ class QuestionFile:
         records = sum(isinstance(value, dict) for value in first.values())
         return Container.OBJECT if records * 2 >= len(first) > 0 else Container.LINES
 
-    def records(self, container: Container) -> Iterator[RawRecord]:
+    def read_records(self, container: Container) -> Iterator[RawRecord]:
         """Read the records.
 
         Args:
@@ -111,11 +111,11 @@ class QuestionFile:
         with self.path.open("rb") as file:
             file.seek(self._start)
             if container is Container.LINES:
-                yield from self._lines(file)
+                yield from self._read_lines(file)
             else:
-                yield from self._members(file, container)
+                yield from self._read_members(file, container)
 
-    def _lines(self, file: BinaryIO) -> Iterator[RawRecord]:
+    def _read_lines(self, file: BinaryIO) -> Iterator[RawRecord]:
         number, remainder, skipping = 0, b"", False
         while chunk := file.read(_CHUNK):
             self.bytes_read += len(chunk)
@@ -147,21 +147,21 @@ class QuestionFile:
         if remainder and not skipping and not remainder.isspace():
             yield number + 1, remainder
 
-    def _members(self, file: BinaryIO, container: Container) -> Iterator[RawRecord]:
+    def _read_members(self, file: BinaryIO, container: Container) -> Iterator[RawRecord]:
         window = _Window(file, self)
         closing_bracket = b"]" if container is Container.ARRAY else b"}"
         window.skip_space()
         window.position += 1  # the opening bracket
         window.skip_space()
-        if window.byte() == closing_bracket:
-            yield from window.nothing_follows()
+        if window.current_byte() == closing_bracket:
+            yield from window.check_end()
             return
         count = 0
         while True:
             count += 1
             name: int | str = count
             if container is Container.OBJECT:
-                key = window.match(_KEY)
+                key = window.match_pattern(_KEY)
                 if key is None:
                     yield (
                         f"after record {count - 1}",
@@ -173,16 +173,16 @@ class QuestionFile:
                 except ValueError:
                     name = f"record {count}"
             window.skip_space()  # the window may have ended after the key
-            value = window.match(_VALUE)
+            value = window.match_pattern(_VALUE)
             if value is None:
-                yield name, window.why_not()
+                yield name, window.explain_failure()
                 return
             yield name, value[0]
             window.skip_space()
-            separator = window.byte()
+            separator = window.current_byte()
             window.position += 1
             if separator == closing_bracket:
-                yield from window.nothing_follows()
+                yield from window.check_end()
                 return
             if separator != b",":
                 reason = "is followed by neither a comma nor the end; the file may be cut off"
@@ -196,53 +196,53 @@ class _Window:
 
     def __init__(self, file: BinaryIO, owner: QuestionFile) -> None:
         self.file, self.owner = file, owner
-        self.content, self.position, self.ended = b"", 0, False
+        self.content, self.position, self.at_end = b"", 0, False
 
-    def more(self) -> bool:
+    def read_more(self) -> bool:
         chunk = self.file.read(_CHUNK)
         self.owner.bytes_read += len(chunk)
         self.content, self.position = self.content[self.position :] + chunk, 0
-        self.ended = not chunk
+        self.at_end = not chunk
         return bool(chunk)
 
     def skip_space(self) -> None:
         while True:
             match = _SPACE.match(self.content, self.position)
             self.position = match.end() if match else self.position
-            if self.position < len(self.content) or not self.more():
+            if self.position < len(self.content) or not self.read_more():
                 return
 
-    def byte(self) -> bytes:
+    def current_byte(self) -> bytes:
         return self.content[self.position : self.position + 1]
 
-    def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+    def match_pattern(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
         while True:
             match = pattern.match(self.content, self.position)
             if match:
                 self.position = match.end()
                 return match
-            if len(self.content) - self.position > MAX_RECORD_BYTES or not self.more():
+            if len(self.content) - self.position > MAX_RECORD_BYTES or not self.read_more():
                 return None
 
-    def why_not(self) -> InvalidValue:
+    def explain_failure(self) -> InvalidValue:
         """Why there is no record at this place: nested too deep, too long, or cut off."""
         depth = 0
-        if self.byte() == b"[":
+        if self.current_byte() == b"[":
             return InvalidValue("record", "must be an object, not a list")
         for token in _TOKEN.finditer(self.content, self.position):
             depth += {b"{": 1, b"}": -1}.get(token[0], 0)
             if depth > _MAX_DEPTH:
                 return InvalidValue("record", f"is nested more than {_MAX_DEPTH} deep")
-        if not self.ended and len(self.content) - self.position > MAX_RECORD_BYTES:
+        if not self.at_end and len(self.content) - self.position > MAX_RECORD_BYTES:
             return _too_long()
         return InvalidValue(
             "record", "the file ends in the middle of it: it was cut off, or a quote is missing"
         )
 
-    def nothing_follows(self) -> Iterator[RawRecord]:
-        self.position += self.byte() in (b"]", b"}")
+    def check_end(self) -> Iterator[RawRecord]:
+        self.position += self.current_byte() in (b"]", b"}")
         self.skip_space()
-        if self.byte():
+        if self.current_byte():
             yield "after the end", InvalidValue("file", "something follows the closing bracket")
 
 

@@ -74,31 +74,31 @@ class BatchFiller:
         self, container: Container, reader: RecordReader, minimum_explanation: int, with_images: bool
     ) -> None:
         self._container, self._reader = container, reader
-        self._minimum, self._with_images = minimum_explanation, with_images
+        self._minimum_explanation, self._with_images = minimum_explanation, with_images
         self.batch = ParsedBatch()
-        self._last: dict[str, _IndexedExam] = {}
-        self._places: dict[ExamFacts, int] = {}
-        self._radiographs: list[set[str]] = []
+        self._last_exams: dict[str, _IndexedExam] = {}
+        self._exam_indices: dict[ExamFacts, int] = {}
+        self._radiograph_ids: list[set[str]] = []
 
-    def fill(self, records: list[RawRecord]) -> None:
+    def add_records(self, records: list[RawRecord]) -> None:
         self.batch.records += len(records)
         if self._container is Container.LINES and isinstance(self._reader, NativeReader):
-            self._fill_lines(records, self._reader)
+            self._add_lines(records, self._reader)
         else:
-            self._fill_each(records, repeat(None, len(records)))
+            self._add_one_by_one(records, repeat(None, len(records)))
 
-    def _fill_lines(self, records: list[RawRecord], reader: NativeReader) -> None:
+    def _add_lines(self, records: list[RawRecord], reader: NativeReader) -> None:
         raw_records = [b"" if isinstance(raw, InvalidValue) else raw for _, raw in records]
         decoded = reader.read_lines(raw_records)
-        if decoded and self._fill_together(records, raw_records, decoded):
+        if decoded and self._add_together(records, raw_records, decoded):
             return
         if len(records) > _SMALL_GROUP:
             for start in range(0, len(records), _SMALL_GROUP):
-                self._fill_lines(records[start : start + _SMALL_GROUP], reader)
+                self._add_lines(records[start : start + _SMALL_GROUP], reader)
         else:
-            self._fill_each(records, decoded or repeat(None, len(records)))
+            self._add_one_by_one(records, decoded or repeat(None, len(records)))
 
-    def _fill_together(self, records: list[RawRecord], raw_records: list[bytes], decoded: list[QuestionRecord]) -> bool:
+    def _add_together(self, records: list[RawRecord], raw_records: list[bytes], decoded: list[QuestionRecord]) -> bool:
         """Add the records if all of them are ordinary; otherwise add none and return False."""
         batch = self.batch
         exams: list[_IndexedExam] = []
@@ -106,26 +106,26 @@ class BatchFiller:
             for record in decoded:
                 # Consecutive records mostly have the same exam.
                 is_same_exam = exams and record.exam == exams[-1][0] and (record.report or None) == exams[-1][1]
-                exams.append(exams[-1] if is_same_exam else self._exam(record))
+                exams.append(exams[-1] if is_same_exam else self._find_exam(record))
         except InvalidValue:
             return False
         exam_indices = [exam_index for _, _, exam_index in exams]
-        if not all(map(self._boxes_stand, exam_indices, [record.boxes for record in decoded])):
+        if not all(map(self._are_boxes_valid, exam_indices, [record.boxes for record in decoded])):
             return False
-        columns = build_ordinary_columns(decoded, minimum_explanation=self._minimum)
+        columns = build_ordinary_columns(decoded, minimum_explanation=self._minimum_explanation)
         if columns is None:
             return False
-        batch.names += [name for name, _ in records]
-        batch.exam_of += exam_indices
+        batch.record_names += [name for name, _ in records]
+        batch.exam_indices += exam_indices
         batch.questions += _build_rows(columns, raw_records)
         return True
 
-    def _boxes_stand(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
+    def _are_boxes_valid(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
         """Whether all boxes are on radiographs of the exam and not empty or reversed.
 
         False with images if there is a box, because it must then be compared with its image.
         """
-        radiographs = self._radiographs[exam]
+        radiographs = self._radiograph_ids[exam]
         for box in boxes or ():
             x_min, y_min, x_max, y_max = box.box
             if (
@@ -136,7 +136,7 @@ class BatchFiller:
                 return False
         return True
 
-    def _fill_each(self, records: list[RawRecord], decoded: Iterable[QuestionRecord | None]) -> None:
+    def _add_one_by_one(self, records: list[RawRecord], decoded: Iterable[QuestionRecord | None]) -> None:
         """Add the valid records, and refuse the others; those that are None in ``decoded`` are read here."""
         read, accepted = self._reader.read, list[_DecodedRecord]()
         refused: list[tuple[int, int | str, InvalidValue]] = []
@@ -145,27 +145,27 @@ class BatchFiller:
                 if isinstance(raw, InvalidValue):
                     raise raw
                 record = decoded_record or read(name, raw)
-                accepted.append((position, name, raw, record, self._exam(record)[2]))
+                accepted.append((position, name, raw, record, self._find_exam(record)[2]))
             except InvalidValue as error:
                 refused.append((position, name, error))
         for start in range(0, len(accepted), _SMALL_GROUP):
-            refused += self._take(accepted[start : start + _SMALL_GROUP])
+            refused += self._add_rows(accepted[start : start + _SMALL_GROUP])
         for _, name, problem in sorted(refused, key=itemgetter(0)):
             self.batch.refusals.append((format_record_name(self._container, name), problem.field, problem.reason))
 
-    def _take(self, records: list[_DecodedRecord]) -> list[tuple[int, int | str, InvalidValue]]:
+    def _add_rows(self, records: list[_DecodedRecord]) -> list[tuple[int, int | str, InvalidValue]]:
         """Add the rows of a few records; return those that are refused, with their reasons."""
         batch, refused = self.batch, []
         columns = None
-        if all(self._boxes_stand(exam, record.boxes) for *_, record, exam in records):
-            columns = build_ordinary_columns([record for *_, record, _ in records], minimum_explanation=self._minimum)
+        if all(self._are_boxes_valid(exam, record.boxes) for *_, record, exam in records):
+            columns = build_ordinary_columns([record for *_, record, _ in records], minimum_explanation=self._minimum_explanation)
         if columns is None:
             valid = list[_DecodedRecord]()
             for item in records:
                 position, name, _, record, exam = item
                 question_index = len(batch.questions) + len(valid)
                 try:
-                    self._check(record, question_index, self._radiographs[exam])
+                    self._check_question(record, question_index, self._radiograph_ids[exam])
                 except InvalidValue as error:
                     refused.append((position, name, error))
                     batch.boxes.pop(question_index, None)
@@ -173,40 +173,40 @@ class BatchFiller:
                 valid.append(item)
             records = valid
             columns = table_to_question_columns(records_to_table([record for *_, record, _ in records])) if records else {}
-        batch.names += [name for _, name, *_ in records]
-        batch.exam_of += [exam for *_, exam in records]
+        batch.record_names += [name for _, name, *_ in records]
+        batch.exam_indices += [exam for *_, exam in records]
         batch.questions += _build_rows(columns, [raw for _, _, raw, *_ in records]) if records else []
         return refused
 
-    def _exam(self, record: QuestionRecord) -> _IndexedExam:
+    def _find_exam(self, record: QuestionRecord) -> _IndexedExam:
         """The record's exam with its index in the batch.
 
         Records of one exam mostly state the same facts, so the last result for each exam is kept.
         """
         exam, report = record.exam, record.report or None
-        last_exam = self._last.get(exam.id)
+        last_exam = self._last_exams.get(exam.id)
         if last_exam is not None and last_exam[0] == exam and last_exam[1] == report:
             return last_exam
         facts = extract_exam_facts(exam, report)
-        exam_index = self._places.setdefault(facts, len(self.batch.exams))
+        exam_index = self._exam_indices.setdefault(facts, len(self.batch.exams))
         if exam_index == len(self.batch.exams):
             self.batch.exams.append(facts)
-            self._radiographs.append({radiograph[0] for radiograph in facts[6]})
-        self._last[exam.id] = last_exam = (exam, report, exam_index)
+            self._radiograph_ids.append({radiograph[0] for radiograph in facts[6]})
+        self._last_exams[exam.id] = last_exam = (exam, report, exam_index)
         return last_exam
 
-    def _check(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:
+    def _check_question(self, record: QuestionRecord, question_index: int, radiographs: set[str]) -> None:
         """Add the problems of the question at index ``place``, and its boxes if an image is needed for them.
 
         Raises:
             InvalidValue: the question is not valid; names field and reason.
         """
         if record.boxes:
-            self._keep_boxes(record, place, radiographs)
-        problems = check_question(record_to_question(record), minimum_explanation=self._minimum)
-        self.batch.problems += [(place, problem.check.value, problem.field, problem.reason) for problem in problems]
+            self._add_boxes(record, question_index, radiographs)
+        problems = check_question(record_to_question(record), minimum_explanation=self._minimum_explanation)
+        self.batch.problems += [(question_index, problem.check.value, problem.field, problem.reason) for problem in problems]
 
-    def _keep_boxes(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:
+    def _add_boxes(self, record: QuestionRecord, question_index: int, radiographs: set[str]) -> None:
         grid = read_box_grid(record) if record.box_grid or record.box_fit else None
         listed_boxes = []
         for box in record.boxes or ():
@@ -221,7 +221,7 @@ class BatchFiller:
             listed_boxes.append((box.radiograph, box.label, box.box))
         if grid is not None or self._with_images:
             plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None
-            self.batch.boxes[place] = (plain_grid, listed_boxes)
+            self.batch.boxes[question_index] = (plain_grid, listed_boxes)
 
 
 def compute_record_hashes(raw_records: Sequence[bytes]) -> list[bytes]:

@@ -31,15 +31,15 @@ class ImageFolder:
         self._folder = folder.resolve()
         self._file_folder = file_folder.resolve() if file_folder else None
 
-    def check(self, text: str) -> None:
+    def check(self, image_path: str) -> None:
         """Check that there is a file with a path.
 
         Raises:
             InvalidValue: as :meth:`find`.
         """
-        self.find(text)
+        self.find(image_path)
 
-    def read(self, text: str, *, largest: int) -> bytes:
+    def read(self, image_path: str, *, max_bytes: int) -> bytes:
         """Read the file with a path.
 
         Args:
@@ -49,26 +49,26 @@ class ImageFolder:
         Raises:
             InvalidValue: as :meth:`find`, or the file is too large or can't be read.
         """
-        path = self.find(text)
+        path = self.find(image_path)
         try:
             size = path.stat().st_size
-            if size > largest:
-                raise InvalidValue(_FIELD, f"{text!r} has {size:,} bytes; at most {largest:,} are read")
+            if size > max_bytes:
+                raise InvalidValue(_FIELD, f"{image_path!r} has {size:,} bytes; at most {max_bytes:,} are read")
             return path.read_bytes()
         except OSError as error:
-            raise InvalidValue(_FIELD, f"{text!r} can't be read: {error.strerror}") from error
+            raise InvalidValue(_FIELD, f"{image_path!r} can't be read: {error.strerror}") from error
 
-    def find(self, text: str) -> Path:
+    def find(self, image_path: str) -> Path:
         """Find the file with a path; links are followed.
 
         Raises:
             InvalidValue: there is no such file, or it is outside the folder.
         """
-        parts = path_parts(text)
+        parts = path_parts(image_path)
         inner_parts = [part for part in parts if part != ".."]
         if ".." in parts[len(parts) - len(inner_parts) :]:
             raise InvalidValue(
-                _FIELD, f"{text!r} goes up in the middle; only a path below the image folder is read"
+                _FIELD, f"{image_path!r} goes up in the middle; only a path below the image folder is read"
             )
         parent_steps = len(parts) - len(inner_parts)
         candidates: list[Path] = []
@@ -86,8 +86,8 @@ class ImageFolder:
                     return resolved
                 outside = outside or (not inside and resolved.exists())
         if outside or parent_steps:
-            raise InvalidValue(_FIELD, f"{text!r} leaves the folder of images; name a folder that holds it")
-        raise InvalidValue(_FIELD, f"{text!r} is not in the folder of images")
+            raise InvalidValue(_FIELD, f"{image_path!r} leaves the folder of images; name a folder that holds it")
+        raise InvalidValue(_FIELD, f"{image_path!r} is not in the folder of images")
 
 
 def path_parts(image_path: str) -> list[str]:

@@ -28,9 +28,9 @@ class ParsedBatch:
     field, reason), ``refusals`` are (record, field, reason).
     """
 
-    names: list[int | str] = field(default_factory=list)
+    record_names: list[int | str] = field(default_factory=list)
     exams: list[ExamFacts] = field(default_factory=list)
-    exam_of: list[int] = field(default_factory=list)
+    exam_indices: list[int] = field(default_factory=list)
     questions: list[tuple[Any, ...]] = field(default_factory=list)
     boxes: dict[int, UnmappedBoxes] = field(default_factory=dict)
     problems: list[tuple[int, str, str, str]] = field(default_factory=list)
@@ -38,6 +38,6 @@ class ParsedBatch:
     records: int = 0
     bytes_read: int = 0
 
-    def plain(self) -> tuple[Any, ...]:
+    def to_plain(self) -> tuple[Any, ...]:
         """The fields in their order, from which ``ParsedBatch(*plain)`` makes the batch again."""
         return tuple(getattr(self, name) for name in ParsedBatch.__slots__)

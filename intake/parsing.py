@@ -41,10 +41,10 @@ def parse_batches(
     """
     file = QuestionFile(path)
     reader = create_reader(file_format, file_stem)
-    raw_records = file.records(container)
+    raw_records = file.read_records(container)
     filler = BatchFiller(container, reader, minimum_explanation, with_images)
     while records := list(islice(raw_records, _DECODE_SIZE)):
-        filler.fill(records)
+        filler.add_records(records)
         if filler.batch.records >= BATCH_SIZE:
             filler.batch.bytes_read = file.bytes_read
             yield filler.batch

@@ -42,16 +42,16 @@ def parse_batches_in_process(
         yield ParsedBatch(*values)
 
 
-def _parse(asked: dict[str, Any]) -> Iterator[Any]:
+def _parse(options: dict[str, Any]) -> Iterator[Any]:
     for batch in parse_batches(
-        Path(asked["path"]),
-        container=Container(asked["container"]),
-        file_format=FileFormat(asked["file_format"]),
-        file_stem=asked["file_stem"],
-        minimum_explanation=asked["minimum_explanation"],
-        with_images=asked["with_images"],
+        Path(options["path"]),
+        container=Container(options["container"]),
+        file_format=FileFormat(options["file_format"]),
+        file_stem=options["file_stem"],
+        minimum_explanation=options["minimum_explanation"],
+        with_images=options["with_images"],
     ):
-        yield batch.plain()
+        yield batch.to_plain()
 
 
 if __name__ == "__main__":

@@ -35,9 +35,9 @@ class FilePreview:
 
     file_format: FileFormat
     records: int
-    counted: bool
-    looked_at: int
-    first: tuple[tuple[Question, Exam], ...]
+    is_exact: bool
+    records_read: int
+    first_questions: tuple[tuple[Question, Exam], ...]
     refusals: tuple[Refusal, ...]
     images: int
     missing: tuple[str, ...]
@@ -88,9 +88,9 @@ def preview_file(
         records=batch.records
         if counted
         else round(batch.records * size / max(1, _count_bytes(path, batch.records))),
-        counted=counted,
-        looked_at=batch.records,
-        first=tuple(_read_first(path, detected_format, name)),
+        is_exact=counted,
+        records_read=batch.records,
+        first_questions=tuple(_read_first(path, detected_format, name)),
         refusals=tuple(
             Refusal(file=name, record=record, field=field, reason=reason)
             for record, field, reason in batch.refusals
@@ -104,7 +104,7 @@ def _read_first(path: Path, file_format: FileFormat, name: str) -> list[tuple[Qu
     file = QuestionFile(path)
     reader = create_reader(file_format, Path(name).stem)
     questions: list[tuple[Question, Exam]] = []
-    for key, raw in islice(file.records(file.container()), 50):
+    for key, raw in islice(file.read_records(file.detect_container()), 50):
         if isinstance(raw, InvalidValue) or len(questions) == _PREVIEW_COUNT:
             continue
         try:
@@ -117,10 +117,10 @@ def _read_first(path: Path, file_format: FileFormat, name: str) -> list[tuple[Qu
 
 def _count_bytes(path: Path, records: int) -> int:
     file = QuestionFile(path)
-    container = file.container()
+    container = file.detect_container()
     return sum(
         len(raw) + len(format_record_name(container, name)) + 4
-        for name, raw in islice(file.records(container), records)
+        for name, raw in islice(file.read_records(container), records)
         if isinstance(raw, bytes)
     )
 

@@ -66,9 +66,9 @@ def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileF
     Raises:
         InvalidValue: the format is not recognised; the text describes the first record and the known formats.
     """
-    container = file.container()
+    container = file.detect_container()
     descriptions: list[str] = []
-    for _, raw in islice(file.records(container), _MAX_TRIED):
+    for _, raw in islice(file.read_records(container), _MAX_TRIED):
         if isinstance(raw, InvalidValue):
             descriptions.append(str(raw))
             continue

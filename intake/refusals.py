@@ -24,12 +24,12 @@ class RefusalList:
         """``file_name`` is that of the question file."""
         self._writer, self._file_name = writer, file_name
         self.count = 0
-        self.shown: list[Refusal] = []
+        self.first_refusals: list[Refusal] = []
 
     def add(self, record: str, field: str, reason: str) -> None:
         refusal = Refusal(file=self._file_name, record=record, field=field, reason=reason)
         if self.count < MAX_SHOWN_REFUSALS:
-            self.shown.append(refusal)
+            self.first_refusals.append(refusal)
         self.count += 1
         self._writer.writerow([escape_formula(cell) for cell in (refusal.file, record, field, reason)])
 

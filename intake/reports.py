@@ -20,7 +20,7 @@ class ImportProgress:
     questions: int
     refused: int
     images: int
-    part: float
+    fraction: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

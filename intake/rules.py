@@ -105,7 +105,7 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
         return (
             box_from_grid(box, grid=grid, rows=rows, columns=columns)
             if grid
-            else box.clipped(rows=rows, columns=columns)
+            else box.clip_to_matrix(rows=rows, columns=columns)
         )
     except InvalidValue:
         area = "in the padding of its grid" if grid else "beside the image"

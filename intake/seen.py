@@ -19,20 +19,20 @@ class SeenHashes:
 
     def __init__(self, hashes: Sequence[int] = ()) -> None:
         """``hashes`` are those of ids that exist before the import."""
-        self._fallen_on = np.zeros(_TABLE, dtype=bool)
+        self._occupied = np.zeros(_TABLE, dtype=bool)
         self._runs: list[NDArray[np.int64]] = []
         if len(hashes):
-            self.met_before(hashes)
+            self.add_and_find_known(hashes)
 
-    def met_before(self, hashes: Sequence[int]) -> list[int]:
+    def add_and_find_known(self, hashes: Sequence[int]) -> list[int]:
         """Add hashes, and return the sorted indices of those that were added before or occur twice."""
         new = np.array(hashes, dtype=np.int64)
         slots = new & (_TABLE - 1)
-        candidates = np.flatnonzero(self._fallen_on[slots])
-        self._fallen_on[slots] = True
+        candidates = np.flatnonzero(self._occupied[slots])
+        self._occupied[slots] = True
         is_known = np.zeros(len(new), dtype=bool)
         if len(candidates):
-            is_known[candidates] = self._among_runs(new[candidates])
+            is_known[candidates] = self._search_runs(new[candidates])
         sorted_hashes = np.sort(new)
         if (sorted_hashes[1:] == sorted_hashes[:-1]).any():
             _, inverse, counts = np.unique(new, return_inverse=True, return_counts=True)
@@ -40,7 +40,7 @@ class SeenHashes:
         self._add(sorted_hashes)
         return [int(index) for index in np.flatnonzero(is_known)]
 
-    def _among_runs(self, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _search_runs(self, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
         is_found = np.zeros(len(hashes), dtype=bool)
         for run in self._runs:
             positions = np.searchsorted(run, hashes)

@@ -34,31 +34,31 @@ class ZippedImages:
         }
         # Many zips wrap all images in one folder: names count from inside it too.
         top_folders = {PurePosixPath(name).parts[0] for name in self._members if not name.startswith("__MACOSX")}
-        self._wrapping = top_folders.pop() if len(top_folders) == 1 else None
+        self._top_folder = top_folders.pop() if len(top_folders) == 1 else None
 
     def __len__(self) -> int:
         return len(self._members)
 
-    def check(self, text: str) -> None:
+    def check(self, image_path: str) -> None:
         """Check that the zip has a file with a path.
 
         Raises:
             InvalidValue: it has not, or the path leaves the zip.
         """
-        self._member(text)
+        self._member(image_path)
 
-    def read(self, text: str, *, largest: int = MAX_FILE_BYTES) -> bytes:
+    def read(self, image_path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Read the file with a path.
 
         Raises:
             InvalidValue: there is no such file, it is damaged, or larger than ``largest`` bytes.
         """
-        member = self._member(text)
-        if member.file_size > largest:
-            reason = f"{text!r} has {member.file_size:,} bytes; at most {largest:,} are read"
+        member = self._member(image_path)
+        if member.file_size > max_bytes:
+            reason = f"{image_path!r} has {member.file_size:,} bytes; at most {max_bytes:,} are read"
             raise InvalidValue(_FIELD, reason)
         try:
-            return read_member(self._zip, member, max_bytes=largest)
+            return read_member(self._zip, member, max_bytes=max_bytes)
         except (
             zipfile.BadZipFile,
             NotImplementedError,
@@ -67,15 +67,15 @@ class ZippedImages:
             RuntimeError,
             ValueError,
         ) as error:
-            raise InvalidValue(_FIELD, f"{text!r} can't be unpacked: {error}") from error
+            raise InvalidValue(_FIELD, f"{image_path!r} can't be unpacked: {error}") from error
 
-    def _member(self, text: str) -> zipfile.ZipInfo:
-        inner_parts = [part for part in path_parts(text) if part != ".."]
+    def _member(self, image_path: str) -> zipfile.ZipInfo:
+        inner_parts = [part for part in path_parts(image_path) if part != ".."]
         names = ["/".join(inner_parts), "/".join(inner_parts[1:])]
-        if self._wrapping:
-            names += [f"{self._wrapping}/{name}" for name in list(names)]
+        if self._top_folder:
+            names += [f"{self._top_folder}/{name}" for name in list(names)]
         for name in names:
             member = self._members.get(unicodedata.normalize("NFC", name)) if name else None
             if member is not None:
                 return member
-        raise InvalidValue(_FIELD, f"{text!r} is not in the zip of images")
+        raise InvalidValue(_FIELD, f"{image_path!r} is not in the zip of images")

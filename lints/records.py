@@ -20,7 +20,7 @@ def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
 
     The call may also be in another function of the same file.
     """
-    if source.room not in SERVICE_PACKAGES or "service" not in source.path:
+    if source.package not in SERVICE_PACKAGES or "service" not in source.path:
         return
     functions = {node.name: node for node in source.tree.body if isinstance(node, ast.FunctionDef)}
     modules, names = _storage_imports(source.tree)

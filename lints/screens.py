@@ -18,7 +18,7 @@ STORAGE = {"storage", "sqlmodel", "sqlalchemy"}
 
 def find_fixed_widget_keys(source: SourceFile) -> Iterator[Violation]:
     """Finds inputs with a constant key: they keep their last value for the next question."""
-    if source.room not in SCREENS:
+    if source.package not in SCREENS:
         return
     for call in _find_calls(source):
         if _called_name(call) not in INPUTS:
@@ -53,10 +53,10 @@ def find_download_buttons(source: SourceFile) -> Iterator[Violation]:
 
 
 def find_streamlit_imports(source: SourceFile) -> Iterator[Violation]:
-    if source.room in STREAMLIT_PACKAGES:
+    if source.package in STREAMLIT_PACKAGES:
         return
     for node, module in _imported_modules(source):
-        if source.room == "web" and isinstance(node, ast.ImportFrom):
+        if source.package == "web" and isinstance(node, ast.ImportFrom):
             continue  # settings and messages of Streamlit; pyproject.toml lists who may import them
         if module.split(".")[0] in {"streamlit", "streamlit_drawable_canvas"}:
             yield _violation(
@@ -68,7 +68,7 @@ def find_streamlit_imports(source: SourceFile) -> Iterator[Violation]:
 
 
 def find_storage_imports_in_pages(source: SourceFile) -> Iterator[Violation]:
-    if source.room != "pages":
+    if source.package != "pages":
         return
     for node, module in _imported_modules(source):
         if module.split(".")[0] in STORAGE:

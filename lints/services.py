@@ -19,7 +19,7 @@ RANDOM_MODULES = {"random", "secrets"}
 
 def find_clock_reads(source: SourceFile) -> Iterator[Violation]:
     """Finds reads of the clock: a service with ``now=`` can be tested, and one action has one time."""
-    if source.room not in SERVICE_PACKAGES:
+    if source.package not in SERVICE_PACKAGES:
         return
     for node in ast.walk(source.tree):
         if (
@@ -37,7 +37,7 @@ def find_clock_reads(source: SourceFile) -> Iterator[Violation]:
 
 def find_randomness(source: SourceFile) -> Iterator[Violation]:
     """Finds randomness without a seed, and imports of random and secrets: a draw must be reproducible."""
-    if source.room not in SERVICE_PACKAGES:
+    if source.package not in SERVICE_PACKAGES:
         return
     for node in ast.walk(source.tree):
         if (

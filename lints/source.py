@@ -44,7 +44,7 @@ class SourceFile:
         return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         """The top-level package, or the file name of a top-level module (``cli.py``)."""
         return self.path.split("/", 1)[0]
 

@@ -42,14 +42,14 @@ class RatingMatrix:
     kinds: tuple[str, ...]
     labels: tuple[str, ...]
     answers: NDArray[np.int64]
-    right: NDArray[np.int64]
+    correct: NDArray[np.int64]
     tasks: tuple[str, ...]
     task: NDArray[np.int64]
     categories: tuple[str, ...]
     category: NDArray[np.int64]
     exam: NDArray[np.int64] | None
     options: NDArray[np.int64]
-    several: NDArray[np.bool_]
+    multiple_ticks: NDArray[np.bool_]
     reference: int | None
     set_reference: tuple[bool, ...]
 
@@ -59,20 +59,20 @@ class RatingMatrix:
         return self.labels.index(UNDETERMINED) if UNDETERMINED in self.labels else -2
 
     @property
-    def judged(self) -> list[int]:
+    def non_reference_raters(self) -> list[int]:
         """The columns of all raters except the reference."""
         return [column for column in range(len(self.raters)) if column != self.reference]
 
-    def cells(self) -> list[QuestionSubset]:
+    def task_subsets(self) -> list[QuestionSubset]:
         """All questions as "all", then each task with its questions."""
         all_questions = QuestionSubset(name=ALL, rows=np.arange(len(self.questions)))
         return [all_questions, *_build_subsets(self.tasks, self.task)]
 
-    def category_cells(self) -> list[QuestionSubset]:
+    def category_subsets(self) -> list[QuestionSubset]:
         """Each category with its questions."""
         return _build_subsets(self.categories, self.category)
 
-    def exams(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def exam_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The exam numbers of these questions; None if no question states an exam."""
         return None if self.exam is None else self.exam[rows]
 
@@ -121,14 +121,14 @@ def encode_ratings(table: pd.DataFrame, *, reference: str | None = None) -> Rati
         ),
         labels=labels,
         answers=answers,
-        right=_apply_correct_column(_score_answers(answers, reference_column, undetermined), table["correct"], q, r, answers == undetermined),
+        correct=_apply_correct_column(_score_answers(answers, reference_column, undetermined), table["correct"], q, r, answers == undetermined),
         tasks=tasks,
         task=task,
         categories=categories,
         category=category,
         exam=exam if exams else None,
         options=np.array([int(options_by_question.get(name) or 0) for name in questions], dtype=np.int64),
-        several=np.asarray(has_multiple_ticks[answers].any(axis=1)),
+        multiple_ticks=np.asarray(has_multiple_ticks[answers].any(axis=1)),
         reference=reference_column,
         set_reference=tuple(set_reference_by_rater.get(name) in YES for name in raters),
     )

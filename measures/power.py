@@ -100,15 +100,15 @@ class Power:
     simulated_error: float | None
 
     @property
-    def shown_is(self) -> str:
+    def quoted_method(self) -> str:
         """Which of the two is quoted: "formula" or "simulation"."""
         differs = self.simulated is not None and abs(self.simulated - self.formula) > MAX_DISCREPANCY
         return "simulation" if differs else "formula"
 
     @property
-    def shown(self) -> float:
+    def quoted_power(self) -> float:
         """The power to quote."""
-        return self.formula if self.shown_is == "formula" or self.simulated is None else self.simulated
+        return self.formula if self.quoted_method == "formula" or self.simulated is None else self.simulated
 
 
 def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int) -> float:

@@ -200,7 +200,7 @@ class MrmcComparison:
     method: str = ""
     note: str = ""
 
-    def above(self, margin: float) -> bool | None:
+    def is_above(self, margin: float) -> bool | None:
         """Whether the whole interval lies above ``margin``; with 0, whether the readers are better.
 
         Args:
@@ -211,7 +211,7 @@ class MrmcComparison:
         """
         return None if self.low is None else self.low > margin
 
-    def below(self, margin: float) -> bool | None:
+    def is_below(self, margin: float) -> bool | None:
         """Whether the whole interval lies below ``margin``.
 
         With 0 the model is then better (superiority); with a margin above 0 it is worse by less than the

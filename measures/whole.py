@@ -51,18 +51,18 @@ class Measures:
     repeats: tuple[RepeatAgreement, ...]
     settings: UsedSettings
 
-    def records(self) -> dict[str, list[Record]]:
+    def to_records(self) -> dict[str, list[Record]]:
         """The results as flat records, by the name of the table; without the settings."""
         return tables_to_records(self)
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         """The content of ``measures.json``, one record per line.
 
         The same ratings and settings give the same bytes. NaN and infinity are not written; what is not
         defined is null.
         """
         parts = []
-        for name, records in self.records().items():
+        for name, records in self.to_records().items():
             lines = ",\n  ".join(_to_json(record) for record in records)
             parts.append(f'"{name}": [\n  {lines}\n]' if lines else f'"{name}": []')
         parts.append(f'"settings": {_to_json(to_record(self.settings))}')

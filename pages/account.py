@@ -39,7 +39,7 @@ def _show_sign_ins(person: Person) -> None:
     st.subheader("Where you are signed in")
     for sign_in in sign_ins:
         _show_sign_in(sign_in)
-    other_sign_ins = [sign_in for sign_in in sign_ins if not sign_in.here]
+    other_sign_ins = [sign_in for sign_in in sign_ins if not sign_in.is_this_browser]
     st.button(
         "Sign out everywhere else",
         key="sign-out-elsewhere",
@@ -55,18 +55,18 @@ def _show_sign_ins(person: Person) -> None:
 def _show_sign_in(sign_in: accounts.OwnSignIn) -> None:
     with st.container(border=True):
         text_column, button_column = st.columns([3, 1], vertical_alignment="center")
-        current_mark = " · this browser" if sign_in.here else ""
+        current_mark = " · this browser" if sign_in.is_this_browser else ""
         text_column.markdown(f"**{escape_markdown(sign_in.browser or 'A browser')}**{current_mark}")
         text_column.caption(
             f"last seen {format_relative_time(sign_in.last_seen_at, now=clock())} · signed in "
             f"{sign_in.signed_in_at:%Y-%m-%d %H:%M} UTC by {_SIGN_IN_METHODS.get(sign_in.way, 'password')}"
         )
-        if not sign_in.here:
+        if not sign_in.is_this_browser:
             button_column.button(
                 "End",
-                key=f"end-{sign_in.mark}",
+                key=f"end-{sign_in.token_prefix}",
                 on_click=act,
-                args=(_end_sign_in, sign_in.mark),
+                args=(_end_sign_in, sign_in.token_prefix),
                 kwargs={"place": "sign-ins"},
             )
 
@@ -95,7 +95,7 @@ def _show_password_form(person: Person) -> None:
             else "You sign in by a provider; your password is kept there."
         )
         return
-    form_key = state.form("own-password")
+    form_key = state.form_key("own-password")
     with st.form(form_key, border=True):
         st.text_input(
             "Current password", key=f"{form_key}-current", type="password", autocomplete="current-password"
@@ -114,9 +114,9 @@ def _show_password_form(person: Person) -> None:
     show_notice("own-password")
 
 
-def _save_password(form: str) -> str:
+def _save_password(form_key: str) -> str:
     person = current_person()
-    current_password, new_password, repeated_password = (str(state.get_widget_value(f"{form}-{name}") or "") for name in ("current", "new", "again"))
+    current_password, new_password, repeated_password = (str(state.get_widget_value(f"{form_key}-{name}") or "") for name in ("current", "new", "again"))
     if new_password != repeated_password:
         raise InvalidValue("new password", "the two are not the same; nothing was changed")
     with unit_of_work() as db:  # wrong guesses are counted as at sign-in

@@ -61,10 +61,10 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
         [
             {
                 "Question": dispute.question_id,
-                "Disagreed on": ", ".join(sorted(dispute.about)) or "nothing any more",
-                "Settled": dispute.settled.decision.value if dispute.settled else "",
-                "Because": dispute.settled.reason if dispute.settled else "",
-                "When (UTC)": f"{dispute.settled.given_at:%Y-%m-%d %H:%M}" if dispute.settled else "",
+                "Disagreed on": ", ".join(sorted(dispute.kinds)) or "nothing any more",
+                "Settled": dispute.adjudication.decision.value if dispute.adjudication else "",
+                "Because": dispute.adjudication.reason if dispute.adjudication else "",
+                "When (UTC)": f"{dispute.adjudication.given_at:%Y-%m-%d %H:%M}" if dispute.adjudication else "",
             }
             for dispute in disputes
         ]
@@ -108,7 +108,7 @@ def _find_first_open(person: Person, own_batches: list[Batch]) -> int:
         return own_batches[0].id
     with read_only_session() as db:
         for batch in own_batches:
-            if any(dispute.settled is None for dispute in list_disputes(db, person=person, batch_id=batch.id)):
+            if any(dispute.adjudication is None for dispute in list_disputes(db, person=person, batch_id=batch.id)):
                 return batch.id
     return own_batches[0].id
 

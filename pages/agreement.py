@@ -30,10 +30,10 @@ def main() -> None:
     st.caption(
         escape_markdown(
             f"{agreement.shared:,} of {agreement.questions:,} questions were judged by two reviewers or more. "
-            f"{agreement.sought_text if agreement.shared or agreement.sought else ''} {agreement.left_out}"
+            f"{agreement.rule_text if agreement.shared or agreement.rule else ''} {agreement.exclusion_note}"
         )
     )
-    if agreement.between:
+    if agreement.agreements:
         show_agreement_panel(agreement)
     elif agreement.shared:
         show_empty_state(

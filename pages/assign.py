@@ -64,7 +64,7 @@ def _overview_row(overview: review.BatchOverview) -> dict[str, object]:
         "Mode": overview.batch.settings.mode.value,
         "Asks for": overview.batch.settings.parts.value,
         "Questions": overview.questions,
-        "Judgements asked for": overview.asked,
+        "Judgements asked for": overview.requested,
         "Done": overview.done,
         "Skipped": overview.skipped,
         "Left": overview.left,

@@ -43,15 +43,15 @@ def main() -> None:
             label="Import questions",
         )
         return
-    if index.behind:
+    if index.is_behind:
         st.warning(
-            f"{index.newest - index.through:,} questions that came in last can't be found yet: they are not "
+            f"{index.newest - index.last_indexed:,} questions that came in last can't be found yet: they are not "
             "in the search index."
         )
         if not show_job_progress(index_job):
             st.button(
                 "Put them in",
-                key=f"index-{index.through}",
+                key=f"index-{index.last_indexed}",
                 on_click=act,
                 args=(start_indexing, person),
                 kwargs={"place": "index", "message": "Every question can be found now."},

@@ -36,9 +36,9 @@ def main() -> None:
     if not check_report.with_problems:
         st.success("No check found anything.")
         return
-    names = [check for check in Check if check_report.of(check)]
+    names = [check for check in Check if check_report.count_of(check)]
     for tab, check in zip(
-        st.tabs([f"{check.title()} ({check_report.of(check):,})" for check in names]), names, strict=True
+        st.tabs([f"{check.title()} ({check_report.count_of(check):,})" for check in names]), names, strict=True
     ):
         with tab:
             show_check(check_report, dataset, check, person)
@@ -63,7 +63,7 @@ def _show_overview(check_report: CheckReport) -> None:
         show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
     for column, check in zip(columns[1:], Check, strict=True):
         with column:
-            show_statistic(check.title(), f"{check_report.of(check):,}", n=check_report.questions)
+            show_statistic(check.title(), f"{check_report.count_of(check):,}", n=check_report.questions)
 
 
 def _show_rerun_form(dataset: DatasetSummary, person: Person) -> None:

@@ -68,7 +68,7 @@ def main() -> None:
     if not whole_estimates.estimates.reviewed:
         show_empty_state(
             "Nothing is judged yet",
-            f"{whole_estimates.estimates.whole:,} questions are in {dataset}; their sample waits for its reviewers.",
+            f"{whole_estimates.estimates.dataset_size:,} questions are in {dataset}; their sample waits for its reviewers.",
             page="pages/assign.py",
             label="Assign questions",
         )
@@ -95,7 +95,7 @@ def _load_estimates(
 def _show_estimates(whole_estimates: DatasetEstimates) -> None:
     estimates = whole_estimates.estimates
     st.markdown(
-        f"**{estimates.reviewed:,} judged questions stand for {estimates.covered:,} of {estimates.whole:,}.**  \n"
+        f"**{estimates.reviewed:,} judged questions stand for {estimates.covered:,} of {estimates.dataset_size:,}.**  \n"
         f":small[Batches: {escape_markdown(', '.join(whole_estimates.batches))}. Each stratum counts by its size.]"
     )
     columns = st.columns(4)
@@ -105,7 +105,7 @@ def _show_estimates(whole_estimates: DatasetEstimates) -> None:
             f"95 % {format_interval(estimate.rate.low, estimate.rate.high)}, {estimate.count:,} of {estimate.rate.reviewed:,} judged"
         )
     for plan in whole_estimates.plans:
-        st.info(escape_markdown(plan.sentence), icon=":material/flag:")
+        st.info(escape_markdown(plan.description), icon=":material/flag:")
     for note in whole_estimates.notes:
         st.caption(escape_markdown(note))
     # Chart and table are not side by side: the chart's scale and the table's last columns would not fit.
@@ -115,7 +115,7 @@ def _show_estimates(whole_estimates: DatasetEstimates) -> None:
             title="percent of the whole, 95 % interval",
         )
     )
-    show_table([_estimate_row(estimate) for estimate in estimates.every])
+    show_table([_estimate_row(estimate) for estimate in estimates.all_estimates])
     st.caption(
         "Intervals by Jeffreys' posterior of each stratum with the finite population, questions of one "
         "exam counted together. “Worst”: the upper limit, were all that is not covered or skipped so."
@@ -130,7 +130,7 @@ def _estimate_row(estimate: Estimate) -> dict[str, object]:
         "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
         "Found": estimate.count,
         "Judged": estimate.rate.reviewed,
-        "Worst": format_percent(estimate.worst),
+        "Worst": format_percent(estimate.worst_limit),
         **bounds,
     }
 

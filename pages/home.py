@@ -47,7 +47,7 @@ def _show_reviewer_section(person: Person) -> None:
 
 
 def _show_own_batch(own_batch: BatchListItem) -> None:
-    progress = own_batch.place
+    progress = own_batch.progress
     show_work_box(
         own_batch.batch.name,
         done=progress.done,
@@ -63,7 +63,7 @@ def _show_own_batch(own_batch: BatchListItem) -> None:
 
 
 def _describe_progress(own_batch: BatchListItem) -> list[str]:
-    progress = own_batch.place
+    progress = own_batch.progress
     details = [f"{progress.done:,} of {progress.total:,} done"]
     if progress.skipped:
         details.append(f"{progress.skipped:,} skipped")
@@ -75,7 +75,7 @@ def _describe_progress(own_batch: BatchListItem) -> list[str]:
 
 
 def _has_open_questions(own_batch: BatchListItem) -> bool:
-    return own_batch.batch.state is BatchState.OPEN and own_batch.place.left > 0
+    return own_batch.batch.state is BatchState.OPEN and own_batch.progress.left > 0
 
 
 def _show_coordinator_section(person: Person) -> None:
@@ -87,8 +87,8 @@ def _show_coordinator_section(person: Person) -> None:
     with st.container(border=True):
         text_column, button_column = st.columns([4, 1], vertical_alignment="center")
         with text_column:
-            st.markdown(f"**{escape_markdown(step.stands)}**")
-            st.markdown(escape_markdown(step.what))
+            st.markdown(f"**{escape_markdown(step.situation)}**")
+            st.markdown(escape_markdown(step.instruction))
         with button_column:
             if st.button(step.label, key="next-step", type="primary", width="stretch"):
                 go_to(step.page)
@@ -105,7 +105,7 @@ def _show_coordinator_section(person: Person) -> None:
 
 
 def _show_batch_progress(overview_row: BatchOverview) -> None:
-    details = [f"{overview_row.questions:,} questions", f"{overview_row.done:,} of {overview_row.asked:,} judgements done"]
+    details = [f"{overview_row.questions:,} questions", f"{overview_row.done:,} of {overview_row.requested:,} judgements done"]
     if overview_row.skipped:
         details.append(f"{overview_row.skipped:,} skipped")
     if overview_row.batch.state is BatchState.CLOSED:
@@ -120,7 +120,7 @@ def _show_batch_progress(overview_row: BatchOverview) -> None:
     ):
         state.set_selection("batch", overview_row.batch.name)  # the batch that the page Progress opens
         go_to("pages/progress.py")
-    bar_column.progress(overview_row.done / overview_row.asked if overview_row.asked else 0.0, text=escape_markdown(" · ".join(details)))
+    bar_column.progress(overview_row.done / overview_row.requested if overview_row.requested else 0.0, text=escape_markdown(" · ".join(details)))
 
 
 def _show_admin_section(person: Person) -> None:

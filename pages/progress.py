@@ -31,7 +31,7 @@ def main() -> None:
         version = review.load_counts_version(db, by=person, batches=[batch.name])
     progress = _load_progress(batch.name, (str(current_workspace().home), *version), person)
     _show_summary(progress)
-    if not progress.whole.asked:
+    if not progress.batch_line.asked:
         show_empty_state(
             "Nobody has a question of this batch yet",
             "Assign it to reviewers; what they do is counted here.",
@@ -57,7 +57,7 @@ def _load_progress(batch: str, version: tuple[object, ...], _person: Person) -> 
 
 
 def _show_summary(progress: Progress) -> None:
-    total = progress.whole
+    total = progress.batch_line
     st.caption(
         f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: {total.questions:,} questions, "
         f"{total.asked:,} judgements asked for, {total.unassigned:,} questions with nobody. "
@@ -85,7 +85,7 @@ def _show_breakdown(progress: Progress) -> None:
         (tasks_tab, progress.tasks, "Task"),
     ):
         with tab:
-            show_table([*(_line_row(first_column, line, line.name) for line in lines), _line_row(first_column, progress.whole, "all")])
+            show_table([*(_line_row(first_column, line, line.name) for line in lines), _line_row(first_column, progress.batch_line, "all")])
     st.caption(
         "Counted in judgements: a question with two reviewers is asked for twice. Median time: seconds of "
         "looking (image drawn, page visible) until a person's first verdict on a question."
@@ -118,10 +118,10 @@ _SHORT_NOTES = {"not enough verdicts yet": "not yet known", "more than ten years
 
 
 def _format_finish(line: ProgressLine, *, brief: bool = False) -> str:
-    if line.finish.at is None:
+    if line.finish.expected_at is None:
         return _SHORT_NOTES.get(line.finish.note, line.finish.note) if brief else line.finish.note
-    relative_time = format_relative_time(line.finish.at, now=clock())
-    return relative_time if brief else f"{line.finish.at:%Y-%m-%d} ({relative_time})"
+    relative_time = format_relative_time(line.finish.expected_at, now=clock())
+    return relative_time if brief else f"{line.finish.expected_at:%Y-%m-%d} ({relative_time})"
 
 
 main()

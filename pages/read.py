@@ -43,14 +43,14 @@ def main() -> None:
         return
     _show_stop(person, case_or_stop)
     for other_study in own_studies:
-        if other_study.study.id != own_study.study.id and other_study.place.left:
-            label = f"Go on with {escape_markdown(other_study.study.name)} ({other_study.place.left} left)"
+        if other_study.study.id != own_study.study.id and other_study.progress.remaining:
+            label = f"Go on with {escape_markdown(other_study.study.name)} ({other_study.progress.remaining} left)"
             st.button(label, key=f"read-study-{other_study.study.id}", on_click=_go_to_study, args=(other_study.study.id,))
 
 
 def _show_stop(person: Person, stop: ReadingStop) -> None:
     """The reason why there is no case now, and what the reader can do."""
-    progress = stop.place
+    progress = stop.progress
     show_notice("reading")
     with st.container(border=True):
         if stop.closed:
@@ -76,7 +76,7 @@ def _show_stop(person: Person, stop: ReadingStop) -> None:
                 f"The second part opens {format_relative_time(stop.opens_at, now=clock())} "
                 f"({stop.opens_at:%Y-%m-%d %H:%M} UTC), when the days of wash-out are over."
             )
-        elif stop.place.total:
+        elif stop.progress.total:
             _show_completed(stop)
         else:
             st.markdown(f"**{escape_markdown(stop.study.name)} has no case for you.** Ask its coordinator.")
@@ -84,7 +84,7 @@ def _show_stop(person: Person, stop: ReadingStop) -> None:
 
 def _show_completed(stop: ReadingStop) -> None:
     st.markdown(f"**{escape_markdown(stop.study.name)}: you are through. Thank you.**")
-    st.markdown(f"{stop.place.done} of {stop.place.total} cases are read and saved.")
+    st.markdown(f"{stop.progress.done} of {stop.progress.total} cases are read and saved.")
     if stop.result is not None:
         result = stop.result
         st.markdown(
@@ -106,7 +106,7 @@ def _choose_study(own_studies: list[StudyForReader]) -> StudyForReader:
     studies_by_id = {own_study.study.id: own_study for own_study in own_studies}
     if requested_id in studies_by_id:
         return studies_by_id[requested_id]
-    return next((own_study for own_study in own_studies if own_study.place.left), own_studies[0])
+    return next((own_study for own_study in own_studies if own_study.progress.remaining), own_studies[0])
 
 
 def _go_to_study(study_id: int) -> None:

@@ -84,7 +84,7 @@ def _handle_navigation() -> None:
         claim_question(person, batch_id, after=after, now=clock())
     with read_only_session() as db:
         question = resolve_question(db, person=person, batch_id=batch_id, target=destination, after=after)
-        masked_number = question and load_id_mask(db, batch_id=batch_id).shown(question)
+        masked_number = question and load_id_mask(db, batch_id=batch_id).mask(question)
     go_to_question(batch_id, masked_number)
 
 
@@ -98,7 +98,7 @@ def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
     if requested_id in batches_by_id:
         return batches_by_id[requested_id]
     open_batches = [own_batch for own_batch in batches if own_batch.batch.state is BatchState.OPEN]
-    return next((own_batch for own_batch in open_batches if own_batch.place.left), next(iter(open_batches), batches[0]))
+    return next((own_batch for own_batch in open_batches if own_batch.progress.left), next(iter(open_batches), batches[0]))
 
 
 def _show_guideline(batch: str, text: str) -> None:
@@ -114,7 +114,7 @@ def _unmask_question(batch_id: int, masked_number: int | None) -> int | None:
     if masked_number is None:
         return None
     with read_only_session() as db:
-        return load_id_mask(db, batch_id=batch_id).meant(masked_number)
+        return load_id_mask(db, batch_id=batch_id).unmask(masked_number)
 
 
 require_page(Action.JUDGE)

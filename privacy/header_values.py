@@ -155,16 +155,16 @@ class HeaderValues:
         """``values_by_exam``: the values of the images' headers, by exam number."""
         self._numbers: set[str] = set()
         self._names: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-        self._own_parts: dict[int, set[str]] = defaultdict(set)
-        self._own_dates: dict[int, set[date]] = defaultdict(set)
+        self._name_parts_by_exam: dict[int, set[str]] = defaultdict(set)
+        self._dates_by_exam: dict[int, set[date]] = defaultdict(set)
         for exam, values in values_by_exam.items():
             for value in values:
                 self._add(exam, value)
 
     def __bool__(self) -> bool:
-        return bool(self._numbers or self._names or self._own_dates or self._own_parts)
+        return bool(self._numbers or self._names or self._dates_by_exam or self._name_parts_by_exam)
 
-    def hits(self, text: str, *, field: str, exam: int) -> Iterator[TextHit]:
+    def find_hits(self, text: str, *, field: str, exam: int) -> Iterator[TextHit]:
         """Search a text.
 
         Args:
@@ -178,8 +178,8 @@ class HeaderValues:
         for match in _TOKEN_PATTERN.finditer(text):
             if match[0].casefold() in self._numbers:
                 yield _build_hit(field, match.span(), HitKind.HEADER_NUMBER)
-        yield from self._name_hits(text, field, exam)
-        exam_dates = self._own_dates.get(exam)
+        yield from self._find_name_hits(text, field, exam)
+        exam_dates = self._dates_by_exam.get(exam)
         if exam_dates:
             yield from (
                 _build_hit(field, span, HitKind.HEADER_DATE) for span, dates in _find_dates(text) if dates & exam_dates
@@ -189,7 +189,7 @@ class HeaderValues:
         if value.kind is IdentityKind.DATE:
             header_date = _parse_date(value.value[:4], value.value[4:6], value.value[6:8])
             if header_date is not None:
-                self._own_dates[exam].add(header_date)
+                self._dates_by_exam[exam].add(header_date)
         elif value.kind is IdentityKind.NUMBER:
             # Shorter numbers, or those with few digits, occur in any text.
             if len(value.value) >= 5 and sum(map(str.isdigit, value.value)) >= 4:
@@ -202,11 +202,11 @@ class HeaderValues:
             if len(parts) > 1:
                 for order in {parts, parts[::-1], (parts[0], parts[1]), (parts[1], parts[0])}:
                     self._names[order[0]].add(order)
-            self._own_parts[exam] |= {part for part in parts if len(part) > 3 and part not in _COMMON_WORDS}
+            self._name_parts_by_exam[exam] |= {part for part in parts if len(part) > 3 and part not in _COMMON_WORDS}
 
-    def _name_hits(self, text: str, field: str, exam: int) -> Iterator[TextHit]:
+    def _find_name_hits(self, text: str, field: str, exam: int) -> Iterator[TextHit]:
         words = [(match[0].casefold(), match.start(), match.end()) for match in _WORD_PATTERN.finditer(text)]
-        exam_name_parts, matched_until = self._own_parts.get(exam, set()), 0
+        exam_name_parts, matched_until = self._name_parts_by_exam.get(exam, set()), 0
         for index, (word, start, end) in enumerate(words):
             if start < matched_until:
                 continue

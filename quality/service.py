@@ -55,7 +55,7 @@ class CheckReport:
     minimum_explanation: int
     counts: tuple[ProblemCount, ...]
 
-    def of(self, check: Check) -> int:
+    def count_of(self, check: Check) -> int:
         """The number of problems that a check found; at most one per question."""
         return sum(problem_count.questions for problem_count in self.counts if problem_count.check is check)
 
@@ -70,7 +70,7 @@ class DetectedProblems:
     dataset_id: int
     minimum_explanation: int
     last_question: int
-    found: tuple[tuple[int, Problem], ...]
+    problems: tuple[tuple[int, Problem], ...]
 
 
 def find_problems(
@@ -111,7 +111,7 @@ def find_problems(
         done_count, last_number = done_count + len(numbers), numbers[-1]
         progress(done_count, summary.questions)
     return DetectedProblems(
-        dataset_id=summary.id, minimum_explanation=minimum, last_question=last_number, found=tuple(detected)
+        dataset_id=summary.id, minimum_explanation=minimum, last_question=last_number, problems=tuple(detected)
     )
 
 
@@ -123,7 +123,7 @@ def record_problems(db: Session, *, by: Person, detected: DetectedProblems, now:
     require(by, Action.IMPORT_QUESTIONS)
     datasets.set_minimum_explanation(db, dataset_id=detected.dataset_id, characters=detected.minimum_explanation)
     problems.remove_problems(db, dataset_id=detected.dataset_id, up_to=detected.last_question)
-    problems.add_problems(db, dataset_id=detected.dataset_id, problems=detected.found)
+    problems.add_problems(db, dataset_id=detected.dataset_id, problems=detected.problems)
     record(
         db,
         by=by,
@@ -132,7 +132,7 @@ def record_problems(db: Session, *, by: Person, detected: DetectedProblems, now:
         new={
             "minimum_explanation": detected.minimum_explanation,
             "last_question": detected.last_question,
-            "problems": len(detected.found),
+            "problems": len(detected.problems),
         },
         now=now,
     )

@@ -98,7 +98,7 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
     if len(reading.boxes) > MAX_BOXES:
         raise InvalidValue("boxes", f"at most {MAX_BOXES}, not {len(reading.boxes)}")
     for labelled_box in reading.boxes:
-        radiograph = exam.radiograph(labelled_box.radiograph)
+        radiograph = exam.find_radiograph(labelled_box.radiograph)
         if radiograph.rows is None or radiograph.columns is None:
             raise InvalidValue("boxes", f"radiograph {labelled_box.radiograph!r} has no image")
         if not labelled_box.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):

@@ -68,16 +68,16 @@ class Refusals:
 
     def __init__(self, *, file: str) -> None:
         self.count = 0
-        self._file, self._kept = file, list[Refusal]()
+        self._file, self._refusals = file, list[Refusal]()
 
     def add(self, line: str, field: str, reason: str) -> None:
         self.count += 1
-        if len(self._kept) < MAX_REFUSALS:
-            self._kept.append(Refusal(file=self._file, record=line, field=field, reason=reason))
+        if len(self._refusals) < MAX_REFUSALS:
+            self._refusals.append(Refusal(file=self._file, record=line, field=field, reason=reason))
 
     @property
-    def sorted(self) -> tuple[Refusal, ...]:
-        return tuple(sorted(self._kept, key=lambda refusal: int(refusal.record)))
+    def sorted_by_line(self) -> tuple[Refusal, ...]:
+        return tuple(sorted(self._refusals, key=lambda refusal: int(refusal.record)))
 
 
 def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
@@ -99,7 +99,7 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
     except InvalidValue as error:
         yield Refusal(file=path.name, record="1", field=error.field, reason=error.reason), 0
         return
-    for number, raw in file.records(Container.LINES):
+    for number, raw in file.read_records(Container.LINES):
         line = int(number)
         try:
             if isinstance(raw, InvalidValue):

@@ -66,9 +66,9 @@ def _to_plain(item: PredictionRecord | Refusal) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _iterate_parts(asked: dict[str, Any]) -> Iterator[Any]:
+def _iterate_parts(arguments: dict[str, Any]) -> Iterator[Any]:
     part: list[Any] = []
-    for item, bytes_read in read_predictions(Path(asked["path"]), model=asked["model"]):
+    for item, bytes_read in read_predictions(Path(arguments["path"]), model=arguments["model"]):
         part.append((_to_plain(item), bytes_read))
         if len(part) == _BATCH_SIZE:
             yield part

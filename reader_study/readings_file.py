@@ -96,9 +96,9 @@ def parse_reading_answer(text: str, *, case: BlindCase) -> Answer | None:
         raise AnswerMismatch('is empty; leave the record out where nothing was answered, or write "?"')
     if case.format.is_free_text:
         return text
-    if case.format.words:
-        if text.lower() not in case.format.words:
-            raise AnswerMismatch(f"{text!r} is neither {' nor '.join(case.format.words)}")
+    if case.format.fixed_answers:
+        if text.lower() not in case.format.fixed_answers:
+            raise AnswerMismatch(f"{text!r} is neither {' nor '.join(case.format.fixed_answers)}")
         return text.lower()
     if text in case.options:
         return (case.options.index(text),)
@@ -112,7 +112,7 @@ def parse_reading_answer(text: str, *, case: BlindCase) -> Answer | None:
     indices = sorted(
         {case.options.index(tick) if tick in case.options else letters.index(tick.upper()) for tick in ticks}
     )
-    if not case.format.takes_several and len(indices) > 1:
+    if not case.format.allows_multiple and len(indices) > 1:
         raise AnswerMismatch(f"{text!r} names several options of a single-choice question")
     return tuple(indices)
 
@@ -293,7 +293,7 @@ def check_records(
             problem = ("study", f"{record.study!r} is not {study.name!r}")
         elif case is None:
             problem = ("question_id", f"{record.question_id!r} is no case of the study {study.name}")
-        elif reader is not None and not reader.outside:
+        elif reader is not None and not reader.is_external:
             problem = ("reader", f"{record.reader} reads on the screen; a file can't answer in their name")
         elif record_counts[record.reader, record.question_id] + n_stored > 2:
             problem = ("question_id", f"{record.reader} has answered {record.question_id!r} twice already")

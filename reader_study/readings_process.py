@@ -48,8 +48,8 @@ def _to_record(plain: tuple[Any, ...]) -> ReadingRecord:
     )
 
 
-def _iterate_parts(asked: dict[str, Any]) -> Iterator[Any]:
-    path = Path(asked["path"])
+def _iterate_parts(arguments: dict[str, Any]) -> Iterator[Any]:
+    path = Path(arguments["path"])
     records, refusals = read_records(path.read_bytes(), file=path.name)
     yield (
         [

@@ -41,9 +41,9 @@ def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) ->
         return None
     if format_.is_free_text:
         return text
-    if format_.words:
+    if format_.fixed_answers:
         word = text.strip(" .!\"'()[]").lower()
-        return word if word in format_.words else None
+        return word if word in format_.fixed_answers else None
     text_match = _match_option_text(text, options)
     letter_match = _parse_letters(text, len(options))
     if letter_match is None:
@@ -55,7 +55,7 @@ def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) ->
     matched = text_match or letter_match
     if not matched or max(matched) >= len(options):
         return None
-    if not format_.takes_several and len(matched) != 1:
+    if not format_.allows_multiple and len(matched) != 1:
         return None
     return tuple(matched)
 
@@ -68,7 +68,7 @@ def parse_answer_list(values: Sequence[object], *, format_: AnswerFormat, option
         if not isinstance(answer, tuple):
             return None
         indices |= set(answer)
-    if not indices or (not format_.takes_several and len(indices) != 1):
+    if not indices or (not format_.allows_multiple and len(indices) != 1):
         return None
     return tuple(sorted(indices))
 

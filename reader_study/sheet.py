@@ -24,7 +24,7 @@ class CaseCounts:
     training: int
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """The number of cases still to be read, including training cases."""
         return self.total + self.training - self.done - self.training_done
 
@@ -33,7 +33,7 @@ class CaseCounts:
 class TrainingResult:
     """The feedback of a training case: whether the answer was correct, and the question with its key."""
 
-    right: bool
+    correct: bool
     question: Question
 
 
@@ -62,7 +62,7 @@ class ReadingSheet:
     draft: dict[str, Any]
     draft_revision: int
     times: tuple[float, float, float]
-    place: CaseCounts
+    progress: CaseCounts
     previous: int | None
     next: int | None
     upcoming_images: tuple[tuple[int, str], ...]
@@ -78,7 +78,7 @@ class ReadingStop:
 
     study: ReaderStudy
     reader: Reader
-    place: CaseCounts
+    progress: CaseCounts
     guideline: str | None = None
     opens_at: datetime | None = None
     closed: bool = False
@@ -91,4 +91,4 @@ class StudyForReader:
 
     study: ReaderStudy
     reader: Reader
-    place: CaseCounts
+    progress: CaseCounts

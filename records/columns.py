@@ -74,13 +74,13 @@ class LatestVerdicts:
         """Whether each verdict names that kind of error."""
         return np.array([kind in errors for errors in self.error_sets], dtype=bool)[self.errors]
 
-    def of_person(self, person: int) -> LatestVerdicts:
+    def select_person(self, person: int) -> LatestVerdicts:
         """The verdicts of one person, by the person's number."""
         rows = self.people == person
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns)
 
-    def latest_of_people(self, counted: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    def find_latest_rows(self, included: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """The row of each person's latest verdict on each question, in whichever batch, by question.
 
         Of several at the same time, the one of the later batch.
@@ -88,7 +88,7 @@ class LatestVerdicts:
         Args:
             counted: whether a row counts, shape (number of verdicts,); None for all.
         """
-        rows = np.arange(len(self)) if counted is None else np.flatnonzero(counted)
+        rows = np.arange(len(self)) if included is None else np.flatnonzero(included)
         keys = (self.batches, self.given_at, self.people, self.questions)
         rows = rows[np.lexsort(tuple(key_column[rows] for key_column in keys))]
         ends = np.ones(len(rows), dtype=bool)

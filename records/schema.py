@@ -41,11 +41,11 @@ def render_schema() -> str:
 def _build_format_condition(format_: AnswerFormat) -> dict[str, Any]:
     """What a record of that answer format must have."""
     if format_.has_options:
-        answer: dict[str, Any] = {"type": "array"} | ({} if format_.takes_several else {"maxItems": 1})
+        answer: dict[str, Any] = {"type": "array"} | ({} if format_.allows_multiple else {"maxItems": 1})
         options: dict[str, Any] = {"type": "array", "minItems": 2}
         then: dict[str, Any] = {"required": ["options"], "properties": {"options": options, "answer": answer}}
     else:
-        answer = {"enum": list(format_.words)} if format_.words else {"type": "string"}
+        answer = {"enum": list(format_.fixed_answers)} if format_.fixed_answers else {"type": "string"}
         then = {"properties": {"options": {"maxItems": 0}, "answer": answer}}
     return {"if": {"properties": {"format": {"const": format_.value}}}, "then": then}
 

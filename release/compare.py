@@ -35,11 +35,11 @@ class Comparison:
 
     old: str
     new: str
-    came: tuple[str, ...]
-    went: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
     moved: tuple[str, ...]
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    same: int = 0
+    unchanged: int = 0
 
     @property
     def sentence(self) -> str:
@@ -48,14 +48,14 @@ class Comparison:
         parts += [
             f"{len(ids):,} question{'' if len(ids) == 1 else 's'} {change}"
             for ids, change in (
-                (self.came, "came"),
-                (self.went, "went"),
+                (self.added, "came"),
+                (self.removed, "went"),
                 (self.moved, "moved between public and private"),
             )
             if ids
         ]
         summary = ", ".join(parts) or "nothing changed"
-        return f"{self.new} against {self.old}: {summary}; {self.same:,} are the same"
+        return f"{self.new} against {self.old}: {summary}; {self.unchanged:,} are the same"
 
 
 def compare_releases(old: Path, new: Path) -> Comparison:
@@ -91,11 +91,11 @@ def compare_releases(old: Path, new: Path) -> Comparison:
     return Comparison(
         old=manifests[0]["name"],
         new=manifests[1]["name"],
-        came=tuple(key for key in after if key not in before),
-        went=tuple(key for key in before if key not in after),
+        added=tuple(key for key in after if key not in before),
+        removed=tuple(key for key in before if key not in after),
         moved=tuple(key for key in both if before[key]["_side"] != after[key]["_side"]),
         changed={name: tuple(changed[name]) for name in _PLURALS if name in changed},
-        same=unchanged,
+        unchanged=unchanged,
     )
 
 

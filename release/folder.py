@@ -29,21 +29,21 @@ class HashedFile:
         self._path = path
         self._file = path.open("xb")
         self._hash = hashlib.sha256()
-        self._waiting = bytearray()
+        self._buffer = bytearray()
         self.bytes = 0
 
     def write(self, content: bytes) -> None:
-        self._waiting += content
-        if len(self._waiting) > _BUFFER_BYTES:
-            self._pass_on()
+        self._buffer += content
+        if len(self._buffer) > _BUFFER_BYTES:
+            self._write_buffer()
 
     def write_json_line(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Write one line of JSON; keys keep their order."""
-        buffer = self._waiting
+        buffer = self._buffer
         _encoder.encode_into(value, buffer, -1)  # -1: append to the buffer
         buffer.append(0x0A)
         if len(buffer) > _BUFFER_BYTES:
-            self._pass_on()
+            self._write_buffer()
 
     @property
     def sha256(self) -> str:
@@ -58,20 +58,20 @@ class HashedFile:
         """Close the file and flush it to the disk, unless there was an error."""
         try:
             if kind is None:
-                self._pass_on()
+                self._write_buffer()
                 with add_filename_to_errors(self._path):
                     self._file.flush()
                     os.fsync(self._file.fileno())
         finally:
             self._file.close()
 
-    def _pass_on(self) -> None:
+    def _write_buffer(self) -> None:
         """Hash and write the buffered lines together; one call per line would be slow."""
         with add_filename_to_errors(self._path):
-            self._file.write(self._waiting)
-        self._hash.update(self._waiting)
-        self.bytes += len(self._waiting)
-        self._waiting.clear()
+            self._file.write(self._buffer)
+        self._hash.update(self._buffer)
+        self.bytes += len(self._buffer)
+        self._buffer.clear()
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class DrawnBatch:
     batch: Batch
     plan: dict[str, Any]
     draws: tuple[tuple[Stratum, ...], ...]
-    chosen: bool = False
+    from_search: bool = False
 
 
 def render_manifest(
@@ -60,7 +60,7 @@ def render_manifest(
         "software": {"name": "overread", "version": VERSION},
         "settings": settings,
         "last_verdict_at": last_verdict_at,
-        "counts": tally.as_plain(),
+        "counts": tally.to_json(),
         "splits": splits,
         "lacks": limitations,
         "batches": [_batch_to_json(drawn_batch) for drawn_batch in batches],
@@ -76,7 +76,7 @@ def _batch_to_json(drawn_batch: DrawnBatch) -> dict[str, Any]:
     settings = drawn_batch.batch.settings
     return {
         "name": drawn_batch.batch.name,
-        **({"random_sample": False} if drawn_batch.chosen else {}),
+        **({"random_sample": False} if drawn_batch.from_search else {}),
         "plan": drawn_batch.plan,
         "mode": settings.mode.value,
         "parts": settings.parts.value,

@@ -49,15 +49,15 @@ class ReleaseOptions:
     addition to the native one.
     """
 
-    names: Mapping[int, str]
+    reviewer_names: Mapping[int, str]
     with_images: bool
     with_report: bool
-    picture: DisplayImageLoader | None = None
-    original: OriginalLoader | None = None
-    when: datetime | None = None
-    side_of: Mapping[str, Side] | None = None
-    keys: Path | None = None
-    forms: frozenset[FormatName] = frozenset(FormatName)
+    load_display_image: DisplayImageLoader | None = None
+    load_original: OriginalLoader | None = None
+    sr_date: datetime | None = None
+    side_by_exam: Mapping[str, Side] | None = None
+    keys_folder: Path | None = None
+    formats: frozenset[FormatName] = frozenset(FormatName)
 
 
 class ReleaseWriter:
@@ -65,10 +65,10 @@ class ReleaseWriter:
 
     def __init__(self, folder: Path, options: ReleaseOptions) -> None:
         """Create all files in an empty folder."""
-        self._contents = options
+        self._options = options
         self.gold = GoldFileWriter(
             folder,
-            names=options.names,
+            reviewer_names=options.reviewer_names,
             with_images=options.with_images,
             with_report=options.with_report,
         )
@@ -78,43 +78,43 @@ class ReleaseWriter:
             FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
             FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
             FormatName.COCO: lambda: CocoWriter(folder, files=files),
-            FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.picture),
+            FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.load_display_image),
         }
-        self.forms: list[FormatWriter] = [make_writer() for name, make_writer in writer_factories.items() if name in options.forms]
+        self.formats: list[FormatWriter] = [make_writer() for name, make_writer in writer_factories.items() if name in options.formats]
         self._sr: SrWriter | None = None
-        if options.original is not None and options.when is not None:
+        if options.load_original is not None and options.sr_date is not None:
             # Importing it takes half a second, which a release without structured reports does not need.
             from release.forms.sr import SrWriter  # noqa: PLC0415 - only for structured reports
 
-            self._sr = SrWriter(folder, original=options.original, when=options.when)
-            self.forms.append(self._sr)
+            self._sr = SrWriter(folder, load_original=options.load_original, content_date=options.sr_date)
+            self.formats.append(self._sr)
         self.private = None
-        if options.side_of is not None and options.keys is not None:
-            self.private = PrivateWriter(folder, options.keys)
+        if options.side_by_exam is not None and options.keys_folder is not None:
+            self.private = PrivateWriter(folder, options.keys_folder)
         self.content = ContentCounts()
         #: The ids of the released questions on each side.
         self.released: dict[Side, list[str]] = {side: [] for side in Side}
         self._exams: dict[Side, set[str]] = {side: set() for side in Side}
 
-    def add(self, settled: GoldItem | Excluded) -> None:
+    def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
-        if isinstance(settled, Excluded):
-            self.gold.add(settled)
+        if isinstance(outcome, Excluded):
+            self.gold.add(outcome)
             return
-        side = self._side(settled)
-        self.released[side].append(settled.question.id)
-        self._exams[side].add(settled.judged.exam.id)
-        self.content.add(settled)
+        side = self._side_of(outcome)
+        self.released[side].append(outcome.question.id)
+        self._exams[side].add(outcome.judged.exam.id)
+        self.content.add(outcome)
         if side is Side.PRIVATE and self.private is not None:
-            exam = settled.judged.exam
+            exam = outcome.judged.exam
             self.gold.add_images(exam)
-            report = exam.report if self._contents.with_report else None
-            record = question_to_record(settled.question, exam_to_record(exam, self._files), report=report)
-            self.private.add(record, corrections=self.gold.corrections_of(settled))
+            report = exam.report if self._options.with_report else None
+            record = question_to_record(outcome.question, exam_to_record(exam, self._files), report=report)
+            self.private.add(record, corrections=self.gold.correction_records(outcome))
             return
-        self.gold.add(settled)
-        for format_writer in self.forms:
-            format_writer.add(settled)
+        self.gold.add(outcome)
+        for format_writer in self.formats:
+            format_writer.add(outcome)
 
     @property
     def splits(self) -> dict[str, dict[str, int]] | None:
@@ -127,24 +127,24 @@ class ReleaseWriter:
         }
 
     @property
-    def lacks(self) -> dict[str, dict[str, int]]:
+    def limitations(self) -> dict[str, dict[str, int]]:
         """Why something is not in a format, with counts, by format; complete formats are left out."""
         limitations: dict[str, dict[str, int]] = {
-            format_writer.name: {reason.value: count for reason, count in sorted(format_writer.lacks.items())}
-            for format_writer in self.forms
-            if format_writer.lacks
+            format_writer.name: {reason.value: count for reason, count in sorted(format_writer.limitations.items())}
+            for format_writer in self.formats
+            if format_writer.limitations
         }
-        if self._sr is not None and self._sr.radiographs_left_out:
+        if self._sr is not None and self._sr.excluded_radiographs:
             limitations["sr (radiographs)"] = {
-                reason.value: count for reason, count in sorted(self._sr.radiographs_left_out.items())
+                reason.value: count for reason, count in sorted(self._sr.excluded_radiographs.items())
             }
         return limitations
 
-    def entries(self) -> list[Entry]:
+    def list_entries(self) -> list[Entry]:
         """The files with their lengths and hashes; complete after the end of the ``with`` block."""
-        entries = self.gold.entries()
-        for format_writer in self.forms:
-            entries += format_writer.entries()
+        entries = self.gold.list_entries()
+        for format_writer in self.formats:
+            entries += format_writer.list_entries()
         if self.private is not None:
             entries.append(self.private.entry)
         return entries
@@ -156,17 +156,17 @@ class ReleaseWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the files and flush them to the disk, unless there was an error."""
-        parts: list[Any] = [self.gold, *self.forms]
+        parts: list[Any] = [self.gold, *self.formats]
         with ExitStack() as stack:  # each is closed, even if closing another fails
             for part in parts:
                 stack.callback(part.__exit__, kind, error, trace)
             if self.private is not None:
                 stack.callback(self.private.close, kind)
 
-    def _side(self, gold: GoldItem) -> Side:
-        if self._contents.side_of is None:
+    def _side_of(self, gold: GoldItem) -> Side:
+        if self._options.side_by_exam is None:
             return Side.PUBLIC
-        return self._contents.side_of[gold.judged.exam.id]
+        return self._options.side_by_exam[gold.judged.exam.id]
 
 
 class GoldFileWriter:
@@ -178,46 +178,46 @@ class GoldFileWriter:
     """
 
     def __init__(
-        self, folder: Path, *, names: Mapping[int, str], with_images: bool, with_report: bool
+        self, folder: Path, *, reviewer_names: Mapping[int, str], with_images: bool, with_report: bool
     ) -> None:
         """Create the files in an empty folder."""
-        self._names, self._with_images, self._with_report = names, with_images, with_report
+        self._reviewer_names, self._with_images, self._with_report = reviewer_names, with_images, with_report
         self._files = {
             name: HashedFile(folder / name)
             for name in ("gold.jsonl", "gold.csv", "corrections.jsonl", "left_out.jsonl", "images.jsonl")
         }
         self._exams: set[str] = set()
         self.images: dict[str, str] = {}
-        self._exam_as: tuple[Exam, msgspec.Raw] | None = None
+        self._encoded_exam: tuple[Exam, msgspec.Raw] | None = None
         self._gold = self._files["gold.jsonl"]
-        self._table = GoldTable(self._files["gold.csv"], names=names)
+        self._table = GoldTable(self._files["gold.csv"], reviewer_names=reviewer_names)
 
-    def add(self, settled: GoldItem | Excluded) -> None:
+    def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
-        if isinstance(settled, Excluded):
-            self._files["left_out.jsonl"].write_json_line(self._left_out(settled))
+        if isinstance(outcome, Excluded):
+            self._files["left_out.jsonl"].write_json_line(self._excluded_record(outcome))
             return
-        exam = settled.judged.exam
+        exam = outcome.judged.exam
         self.add_images(exam)
         files = self.images if self._with_images else {}
-        if self._exam_as is None or self._exam_as[0] is not exam:  # the questions of an exam are consecutive
-            self._exam_as = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, files))))
+        if self._encoded_exam is None or self._encoded_exam[0] is not exam:  # the questions of an exam are consecutive
+            self._encoded_exam = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, files))))
         report = exam.report if self._with_report else None
-        record = question_to_record(settled.question, self._exam_as[1], report=report)
+        record = question_to_record(outcome.question, self._encoded_exam[1], report=report)
         self._gold.write_json_line(record)
-        self._table.add(settled, record, files)
-        for line in self.corrections_of(settled) if settled.changes else ():
+        self._table.add(outcome, record, files)
+        for line in self.correction_records(outcome) if outcome.changes else ():
             self._files["corrections.jsonl"].write_json_line(line)
 
-    def corrections_of(self, gold: GoldItem) -> list[dict[str, Any]]:
+    def correction_records(self, gold: GoldItem) -> list[dict[str, Any]]:
         """The lines of ``corrections.jsonl`` for one released question: one per person and change."""
         adjudication = gold.judged.adjudication
         if adjudication is not None:
             provenance = {
-                "who": self._names[adjudication.person_id],
+                "who": self._reviewer_names[adjudication.person_id],
                 "when": format_utc(adjudication.given_at),
                 "why": adjudication.reason,
-                "batch": gold.judged.settled_in,
+                "batch": gold.judged.adjudicated_in,
                 "revision": adjudication.revision,
                 "adjudicated": True,
                 **_image_display_field(adjudication.image),
@@ -238,7 +238,7 @@ class GoldFileWriter:
                 "field": change.field,
                 "before": to_plain(change.before),
                 "after": to_plain(change.after),
-                "who": self._names[judgement.person_id],
+                "who": self._reviewer_names[judgement.person_id],
                 "when": format_utc(judgement.given_at),
                 "why": _correction_reason(judgement),
                 "batch": judgement.batch,
@@ -250,7 +250,7 @@ class GoldFileWriter:
             for change in gold.changes
         ]
 
-    def entries(self) -> list[Entry]:
+    def list_entries(self) -> list[Entry]:
         """The files with their lengths and hashes; complete after the end of the ``with`` block."""
         return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
 
@@ -286,15 +286,15 @@ class GoldFileWriter:
                 }
             )
 
-    def _left_out(self, settled: Excluded) -> dict[str, Any]:
-        question = settled.judged.question
+    def _excluded_record(self, excluded: Excluded) -> dict[str, Any]:
+        question = excluded.judged.question
         return {
             "question_id": question.id,
-            "reason": settled.reason.value,
-            "stratum": settled.judged.stratum,
+            "reason": excluded.reason.value,
+            "stratum": excluded.judged.stratum,
             "verdicts": [
                 {
-                    "who": self._names[judgement.person_id],
+                    "who": self._reviewer_names[judgement.person_id],
                     "when": format_utc(judgement.given_at),
                     "batch": judgement.batch,
                     "revision": judgement.revision,
@@ -304,16 +304,16 @@ class GoldFileWriter:
                     "correction": correction_to_plain(judgement.correction),
                     **_image_display_field(judgement.image),
                 }
-                for judgement in settled.judged.judgements
+                for judgement in excluded.judged.judgements
             ],
-            **self._settled_against(settled),
+            **self._adjudication_record(excluded),
         }
 
-    def _settled_against(self, settled: Excluded) -> dict[str, Any]:
-        adjudication = settled.judged.adjudication
+    def _adjudication_record(self, excluded: Excluded) -> dict[str, Any]:
+        adjudication = excluded.judged.adjudication
         if adjudication is None:
             return {}
-        adjudicator, decided_at = self._names[adjudication.person_id], format_utc(adjudication.given_at)
+        adjudicator, decided_at = self._reviewer_names[adjudication.person_id], format_utc(adjudication.given_at)
         return {
             "adjudication": {
                 "who": adjudicator,
@@ -353,4 +353,4 @@ def _image_suffix(radiograph: Radiograph) -> str:
 def _create_parquet_writer(folder: Path, files: Mapping[str, str], load_display_image: DisplayImageLoader | None) -> FormatWriter:
     from release.forms.parquet import ParquetWriter  # noqa: PLC0415 - imports pyarrow, which is not needed at start
 
-    return ParquetWriter(folder, files=files, picture=load_display_image)
+    return ParquetWriter(folder, files=files, load_display_image=load_display_image)

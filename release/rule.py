@@ -49,7 +49,7 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
     result = _apply_correction(judged.question, first)
     for judgement in relevant:
         if judgement is not full_judgements[0] and not _same_question(
-            result, _apply_correction(judged.question, judgement.correction), same_box=judged.same_box
+            result, _apply_correction(judged.question, judgement.correction), same_box=judged.same_box_iou
         ):
             return Excluded(judged=judged, reason=ExclusionReason.CORRECTIONS_DIFFER)
     return _build_gold_item(judged, result)
@@ -75,7 +75,7 @@ def simple_outcome(judgements: frozenset[tuple[Decision, FormScope, bool]]) -> E
 
 def _adjudicated_outcome(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | Excluded:
     if adjudication.decision is Decision.REJECT:
-        return Excluded(judged=judged, reason=ExclusionReason.SETTLED_AGAINST)
+        return Excluded(judged=judged, reason=ExclusionReason.REJECTED_BY_ADJUDICATOR)
     return _build_gold_item(judged, _apply_correction(judged.question, adjudication.correction))
 
 

@@ -30,12 +30,12 @@ _FORMULA_CHARACTERS = frozenset("=+-@\t\r'")
 class GoldTable:
     """Writes rows to a file, which the caller closes. ``names`` are the reviewers' names, by person id."""
 
-    def __init__(self, file: HashedFile, *, names: Mapping[int, str]) -> None:
+    def __init__(self, file: HashedFile, *, reviewer_names: Mapping[int, str]) -> None:
         """Write the header."""
-        self._names = names
+        self._reviewer_names = reviewer_names
         self._write_row = csv.writer(_TextWriter(file)).writerow
         self._write_row(COLUMNS)
-        self._of_exam: tuple[Exam, list[str | None]] | None = None
+        self._cached_exam_cells: tuple[Exam, list[str | None]] | None = None
 
     def add(self, gold: GoldItem, record: QuestionRecord, files: Mapping[str, str]) -> None:
         """Write the row of one released question.
@@ -47,13 +47,13 @@ class GoldTable:
         """
         judged = gold.judged
         exam = judged.exam
-        if self._of_exam is None or self._of_exam[0] is not exam:  # the questions of an exam are consecutive
-            self._of_exam = (exam, _exam_cells(exam, files))
+        if self._cached_exam_cells is None or self._cached_exam_cells[0] is not exam:  # the questions of an exam are consecutive
+            self._cached_exam_cells = (exam, _exam_cells(exam, files))
         cells = [
             *_question_cells(gold, record),
-            *self._of_exam[1],
+            *self._cached_exam_cells[1],
             "; ".join(sorted({judgement.batch for judgement in judged.judgements})),
-            "; ".join([self._names[judgement.person_id] for judgement in judged.judgements]),
+            "; ".join([self._reviewer_names[judgement.person_id] for judgement in judged.judgements]),
             judged.stratum,
         ]
         # Calling `harmless` for every cell would take as long as writing the row.

@@ -24,23 +24,23 @@ class Tally:
     accepted: int = 0
     revised: int = 0
     corrections: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    excluded: Mapping[str, int] = field(default_factory=dict)
     unjudged: int = 0
     strata: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def judged(self) -> int:
         """The number of judged questions."""
-        return self.released + sum(self.left_out.values())
+        return self.released + sum(self.excluded.values())
 
-    def as_plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """JSON values for the manifest."""
         return {
             "released": self.released,
             "accepted": self.accepted,
             "revised": self.revised,
             "corrections": self.corrections,
-            "left_out": dict(self.left_out),
+            "left_out": dict(self.excluded),
             "not_judged": self.unjudged,
             "strata": {name: dict(counts) for name, counts in self.strata.items()},
         }
@@ -51,49 +51,49 @@ class TallyCounter:
 
     def __init__(self) -> None:
         """Start at 0."""
-        self._of: Counter[str] = Counter()
-        self._left_out: Counter[ExclusionReason] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._excluded: Counter[ExclusionReason] = Counter()
         self._strata: dict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, settled: GoldItem | Excluded) -> None:
+    def add(self, outcome: GoldItem | Excluded) -> None:
         """Count one question."""
-        stratum = self._strata[settled.judged.stratum]
+        stratum = self._strata[outcome.judged.stratum]
         stratum["judged"] += 1
-        if isinstance(settled, Excluded):
-            self._left_out[settled.reason] += 1
+        if isinstance(outcome, Excluded):
+            self._excluded[outcome.reason] += 1
             return
         stratum["released"] += 1
-        self._of["released"] += 1
-        self._of["revised" if settled.decision is Decision.REVISE else "accepted"] += 1
-        if settled.changes:
-            self._of["corrections"] += len(settled.changes) * count_correctors(settled)
+        self._counts["released"] += 1
+        self._counts["revised" if outcome.decision is Decision.REVISE else "accepted"] += 1
+        if outcome.changes:
+            self._counts["corrections"] += len(outcome.changes) * count_correctors(outcome)
 
-    def add_plain(self, outcome: ExclusionReason | Decision, *, stratum: str, questions: int) -> None:
+    def add_simple(self, outcome: ExclusionReason | Decision, *, stratum: str, questions: int) -> None:
         """Count questions of a stratum without corrections: left out for a reason, or accepted."""
         self._strata[stratum]["judged"] += questions
         if isinstance(outcome, ExclusionReason):
-            self._left_out[outcome] += questions
+            self._excluded[outcome] += questions
             return
         self._strata[stratum]["released"] += questions
-        self._of["released"] += questions
-        self._of["accepted"] += questions
+        self._counts["released"] += questions
+        self._counts["accepted"] += questions
 
-    def tally(self, *, unjudged: int, drawn: Mapping[str, int]) -> Tally:
+    def build_tally(self, *, unjudged: int, drawn_by_stratum: Mapping[str, int]) -> Tally:
         """The counts so far; ``drawn`` are the questions of the batches, by stratum."""
         return Tally(
-            released=self._of["released"],
-            accepted=self._of["accepted"],
-            revised=self._of["revised"],
-            corrections=self._of["corrections"],
-            left_out={reason.value: self._left_out[reason] for reason in ExclusionReason if self._left_out[reason]},
+            released=self._counts["released"],
+            accepted=self._counts["accepted"],
+            revised=self._counts["revised"],
+            corrections=self._counts["corrections"],
+            excluded={reason.value: self._excluded[reason] for reason in ExclusionReason if self._excluded[reason]},
             unjudged=unjudged,
             strata={
                 name: {
-                    "drawn": drawn.get(name, 0),
+                    "drawn": drawn_by_stratum.get(name, 0),
                     "judged": self._strata.get(name, Counter())["judged"],
                     "released": self._strata.get(name, Counter())["released"],
                 }
-                for name in sorted({*drawn, *self._strata}, key=_tier_order)
+                for name in sorted({*drawn_by_stratum, *self._strata}, key=_tier_order)
             },
         )
 

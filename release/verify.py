@@ -61,7 +61,7 @@ def verify_release(folder: Path) -> VerifyReport:
     # The contents are compared only if the files are those that were written.
     if not faults:
         gold = _GoldFiles(folder)
-        faults += gold.faults()
+        faults += gold.check()
         corrections, questions = gold.corrections, gold.questions
         faults += _check_counts(manifest, gold)
     return VerifyReport(
@@ -150,18 +150,18 @@ class _GoldFiles:
         self.questions = self.private = 0
         self.corrections = 0
 
-    def faults(self) -> list[str]:
+    def check(self) -> list[str]:
         """Sentences about contradictions between the files."""
         faults: list[str] = []
         corrections: dict[str, dict[str, Any]] = defaultdict(dict)
-        for line, record in self._lines("corrections.jsonl", faults):
+        for line, record in self._read_records("corrections.jsonl", faults):
             self.corrections += 1
             try:
                 corrections[record["question_id"]][record["field"]] = record["after"]
             except (KeyError, TypeError):
                 faults.append(f"corrections.jsonl, line {line}: no correction")
         public_ids: set[str] = set()
-        for line, record in self._lines("gold.jsonl", faults):
+        for line, record in self._read_records("gold.jsonl", faults):
             self.questions += 1
             try:
                 question = question_from_plain(record)
@@ -172,47 +172,47 @@ class _GoldFiles:
                 faults.append(f"gold.jsonl, line {line}: question {question.id!r} a second time")
             public_ids.add(question.id)
             faults.extend(_check_corrections(record, corrections.pop(question.id, {})))
-        faults += self._private(public_ids)
+        faults += self._check_private(public_ids)
         faults += [
             f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl" for key in corrections
         ]
         faults += [
             f"left_out.jsonl, line {line}: question {record.get('question_id')!r} is in gold.jsonl too"
-            for line, record in self._lines("left_out.jsonl", faults)
+            for line, record in self._read_records("left_out.jsonl", faults)
             if record.get("question_id") in public_ids
         ]
         return faults
 
-    def _private(self, seen: set[str]) -> list[str]:
+    def _check_private(self, public_ids: set[str]) -> list[str]:
         """Check that private questions reveal no answer and are not public too."""
         faults: list[str] = []
         if not (self._folder / PRIVATE).is_file():
             return faults
-        for line, record in self._lines(PRIVATE, faults):
+        for line, record in self._read_records(PRIVATE, faults):
             self.private += 1
-            if record.get("id") in seen:
+            if record.get("id") in public_ids:
                 faults.append(f"{PRIVATE}, line {line}: question {record['id']!r} is in gold.jsonl too")
             revealing_fields = sorted(REVEALING_FIELDS & record.keys())
             if revealing_fields:
                 faults.append(f"{PRIVATE}, line {line}: tells {', '.join(revealing_fields)}")
         return faults
 
-    def _lines(self, name: str, found: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    def _read_records(self, name: str, faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         path = self._folder / name
         if not path.is_file():
-            found.append(f"{name}: not in the release")
+            faults.append(f"{name}: not in the release")
             return
         with path.open("rb") as file:
             for line, text in enumerate(file, start=1):
                 try:
                     record = msgspec.json.decode(text)
                 except (msgspec.DecodeError, RecursionError) as error:
-                    found.append(f"{name}, line {line}: no JSON: {error}")
+                    faults.append(f"{name}, line {line}: no JSON: {error}")
                     continue
                 if isinstance(record, dict):
                     yield line, record
                 else:
-                    found.append(f"{name}, line {line}: no record")
+                    faults.append(f"{name}, line {line}: no record")
 
 
 def _check_corrections(record: dict[str, Any], corrections: dict[str, Any]) -> Iterator[str]:

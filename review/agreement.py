@@ -53,7 +53,7 @@ class AgreementEstimate:
     note: str = ""
 
     @property
-    def few(self) -> bool:
+    def has_few_questions(self) -> bool:
         """Whether there are too few questions, or none; the value is then shown in grey."""
         return self.n < SMALL_SAMPLE or self.estimate is None
 
@@ -78,10 +78,10 @@ class Aspect:
 class GroupAgreement:
     """The agreement of two reviewers, or of all; ``people`` are their ids, sorted."""
 
-    people: tuple[int, ...]
+    person_ids: tuple[int, ...]
     questions: int
     aspects: tuple[Aspect, ...]
-    boxes: MeanOverlap
+    box_overlap: MeanOverlap
 
 
 def compute_agreement(shared_questions: Sequence[SharedQuestion]) -> tuple[GroupAgreement, ...]:
@@ -93,10 +93,10 @@ def compute_agreement(shared_questions: Sequence[SharedQuestion]) -> tuple[Group
     Returns:
         All reviewers together first, if there are more than two, then the pairs.
     """
-    matrix = SharedQuestionMatrix.of(shared_questions)
+    matrix = SharedQuestionMatrix.from_questions(shared_questions)
     agreements = []
     for pair in combinations(range(len(matrix.people)), 2):
-        common_rows = np.flatnonzero((matrix.at[:, pair] >= 0).all(axis=1))
+        common_rows = np.flatnonzero((matrix.verdict_index[:, pair] >= 0).all(axis=1))
         if len(common_rows):
             agreements.append(_compute_pair_agreement(matrix, pair, common_rows))
     if len(matrix.people) > 2 and agreements:
@@ -109,9 +109,9 @@ _CorrectedPair = tuple[SharedQuestion, Question | None, Question | None]
 
 
 def _compute_pair_agreement(matrix: SharedQuestionMatrix, pair: tuple[int, int], rows: NDArray[np.int64]) -> GroupAgreement:
-    exams, pair_index = matrix.exams[rows], matrix.at[rows][:, pair]
+    exams, pair_index = matrix.exams[rows], matrix.verdict_index[rows][:, pair]
     corrected_pairs = [
-        (matrix.shared[question_row], matrix.forms[first], matrix.forms[second])
+        (matrix.shared[question_row], matrix.corrected_questions[first], matrix.corrected_questions[second])
         for question_row, (first, second) in zip(rows.tolist(), pair_index.tolist(), strict=True)
     ]
 
@@ -122,10 +122,10 @@ def _compute_pair_agreement(matrix: SharedQuestionMatrix, pair: tuple[int, int],
 
     aspects = [compute_aspect(scale, matrix.codes[scale.name]) for scale in SCALES]
     return GroupAgreement(
-        people=(matrix.people[pair[0]], matrix.people[pair[1]]),
+        person_ids=(matrix.people[pair[0]], matrix.people[pair[1]]),
         questions=len(corrected_pairs),
         aspects=(aspects[0], _compute_pair_key_aspect(corrected_pairs), compute_aspect(_KEY_CHANGED, matrix.key_changed), *aspects[1:]),
-        boxes=_compute_box_overlap([(shared_question.exam_number, first, second) for shared_question, first, second in corrected_pairs]),
+        box_overlap=_compute_box_overlap([(shared_question.exam_number, first, second) for shared_question, first, second in corrected_pairs]),
     )
 
 
@@ -198,28 +198,28 @@ def _build_same_key_aspect(questions: Sequence[Question], percent: AgreementEsti
 # ---------------------------------------------------------------------------------------------- all together
 def _compute_overall_agreement(matrix: SharedQuestionMatrix) -> GroupAgreement:
     def compute_aspect(scale: Scale, all_codes: NDArray[np.int64]) -> Aspect:
-        return _compute_overall_aspect(scale, np.where(matrix.at >= 0, all_codes[matrix.at], -1), matrix.exams)
+        return _compute_overall_aspect(scale, np.where(matrix.verdict_index >= 0, all_codes[matrix.verdict_index], -1), matrix.exams)
 
     aspects = [compute_aspect(scale, matrix.codes[scale.name]) for scale in SCALES]
     corrected_pairs = [
-        (shared_question.exam_number, matrix.forms[first], matrix.forms[second])
-        for shared_question, verdict_indices in zip(matrix.shared, matrix.at.tolist(), strict=True)
+        (shared_question.exam_number, matrix.corrected_questions[first], matrix.corrected_questions[second])
+        for shared_question, verdict_indices in zip(matrix.shared, matrix.verdict_index.tolist(), strict=True)
         for first, second in combinations([index for index in verdict_indices if index >= 0], 2)
     ]
     return GroupAgreement(
-        people=matrix.people,
+        person_ids=matrix.people,
         questions=len(matrix.shared),
         aspects=(aspects[0], _compute_overall_key_aspect(matrix), compute_aspect(_KEY_CHANGED, matrix.key_changed), *aspects[1:]),
-        boxes=_compute_box_overlap(corrected_pairs),
+        box_overlap=_compute_box_overlap(corrected_pairs),
     )
 
 
 def _compute_overall_key_aspect(matrix: SharedQuestionMatrix) -> Aspect:
-    codes = np.full(matrix.at.shape, -1, dtype=np.int64)
-    for row, verdict_indices in enumerate(matrix.at.tolist()):
+    codes = np.full(matrix.verdict_index.shape, -1, dtype=np.int64)
+    for row, verdict_indices in enumerate(matrix.verdict_index.tolist()):
         code_by_key: dict[frozenset[object], int] = {}
         for person, verdict_index in enumerate(verdict_indices):
-            version = matrix.forms[verdict_index] if verdict_index >= 0 else None
+            version = matrix.corrected_questions[verdict_index] if verdict_index >= 0 else None
             if version is not None:
                 codes[row, person] = code_by_key.setdefault(normalize_key(version), len(code_by_key))
     has_several = (codes >= 0).sum(axis=1) > 1
@@ -265,8 +265,8 @@ def _compute_box_overlap(corrected_pairs: Sequence[tuple[int, Question | None, Q
 def format_pair_names(agreements: Sequence[GroupAgreement], people: Mapping[int, str]) -> tuple[str, ...]:
     """The names of pairs and of the whole group: "Rosa and Ravi", "all 3 together"."""
     return tuple(
-        " and ".join(people[person_id] for person_id in agreement.people)
-        if len(agreement.people) == 2
-        else f"all {len(agreement.people)} together"
+        " and ".join(people[person_id] for person_id in agreement.person_ids)
+        if len(agreement.person_ids) == 2
+        else f"all {len(agreement.person_ids)} together"
         for agreement in agreements
     )

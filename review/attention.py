@@ -32,10 +32,10 @@ class RepeatPair:
     exam_number: int
     first: Verdict
     second: Verdict
-    between: int
+    verdicts_between: int
 
     @property
-    def same(self) -> bool:
+    def has_same_decision(self) -> bool:
         return self.first.decision is self.second.decision
 
 
@@ -48,7 +48,7 @@ class PlantedVerdict:
     verdict: Verdict
 
     @property
-    def seen(self) -> FaultDetection:
+    def detection(self) -> FaultDetection:
         return classify_detection(self.fault, self.verdict)
 
 
@@ -83,8 +83,8 @@ class Attention:
     """
 
     pairs: int
-    between: GroupAgreement | None
-    gap: float | None
+    agreement: GroupAgreement | None
+    median_verdicts_between: float | None
     faults: tuple[FaultDetectionRates, ...]
     blocks: tuple[AttentionBlock, ...]
 
@@ -111,8 +111,8 @@ def compute_attention(
     kinds = [fault for fault in PlantedFault if any(verdict.fault is fault for verdict in planted)]
     return Attention(
         pairs=len(pairs),
-        between=compute_agreement(shared)[0] if shared else None,
-        gap=median(pair.between for pair in pairs) if pairs else None,
+        agreement=compute_agreement(shared)[0] if shared else None,
+        median_verdicts_between=median(pair.verdicts_between for pair in pairs) if pairs else None,
         faults=(
             _estimate_fault_rates(None, planted),
             *(_estimate_fault_rates(kind, [planted_verdict for planted_verdict in planted if planted_verdict.fault is kind]) for kind in kinds),
@@ -125,8 +125,8 @@ def _estimate_fault_rates(fault: PlantedFault | None, planted: Sequence[PlantedV
     exams = [verdict.exam_number for verdict in planted]
     return FaultDetectionRates(
         fault=fault,
-        found=wilson_by_cluster([verdict.seen is FaultDetection.FOUND for verdict in planted], exams),
-        not_accepted=wilson_by_cluster([verdict.seen is not FaultDetection.MISSED for verdict in planted], exams),
+        found=wilson_by_cluster([verdict.detection is FaultDetection.FOUND for verdict in planted], exams),
+        not_accepted=wilson_by_cluster([verdict.detection is not FaultDetection.MISSED for verdict in planted], exams),
     )
 
 
@@ -146,10 +146,10 @@ def _compute_blocks(
                 last=start + len(in_block),
                 until=_select_verdict(in_block[-1]).given_at,
                 same=wilson_by_cluster(
-                    [repeat.same for repeat in repeats], [each.exam_number for each in repeats]
+                    [repeat.has_same_decision for repeat in repeats], [each.exam_number for each in repeats]
                 ),
                 found=wilson_by_cluster(
-                    [planted_verdict.seen is FaultDetection.FOUND for planted_verdict in faults], [each.exam_number for each in faults]
+                    [planted_verdict.detection is FaultDetection.FOUND for planted_verdict in faults], [each.exam_number for each in faults]
                 ),
             )
         )

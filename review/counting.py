@@ -35,8 +35,8 @@ class BatchData:
     """The data of a batch to count; ``people`` are names by person id."""
 
     questions: QuestionColumns
-    assigned: AssignmentColumns
-    judged: LatestVerdicts
+    assignments: AssignmentColumns
+    verdicts: LatestVerdicts
     people: Mapping[int, str]
 
 
@@ -53,19 +53,19 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
     only_skipped = int((index.skipped & ~index.reviewed).sum())
     rates = _ReviewRates(index, skipped=only_skipped)
     reviewed = int(index.reviewed.sum())
-    exams = data.questions.exams[index.judged]
+    exams = data.questions.exams[index.judged_rows]
     return Progress(
         batch=batch,
-        whole=_build_total_line(batch.name, index, reviewers, now=now),
+        batch_line=_build_total_line(batch.name, index, reviewers, now=now),
         tiers=_build_group_lines(index, data.questions.tiers, [*map(str, TIERS), NO_TIER], now=now),
         tasks=_build_group_lines(index, data.questions.tasks, [*map(str, TASKS), NO_TASK], now=now),
         reviewers=reviewers,
         reviewed=reviewed,
         skipped=wilson(only_skipped, reviewed + only_skipped),
-        decisions=rates.of_decisions(),
-        errors=rates.of_errors(),
-        ratings=summarize_ratings(data.judged.ratings, exams),
-        flags=summarize_flags(data.judged.flags, exams),
+        decisions=rates.estimate_decision_rates(),
+        errors=rates.estimate_error_rates(),
+        ratings=summarize_ratings(data.verdicts.ratings, exams),
+        flags=summarize_flags(data.verdicts.flags, exams),
         tier_table=_build_tier_table(index),
         notes=_write_notes(index),
     )
@@ -77,19 +77,19 @@ class _BatchIndex:
     ``reviewed`` and ``skipped``, by question: whether somebody judged it, and whether somebody skipped it.
     """
 
-    def __init__(self, facts: BatchData) -> None:
+    def __init__(self, data: BatchData) -> None:
         """Compute the indices."""
-        self.facts = facts
-        self.n = len(facts.questions.numbers)
-        order = np.argsort(facts.questions.numbers)
-        sorted_numbers = facts.questions.numbers[order]
-        self.assigned = order[np.searchsorted(sorted_numbers, facts.assigned.questions)]
-        self.judged = order[np.searchsorted(sorted_numbers, facts.judged.questions)]
-        self.reviewed = self.marked(self.judged)
-        is_skipped = facts.assigned.states == STATES.index(AssignmentState.SKIPPED)
-        self.skipped = self.marked(self.assigned[is_skipped])
+        self.data = data
+        self.n = len(data.questions.numbers)
+        order = np.argsort(data.questions.numbers)
+        sorted_numbers = data.questions.numbers[order]
+        self.assigned_rows = order[np.searchsorted(sorted_numbers, data.assignments.questions)]
+        self.judged_rows = order[np.searchsorted(sorted_numbers, data.verdicts.questions)]
+        self.reviewed = self.mask_of(self.judged_rows)
+        is_skipped = data.assignments.states == STATES.index(AssignmentState.SKIPPED)
+        self.skipped = self.mask_of(self.assigned_rows[is_skipped])
 
-    def marked(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def mask_of(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """A mask of the questions with these indices."""
         mask = np.zeros(self.n, dtype=bool)
         mask[rows] = True
@@ -107,8 +107,8 @@ def _build_group_lines(
             name,
             index,
             questions=int((group_of_question == group).sum()),
-            assigned_mask=group_of_question[index.assigned] == group,
-            judged_mask=group_of_question[index.judged] == group,
+            assigned_mask=group_of_question[index.assigned_rows] == group,
+            judged_mask=group_of_question[index.judged_rows] == group,
             now=now,
         )
         for group, name in enumerate(group_names)
@@ -117,10 +117,10 @@ def _build_group_lines(
 
 
 def _build_reviewer_lines(index: _BatchIndex, *, now: datetime) -> tuple[ProgressLine, ...]:
-    assigned, judged = index.facts.assigned.people, index.facts.judged.people
+    assigned, judged = index.data.assignments.people, index.data.verdicts.people
     person_ids_by_name: dict[str, list[int]] = defaultdict(list)
     for person in np.union1d(assigned, judged).tolist():
-        person_ids_by_name[index.facts.people.get(person, f"person {person}")].append(person)
+        person_ids_by_name[index.data.people.get(person, f"person {person}")].append(person)
     return tuple(
         _build_line(
             name,
@@ -136,12 +136,12 @@ def _build_reviewer_lines(index: _BatchIndex, *, now: datetime) -> tuple[Progres
 
 def _build_total_line(name: str, index: _BatchIndex, reviewers: Sequence[ProgressLine], *, now: datetime) -> ProgressLine:
     """The line of the whole batch; its expected end is not before that of the slowest reviewer."""
-    all_assignments, all_verdicts = np.ones(len(index.assigned), dtype=bool), np.ones(len(index.judged), dtype=bool)
+    all_assignments, all_verdicts = np.ones(len(index.assigned_rows), dtype=bool), np.ones(len(index.judged_rows), dtype=bool)
     line = _build_line(name, index, questions=index.n, assigned_mask=all_assignments, judged_mask=all_verdicts, now=now)
-    ends = [end for progress_line in (line, *reviewers) if (end := progress_line.finish.at) is not None]
-    if line.finish.at is None:
+    ends = [end for progress_line in (line, *reviewers) if (end := progress_line.finish.expected_at) is not None]
+    if line.finish.expected_at is None:
         return line
-    return replace(line, finish=ExpectedFinish(at=max(ends)))
+    return replace(line, finish=ExpectedFinish(expected_at=max(ends)))
 
 
 def _build_line(
@@ -154,11 +154,11 @@ def _build_line(
     now: datetime,
 ) -> ProgressLine:
     """One line; if ``questions`` is None, it counts the questions that its people have."""
-    assigned_count = int(index.marked(index.assigned[assigned_mask]).sum())
+    assigned_count = int(index.mask_of(index.assigned_rows[assigned_mask]).sum())
     questions = assigned_count if questions is None else questions
-    states = np.bincount(index.facts.assigned.states[assigned_mask], minlength=len(STATES)).tolist()
+    states = np.bincount(index.data.assignments.states[assigned_mask], minlength=len(STATES)).tolist()
     left = states[STATES.index(AssignmentState.OPEN)]
-    times = index.facts.judged.first_seconds[judged_mask]
+    times = index.data.verdicts.first_seconds[judged_mask]
     return ProgressLine(
         name=name,
         questions=questions,
@@ -169,7 +169,7 @@ def _build_line(
         left=left,
         seconds_median=float(np.median(times)) if len(times) else None,
         timed=len(times),
-        finish=estimate_finish(_select_latest_times(index.facts.judged.first_given_at[judged_mask]), left=left, now=now),
+        finish=estimate_finish(_select_latest_times(index.data.verdicts.first_given_at[judged_mask]), left=left, now=now),
     )
 
 
@@ -183,46 +183,46 @@ def _select_latest_times(times: NDArray[np.datetime64]) -> list[datetime]:
 class _ReviewRates:
     """Shares of the reviewed questions; a question that several people judged counts once."""
 
-    def __init__(self, counted: _BatchIndex, *, skipped: int) -> None:
+    def __init__(self, index: _BatchIndex, *, skipped: int) -> None:
         """Use the reviewed questions, in the order of the batch."""
-        self._counted, self._skipped = counted, skipped
-        self._exams = counted.facts.questions.exams[counted.reviewed]
+        self._index, self._skipped_count = index, skipped
+        self._exams = index.data.questions.exams[index.reviewed]
 
-    def of_errors(self) -> tuple[Rate, ...]:
+    def estimate_error_rates(self) -> tuple[Rate, ...]:
         """For each kind of error: the share of questions in which at least one reviewer found it."""
-        judged = self._counted.facts.judged
+        judged = self._index.data.verdicts
         return tuple(
-            self._rate(kind, self._counted.marked(self._counted.judged[judged.has_error(kind)]))
+            self._estimate_rate(kind, self._index.mask_of(self._index.judged_rows[judged.has_error(kind)]))
             for kind in ErrorKind
         )
 
-    def of_decisions(self) -> tuple[Rate, ...]:
+    def estimate_decision_rates(self) -> tuple[Rate, ...]:
         """For each decision: the share of questions in which all reviewers made it; and where they differ."""
-        decisions = self._counted.facts.judged.decisions
-        masks = [self._counted.marked(self._counted.judged[decisions == code]) for code in range(len(DECISIONS))]
+        decisions = self._index.data.verdicts.decisions
+        masks = [self._index.mask_of(self._index.judged_rows[decisions == code]) for code in range(len(DECISIONS))]
         is_unanimous = np.sum(masks, axis=0) == 1
-        rates = [self._rate(decision, mask & is_unanimous) for decision, mask in zip(DECISIONS, masks, strict=True)]
-        differs = self._counted.reviewed & ~is_unanimous
-        return (*rates, self._rate(REVIEWERS_DIFFER, differs)) if differs.any() else tuple(rates)
+        rates = [self._estimate_rate(decision, mask & is_unanimous) for decision, mask in zip(DECISIONS, masks, strict=True)]
+        differs = self._index.reviewed & ~is_unanimous
+        return (*rates, self._estimate_rate(REVIEWERS_DIFFER, differs)) if differs.any() else tuple(rates)
 
-    def _rate(self, name: str, where: NDArray[np.bool_]) -> Rate:
-        share = wilson_by_cluster(where[self._counted.reviewed], self._exams)
-        return Rate(name=str(name), share=share, if_skipped=self._bounds(share))
+    def _estimate_rate(self, name: str, mask: NDArray[np.bool_]) -> Rate:
+        share = wilson_by_cluster(mask[self._index.reviewed], self._exams)
+        return Rate(name=str(name), share=share, if_skipped=self._compute_skipped_bounds(share))
 
-    def _bounds(self, share: Proportion) -> tuple[float, float] | None:
-        if not self._skipped or not share.n:
+    def _compute_skipped_bounds(self, share: Proportion) -> tuple[float, float] | None:
+        if not self._skipped_count or not share.n:
             return None
-        total = share.n + self._skipped
-        return share.count / total, (share.count + self._skipped) / total
+        total = share.n + self._skipped_count
+        return share.count / total, (share.count + self._skipped_count) / total
 
 
 # ----------------------------------------------------------------------------------------- tiers and notes
 def _build_tier_table(index: _BatchIndex) -> TierTable:
-    questions, judged = index.facts.questions, index.facts.judged
-    machine_codes = questions.tiers[index.judged]
+    questions, judged = index.data.questions, index.data.verdicts
+    machine_codes = questions.tiers[index.judged_rows]
     has_both = (machine_codes >= 0) & (judged.tiers >= 0)
     machine_tiers, expert_tiers = machine_codes[has_both].tolist(), judged.tiers[has_both].tolist()
-    exams = questions.exams[index.judged[has_both]]
+    exams = questions.exams[index.judged_rows[has_both]]
     counts = contingency(machine_tiers, expert_tiers, k=len(TIERS))
     linear, quadratic = (
         weighted_kappa(machine_tiers, expert_tiers, k=len(TIERS), weights=weights, clusters=exams.tolist())
@@ -232,7 +232,7 @@ def _build_tier_table(index: _BatchIndex) -> TierTable:
     return TierTable(
         tiers=TIERS,
         counts=tuple(tuple(int(count) for count in row) for row in counts),
-        without=len(has_both) - len(exams),
+        missing_tier=len(has_both) - len(exams),
         linear=linear,
         quadratic=quadratic,
         note="95 % intervals from the standard error of Fleiss, Cohen and Everitt (1969)"
@@ -242,7 +242,7 @@ def _build_tier_table(index: _BatchIndex) -> TierTable:
 
 def _write_notes(index: _BatchIndex) -> tuple[str, ...]:
     notes = []
-    questions, reviewed = index.facts.questions, int(index.reviewed.sum())
+    questions, reviewed = index.data.questions, int(index.reviewed.sum())
     rates = {round(probability, 9) for probability in np.unique(questions.inclusion_probabilities).tolist()}
     if rates and max(rates) > 1.001 * min(rates):
         notes.append(
@@ -256,7 +256,7 @@ def _write_notes(index: _BatchIndex) -> tuple[str, ...]:
         notes.append(
             "Several of the questions are of one exam and not independent: the intervals count for that."
         )
-    several_reviewers = int((np.bincount(index.judged, minlength=index.n) > 1).sum())
+    several_reviewers = int((np.bincount(index.judged_rows, minlength=index.n) > 1).sum())
     if several_reviewers:
         notes.append(
             f"{several_reviewers:,} of the reviewed questions have verdicts of more than one reviewer. A kind of error "

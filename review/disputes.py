@@ -29,8 +29,8 @@ class FieldDifference:
     """
 
     field: str
-    machine: Any
-    values: tuple[Any, ...]
+    imported_value: Any
+    reviewer_values: tuple[Any, ...]
 
 
 def find_disputes(question: Question, verdicts: Sequence[Verdict], *, min_iou: float) -> frozenset[Dispute]:
@@ -88,8 +88,8 @@ def find_differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[F
     return tuple(
         FieldDifference(
             field=name,
-            machine=getattr(question, name),
-            values=tuple(None if version is None else getattr(version, name) for version in corrected_questions),
+            imported_value=getattr(question, name),
+            reviewer_values=tuple(None if version is None else getattr(version, name) for version in corrected_questions),
         )
         for name in FIELDS
         if any(version is not None and getattr(version, name) != getattr(question, name) for version in corrected_questions)

@@ -21,7 +21,7 @@ from measures.strata import StratumCount, StratifiedRate, exam_design_effect, st
 from review.progress import format_interval, format_percent
 
 SEED = 20
-KEY_ERROR_KINDS = frozenset({ErrorKind.SEVERAL_RIGHT, ErrorKind.NONE_RIGHT, ErrorKind.WRONG_KEY})
+KEY_ERROR_KINDS = frozenset({ErrorKind.SEVERAL_CORRECT, ErrorKind.NONE_CORRECT, ErrorKind.WRONG_KEY})
 ACCEPTED, CORRECTED, REJECTED, KEY_ERROR = "accepted", "corrected", "rejected", "key error"
 
 
@@ -52,7 +52,7 @@ class Sample:
     sizes: Mapping[Any, int]
     outcomes: Sequence[Outcome]
     skipped: Mapping[Any, int]
-    whole: int
+    dataset_size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +68,8 @@ class Estimate:
     rate: StratifiedRate
     skipped: int
     covered: int
-    whole: int
-    worst: float | None
+    dataset_size: int
+    worst_limit: float | None
 
     @property
     def half_width(self) -> float | None:
@@ -89,11 +89,11 @@ class Estimates:
     reviewed: int
     skipped: int
     covered: int
-    whole: int
+    dataset_size: int
     notes: tuple[str, ...] = ()
 
     @property
-    def every(self) -> tuple[Estimate, ...]:
+    def all_estimates(self) -> tuple[Estimate, ...]:
         """All rates in the order of display."""
         return (*self.outcomes, self.key_errors, *self.errors)
 
@@ -110,13 +110,13 @@ def estimate_rates(sample: Sample, *, seed: int = SEED) -> Estimates:
     key_rates = full_rates if len(full_outcomes) == len(sample.outcomes) else _RateEstimator(sample, sample.outcomes, seed)
     predicates = build_outcome_predicates()
     return Estimates(
-        outcomes=tuple(full_rates.rate(name, predicates[name]) for name in (ACCEPTED, CORRECTED, REJECTED)),
-        key_errors=key_rates.rate(KEY_ERROR, predicates[KEY_ERROR]),
-        errors=tuple(full_rates.rate(kind.value, predicates[kind.value]) for kind in ErrorKind),
+        outcomes=tuple(full_rates.estimate_rate(name, predicates[name]) for name in (ACCEPTED, CORRECTED, REJECTED)),
+        key_errors=key_rates.estimate_rate(KEY_ERROR, predicates[KEY_ERROR]),
+        errors=tuple(full_rates.estimate_rate(kind.value, predicates[kind.value]) for kind in ErrorKind),
         reviewed=len(sample.outcomes),
         skipped=sum(sample.skipped.values()),
         covered=key_rates.covered,
-        whole=sample.whole,
+        dataset_size=sample.dataset_size,
         notes=tuple(_write_notes(sample, full_rates, len(full_outcomes))),
     )
 
@@ -131,15 +131,15 @@ def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
     Returns:
         Why it is not, as a sentence; None if it is.
     """
-    if estimate.worst is not None and estimate.worst < limit:
+    if estimate.worst_limit is not None and estimate.worst_limit < limit:
         return None
     rule_text = f"the rule asks for an upper limit under {100 * limit:g} %"
-    if estimate.rate.estimate is None or estimate.worst is None:
+    if estimate.rate.estimate is None or estimate.worst_limit is None:
         return f"Of {estimate.name}s nothing can be said of the whole yet, and {rule_text}."
     addition = ""
-    if estimate.skipped or estimate.covered < estimate.whole:
-        uncovered = estimate.whole - estimate.covered
-        addition = f"; {format_percent(estimate.worst)} with {uncovered:,} questions not covered and {estimate.skipped:,} skipped"
+    if estimate.skipped or estimate.covered < estimate.dataset_size:
+        uncovered = estimate.dataset_size - estimate.covered
+        addition = f"; {format_percent(estimate.worst_limit)} with {uncovered:,} questions not covered and {estimate.skipped:,} skipped"
     return (
         f"{estimate.name.capitalize()}s are {format_percent(estimate.rate.estimate)} of the whole, 95 % interval "
         f"{format_interval(estimate.rate.low, estimate.rate.high)}{addition}; {rule_text}."
@@ -163,31 +163,31 @@ class _RateEstimator:
         self.weights = np.array([weight[outcome.cell] for outcome in outcomes], dtype=np.float64)
         self.clustered = len(np.unique(self.exams)) < len(outcomes)
         found_kinds = {kind for outcome in outcomes for kind in outcome.errors}
-        self._known: dict[tuple[tuple[int, ...], float], StratifiedRate] = {}
-        self._never = {kind.value for kind in ErrorKind if kind not in found_kinds}
+        self._cache: dict[tuple[tuple[int, ...], float], StratifiedRate] = {}
+        self._absent_kinds = {kind.value for kind in ErrorKind if kind not in found_kinds}
 
-    def rate(self, name: str, has_property: Callable[[Outcome], bool]) -> Estimate:
+    def estimate_rate(self, name: str, has_property: Callable[[Outcome], bool]) -> Estimate:
         # Most kinds of error never occur, and there may be a hundred thousand outcomes.
-        matches = [] if name in self._never else [has_property(outcome) for outcome in self.outcomes]
+        matches = [] if name in self._absent_kinds else [has_property(outcome) for outcome in self.outcomes]
         hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
         by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
         effect = 1.0
         if self.clustered and any(by_cell):
             effect = exam_design_effect(hits, self.strata, self.exams, self.weights)
-        rate = self._whole(tuple(by_cell), effect)
+        rate = self._estimate_whole_rate(tuple(by_cell), effect)
         return Estimate(
             name=name,
             count=sum(by_cell),
             rate=rate,
             skipped=sum(self.sample.skipped.values()),
             covered=self.covered,
-            whole=self.sample.whole,
-            worst=self._worst(rate),
+            dataset_size=self.sample.dataset_size,
+            worst_limit=self._compute_worst_limit(rate),
         )
 
-    def _whole(self, by_cell: tuple[int, ...], effect: float) -> StratifiedRate:
+    def _estimate_whole_rate(self, by_cell: tuple[int, ...], effect: float) -> StratifiedRate:
         """The rate of the whole, cached by counts: kinds of error that never occurred have equal counts."""
-        if (by_cell, effect) not in self._known:
+        if (by_cell, effect) not in self._cache:
             skipped = self.sample.skipped
             strata = [
                 StratumCount(
@@ -199,14 +199,14 @@ class _RateEstimator:
                 )
                 for key, hits in zip(self.cells, by_cell, strict=True)
             ]
-            self._known[by_cell, effect] = stratified_rate(strata, seed=self.seed, design_effect=effect)
-        return self._known[by_cell, effect]
+            self._cache[by_cell, effect] = stratified_rate(strata, seed=self.seed, design_effect=effect)
+        return self._cache[by_cell, effect]
 
-    def _worst(self, found: StratifiedRate) -> float | None:
-        if found.high is None or found.estimate is None or not self.sample.whole:
+    def _compute_worst_limit(self, rate: StratifiedRate) -> float | None:
+        if rate.high is None or rate.estimate is None or not self.sample.dataset_size:
             return None
-        upper_limit = found.high if found.bounds is None else found.high + (found.bounds[1] - found.estimate)
-        uncovered = max(0, self.sample.whole - self.covered)
+        upper_limit = rate.high if rate.bounds is None else rate.high + (rate.bounds[1] - rate.estimate)
+        uncovered = max(0, self.sample.dataset_size - self.covered)
         return min(1.0, (upper_limit * self.covered + uncovered) / (self.covered + uncovered))
 
 
@@ -247,7 +247,7 @@ def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iter
     if any(uncovered.values()):
         strata_text = ", ".join(f"{name} ({size:,})" for name, size in uncovered.items() if size)
         yield f"Nothing was judged yet of {strata_text}: the figures are of the rest."
-    added_later = sample.whole - sum(sample.sizes.values())
+    added_later = sample.dataset_size - sum(sample.sizes.values())
     if added_later > 0:
         yield f"Came in after the last draw: {added_later:,}. The figures say nothing of them."
     skipped = sum(sample.skipped.values())

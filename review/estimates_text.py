@@ -28,7 +28,7 @@ def format_data_card(estimates: Estimates) -> tuple[str, ...]:
     return (
         (
             f"{estimates.reviewed:,} questions, drawn at random and judged, stand for {estimates.covered:,} of the "
-            f"dataset's {estimates.whole:,}. {METHOD}"
+            f"dataset's {estimates.dataset_size:,}. {METHOD}"
         ),
         "",
         "| of the whole dataset | % | 95 % interval | judged |",
@@ -54,7 +54,7 @@ def format_csv_rows(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Ite
         for estimate in estimates:
             rate = estimate.rate
             shares = (
-                rate.estimate, rate.se, rate.low, rate.high, *(rate.bounds or (None, None)), estimate.worst,
+                rate.estimate, rate.se, rate.low, rate.high, *(rate.bounds or (None, None)), estimate.worst_limit,
                 rate.unweighted,
             )  # fmt: skip
             yield _format_csv_row(
@@ -62,7 +62,7 @@ def format_csv_rows(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Ite
                     escape_formula(group),
                     escape_formula(value),
                     estimate.name,
-                    *(estimate.count, rate.reviewed, estimate.skipped, estimate.covered, estimate.whole),
+                    *(estimate.count, rate.reviewed, estimate.skipped, estimate.covered, estimate.dataset_size),
                     *("" if share is None else f"{share:.6f}" for share in shares),
                     f"{rate.design_effect:.3f}",
                     rate.note,

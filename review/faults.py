@@ -42,10 +42,10 @@ _ABSENT_FINDINGS = (
 #: A fault counts as found if the reviewer corrected one of these fields.
 _AFFECTED_FIELDS: dict[PlantedFault, tuple[str, ...]] = {
     PlantedFault.KEY_SWAPPED: ("answer",),
-    PlantedFault.SECOND_RIGHT: ("options", "also_right"),
-    PlantedFault.PRIOR_WORDS: ("stem", "explanation"),
+    PlantedFault.SECOND_CORRECT_OPTION: ("options", "also_right"),
+    PlantedFault.PRIOR_COMPARISON: ("stem", "explanation"),
     PlantedFault.WRONG_SIDE: ("stem", "explanation", "answer", "options"),
-    PlantedFault.NOT_THERE: ("explanation",),
+    PlantedFault.ABSENT_FINDING: ("explanation",),
 }
 
 
@@ -53,7 +53,7 @@ class FaultDetection(StrEnum):
     """Whether a reviewer found a planted fault."""
 
     FOUND = "found"
-    OTHERWISE = "not accepted, for another reason"
+    OTHER_REASON = "not accepted, for another reason"
     MISSED = "missed"
 
 
@@ -81,20 +81,20 @@ def classify_detection(fault: PlantedFault, verdict: Verdict) -> FaultDetection:
         return FaultDetection.FOUND
     if verdict.decision is Decision.ACCEPT and not verdict.opinion.errors:
         return FaultDetection.MISSED
-    return FaultDetection.OTHERWISE
+    return FaultDetection.OTHER_REASON
 
 
 # ---------------------------------------------------------------------------------------------- kind by kind
-def _swap_key(question: Question, number: int, _other_texts: str) -> Question | None:
+def _swap_key(question: Question, draw_number: int, _other_texts: str) -> Question | None:
     if question.format is AnswerFormat.CLOSED:
         return replace(question, answer="no" if question.answer == "yes" else "yes")
     if question.format is not AnswerFormat.SINGLE or question.also_right:
         return None
     wrong = [index for index in range(len(question.options)) if (index,) != question.answer]
-    return replace(question, answer=(wrong[number % len(wrong)],))
+    return replace(question, answer=(wrong[draw_number % len(wrong)],))
 
 
-def _add_second_right_option(question: Question, number: int, _other_texts: str) -> Question | None:
+def _add_second_right_option(question: Question, draw_number: int, _other_texts: str) -> Question | None:
     if question.format is not AnswerFormat.SINGLE or question.also_right or isinstance(question.answer, str):
         return None
     right_index = question.answer[0]
@@ -103,7 +103,7 @@ def _add_second_right_option(question: Question, number: int, _other_texts: str)
         return None
     wrong = [index for index in range(len(question.options)) if index != right_index]
     options = list(question.options)
-    options[wrong[number % len(wrong)]] = synonym
+    options[wrong[draw_number % len(wrong)]] = synonym
     return replace(question, options=tuple(options))
 
 
@@ -144,23 +144,23 @@ def _swap_sides(question: Question, _draw_number: int, _other_texts: str) -> Que
     return replace(question, **values)  # type: ignore[arg-type]  # fields of a question by their names
 
 
-def _add_absent_finding(question: Question, number: int, other_texts: str) -> Question | None:
+def _add_absent_finding(question: Question, draw_number: int, other_texts: str) -> Question | None:
     if not other_texts.strip():
         return None  # without a report it is unknown which findings are absent
     known_text = f"{other_texts} {question.stem} {question.explanation} {' '.join(question.options)}".lower()
     absent = [text for text, signs in _ABSENT_FINDINGS if not any(sign in known_text for sign in signs)]
     if not absent:
         return None
-    sentence = f"There is also {absent[number % len(absent)]}."
+    sentence = f"There is also {absent[draw_number % len(absent)]}."
     return replace(question, explanation=f"{question.explanation.strip()} {sentence}".strip())
 
 
 _PLANTERS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] = {
     PlantedFault.KEY_SWAPPED: _swap_key,
-    PlantedFault.SECOND_RIGHT: _add_second_right_option,
-    PlantedFault.PRIOR_WORDS: _add_prior_comparison,
+    PlantedFault.SECOND_CORRECT_OPTION: _add_second_right_option,
+    PlantedFault.PRIOR_COMPARISON: _add_prior_comparison,
     PlantedFault.WRONG_SIDE: _swap_sides,
-    PlantedFault.NOT_THERE: _add_absent_finding,
+    PlantedFault.ABSENT_FINDING: _add_absent_finding,
 }
 
 
@@ -178,8 +178,8 @@ def _replace_with_synonym(text: str) -> str | None:
 def _swap_left_right(text: str) -> str:
     opposite = {"left": "right", "right": "left"}
 
-    def swap_match(found: re.Match[str]) -> str:
-        swapped = opposite[found[0].lower()]
-        return swapped.capitalize() if found[0][0].isupper() else swapped
+    def swap_match(match: re.Match[str]) -> str:
+        swapped = opposite[match[0].lower()]
+        return swapped.capitalize() if match[0][0].isupper() else swapped
 
     return _SIDE_PATTERN.sub(swap_match, text)

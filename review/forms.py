@@ -38,7 +38,7 @@ def normalize_key(question: Question) -> frozenset[object]:
 
 def count_choices(question: Question) -> int:
     """The number of possible answers to a question; 0 for free text and for several options together."""
-    return 0 if question.format.takes_several else len(question.format.words or question.options)
+    return 0 if question.format.allows_multiple else len(question.format.fixed_answers or question.options)
 
 
 def compute_box_overlap(

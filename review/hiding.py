@@ -19,9 +19,9 @@ class QueueGaps:
     """
 
     def __init__(self, queue: Sequence[QueuedQuestion]) -> None:
-        self._on_exam: dict[int, list[int]] = defaultdict(list)
+        self._gaps_by_exam: dict[int, list[int]] = defaultdict(list)
         self._free: set[int] = set()
-        self._apart: list[int] = []  # gaps between two exams, sorted: a queue may have 100,000
+        self._between_exams: list[int] = []  # gaps between two exams, sorted: a queue may have 100,000
         self._exams = {question.exam_number for question in queue}
         open_indices = [index for index, question in enumerate(queue) if question.state is AssignmentState.OPEN]
         for index in range(open_indices[0], open_indices[-1]) if open_indices else ():
@@ -30,11 +30,11 @@ class QueueGaps:
             this_exam, next_exam = queue[index].exam_number, queue[index + 1].exam_number
             self._free.add(index)
             for exam in {this_exam, next_exam}:
-                self._on_exam[exam].append(index)
+                self._gaps_by_exam[exam].append(index)
             if this_exam != next_exam:
-                self._apart.append(index)
+                self._between_exams.append(index)
 
-    def take(self, *, exam_number: int, behind: int, pick: int) -> int | None:
+    def take_gap(self, *, exam_number: int, min_index: int, random_number: int) -> int | None:
         """Take a gap.
 
         Args:
@@ -45,30 +45,30 @@ class QueueGaps:
         Returns:
             The index in the queue after which the question is placed; None without a free gap.
         """
-        same_exam_gaps = [gap for gap in self._on_exam.get(exam_number, ()) if gap in self._free and gap >= behind]
-        if behind == 0 and exam_number in self._exams:
-            gap = same_exam_gaps[pick % len(same_exam_gaps)] if same_exam_gaps else None
+        same_exam_gaps = [gap for gap in self._gaps_by_exam.get(exam_number, ()) if gap in self._free and gap >= min_index]
+        if min_index == 0 and exam_number in self._exams:
+            gap = same_exam_gaps[random_number % len(same_exam_gaps)] if same_exam_gaps else None
         else:
-            gap = self._apart_from(same_exam_gaps, behind, pick)
+            gap = self._find_gap_between_other_exams(same_exam_gaps, min_index, random_number)
         if gap is not None:
             self._free.discard(gap)
-            index = bisect_left(self._apart, gap)
-            if index < len(self._apart) and self._apart[index] == gap:
-                del self._apart[index]
+            index = bisect_left(self._between_exams, gap)
+            if index < len(self._between_exams) and self._between_exams[index] == gap:
+                del self._between_exams[index]
         return gap
 
-    def _apart_from(self, beside: Sequence[int], behind: int, pick: int) -> int | None:
+    def _find_gap_between_other_exams(self, same_exam_gaps: Sequence[int], min_index: int, random_number: int) -> int | None:
         """Find a gap between two other exams, at ``behind`` or later, without searching all gaps."""
-        first = bisect_left(self._apart, behind)
-        indices = [bisect_left(self._apart, other_gap) for other_gap in beside]
-        excluded = [index for index, gap in zip(indices, beside, strict=True) if self._apart[index : index + 1] == [gap]]
-        count = len(self._apart) - first - len(excluded)
+        first = bisect_left(self._between_exams, min_index)
+        indices = [bisect_left(self._between_exams, other_gap) for other_gap in same_exam_gaps]
+        excluded = [index for index, gap in zip(indices, same_exam_gaps, strict=True) if self._between_exams[index : index + 1] == [gap]]
+        count = len(self._between_exams) - first - len(excluded)
         if count <= 0:
             return None
-        chosen = first + pick % count
+        chosen = first + random_number % count
         for index in excluded:
             chosen += index <= chosen
-        return self._apart[chosen]
+        return self._between_exams[chosen]
 
 
 def compute_position_between(queue: Sequence[QueuedQuestion], index: int) -> int:
@@ -116,7 +116,7 @@ def choose_repeats_in_queue(
         if question.hidden or question.number in repeated or question.state is AssignmentState.SKIPPED:
             continue
         random_number = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.key}") % 2**32
-        gap = gaps.take(exam_number=question.exam_number, behind=index + plan.distance, pick=random_number)
+        gap = gaps.take_gap(exam_number=question.exam_number, min_index=index + plan.distance, random_number=random_number)
         if gap is not None:
             chosen.append((question, gap))
     return chosen

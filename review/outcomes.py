@@ -19,9 +19,9 @@ from review.estimates import KEY_ERROR_KINDS, Outcome
 class Judgements:
     """Latest verdicts and adjudications of batches; ``key_only``: batches that request the key only."""
 
-    standing: LatestVerdicts
-    settled: tuple[AdjudicationSummary, ...]
-    key_only: frozenset[int]
+    latest_verdicts: LatestVerdicts
+    adjudications: tuple[AdjudicationSummary, ...]
+    key_only_batches: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class _LatestJudgement:
     """A person's latest verdict on a question in any batch; ``full`` if it judges more than the key."""
 
     person_id: int
-    full: bool
+    judges_more_than_key: bool
     decision: Decision
     errors: frozenset[ErrorKind]
     key_error: bool
@@ -48,9 +48,9 @@ def resolve_outcomes(
     Returns:
         One outcome per question, by question number.
     """
-    latest = judgements.standing
-    rows = latest.latest_of_people(np.isin(latest.batches, list(batches)))
-    adjudication_by_question = {adjudication.question_number: adjudication for adjudication in judgements.settled if adjudication.batch_id in batches}
+    latest = judgements.latest_verdicts
+    rows = latest.find_latest_rows(np.isin(latest.batches, list(batches)))
+    adjudication_by_question = {adjudication.question_number: adjudication for adjudication in judgements.adjudications if adjudication.batch_id in batches}
     questions = latest.questions[rows]
     exams = latest.exams[rows]
     starts = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
@@ -61,7 +61,7 @@ def resolve_outcomes(
         if number not in cell_of:
             continue
         judgements_of_question = latest_judgements[start:end]
-        full_judgements = [judgement for judgement in judgements_of_question if judgement.full]
+        full_judgements = [judgement for judgement in judgements_of_question if judgement.judges_more_than_key]
         adjudication = adjudication_by_question.get(number)
         decision, errors, key_error = _resolve_outcome(full_judgements or judgements_of_question, adjudication)
         if adjudication is None and 0 < len(full_judgements) < len(judgements_of_question):
@@ -83,8 +83,8 @@ def resolve_outcomes(
 
 def _build_judgements(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudgement]:
     """The verdicts of these rows; equal verdicts share one object."""
-    latest = judgements.standing
-    is_full_column = ~np.isin(latest.batches[rows], list(judgements.key_only))
+    latest = judgements.latest_verdicts
+    is_full_column = ~np.isin(latest.batches[rows], list(judgements.key_only_batches))
     cache: dict[tuple[int, bool, int, int, bool], _LatestJudgement] = {}
     latest_judgements = []
     for columns in zip(

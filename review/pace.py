@@ -23,7 +23,7 @@ _MAX_WAIT = timedelta(days=3650)
 class ExpectedFinish:
     """The expected end; ``at`` is None if it can't be computed, and ``note`` gives the reason."""
 
-    at: datetime | None
+    expected_at: datetime | None
     note: str = ""
 
 
@@ -36,15 +36,15 @@ def estimate_finish(verdict_times: Sequence[datetime], *, left: int, now: dateti
         now: the end of the time that the pace is computed over, so a pause slows it down.
     """
     if left == 0:
-        return ExpectedFinish(at=None, note="nothing left")
+        return ExpectedFinish(expected_at=None, note="nothing left")
     latest = sorted(verdict_times)[-WINDOW:]
     if len(latest) < MIN_VERDICTS:
-        return ExpectedFinish(at=None, note="not enough verdicts yet")
+        return ExpectedFinish(expected_at=None, note="not enough verdicts yet")
     # The window starts at its first verdict, so only the others count as judged in it.
     elapsed = now - latest[0]
     if elapsed <= timedelta(0):
-        return ExpectedFinish(at=None, note="not enough verdicts yet")
+        return ExpectedFinish(expected_at=None, note="not enough verdicts yet")
     remaining = elapsed / (len(latest) - 1) * left
     if remaining > _MAX_WAIT:
-        return ExpectedFinish(at=None, note="more than ten years at this pace")
-    return ExpectedFinish(at=now + remaining)
+        return ExpectedFinish(expected_at=None, note="more than ten years at this pace")
+    return ExpectedFinish(expected_at=now + remaining)

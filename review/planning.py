@@ -21,22 +21,22 @@ class SampleSizePlan:
     """The number of questions to judge, by name of the cell, for a half-width below ``goal``."""
 
     name: str
-    goal: float
-    now: float | None
-    more: tuple[tuple[str, int], ...]
+    target_half_width: float
+    current_half_width: float | None
+    additional: tuple[tuple[str, int], ...]
 
     @property
-    def sentence(self) -> str:
+    def description(self) -> str:
         """The plan as a sentence for the user."""
-        points = f"± {100 * self.goal:g} points"
-        if self.now is None:
+        points = f"± {100 * self.target_half_width:g} points"
+        if self.current_half_width is None:
             return f"Judge some of every stratum first: the interval of “{self.name}” is not defined yet."
-        if not self.more:
-            return f"The interval of “{self.name}” is within {points} already (± {100 * self.now:.1f})."
-        strata_text = " and ".join(f"{count:,} more of {name}" for name, count in self.more)
+        if not self.additional:
+            return f"The interval of “{self.name}” is within {points} already (± {100 * self.current_half_width:.1f})."
+        strata_text = " and ".join(f"{count:,} more of {name}" for name, count in self.additional)
         return (
             f"Review {strata_text} to bring the interval of “{self.name}” under {points} "
-            f"(it is ± {100 * self.now:.1f})."
+            f"(it is ± {100 * self.current_half_width:.1f})."
         )
 
 
@@ -54,9 +54,9 @@ def plan_sample_size(estimate: Estimate, sample: Sample, *, target_half_width: f
     """
     half_width = estimate.half_width
     if half_width is None:
-        return SampleSizePlan(name=estimate.name, goal=target_half_width, now=None, more=())
+        return SampleSizePlan(name=estimate.name, target_half_width=target_half_width, current_half_width=None, additional=())
     if half_width <= target_half_width:
-        return SampleSizePlan(name=estimate.name, goal=target_half_width, now=half_width, more=())
+        return SampleSizePlan(name=estimate.name, target_half_width=target_half_width, current_half_width=half_width, additional=())
     cells = _select_judged_cells(estimate, sample)
     correction = half_width / max(1e-12, _predict_half_width(cells))
     target = target_half_width / correction
@@ -69,7 +69,7 @@ def plan_sample_size(estimate: Estimate, sample: Sample, *, target_half_width: f
     by_name: Counter[str] = Counter()
     for key, more in best.items():
         by_name[sample.names[key]] += more
-    return SampleSizePlan(name=estimate.name, goal=target_half_width, now=half_width, more=tuple(sorted(by_name.items(), key=_sort_key)))
+    return SampleSizePlan(name=estimate.name, target_half_width=target_half_width, current_half_width=half_width, additional=tuple(sorted(by_name.items(), key=_sort_key)))
 
 
 def _select_judged_cells(estimate: Estimate, sample: Sample) -> _Cells:

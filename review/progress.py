@@ -54,7 +54,7 @@ class TierTable:
 
     tiers: tuple[Difficulty, ...]
     counts: tuple[tuple[int, ...], ...]
-    without: int
+    missing_tier: int
     linear: Kappa
     quadratic: Kappa
     note: str
@@ -70,7 +70,7 @@ class Progress:
     """The progress of a batch; ``reviewed`` and ``skipped`` count questions, each once."""
 
     batch: Batch
-    whole: ProgressLine
+    batch_line: ProgressLine
     tiers: tuple[ProgressLine, ...]
     tasks: tuple[ProgressLine, ...]
     reviewers: tuple[ProgressLine, ...]
@@ -84,7 +84,7 @@ class Progress:
     notes: tuple[str, ...]
 
     @property
-    def sheet(self) -> tuple[str, ...]:
+    def summary_lines(self) -> tuple[str, ...]:
         """The summary "Of 120 reviewed: …" as in a paper, the most frequent kind of error first."""
         if not self.reviewed:
             return ("Of 0 reviewed: no share is defined yet.",)

@@ -122,7 +122,7 @@ def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> Non
     if verdict.opinion.correction.boxes is None:
         return
     for number, labelled_box in enumerate(corrected_question.boxes, start=1):
-        radiograph = exam.radiograph(labelled_box.radiograph)
+        radiograph = exam.find_radiograph(labelled_box.radiograph)
         if radiograph.rows is None or radiograph.columns is None:
             continue  # the image was not imported, so its size is unknown
         if not labelled_box.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
@@ -147,7 +147,7 @@ def describe_stale_verdict(submitted: Verdict, saved: Verdict | None) -> str:
     )
 
 
-def own_answer_text(own_answer: OwnAnswer, *, options: tuple[str, ...]) -> str:
+def format_own_answer(own_answer: OwnAnswer, *, options: tuple[str, ...]) -> str:
     """An own answer as text for the user."""
     answer = "cannot determine" if own_answer.answer is None else format_answer(own_answer.answer, options)
     return f"{answer}, confidence {own_answer.confidence}"

@@ -28,7 +28,7 @@ def extend_rule(
             if where_found
             else "Name the share of the questions that get a second reviewer, such as 0.2."
         )
-    way = SecondOpinionScope.WHERE_FOUND if where_found else SecondOpinionScope.SHARE
+    way = SecondOpinionScope.SHARE_AND_ERRORS if where_found else SecondOpinionScope.RANDOM_SHARE
     if before is None:
         return SecondOpinions(way=way, share=share or 0.0, seed=seed or 0)
     rule = SecondOpinions(
@@ -46,7 +46,7 @@ def extend_rule(
             f"The random share of this batch is {before.share:g} already; it can grow, not shrink to "
             f"{rule.share:g}."
         )
-    if before.way is SecondOpinionScope.WHERE_FOUND and rule.way is not SecondOpinionScope.WHERE_FOUND:
+    if before.way is SecondOpinionScope.SHARE_AND_ERRORS and rule.way is not SecondOpinionScope.SHARE_AND_ERRORS:
         raise Refused(
             "Second opinions of this batch are sought where something was found too. That can't be taken "
             "back: it is why only the random share counts for agreement."
@@ -59,6 +59,6 @@ def describe_rule(rule: SecondOpinions | None) -> str:
     if rule is None:
         return "Further reviewers were not sought by what the first found: all shared questions count."
     share = f"a random share of {100 * rule.share:g} % of the batch (seed {rule.seed})"
-    if rule.way is SecondOpinionScope.SHARE:
+    if rule.way is SecondOpinionScope.RANDOM_SHARE:
         return f"Second opinions were sought of {share}, drawn whatever was found."
     return f"Second opinions were sought of {share}, and where the first found something."

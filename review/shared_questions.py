@@ -35,13 +35,13 @@ class SharedQuestionMatrix:
     shared: Sequence[SharedQuestion]
     exams: NDArray[np.int64]
     people: tuple[int, ...]
-    at: NDArray[np.int64]
+    verdict_index: NDArray[np.int64]
     codes: Mapping[str, NDArray[np.int64]]
     key_changed: NDArray[np.int64]
-    forms: Sequence[Question | None]
+    corrected_questions: Sequence[Question | None]
 
     @classmethod
-    def of(cls, shared: Sequence[SharedQuestion]) -> SharedQuestionMatrix:
+    def from_questions(cls, shared: Sequence[SharedQuestion]) -> SharedQuestionMatrix:
         """Convert shared questions."""
         verdicts = [verdict for question in shared for verdict in question.verdicts]
         people = sorted({verdict.person_id for verdict in verdicts})

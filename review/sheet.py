@@ -61,8 +61,8 @@ class ReviewSheet:
     report_open: bool
     report: str | None
     fixed_alignment: int | None
-    look: ViewingTimes
-    place: ReviewerProgress
+    viewing_times: ViewingTimes
+    progress: ReviewerProgress
     previous: int | None
     next: int | None
     upcoming_images: tuple[tuple[int, str], ...]
@@ -76,7 +76,7 @@ class BatchListItem:
     """
 
     batch: Batch
-    place: ReviewerProgress
+    progress: ReviewerProgress
     seconds_median: float | None
 
 

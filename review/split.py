@@ -16,7 +16,7 @@ class UnderassignedQuestion:
     question_number: int
     exam_number: int
     position: int
-    need: int
+    missing_reviewers: int
     holders: frozenset[int] = frozenset()
 
 
@@ -24,8 +24,8 @@ class UnderassignedQuestion:
 class Distribution:
     """The questions of each person id, by position; ``short`` are questions with too few people."""
 
-    given: dict[int, tuple[UnderassignedQuestion, ...]]
-    short: tuple[UnderassignedQuestion, ...]
+    by_person: dict[int, tuple[UnderassignedQuestion, ...]]
+    unplaced: tuple[UnderassignedQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class CurrentAssignments:
     """All assignments of a batch: ``states[question][person]``, and the reviewers of each exam."""
 
     states: dict[int, dict[int, AssignmentState]]
-    on_exam: dict[int, frozenset[int]]
+    reviewers_by_exam: dict[int, frozenset[int]]
 
 
 def distribute_questions(
@@ -59,21 +59,21 @@ def distribute_questions(
         already_on_exam = exam_reviewers.get(first.exam_number, frozenset())
         candidates = [person for person in people if person not in first.holders]
         candidates.sort(key=lambda person: (person not in already_on_exam, load[person], order[person]))
-        chosen = candidates[: first.need]
-        if len(chosen) < first.need:
+        chosen = candidates[: first.missing_reviewers]
+        if len(chosen) < first.missing_reviewers:
             unplaced.extend(group)
         for person in chosen:
             by_person[person].extend(group)
             load[person] += len(group)
     return Distribution(
-        given={person: tuple(sorted(group, key=_position_key)) for person, group in by_person.items()},
-        short=tuple(sorted(unplaced, key=_position_key)),
+        by_person={person: tuple(sorted(group, key=_position_key)) for person, group in by_person.items()},
+        unplaced=tuple(sorted(unplaced, key=_position_key)),
     )
 
 
 def list_numbers_by_name(distribution: Distribution, people: Sequence[Person]) -> dict[str, list[int]]:
     """The question numbers that each person was assigned, by sign-in name."""
-    return {person.name: sorted(question.question_number for question in distribution.given[person.id]) for person in people}
+    return {person.name: sorted(question.question_number for question in distribution.by_person[person.id]) for person in people}
 
 
 def list_current_holders(states: dict[int, AssignmentState]) -> frozenset[int]:
@@ -95,7 +95,7 @@ def _group_by_exam(questions: Iterable[UnderassignedQuestion]) -> list[list[Unde
     """Groups of questions of one exam with the same need and holders, the largest first, then by position."""
     groups: dict[tuple[int, int, frozenset[int]], list[UnderassignedQuestion]] = {}
     for question in sorted(questions, key=_position_key):
-        groups.setdefault((question.exam_number, question.need, question.holders), []).append(question)
+        groups.setdefault((question.exam_number, question.missing_reviewers, question.holders), []).append(question)
     return sorted(groups.values(), key=lambda group: (-len(group), group[0].position))
 
 

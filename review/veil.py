@@ -20,27 +20,27 @@ class IdMask:
 
     secret: int | None
 
-    def shown(self, number: int) -> int:
+    def mask(self, number: int) -> int:
         """The masked number of a question."""
         if self.secret is None:
             return number
         left, right = (number - 1) >> _HALF_BITS, (number - 1) & _MASK
         for round_number in range(_ROUNDS):
-            left, right = right, left ^ self._mixed(right, round_number)
+            left, right = right, left ^ self._mix(right, round_number)
         return ((left << _HALF_BITS) | right) + 1
 
-    def meant(self, shown: int) -> int:
+    def unmask(self, masked: int) -> int:
         """The question number of a masked number; 0, which no question has, for an invalid one."""
         if self.secret is None:
-            return shown
-        if not 1 <= shown <= 1 << (2 * _HALF_BITS):
+            return masked
+        if not 1 <= masked <= 1 << (2 * _HALF_BITS):
             return 0
-        left, right = (shown - 1) >> _HALF_BITS, (shown - 1) & _MASK
+        left, right = (masked - 1) >> _HALF_BITS, (masked - 1) & _MASK
         for round_number in reversed(range(_ROUNDS)):
-            left, right = right ^ self._mixed(left, round_number), left
+            left, right = right ^ self._mix(left, round_number), left
         return ((left << _HALF_BITS) | right) + 1
 
-    def _mixed(self, half: int, at: int) -> int:
+    def _mix(self, half: int, round_number: int) -> int:
         key = (self.secret or 0).to_bytes(8, "big")
-        digest = hashlib.blake2b(half.to_bytes(3, "big") + bytes([at]), key=key, digest_size=4).digest()
+        digest = hashlib.blake2b(half.to_bytes(3, "big") + bytes([round_number]), key=key, digest_size=4).digest()
         return int.from_bytes(digest, "big") & _MASK

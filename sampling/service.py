@@ -34,7 +34,7 @@ class DrawPreview:
     notes: tuple[str, ...]
     size: int
     n: int
-    already: int
+    already_drawn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ class _DrawFrame:
     batch: Batch | None
     after: int
     through: int
-    draws: int
-    already: int
+    draw_count: int
+    already_drawn: int
 
 
 def list_drawable_datasets(db: Session, *, by: Person) -> dict[str, int]:
@@ -136,7 +136,7 @@ def draw_batch(
         db,
         batch_id=batch.id,
         draw=draws.Draw(
-            number=draw_frame.draws + 1,
+            number=draw_frame.draw_count + 1,
             frame_after=draw_frame.after,
             frame_through=draw_frame.through,
             frame_size=draw_preview.size,
@@ -152,7 +152,7 @@ def draw_batch(
         "name": name,
         "dataset": draw_frame.dataset_id,
         "plan": batches.plan_to_plain(plan),
-        "draw": draw_frame.draws + 1,
+        "draw": draw_frame.draw_count + 1,
         "frame_after": draw_frame.after,
         "frame_through": draw_frame.through,
         "questions": draw_preview.n,
@@ -202,8 +202,8 @@ def _load_draw_frame(
         batch=batch,
         after=earlier_draws[-1].frame_through if earlier_draws else 0,
         through=frames.load_last_question_number(db, dataset_id=dataset_id),
-        draws=len(earlier_draws),
-        already=sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata),
+        draw_count=len(earlier_draws),
+        already_drawn=sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata),
     )
 
 
@@ -214,7 +214,7 @@ def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: Sampl
         )
     if batches.plan_to_plain(batch.plan) != batches.plan_to_plain(plan):
         raise Refused(
-            f"The batch {batch.name!r} was drawn by another plan ({describe(batch.plan)}). Draw again by "
+            f"The batch {batch.name!r} was drawn by another plan ({describe_plan(batch.plan)}). Draw again by "
             "that plan to add the questions that came since, or choose another name."
         )
     if batch.state is BatchState.CLOSED:
@@ -225,8 +225,8 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
     counts = frames.count_frame(
         db, dataset_id=draw_frame.dataset_id, after=draw_frame.after, through=draw_frame.through, stratify_by=plan.strata
     )
-    strata = allocate(counts, plan=plan, already_drawn=draw_frame.already)
-    notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already)
+    strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
+    notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
     rejected = applying.count_rejected(db, dataset_id=draw_frame.dataset_id)
     if rejected:
         notes = (
@@ -238,7 +238,7 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
         notes=notes,
         size=sum(stratum.size for stratum in strata),
         n=sum(stratum.drawn for stratum in strata),
-        already=draw_frame.already,
+        already_drawn=draw_frame.already_drawn,
     )
 
 
@@ -285,7 +285,7 @@ def _select_questions(
         )
 
 
-def describe(plan: SamplingPlan) -> str:
+def describe_plan(plan: SamplingPlan) -> str:
     """One line about a plan for the user: "100 of every 1,000, seed 7, strata task"."""
     amount = f"{plan.n:,} in all" if plan.n is not None else f"{plan.per_1000} of every 1,000"
     other_shares = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}

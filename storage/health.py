@@ -26,8 +26,8 @@ class HealthCheck:
     """The result of one check; ``said`` is for the server's administrator and must not be public."""
 
     name: str
-    good: bool
-    said: str
+    passed: bool
+    detail: str
 
 
 def run_health_checks(workspace: Workspace) -> list[HealthCheck]:
@@ -38,11 +38,11 @@ def run_health_checks(workspace: Workspace) -> list[HealthCheck]:
 def run_health_check(workspace: Workspace, name: str) -> HealthCheck:
     """Run one check. It may take as long as the timeout of the service that it checks."""
     try:
-        return HealthCheck(name=name, good=True, said=CHECKS[name](workspace))
+        return HealthCheck(name=name, passed=True, detail=CHECKS[name](workspace))
     except DomainError as error:
-        return HealthCheck(name=name, good=False, said=str(error))
+        return HealthCheck(name=name, passed=False, detail=str(error))
     except (SQLAlchemyError, OSError) as error:
-        return HealthCheck(name=name, good=False, said=f"{type(error).__name__}: {error}")
+        return HealthCheck(name=name, passed=False, detail=f"{type(error).__name__}: {error}")
 
 
 class _CheckFailed(DomainError):

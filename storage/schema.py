@@ -35,7 +35,7 @@ def alembic_config(target: Engine | Connection) -> Config:
     return config
 
 
-def upgrade(on: Engine | Connection, revision: str = "head") -> None:
+def upgrade(target: Engine | Connection, revision: str = "head") -> None:
     """Upgrade the database to that revision, if it is at an older one.
 
     On an engine the upgrade is a transaction of its own, and concurrent upgrades wait for it. On a connection
@@ -48,7 +48,7 @@ def upgrade(on: Engine | Connection, revision: str = "head") -> None:
     from alembic.util import CommandError  # noqa: PLC0415 - see above
 
     try:
-        command.upgrade(alembic_config(on), revision)
+        command.upgrade(alembic_config(target), revision)
     except CommandError as error:
         raise Refused(
             "The workspace was made by a newer version of Overread. Use that one, or restore a backup that "
@@ -56,11 +56,11 @@ def upgrade(on: Engine | Connection, revision: str = "head") -> None:
         ) from error
 
 
-def downgrade(on: Engine | Connection, revision: str) -> None:
+def downgrade(target: Engine | Connection, revision: str) -> None:
     """Downgrade the database to that revision ("base" is an empty database)."""
     from alembic import command  # noqa: PLC0415 - see above
 
-    command.downgrade(alembic_config(on), revision)
+    command.downgrade(alembic_config(target), revision)
 
 
 def prepare_workspace() -> None:

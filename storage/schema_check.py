@@ -78,7 +78,7 @@ class SchemaDifference:
     actual: str | None
 
     @property
-    def rows_are_whole(self) -> bool:
+    def rows_are_complete(self) -> bool:
         """Whether a backup still has every row, so that backup and restore repair the difference."""
         return self.object.kind not in _HOLDS_ROWS or self.object.table.startswith(_SEARCH_INDEX)
 
@@ -127,7 +127,7 @@ def describe_differences(differences: Iterable[SchemaDifference]) -> str:
 
 def describe_remedy(differences: Iterable[SchemaDifference]) -> str:
     """Return what to do about the differences."""
-    if all(difference.rows_are_whole for difference in differences):
+    if all(difference.rows_are_complete for difference in differences):
         return (
             "No row is missing. Stop the app, write a backup (`cli.py backup FILE`) and restore it "
             "(`cli.py restore FILE --replace`): that makes the tables anew. Then check the audit trail "

@@ -13,8 +13,8 @@ from review.service import BatchOverview
 class NextStep:
     """A sentence on the present state, a sentence on the next step, and the page for it."""
 
-    stands: str
-    what: str
+    situation: str
+    instruction: str
     page: str
     label: str
 
@@ -28,39 +28,39 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
     """
     if not any(datasets.values()):
         return NextStep(
-            stands="There are no questions yet.",
-            what="Import a question file and its radiographs.",
+            situation="There are no questions yet.",
+            instruction="Import a question file and its radiographs.",
             page="pages/import_questions.py",
             label="Import questions",
         )
     if not batches:
         return NextStep(
-            stands=f"{sum(datasets.values()):,} questions are here; none has been drawn for review.",
-            what="Draw a batch: of every 1,000 questions 100, evenly over easy, medium and hard.",
+            situation=f"{sum(datasets.values()):,} questions are here; none has been drawn for review.",
+            instruction="Draw a batch: of every 1,000 questions 100, evenly over easy, medium and hard.",
             page="pages/sampling.py",
             label="Draw a batch",
         )
     open_batches = [overview for overview in batches if overview.batch.state is BatchState.OPEN]
-    unassigned_batch = next((overview for overview in open_batches if overview.asked < overview.questions), None)
+    unassigned_batch = next((overview for overview in open_batches if overview.requested < overview.questions), None)
     if unassigned_batch is not None:
-        number = unassigned_batch.questions - unassigned_batch.asked
+        number = unassigned_batch.questions - unassigned_batch.requested
         return NextStep(
-            stands=f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} not with a reviewer yet.",
-            what="Assign them to one or more reviewers.",
+            situation=f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} not with a reviewer yet.",
+            instruction="Assign them to one or more reviewers.",
             page="pages/assign.py",
             label="Assign questions",
         )
     questions_left = sum(overview.left for overview in open_batches)
     if questions_left:
         return NextStep(
-            stands=f"The reviewers have {questions_left:,} questions left.",
-            what="See how far they are, and when they will be done at this pace.",
+            situation=f"The reviewers have {questions_left:,} questions left.",
+            instruction="See how far they are, and when they will be done at this pace.",
             page="pages/progress.py",
             label="See progress",
         )
     return NextStep(
-        stands="Everything that was assigned has been judged.",
-        what="Make a release of the questions that the reviewers stand behind.",
+        situation="Everything that was assigned has been judged.",
+        instruction="Make a release of the questions that the reviewers stand behind.",
         page="pages/releases.py",
         label="Make a release",
     )

@@ -60,8 +60,8 @@ def get_selection(name: str) -> object | None:
     return st.session_state.get(f"{_SELECTION_PREFIX}-{name}")
 
 
-def set_selection(what: str, value: object) -> None:
-    st.session_state[f"{_SELECTION_PREFIX}-{what}"] = value
+def set_selection(name: str, value: object) -> None:
+    st.session_state[f"{_SELECTION_PREFIX}-{name}"] = value
 
 
 def get_widget_value(key: str) -> object | None:
@@ -69,7 +69,7 @@ def get_widget_value(key: str) -> object | None:
     return st.session_state.get(key)
 
 
-def form(name: str) -> str:
+def form_key(name: str) -> str:
     """Return the key of a form. It changes after :func:`clear_form`, so that the fields start empty."""
     return f"{name}-{st.session_state.get(f'{_FORM_PREFIX}-{name}', 0)}"
 
@@ -110,5 +110,5 @@ def get_browse_position(search: object) -> int:
     return stored[1] if stored is not None and stored[0] == search else 0
 
 
-def set_browse_position(search: object, number: int) -> None:
-    st.session_state[_BROWSE_POSITION_KEY] = (search, number)
+def set_browse_position(search: object, position: int) -> None:
+    st.session_state[_BROWSE_POSITION_KEY] = (search, position)

@@ -73,22 +73,22 @@ class Gate:
 
     def __init__(self, app: ASGIApp, *, provider: bool = False) -> None:
         self._app = app
-        self._open = OPEN_WITHOUT_SIGN_IN | OPEN_FOR_PROVIDER if provider else OPEN_WITHOUT_SIGN_IN
+        self._open_paths = OPEN_WITHOUT_SIGN_IN | OPEN_FOR_PROVIDER if provider else OPEN_WITHOUT_SIGN_IN
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"}:
             drop_unprefixed_cookies(scope)
         if scope["type"] == "http":
-            await self._http(scope, receive, send)
+            await self._handle_http(scope, receive, send)
         elif scope["type"] == "websocket":
-            await self._websocket(scope, receive, send)
+            await self._handle_websocket(scope, receive, send)
         else:  # lifespan: start and stop of the server
             await self._app(scope, receive, send)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         path = scope["path"]
-        if path in self._open:
+        if path in self._open_paths:
             await self._app(scope, receive, send)
             return
         token = find_sign_in_token(request.cookies)
@@ -115,7 +115,7 @@ class Gate:
             return
         await self._app(scope, receive, send)
 
-    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = find_sign_in_token(HTTPConnection(scope).cookies)
         try:
             person = await _load_person_with_retries(token)

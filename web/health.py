@@ -38,35 +38,35 @@ class _HealthCache:
     """The latest results of the checks. The checks run in parallel; each runs at most once at a time."""
 
     def __init__(self) -> None:
-        self._until, self._found = 0.0, list[HealthCheck]()
-        self._looks, self._checks = SingleFlight[list[HealthCheck]](), SingleFlight[HealthCheck]()
+        self._valid_until, self._results = 0.0, list[HealthCheck]()
+        self._rounds, self._checks = SingleFlight[list[HealthCheck]](), SingleFlight[HealthCheck]()
 
-    async def found(self) -> list[HealthCheck]:
+    async def load_results(self) -> list[HealthCheck]:
         """The result of each check, within the deadline."""
-        if time.monotonic() < self._until:
-            return self._found
-        return await self._looks.run("look", self._look)
+        if time.monotonic() < self._valid_until:
+            return self._results
+        return await self._rounds.run("look", self._run_checks)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Discard the results, so that the next request runs the checks again; for tests."""
-        self._until = 0.0
+        self._valid_until = 0.0
 
-    async def _look(self) -> list[HealthCheck]:
+    async def _run_checks(self) -> list[HealthCheck]:
         workspace = current_workspace()
-        self._found = await asyncio.gather(*(self._checked(workspace, name) for name in CHECKS))
-        self._until = time.monotonic() + _CACHE_SECONDS
-        for result in self._found:
-            if not result.good:
-                _LOG.warning("not ready: %s: %s", result.name, result.said)
-        return self._found
+        self._results = await asyncio.gather(*(self._run_check(workspace, name) for name in CHECKS))
+        self._valid_until = time.monotonic() + _CACHE_SECONDS
+        for result in self._results:
+            if not result.passed:
+                _LOG.warning("not ready: %s: %s", result.name, result.detail)
+        return self._results
 
-    async def _checked(self, workspace: Workspace, name: str) -> HealthCheck:
+    async def _run_check(self, workspace: Workspace, name: str) -> HealthCheck:
         """Run one check. If it exceeds the deadline, its thread goes on and the next run waits for it."""
         running = self._checks.run(name, partial(READINESS.run, run_health_check, workspace, name))
         try:
             return await asyncio.wait_for(running, _TIMEOUT)
         except TimeoutError:
-            return HealthCheck(name=name, good=False, said=f"no answer within {_TIMEOUT:.0f} seconds")
+            return HealthCheck(name=name, passed=False, detail=f"no answer within {_TIMEOUT:.0f} seconds")
 
 
 HEALTH_CACHE = _HealthCache()
@@ -80,8 +80,8 @@ async def report_alive(request: Request) -> Response:  # noqa: ARG001 - Starlett
 
 async def report_readiness(request: Request) -> Response:
     """200 "ready" or 503 "not ready"; an admin also gets the result of each check."""
-    results, may_see_checks = await asyncio.gather(HEALTH_CACHE.found(), _may_see_checks(request))
-    is_ready = all(check.good for check in results)
+    results, may_see_checks = await asyncio.gather(HEALTH_CACHE.load_results(), _may_see_checks(request))
+    is_ready = all(check.passed for check in results)
     status = 200 if is_ready else 503
     if may_see_checks:
         return json_response(

@@ -55,38 +55,38 @@ class RequestLimits:
             await _discard(receive, seconds=min(self._patience, _DISCARD_SECONDS))
             await _too_large_response(Request(scope), _describe_limit(max_bytes))(scope, receive, send)
             return
-        body = _TimedBody(receive, most=max_bytes, patience=self._patience, clock=self._clock)
+        body = _TimedBody(receive, max_bytes=max_bytes, patience=self._patience, clock=self._clock)
         await self._app(scope, body.receive, send)
 
 
 class _TimedBody:
     """A request's body, counted and timed as it arrives."""
 
-    def __init__(self, receive: Receive, *, most: int, patience: float, clock: Callable[[], float]) -> None:
+    def __init__(self, receive: Receive, *, max_bytes: int, patience: float, clock: Callable[[], float]) -> None:
         self._receive = receive
-        self._most = most
+        self._max_bytes = max_bytes
         self._patience = patience
         self._clock = clock
-        self._began: float | None = None
+        self._started_at: float | None = None
         self._length = 0
-        self._whole = False
+        self._is_complete = False
 
     async def receive(self) -> Message:
-        if self._whole:
+        if self._is_complete:
             return await self._receive()  # after the body, only the disconnect message follows
-        if self._began is None:
-            self._began = self._clock()
-        seconds_left = self._began + self._patience + self._length / MIN_BYTES_PER_SECOND - self._clock()
+        if self._started_at is None:
+            self._started_at = self._clock()
+        seconds_left = self._started_at + self._patience + self._length / MIN_BYTES_PER_SECOND - self._clock()
         try:
             message = await asyncio.wait_for(self._receive(), max(seconds_left, 0.001))
         except TimeoutError as error:
             raise HTTPException(408, "The request came too slowly.", {"Connection": "close"}) from error
         self._length += len(message.get("body", b""))
-        if self._length > self._most:
+        if self._length > self._max_bytes:
             if message.get("more_body", False):
                 await _discard(self._receive, seconds=min(self._patience, _DISCARD_SECONDS))
-            raise HTTPException(413, _describe_limit(self._most), {"Connection": "close"})
-        self._whole = not message.get("more_body", False)
+            raise HTTPException(413, _describe_limit(self._max_bytes), {"Connection": "close"})
+        self._is_complete = not message.get("more_body", False)
         return message
 
 

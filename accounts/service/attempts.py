@@ -33,7 +33,7 @@ class TooManyAttempts(Refused):
 class Attempt:
     """An attempt that may be made; ``counted_for`` are the counts to delete if the password is right."""
 
-    counted_for: tuple[str, ...]
+    counter_keys: tuple[str, ...]
 
 
 def begin_attempt(db: Session, *, name: str, address: str, token: str | None, now: datetime) -> Attempt:
@@ -62,12 +62,12 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
         counts[counter_key] = count + 1
     for counter_key, count in counts.items():
         wrong_passwords.set_count(db, counted_for=counter_key, count=count, now=now)
-    return Attempt(counted_for=tuple(counts))
+    return Attempt(counter_keys=tuple(counts))
 
 
 def clear_attempt(db: Session, *, attempt: Attempt) -> None:
     """Delete the counts of an attempt, because its password was right."""
-    wrong_passwords.delete_counts(db, counted_for=list(attempt.counted_for))
+    wrong_passwords.delete_counts(db, counted_for=list(attempt.counter_keys))
 
 
 def _find_limits(db: Session, *, name: str, address: str, token: str | None) -> dict[str, int]:

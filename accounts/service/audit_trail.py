@@ -125,7 +125,7 @@ def _find_fault(entry: AuditEntry, *, expected: int, previous: str) -> str | Non
         return f"{missing} missing before it"
     if entry.previous_hash != previous:
         return "it does not follow the entry before: that one was altered or replaced"
-    if entry.hash != entry.right_hash():
+    if entry.hash != entry.compute_hash():
         return "its content is not what was written: it was altered"
     return None
 

@@ -78,7 +78,7 @@ def change_roles(
     by: Person,
     name: str,
     roles: Iterable[Role],
-    instead_of: Iterable[Role] | None = None,
+    expected_roles: Iterable[Role] | None = None,
     now: datetime,
 ) -> Person:
     """Replace a person's roles; this takes effect with their next request. Locks the person and all admins.
@@ -104,10 +104,10 @@ def change_roles(
     new_roles = _check_roles(roles)
     if new_roles == person.roles:
         return person
-    if instead_of is not None and frozenset(instead_of) != person.roles:
+    if expected_roles is not None and frozenset(expected_roles) != person.roles:
         raise StaleRevision(
             f"Not saved: the roles of {person.display_name} were changed since this page showed them. They "
-            f"are {_join_roles(person.roles)} now; this page showed {_join_roles(instead_of)} and would save "
+            f"are {_join_roles(person.roles)} now; this page showed {_join_roles(expected_roles)} and would save "
             f"{_join_roles(new_roles)}. Look at them again, then save."
         )
     if Role.ADMIN not in new_roles:

@@ -32,7 +32,7 @@ class ValidSignIn:
     """A valid sign-in; ``seen_is_due``: :func:`update_last_seen` should be called."""
 
     person: Person
-    seen_is_due: bool
+    last_seen_is_stale: bool
 
 
 def authenticate(db: Session, *, name: str, password: str) -> Person:
@@ -129,7 +129,7 @@ def find_valid_sign_in(
     sign_in, person = match
     if person.disabled_at is not None or not is_valid(sign_in, now=now, idle_limit=idle_limit, max_duration=max_duration):
         return None
-    return ValidSignIn(person=person, seen_is_due=now - sign_in.last_seen_at >= LAST_SEEN_INTERVAL)
+    return ValidSignIn(person=person, last_seen_is_stale=now - sign_in.last_seen_at >= LAST_SEEN_INTERVAL)
 
 
 def is_valid(sign_in: sign_ins.SignIn, *, now: datetime, idle_limit: timedelta, max_duration: timedelta) -> bool:

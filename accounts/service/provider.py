@@ -34,7 +34,7 @@ def find_person_by_claims(
         NotSignedIn: there is no subject or no account for these claims, the account is disabled, or the
             claims give no role.
     """
-    trusted_claims = Claims.of(claims)
+    trusted_claims = Claims.from_token(claims)
     person = _find_account(db, trusted_claims, now)
     if person.disabled_at is not None:
         raise NotSignedIn(_ACCOUNT_DISABLED)
@@ -45,10 +45,10 @@ def _find_account(db: Session, claims: Claims, now: datetime) -> Person:
     person = people.find_person_by_subject(db, subject=claims.subject)
     if person is not None:
         return person
-    person = next(filter(None, (people.find_person(db, name=name) for name in claims.names)), None)
+    person = next(filter(None, (people.find_person(db, name=name) for name in claims.verified_emails)), None)
     if person is None or people.load_oidc_subject(db, person_id=person.id) is not None:
         raise NotSignedIn(
-            f"{claims.shown} has no account here. Ask an admin to add one with that e-mail address as name."
+            f"{claims.display_name} has no account here. Ask an admin to add one with that e-mail address as name."
         )
     people.set_oidc_subject(db, person_id=person.id, subject=claims.subject)
     record(
@@ -65,7 +65,7 @@ def _find_account(db: Session, claims: Claims, now: datetime) -> Person:
 def _update_roles(
     db: Session, person: Person, role_claim: RoleClaim, claims: Mapping[str, object], now: datetime
 ) -> Person:
-    roles = role_claim.roles_in(claims)
+    roles = role_claim.extract_roles(claims)
     if not roles:
         raise NotSignedIn(
             f"The sign-in provider gives {person.display_name} no role here (claim {role_claim.claim!r}). "

@@ -23,12 +23,12 @@ _PREFIX_LENGTH = 16
 class OwnSignIn:
     """A valid sign-in as shown to its owner; ``mark`` identifies it, ``here``: it is this browser's."""
 
-    mark: str
+    token_prefix: str
     browser: str
     way: str
     signed_in_at: datetime
     last_seen_at: datetime
-    here: bool
+    is_this_browser: bool
 
 
 def list_own_sign_ins(
@@ -44,12 +44,12 @@ def list_own_sign_ins(
     this_browser_hash = token_sha256(token) if token else ""
     return [
         OwnSignIn(
-            mark=sign_in.token_sha256[:_PREFIX_LENGTH],
+            token_prefix=sign_in.token_sha256[:_PREFIX_LENGTH],
             browser=sign_in.browser,
             way=sign_in.way,
             signed_in_at=sign_in.signed_in_at,
             last_seen_at=sign_in.last_seen_at,
-            here=sign_in.token_sha256 == this_browser_hash,
+            is_this_browser=sign_in.token_sha256 == this_browser_hash,
         )
         for sign_in in sign_ins.list_unrevoked_sign_ins(db, person_id=person.id)
         if is_valid(sign_in, now=now, idle_limit=idle_limit, max_duration=max_duration)

@@ -36,7 +36,7 @@ class BulkPreview:
 
     count: int
     examples: tuple[SearchResult, ...]
-    left_out: Mapping[str, int]
+    excluded: Mapping[str, int]
     numbers: tuple[int, ...]
 
 
@@ -49,9 +49,9 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
     """
     require(by, Action.DRAW_BATCH)
     state = load_index_state(db)
-    if state.behind:
+    if state.is_behind:
         raise Refused(
-            f"{state.newest - state.through:,} questions are not in the search index yet. Put them in first."
+            f"{state.newest - state.last_indexed:,} questions are not in the search index yet. Put them in first."
         )
     numbers = search_storage.find_matching_questions(db, **build_query_arguments(db, search), limit=MAX_QUESTIONS + 1)
     excluded = applying.load_exclusion_reasons(db, numbers=numbers)
@@ -59,7 +59,7 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
     return BulkPreview(
         count=len(affected),
         examples=tuple(load_search_results(db, numbers=affected[:_MAX_EXAMPLES])),
-        left_out=Counter(excluded.values()),
+        excluded=Counter(excluded.values()),
         numbers=affected,
     )
 
@@ -132,8 +132,8 @@ def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetim
     """
     require(by, Action.DRAW_BATCH)
     applied_rule = applying.load_rule(db, number=rule)
-    if applied_rule.back_at is not None:
-        raise Refused(f"Rule {rule} was taken back on {applied_rule.back_at:%Y-%m-%d %H:%M} UTC already.")
+    if applied_rule.reverted_at is not None:
+        raise Refused(f"Rule {rule} was taken back on {applied_rule.reverted_at:%Y-%m-%d %H:%M} UTC already.")
     checked = check_reason(reason)
     applying.revert_rule(db, rule=rule, reason=checked, by=by.id or None, now=now)
     if applied_rule.batch is not None:
@@ -142,7 +142,7 @@ def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetim
             save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=by.id or None, now=now)
     record(
         db, by=by, what="take rule back", subject=f"rule {rule}",
-        old={"what": applied_rule.what, "questions": applied_rule.questions, "batch": applied_rule.batch}, why=checked, now=now,
+        old={"what": applied_rule.action, "questions": applied_rule.questions, "batch": applied_rule.batch}, why=checked, now=now,
     )  # fmt: skip
     return applying.load_rule(db, number=rule)
 

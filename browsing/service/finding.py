@@ -45,8 +45,8 @@ class SearchPage:
     """A page of results; ``before`` and ``after``: whether there are more on either side."""
 
     questions: tuple[SearchResult, ...]
-    before: bool
-    after: bool
+    has_previous: bool
+    has_next: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +120,9 @@ def search_questions(
     has_more = len(numbers) > most
     if before is None:
         numbers = numbers[:most]
-        return SearchPage(questions=_load_found(db, numbers), before=after > 0, after=has_more)
+        return SearchPage(questions=_load_found(db, numbers), has_previous=after > 0, has_next=has_more)
     numbers = numbers[-most:]
-    return SearchPage(questions=_load_found(db, numbers), before=has_more, after=True)
+    return SearchPage(questions=_load_found(db, numbers), has_previous=has_more, has_next=True)
 
 
 def count_matches(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:

@@ -26,6 +26,6 @@ def index_questions(db: Session, *, limit: int = BLOCK_SIZE) -> bool:
         Whether there are more.
     """
     state = load_index_state(db)
-    if not state.behind:
+    if not state.is_behind:
         return False
-    return index_next_questions(db, after=state.through, limit=limit) < state.newest
+    return index_next_questions(db, after=state.last_indexed, limit=limit) < state.newest

@@ -44,8 +44,8 @@ def compute_dataset_statistics(
     questions, exams = statistics.count_questions(db, dataset_id=dataset_id)
     stems, explanations, texts_read = TextCounts(), TextCounts(), 0
     for block in statistics.iterate_texts(db, dataset_id=dataset_id):
-        stems.add(stem for stem, _ in block)
-        explanations.add(explanation for _, explanation in block)
+        stems.add_texts(stem for stem, _ in block)
+        explanations.add_texts(explanation for _, explanation in block)
         texts_read += len(block)
         report_progress(texts_read)
     kinds = statistics.count_kinds(db, dataset_id=dataset_id)

@@ -66,5 +66,5 @@ def load_history(db: Session, *, by: Person, question_number: int) -> History:
         exam_number=exam_id,
         exam=load_exam(db, exam_id=exam_id),
         report=load_report(db, exam_id=exam_id),
-        events=tuple(sorted(events, key=lambda event: (event.when, _EVENT_ORDER.index(event.what)))),
+        events=tuple(sorted(events, key=lambda event: (event.occurred_at, _EVENT_ORDER.index(event.kind)))),
     )

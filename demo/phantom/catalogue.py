@@ -120,11 +120,11 @@ class FindingSpec:
             raise ValueError(f"size_mm must be positive, not {self.size_mm}")
 
     @property
-    def placed_side(self) -> Side:
+    def resolved_side(self) -> Side:
         """The requested side, or the catalogue's default."""
         return self.side if self.side is not None else CATALOGUE[self.kind].sides[0]
 
     @property
-    def placed_zone(self) -> Zone:
+    def resolved_zone(self) -> Zone:
         """The requested zone, or the catalogue's default."""
         return self.zone if self.zone is not None else CATALOGUE[self.kind].zones[0]

@@ -43,13 +43,13 @@ class Ellipsoid:
         length: Field = 2 / a * np.sqrt(np.clip(b * b - np.float32(a) * c, 0, None))
         return length.astype(np.float32)
 
-    def extent(self, direction: Points) -> tuple[float, float]:
+    def extent_along(self, direction: Points) -> tuple[float, float]:
         """Lowest and highest coordinate of the ellipsoid along a unit vector."""
         middle = float(self.centre @ direction)
         reach = float(np.linalg.norm(self.axes.T @ direction))
         return middle - reach, middle + reach
 
-    def holds(self, points: Points) -> NDArray[np.bool_]:
+    def contains(self, points: Points) -> NDArray[np.bool_]:
         """Which of the points (n, 3) lie inside."""
         inside: NDArray[np.bool_] = (
             np.linalg.norm((points - self.centre) @ np.linalg.inv(self.axes).T, axis=-1) < 1

@@ -141,12 +141,12 @@ def _draw_pacemaker(cage: Cage, heart: Heart, random: np.random.Generator, stren
     """A case below the left clavicle; leads through the subclavian vein to right atrium and ventricle."""
     habitus = cage.habitus
     y, level = habitus.carina, habitus.apex + 0.30 * habitus.lung
-    front = float(cage.front(level)) + 22
+    front = float(cage.front_z(level)) + 22
     case = PulseGenerator(
         centre=np.array([0.71 * habitus.half_width + float(random.normal(0, 3)), level, front - 8]),
         half=np.array([24.0, 21.0, 4.0]),
     )
-    base = max(part.extent(np.array([0.0, 1.0, 0.0]))[1] for part in heart.parts)
+    base = max(part.extent_along(np.array([0.0, 1.0, 0.0]))[1] for part in heart.parts)
     exit_point = case.centre + np.array([-14.0, -19.0, 0.0])
     vein = np.array(
         [[52, level - 34, 28], [26, level - 30, 22], [2, habitus.apex + 52, 20], [-20, y - 14, 18]]

@@ -69,11 +69,11 @@ class PhantomExam:
     ctr: float
     thorax: tuple[float, float]
 
-    def image(self, view: View) -> PhantomImage:
+    def find_image(self, view: View) -> PhantomImage:
         """The radiograph of that view."""
         return next(image for image in self.images if image.view is view)
 
-    def region(self, name: str) -> PhantomRegion:
+    def find_region(self, name: str) -> PhantomRegion:
         """The region of that name.
 
         Raises:

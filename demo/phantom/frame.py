@@ -62,7 +62,7 @@ class Frame:
         """Width of the field in mm."""
         return self.columns * self.spacing
 
-    def step(self, wanted_mm: float) -> int:
+    def grid_step(self, wanted_mm: float) -> int:
         """Number of stored pixels per pixel of a coarser working grid of about ``wanted_mm``."""
         return max(1, round(wanted_mm / self.spacing))
 
@@ -94,7 +94,7 @@ class Frame:
         """Projected mm -> (x, y) of the stored matrix, origin at the outer corner of the first pixel."""
         return (u - self.origin + self.width / 2) / self.spacing, v / self.spacing
 
-    def enlarge(self, field: Field, step: int) -> Field:
+    def upsample(self, field: Field, step: int) -> Field:
         """Interpolate a working grid to the stored matrix (bicubic)."""
         if step == 1:
             return field[: self.rows, : self.columns]

@@ -26,8 +26,8 @@ class Heart:
 
     def extent(self, frame: Frame) -> tuple[float, float, float, float]:
         """u_min, v_min, u_max, v_max of the projected silhouette, mm."""
-        across = [part.extent(frame.across) for part in self.parts]
-        down = [part.extent(np.array([0.0, 1.0, 0.0])) for part in self.parts]
+        across = [part.extent_along(frame.across) for part in self.parts]
+        down = [part.extent_along(np.array([0.0, 1.0, 0.0])) for part in self.parts]
         return (
             min(a for a, _ in across),
             min(a for a, _ in down),
@@ -48,8 +48,8 @@ def draw_heart(habitus: Habitus) -> Heart:
         ((-4, -48, 8), (27, 42, 24), 0.0),  # root of the great vessels
     )
     unscaled = [ellipsoid(centre, semi, tilt) for centre, semi, tilt in shapes]
-    unscaled_width = max(p.extent(np.array([1.0, 0, 0]))[1] for p in unscaled) - min(
-        p.extent(np.array([1.0, 0, 0]))[0] for p in unscaled
+    unscaled_width = max(p.extent_along(np.array([1.0, 0, 0]))[1] for p in unscaled) - min(
+        p.extent_along(np.array([1.0, 0, 0]))[0] for p in unscaled
     )
     target = habitus.ctr * 2 * habitus.half_width
     stretch = target / unscaled_width
@@ -74,9 +74,9 @@ def draw_aorta(habitus: Habitus, cage: Cage) -> Tubes:
             [4, y - 27, 10],
             [20 + old, y - 19, -14],
             [25 + old, y - 6, -36],
-            [24 + old, y + 30, float(cage.spine(y + 30)) + 20],
-            [21 + 0.5 * old, y + 90, float(cage.spine(y + 90)) + 24],
-            [9, far, float(cage.spine(far)) + 26],
+            [24 + old, y + 30, float(cage.spine_z(y + 30)) + 20],
+            [21 + 0.5 * old, y + 90, float(cage.spine_z(y + 90)) + 24],
+            [9, far, float(cage.spine_z(far)) + 26],
         ]
     )
     return join_curves([sample_curve(knots, habitus.aorta, step=0.8, weight=1.15)])
@@ -85,7 +85,7 @@ def draw_aorta(habitus: Habitus, cage: Cage) -> Tubes:
 def mediastinum_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
     """Path length through the paraspinal tissue and the great vessels, as upright elliptical columns."""
     y = habitus.carina
-    spine = cage.spine(v)
+    spine = cage.spine_z(v)
     # half widths: wide at the thoracic inlet, narrow at the carina, small behind the heart
     heights = np.array(
         [-60, habitus.apex - 20, habitus.apex + 8, habitus.apex + 32, y - 25, y + 15, y + 75, y + 110]

@@ -23,8 +23,8 @@ class Nodule:
 
     def extent(self, frame: Frame) -> tuple[float, float, float, float]:
         """u_min, v_min, u_max, v_max in mm."""
-        across = [part.extent(frame.across) for part in self.body]
-        down = [part.extent(np.array([0.0, 1.0, 0.0])) for part in self.body]
+        across = [part.extent_along(frame.across) for part in self.body]
+        down = [part.extent_along(np.array([0.0, 1.0, 0.0])) for part in self.body]
         return (
             min(a for a, _ in across),
             min(a for a, _ in down),
@@ -101,7 +101,7 @@ def draw_nodule(
         if spec.size_mm is not None
         else (11 + 13 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
     )
-    centre = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 2 + 3)
+    centre = place_in_zone(cage, dome, heart, random, zone=spec.resolved_zone, margin=size / 2 + 3)
     radius = size / 2
     shapes = [ellipsoid(tuple(centre), (radius * 0.92, radius * 0.90, radius * 0.92))]
     for _ in range(3):
@@ -121,7 +121,7 @@ def draw_consolidation(
         if spec.size_mm is not None
         else (48 + 26 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
     )
-    centre = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 3.2)
+    centre = place_in_zone(cage, dome, heart, random, zone=spec.resolved_zone, margin=size / 3.2)
     semi = np.array([0.54, 0.46, 0.50]) * size
     root = hilum_point(cage.habitus, dome.side)
     inside = centre + random.normal(0, 0.34, (26, 3)) * semi

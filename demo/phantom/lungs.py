@@ -27,7 +27,7 @@ class LungPaths:
 
     cavity: Field
     lung: Field
-    free: Field
+    free_air: Field
     pleura: Field
 
 
@@ -62,7 +62,7 @@ def compute_lung_paths(scene: Scene, frame: Frame, step: int, mediastinum: Field
         free = np.clip(cavity - inner, 0, None)
         pleura = np.clip(inner - both_sides(scene.air, VISCERAL_PLEURA_MM), 0, None)
         lung = np.minimum(lung, inner)
-    return LungPaths(cavity=cavity, lung=lung, free=free, pleura=pleura)
+    return LungPaths(cavity=cavity, lung=lung, free_air=free, pleura=pleura)
 
 
 def side_cavity_path(scene: Scene, frame: Frame, dome: Dome, shell: Shell, *, step: int) -> Field:

@@ -26,13 +26,13 @@ COARSE_MM, FINE_MM = 0.68, 0.30  # pitch of the working grids: anatomy; lines an
 def project_scene(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
     """Presentation values of one radiograph, shape (rows, columns), 0..4095, high is bright."""
     random = part_rng(scene.habitus.seed, 20 if frame.view is View.PA else 21)
-    coarse, fine = frame.step(COARSE_MM), frame.step(FINE_MM)
+    coarse, fine = frame.grid_step(COARSE_MM), frame.grid_step(FINE_MM)
     mediastinum = mediastinum_path(scene, frame, coarse)
     paths = compute_lung_paths(scene, frame, coarse, mediastinum)
     anatomy, aerated = _soft_tissue_attenuation(scene, frame, coarse, paths, random)
     anatomy += _bone_attenuation(scene, frame, coarse)
     anatomy += _vessel_attenuation(scene, frame, coarse) * aerated
-    line = frame.enlarge(anatomy, coarse) + _device_attenuation(scene, frame, fine)
+    line = frame.upsample(anatomy, coarse) + _device_attenuation(scene, frame, fine)
     technique = _technique(scene, frame)
     detected = expose(line, frame.spacing, technique, random)
     # added after the scatter, because the lead letter lies on the detector
@@ -71,7 +71,7 @@ def _soft_tissue_attenuation(
     gas = project_tubes([draw_airways(habitus)], frame, step, classes=AIRWAY_CLASSES)
     for bubble in draw_bubbles(habitus):
         gas += soft_clip(bubble.chord(frame, u, v) * 0.8 - 2, 3)
-    soft = np.clip(body - lung - paths.free - np.clip(gas + bronchi, 0, body), 0, None)
+    soft = np.clip(body - lung - paths.free_air - np.clip(gas + bronchi, 0, body), 0, None)
     for nodule in scene.nodules:
         chord = nodule.body[0].chord(frame, u, v)
         for part in nodule.body[1:]:
@@ -143,7 +143,7 @@ def _device_attenuation(scene: Scene, frame: Frame, fine: int) -> Field:
     total = np.zeros((frame.rows, frame.columns), np.float32)
     tubes = [part for device in scene.devices for part in device.tubes]
     if tubes:
-        total += frame.enlarge(project_tubes(tubes, frame, fine, classes=DEVICE_CLASSES, blur=0.25), fine)
+        total += frame.upsample(project_tubes(tubes, frame, fine, classes=DEVICE_CLASSES, blur=0.25), fine)
     for device in scene.devices:
         if device.case is not None:
             u, v = frame.axes(1)

@@ -69,14 +69,14 @@ def _frontal_extents(scene: Scene, frame: Frame) -> dict[str, Extent]:
 def _lateral_extents(scene: Scene, frame: Frame) -> dict[str, Extent]:
     habitus, cage = scene.habitus, scene.cage
     heights = np.linspace(habitus.apex, habitus.right_dome_y + 30, 60)
-    front, back = -float(cage.front(heights).max()), -float(cage.back(heights).min())
+    front, back = -float(cage.front_z(heights).max()), -float(cage.back_z(heights).min())
     extents: dict[str, Extent] = {"bilateral lung": (front, habitus.apex, back, habitus.right_dome_y + 50)}
     for side in SIDES:
         dome = scene.domes[side]
         extents[f"{side} hemidiaphragm"] = (front, dome.top - 4, back, dome.top + 54)
     extents["cardiac silhouette"] = heart_extent(scene, frame)
     bottom = frame.rows * frame.spacing
-    middle = cage.spine(np.linspace(0, bottom, 60))
+    middle = cage.spine_z(np.linspace(0, bottom, 60))
     extents["spine"] = (-float(middle.max()) - 20, 0, -float(middle.min()) + 44, bottom)
     line = trachea_line(habitus)
     extents["trachea"] = (-float(line[:, 2].max()) - 10, 0, -float(line[:, 2].min()) + 10, habitus.carina + 6)

@@ -24,13 +24,13 @@ def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[
     fall = _DESCENT[number - 1] * habitus.lung * (share**1.55 + bend * np.sin(np.pi * share))
     rise = 0.030 * habitus.lung * np.sin(np.pi * np.clip(share * 2.6, 0, 1))
     y = start + fall - rise
-    half, back, front = cage.half_width(y) + 3.0, cage.back(y) - 3.0, cage.front(y) + 3.0
+    half, back, front = cage.half_width(y) + 3.0, cage.back_z(y) - 3.0, cage.front_z(y) + 3.0
     power = 2 / CAGE_POWER
     x = side * half * np.sin(angle) ** power
     z = (front + back) / 2 - (front - back) / 2 * np.sign(np.cos(angle)) * np.abs(np.cos(angle)) ** power
     # the neck of the rib runs forward to the vertebral body
     near = np.exp(-((share / 0.09) ** 2))
-    z = z * (1 - near) + near * (cage.spine(y) - 8)
+    z = z * (1 - near) + near * (cage.spine_z(y) - 8)
     x = x * (1 - near) + near * side * np.maximum(np.abs(x), 15)
     return np.stack([x, y, z], axis=1), share
 
@@ -61,7 +61,7 @@ def draw_sternum(cage: Cage) -> Tubes:
     for x in (-12.0, -4.0, 4.0, 12.0):
         y = np.linspace(top, bottom, 9)
         wide = np.array([1.5, 1.2, 0.7, 0.75, 0.9, 1.0, 1.0, 0.9, 0.5])
-        z = cage.front(y) + 7 + np.array([1.5, 1.0, -0.5, 0, 0, 0, 0, 0, 0])
+        z = cage.front_z(y) + 7 + np.array([1.5, 1.0, -0.5, 0, 0, 0, 0, 0, 0])
         parts.append(sample_curve(np.stack([x * wide, y, z], axis=1), 4.2, step=0.5, weight=0.9))
     return join_curves(parts, cortex=1.0, core=0.35)
 

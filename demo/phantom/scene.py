@@ -31,12 +31,12 @@ class PlacedFinding:
 
     spec: FindingSpec
     size_mm: float
-    part: Nodule | Consolidation | Device | None = None
+    scene_object: Nodule | Consolidation | Device | None = None
 
     @property
     def region(self) -> str:
         """GEMeX name of the region."""
-        return region_name(self.spec.placed_side, self.spec.placed_zone)
+        return region_name(self.spec.resolved_side, self.spec.resolved_zone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def to_box(frame: Frame, extent: Extent) -> Box:
         y_min=round(float(y0), 1),
         x_max=round(float(x1), 1),
         y_max=round(float(y1), 1),
-    ).clipped(rows=frame.rows, columns=frame.columns)
+    ).clip_to_matrix(rows=frame.rows, columns=frame.columns)
 
 
 def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: int) -> Scene:
@@ -83,7 +83,7 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
     pleural_line = 0.0
     for number, spec in enumerate(findings):
         random = part_rng(seed, 50 + number)
-        side = spec.placed_side
+        side = spec.resolved_side
         part: Nodule | Consolidation | Device | None = None
         if spec.kind is FindingKind.CARDIOMEGALY:
             size = 2 * habitus.half_width * habitus.ctr
@@ -100,8 +100,8 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
         else:
             part = draw_device(spec, cage, heart, random)
             size = part.length()
-        placed.append(PlacedFinding(spec=spec, size_mm=float(size), part=part))
-    parts = [finding.part for finding in placed]
+        placed.append(PlacedFinding(spec=spec, size_mm=float(size), scene_object=part))
+    parts = [finding.scene_object for finding in placed]
     return Scene(
         habitus=habitus,
         cage=cage,

@@ -27,7 +27,7 @@ def _frontal(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     top, wide, fat = habitus.apex, habitus.half_width, habitus.fat
     neck = 52.0 + 0.35 * fat
     wall = cage.half_width(np.maximum(v, top + 0.3 * habitus.lung)) + fat
-    depth = (cage.front(v) - cage.back(v)) / 2 + 22 + 0.45 * fat
+    depth = (cage.front_z(v) - cage.back_z(v)) / 2 + 22 + 0.45 * fat
     heights = np.array([-80, top - 52, top - 26, top - 6, top + 12, top + 34, top + 80, top + 120, top + 150])
     slope = np.array([neck, neck + 2, neck + 22, 0.80 * wide, 1.10 * wide, 1.33 * wide, 1.36 * wide, 0, 0])
     outline = np.interp(v, heights, np.where(slope > 0, slope, 1.0)).astype(np.float32)
@@ -70,7 +70,7 @@ def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> 
     for side in (-1, 1):
         y = habitus.apex + habitus.lung * 0.79 + random.normal(0, 4)
         x = side * (0.56 * habitus.half_width + random.normal(0, 3))
-        z = float(cage.front(y)) + 8
+        z = float(cage.front_z(y)) + 8
         shape = ellipsoid((x, y, z), (radius, radius * 0.92, radius * 0.62))
         chord = shape.chord(frame, u, v)
         # the chest wall already covers the inner half; the gland is thinner towards the top
@@ -87,8 +87,8 @@ def _lateral(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     shared = shared * shared * (3 - 2 * shared)
     neck_front = np.interp(v, [top - 70, top - 30, top - 6, top + 20], [66, 50, 42, 44])
     neck_back = np.interp(v, [top - 70, top - 30, top, top + 20], [-50, -66, -88, -98])
-    front = neck_front * (1 - shared) + (cage.front(v) + 13 + 0.4 * fat) * shared
-    back = neck_back * (1 - shared) + (cage.back(v) - 17 - 0.45 * fat) * shared
+    front = neck_front * (1 - shared) + (cage.front_z(v) + 13 + 0.4 * fat) * shared
+    back = neck_back * (1 - shared) + (cage.back_z(v) - 17 - 0.45 * fat) * shared
     half = (front - back) / 2
     middle = (front + back) / 2
     across = np.interp(v, [top - 60, top - 10, top + 35, top + 80], [52, 75, 150, 150])

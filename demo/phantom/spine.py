@@ -32,7 +32,7 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
         r0, r1 = np.searchsorted(v[:, 0], [y - 1.2 * pitch, y + 1.7 * pitch])
         if r1 <= r0:
             continue
-        z = float(cage.spine(y))
+        z = float(cage.spine_z(y))
         if frame.view is View.PA:
             middle = z * frame.across[2] + wobble
             c0, c1 = np.searchsorted(u[0], [middle - 48, middle + 48])
@@ -40,7 +40,7 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
                 u[:, c0:c1] - np.float32(middle), v[r0:r1] - np.float32(y), number, pitch, float(tilt)
             )
         else:
-            slope = float(cage.spine(y + 10) - cage.spine(y - 10)) / 20
+            slope = float(cage.spine_z(y + 10) - cage.spine_z(y - 10)) / 20
             c0, c1 = np.searchsorted(u[0], [-z - 40, -z + 85])
             dz, dy = -(u[:, c0:c1]) - np.float32(z), v[r0:r1] - np.float32(y)
             length = float(np.hypot(1, slope))

@@ -42,15 +42,15 @@ class Cage:
         """Inner half width at height y, mm."""
         return np.float32(self.habitus.half_width) * _WIDTH_CURVE(self.level(y)).astype(np.float32)
 
-    def back(self, y: Field | float) -> Field:
+    def back_z(self, y: Field | float) -> Field:
         """Z of the inner back wall."""
         return np.float32(self.habitus.depth) * _BACK_CURVE(self.level(y)).astype(np.float32)
 
-    def front(self, y: Field | float) -> Field:
+    def front_z(self, y: Field | float) -> Field:
         """Z of the inner front wall."""
         return np.float32(self.habitus.depth) * _FRONT_CURVE(self.level(y)).astype(np.float32)
 
-    def spine(self, y: Field | float) -> Field:
+    def spine_z(self, y: Field | float) -> Field:
         """Z of the middle of the vertebral bodies."""
         level = np.clip((y - self.habitus.apex) / self.habitus.lung, -0.35, 1.8)
         return np.float32(self.habitus.depth) * _SPINE_CURVE(level).astype(np.float32)
@@ -125,8 +125,8 @@ def frontal_air_path(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = 
     """Path length along Z through one side of the cage above its dome, heart and mediastinum included."""
     gap = shell.gap(v)
     half = np.clip(cage.half_width(v) - gap, 1, None)
-    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap * shell.depth_share, 0, None)
-    middle = (cage.front(v) + cage.back(v)) / 2
+    depth = np.clip((cage.front_z(v) - cage.back_z(v)) / 2 - gap * shell.depth_share, 0, None)
+    middle = (cage.front_z(v) + cage.back_z(v)) / 2
     reach = superellipse_chord(u / half, depth, CAGE_POWER) / 2
     over = np.clip((v - dome.top - dome.a * (u - dome.x0) ** 2) / dome.c, 0, None)
     air = _length_outside(middle - reach, middle + reach, dome.z0, np.sqrt(over))
@@ -140,8 +140,8 @@ def lateral_air_path(
     """Path length along X through one side of the cage above its dome, from ``inner`` mm off the midline."""
     z = -u
     gap = shell.gap(v)
-    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap * shell.depth_share, 1, None)
-    middle = (cage.front(v) + cage.back(v)) / 2
+    depth = np.clip((cage.front_z(v) - cage.back_z(v)) / 2 - gap * shell.depth_share, 1, None)
+    middle = (cage.front_z(v) + cage.back_z(v)) / 2
     half = np.clip(cage.half_width(v) - gap, 0, None)
     outer = superellipse_chord((z - middle) / depth, half, CAGE_POWER) / 2
     over = np.clip((v - dome.top - dome.c * (z - dome.z0) ** 2) / dome.a, 0, None)

@@ -50,7 +50,7 @@ def sample_lung_points(
         y = habitus.apex + 2 + (habitus.lung + 55) * random.beta(1.35, 1.0, n)
         x = random.uniform(0, 1, n) * habitus.half_width
         z = random.uniform(-100, 95, n) * habitus.depth
-        half, back, front = cage.half_width(y), cage.back(y), cage.front(y)
+        half, back, front = cage.half_width(y), cage.back_z(y), cage.front_z(y)
         inside = (x / half) ** CAGE_POWER + (
             np.abs(z - (back + front) / 2) / ((front - back) / 2)
         ) ** CAGE_POWER
@@ -59,7 +59,7 @@ def sample_lung_points(
         near = np.hypot(x / 30, (z - 0) / 30) < 1
         is_valid &= ~((y < habitus.carina) & near)
         for part in heart.parts:
-            is_valid &= ~part.holds(points)
+            is_valid &= ~part.contains(points)
         accepted.append(points[is_valid])
         total += int(is_valid.sum())
     return np.concatenate(accepted)[:count]

@@ -36,14 +36,14 @@ def _finding_extent(scene: Scene, finding: PlacedFinding, frame: Frame) -> Exten
         return heart_extent(scene, frame)
     if finding.spec.kind is FindingKind.PNEUMOTHORAX and frame.view is View.LATERAL:
         return None  # the other lung overlies it
-    if finding.part is None or isinstance(finding.part, Consolidation):
+    if finding.scene_object is None or isinstance(finding.scene_object, Consolidation):
         return _extent_of_change(scene, finding, frame)
-    return finding.part.extent(frame)
+    return finding.scene_object.extent(frame)
 
 
 def _extent_of_change(scene: Scene, finding: PlacedFinding, frame: Frame) -> Extent | None:
     """Edges of one side's fluid, free air or consolidation."""
-    side, step = finding.spec.placed_side, frame.step(_GRID_MM)
+    side, step = finding.spec.resolved_side, frame.grid_step(_GRID_MM)
     u, v = frame.axes(step)
     mediastinum = mediastinum_path(scene, frame, step)
     if frame.view is View.LATERAL:
@@ -57,7 +57,7 @@ def _extent_of_change(scene: Scene, finding: PlacedFinding, frame: Frame) -> Ext
         return _edges(u, v, healthy - air_path(scene.fluid[side]), minimum=26.0)
     if finding.spec.kind is FindingKind.PNEUMOTHORAX:
         return _edges(u, v, np.where(air_path(scene.air[side]) < 6, healthy, 0), minimum=12.0)
-    lesion = finding.part
+    lesion = finding.scene_object
     if not isinstance(lesion, Consolidation):
         raise TypeError(f"no outline is known for {finding.spec.kind}")
     half = np.abs(frame.across) @ lesion.semi

@@ -42,14 +42,14 @@ class GemexTestReader:
     def __init__(self, file_stem: str) -> None:
         """``file_stem`` is the beginning of each id."""
         self._ids = IdGenerator(file_stem)
-        self._of_file = detect_format(file_stem)
+        self._file_format = detect_format(file_stem)
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         record = decode(raw, _decoder)
-        key = self._ids.next_for(record.q_id)
+        key = self._ids.next_id(record.q_id)
         exam = parse_exam(record.image_path)
         type_format = detect_format(record.type or "")
-        answer_format = type_format or self._of_file or _infer_format(record)
+        answer_format = type_format or self._file_format or _infer_format(record)
         letters, options = split_option_letters(record.choices or [])
         answer: Answer
         if answer_format.has_options:

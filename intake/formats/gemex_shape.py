@@ -28,12 +28,12 @@ class IdGenerator:
     def __init__(self, file_stem: str) -> None:
         """One object is for one pass over one file."""
         self._stem = file_stem
-        self._met: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
-    def next_for(self, number: object) -> str:
+    def next_id(self, number: object) -> str:
         key = f"{self._stem}-{number}"
-        self._met[key] += 1
-        return key if self._met[key] == 1 else f"{key}#{self._met[key]}"
+        self._counts[key] += 1
+        return key if self._counts[key] == 1 else f"{key}#{self._counts[key]}"
 
 
 def parse_exam(image_path: str) -> ExamRecord:

@@ -53,7 +53,7 @@ class GemexTrainReader:
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         record = decode(raw, _decoder)
-        key = self._ids.next_for(record.row_id)
+        key = self._ids.next_id(record.row_id)
         answer_format = detect_format(record.q_type)
         if answer_format is None:
             raise InvalidValue("q_type", f"{record.q_type!r} tells of no answer format")

@@ -134,7 +134,7 @@ def import_questions(
         image_importer = None
         if source is not None:
             deidentification = deidentification or load_deidentification(db, by=by)
-            image_importer = ImageImporter(workspace, source, stack.enter_context(GuardedReader()), door=deidentification)
+            image_importer = ImageImporter(workspace, source, stack.enter_context(GuardedReader()), deidentification=deidentification)
             _fetch_images(image_importer, parse(minimum_explanation=0), report_progress)
         # Locked as late as possible: on SQLite, all other writers wait from here to the end.
         lock_for_import(db)
@@ -155,10 +155,10 @@ def import_questions(
                 dataset_id=dataset_id,
                 import_id=import_id,
                 container=container,
-                pictures=image_importer,
+                image_importer=image_importer,
                 refusals=refusals,
                 skip_known=skip_known,
-                there=existing_count,
+                existing_count=existing_count,
             )
             records = 0
             minimum = datasets.load_minimum_explanation(db, dataset_id=dataset_id)
@@ -194,7 +194,7 @@ def _fetch_images(image_importer: ImageImporter, batches: Iterator[ParsedBatch],
     """Read all images that the records name, before the database is locked."""
     records = 0
     for batch in batches:
-        image_importer.fetch(file for exam in batch.exams for _, file, _ in exam[6])
+        image_importer.import_files(file for exam in batch.exams for _, file, _ in exam[6])
         records += batch.records
         report_progress(batch, records, questions=0, refused=len(batch.refusals), pictures=image_importer, fetching=True)
 
@@ -207,15 +207,15 @@ def _report_progress(
     *,
     questions: int,
     refused: int,
-    pictures: ImageImporter | None,
+    image_importer: ImageImporter | None,
     fetching: bool = False,
 ) -> None:
     """Report the progress; with images, reading them counts as nine tenths of the work."""
     fraction = min(1.0, batch.bytes_read / max(1, size))
-    if pictures:
+    if image_importer:
         fraction = fraction * 0.9 if fetching else 0.9 + fraction * 0.1
-    images = pictures.fetched if pictures else 0
-    progress(ImportProgress(records=records, questions=questions, refused=refused, images=images, part=fraction))
+    images = image_importer.imported_count if image_importer else 0
+    progress(ImportProgress(records=records, questions=questions, refused=refused, images=images, fraction=fraction))
 
 
 def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:
@@ -279,8 +279,8 @@ def _build_report(
         known=writer.known if writer else 0,
         refused=refusals.count,
         exams=writer.exams if writer else 0,
-        images=image_importer.new if image_importer else 0,
-        refusals=tuple(refusals.shown),
+        images=image_importer.new_count if image_importer else 0,
+        refusals=tuple(refusals.first_refusals),
         refusals_file=refusals_path if refusals.count else None,
         problems={check: writer.problems.get(check, 0) for check in Check} if writer else {},
     )

@@ -53,24 +53,24 @@ class BatchWriter:
         dataset_id: int,
         import_id: int,
         container: Container,
-        pictures: ImageImporter | None,
+        image_importer: ImageImporter | None,
         refusals: RefusalList,
         skip_known: bool,
-        there: int,
+        existing_count: int,
     ) -> None:
         """``there`` is the number of questions that the dataset already has."""
         self._db, self._dataset, self._import = db, dataset_id, import_id
-        self._container, self._pictures, self._refusals = container, pictures, refusals
+        self._container, self._image_importer, self._refusals = container, image_importer, refusals
         self._skip_known = skip_known
         self._exams: dict[str, ExamState] = {}
         self._next_exam, self._next_question = load_next_numbers(db)
         # The hashes of few ids are kept in memory; with many, each batch queries the index.
-        self._asks_index = there >= REBUILD_INDEXES_BELOW
-        self._seen = SeenHashes(
-            [] if self._asks_index or not there else load_draw_hashes(db, dataset_id=dataset_id)
+        self._queries_index = existing_count >= REBUILD_INDEXES_BELOW
+        self._seen_questions = SeenHashes(
+            [] if self._queries_index or not existing_count else load_draw_hashes(db, dataset_id=dataset_id)
         )
         # If the dataset had no exams, only exams of this file can be in the database.
-        self._exams_met = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
+        self._seen_exams = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
         self.questions = self.known = self.exams = 0
         self.problems: dict[str, int] = {}
         #: Values of headers that are not stored, by exam: searched for in texts at the end, then discarded.
@@ -85,21 +85,21 @@ class BatchWriter:
         for record, field, reason in batch.refusals:
             self._refusals.add(record, field, reason)
         hashes = compute_draw_hashes([question[KEY] for question in batch.questions])
-        new_indices = self._new_ones(batch, hashes)
-        self._look_up([batch.exams[exam_index][0] for exam_index in {batch.exam_of[i] for i in new_indices}])
-        if self._pictures:
-            needed = {batch.exam_of[i] for i in new_indices}
+        new_indices = self._find_new_questions(batch, hashes)
+        self._load_exams([batch.exams[exam_index][0] for exam_index in {batch.exam_indices[i] for i in new_indices}])
+        if self._image_importer:
+            needed = {batch.exam_indices[i] for i in new_indices}
             files = (file for exam_index in sorted(needed) for _, file, _ in batch.exams[exam_index][6])
-            self._pictures.write(self._db, files)
+            self._image_importer.write(self._db, files)
         batch_rows = BatchRows(self, batch, hashes)
-        rows = batch_rows.rows(new_indices)
-        self._write(batch_rows, rows)
+        rows = batch_rows.build_rows(new_indices)
+        self._write_rows(batch_rows, rows)
 
-    def _new_ones(self, batch: ParsedBatch, hashes: Sequence[int]) -> list[int]:
+    def _find_new_questions(self, batch: ParsedBatch, hashes: Sequence[int]) -> list[int]:
         """Indices of the questions whose ids are new."""
         questions = batch.questions
-        seen = self._seen.met_before(hashes)
-        to_look_up = range(len(questions)) if self._asks_index else seen
+        seen = self._seen_questions.add_and_find_known(hashes)
+        to_look_up = range(len(questions)) if self._queries_index else seen
         known = (
             load_record_hashes(self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in to_look_up])
             if to_look_up
@@ -125,18 +125,18 @@ class BatchWriter:
                     else "another record"
                 )
                 self.refuse(
-                    batch.names[i],
+                    batch.record_names[i],
                     "id",
                     f"{key!r} is in the dataset or earlier in the file already, with {comparison}",
                 )
         return new_indices
 
-    def _look_up(self, keys: list[str]) -> None:
+    def _load_exams(self, keys: list[str]) -> None:
         if len(self._exams) > _MAX_CACHED_EXAMS:
             self._exams.clear()
         unknown = sorted({key for key in keys if key not in self._exams})
-        if self._exams_met is not None:
-            unknown = [unknown[i] for i in self._exams_met.met_before([hash(key) for key in unknown])]
+        if self._seen_exams is not None:
+            unknown = [unknown[i] for i in self._seen_exams.add_and_find_known([hash(key) for key in unknown])]
         for key, row in load_known_exams(self._db, dataset_id=self._dataset, keys=unknown).items():
             radiographs = {name: RadiographState(*picture) for name, picture in row["radiographs"].items()}
             self._exams[key] = ExamState(key, row["id"], tuple(row[name] for name in FACT_NAMES), radiographs)
@@ -145,18 +145,18 @@ class BatchWriter:
         """Add a record to the list of refusals."""
         self._refusals.add(format_record_name(self._container, name), field, reason)
 
-    def stated(self, facts: ExamFacts) -> tuple[ExamFacts, dict[str, RadiographState]]:
+    def complete_exam(self, facts: ExamFacts) -> tuple[ExamFacts, dict[str, RadiographState]]:
         """The facts of an exam, completed from its image files, and its radiographs.
 
         Raises:
             InvalidValue: an image is missing or can't be read.
         """
         key, patient, indication, age, sex, report, radiographs = facts
-        if self._pictures is None:
+        if self._image_importer is None:
             return facts, {name: RadiographState(file, view) for name, file, view in radiographs}
         radiograph_states = {}
         for name, file, view in radiographs:
-            image = self._pictures[file]
+            image = self._image_importer[file]
             image_facts = image.facts
             radiograph_states[name] = RadiographState(file, resolve_view(view, image_facts), image.sha256, image_facts.rows, image_facts.columns)
             if image.identity:
@@ -168,11 +168,11 @@ class BatchWriter:
             )
         return (key, patient, indication, age, sex, report, radiographs), radiograph_states
 
-    def exam(self, key: str) -> ExamState | None:
+    def find_exam(self, key: str) -> ExamState | None:
         """The exam's state so far; None for a new one."""
         return self._exams.get(key)
 
-    def take(self, state: ExamState) -> ExamState:
+    def keep_exam(self, state: ExamState) -> ExamState:
         """Keep an exam's state, with a number if it is new."""
         if state.number is None:
             state = ExamState(state.key, self._next_exam, state.facts, state.radiographs)
@@ -181,23 +181,23 @@ class BatchWriter:
         self._exams[state.key] = state
         return state
 
-    def numbers_for(self, count: int) -> tuple[int, int, int]:
+    def reserve_numbers(self, count: int) -> tuple[int, int, int]:
         """Reserve ``count`` question numbers: (first number, number of the dataset, of the import)."""
         first = self._next_question
         self._next_question += count
         return first, self._dataset, self._import
 
-    def numbered(self, exam: int, draw_hash: int, question: tuple[Any, ...]) -> tuple[Any, ...]:
+    def build_question_row(self, exam: int, draw_hash: int, question: tuple[Any, ...]) -> tuple[Any, ...]:
         """The row of a question, with the next number."""
         number = self._next_question
         self._next_question = number + 1
         return (number, self._dataset, exam, self._import, draw_hash, *question)
 
-    def _write(self, batch_rows: BatchRows, rows: list[tuple[Any, ...]]) -> None:
+    def _write_rows(self, batch_rows: BatchRows, rows: list[tuple[Any, ...]]) -> None:
         db, dataset = self._db, self._dataset
         new_rows = ((state.number, dataset, state.key, *state.facts) for state in batch_rows.new_exams.values())
         insert_rows(db, table="exam", columns=_EXAM_COLUMNS, rows=new_rows)
-        insert_rows(db, table="radiograph", columns=_RADIOGRAPH_COLUMNS, rows=batch_rows.radiographs())
+        insert_rows(db, table="radiograph", columns=_RADIOGRAPH_COLUMNS, rows=batch_rows.build_radiograph_rows())
         add_exam_facts(
             db,
             facts=[
@@ -228,61 +228,61 @@ class BatchRows:
         self.changed_exams: dict[str, ExamState] = {}
         self.numbers: dict[int, int] = {}
         self._positions: dict[str, int] = {}
-        self._taken: dict[int, ExamState] = {}
-        self._failed: dict[int, InvalidValue] = {}
+        self._kept_states: dict[int, ExamState] = {}
+        self._errors: dict[int, InvalidValue] = {}
 
-    def rows(self, question_indices: list[int]) -> list[tuple[Any, ...]]:
+    def build_rows(self, question_indices: list[int]) -> list[tuple[Any, ...]]:
         """The rows of the valid questions; an exam is kept with its first valid question."""
         batch, writer = self.batch, self._writer
         if not batch.boxes and not batch.refusals and len(question_indices) == len(batch.questions):
-            rows = self._all_rows()
+            rows = self._build_all_rows()
             if rows is not None:
                 return rows
         has_problems = {question_index for question_index, *_ in batch.problems}
         rows = []
         for i in question_indices:
-            exam_index = batch.exam_of[i]
+            exam_index = batch.exam_indices[i]
             question = batch.questions[i]
             try:
-                state = self._taken.get(exam_index) or self._stated(exam_index)
+                state = self._kept_states.get(exam_index) or self._merge_state(exam_index)
                 if i in batch.boxes:
-                    question = self._with_boxes(question, batch.boxes[i], state)
+                    question = self._map_boxes(question, batch.boxes[i], state)
             except InvalidValue as error:
-                writer.refuse(batch.names[i], error.field, error.reason)
+                writer.refuse(batch.record_names[i], error.field, error.reason)
                 continue
-            if exam_index not in self._taken:
-                state = self._take(exam_index, state)
-            row = writer.numbered(state.number or 0, self._draw_hashes[i], question)
+            if exam_index not in self._kept_states:
+                state = self._keep_state(exam_index, state)
+            row = writer.build_question_row(state.number or 0, self._draw_hashes[i], question)
             if i in has_problems:
                 self.numbers[i] = row[0]
             rows.append(row)
         return rows
 
-    def _all_rows(self) -> list[tuple[Any, ...]] | None:
+    def _build_all_rows(self) -> list[tuple[Any, ...]] | None:
         """All rows at once if no question can be refused any more; None if an exam is invalid."""
         batch, writer = self.batch, self._writer
         numbers: list[int] = []
         for exam_index in range(len(batch.exams)):
             try:
-                state = self._stated(exam_index)
+                state = self._merge_state(exam_index)
             except InvalidValue:
                 return None
-            numbers.append(self._take(exam_index, state).number or 0)
-        first, dataset, import_id = writer.numbers_for(len(batch.questions))
+            numbers.append(self._keep_state(exam_index, state).number or 0)
+        first, dataset, import_id = writer.reserve_numbers(len(batch.questions))
         for i, *_ in batch.problems:
             self.numbers[i] = first + i
         return [
             (number, dataset, numbers[exam_index], import_id, draw_hash, *question)
             for number, exam_index, draw_hash, question in zip(
                 range(first, first + len(batch.questions)),
-                batch.exam_of,
+                batch.exam_indices,
                 self._draw_hashes,
                 batch.questions,
                 strict=True,
             )
         ]
 
-    def radiographs(self) -> Iterator[tuple[Any, ...]]:
+    def build_radiograph_rows(self) -> Iterator[tuple[Any, ...]]:
         """Rows of the new radiographs, with positions after the existing ones."""
         for key in (*self.new_exams, *self.changed_exams):
             state = self.new_exams.get(key) or self.changed_exams[key]
@@ -290,19 +290,19 @@ class BatchRows:
                 if position >= self._positions[key]:
                     yield (state.number, name, position, radiograph_state.file, radiograph_state.view, radiograph_state.sha256)
 
-    def _stated(self, place: int) -> ExamState:
-        if place in self._failed:
-            raise self._failed[place]
+    def _merge_state(self, exam_index: int) -> ExamState:
+        if exam_index in self._errors:
+            raise self._errors[exam_index]
         try:
-            facts, radiograph_states = self._writer.stated(self.batch.exams[place])
-            return merge_exam(self._writer.exam(facts[0]), facts, radiograph_states)
+            facts, radiograph_states = self._writer.complete_exam(self.batch.exams[exam_index])
+            return merge_exam(self._writer.find_exam(facts[0]), facts, radiograph_states)
         except InvalidValue as error:
-            self._failed[place] = error
+            self._errors[exam_index] = error
             raise
 
-    def _take(self, place: int, state: ExamState) -> ExamState:
-        known_state = self._writer.exam(state.key)
-        kept_state = self._taken[place] = self._writer.take(state)
+    def _keep_state(self, exam_index: int, state: ExamState) -> ExamState:
+        known_state = self._writer.find_exam(state.key)
+        kept_state = self._kept_states[exam_index] = self._writer.keep_exam(state)
         self._positions.setdefault(state.key, len(known_state.radiographs) if known_state else 0)
         if known_state is None or state.key in self.new_exams:
             self.new_exams[state.key] = kept_state
@@ -310,7 +310,7 @@ class BatchRows:
             self.changed_exams[state.key] = kept_state
         return kept_state
 
-    def _with_boxes(self, question: tuple[Any, ...], boxes: UnmappedBoxes, state: ExamState) -> tuple[Any, ...]:
+    def _map_boxes(self, question: tuple[Any, ...], boxes: UnmappedBoxes, state: ExamState) -> tuple[Any, ...]:
         plain_grid, listed_boxes = boxes
         grid = (
             BoxGrid(width=plain_grid[0], height=plain_grid[1], fit=BoxFit(plain_grid[2]))

@@ -50,21 +50,21 @@ class ImageImporter:
     """
 
     def __init__(
-        self, workspace: Workspace, folder: ImageFolder | ZippedImages, reader: GuardedReader, *, door: DeidentificationSettings
+        self, workspace: Workspace, folder: ImageFolder | ZippedImages, reader: GuardedReader, *, deidentification: DeidentificationSettings
     ) -> None:
         """``reader`` is closed by the caller."""
-        self._store, self._folder, self._reader, self._door = get_image_store(workspace), folder, reader, door
-        self._by_text: dict[str, ImportedImage | InvalidValue] = {}
-        self._written: set[str] = set()
-        self._kept: set[str] = set()
-        self.new = 0
+        self._store, self._folder, self._reader, self._deidentification = get_image_store(workspace), folder, reader, deidentification
+        self._by_path: dict[str, ImportedImage | InvalidValue] = {}
+        self._written_hashes: set[str] = set()
+        self._imported_hashes: set[str] = set()
+        self.new_count = 0
 
     @property
-    def fetched(self) -> int:
+    def imported_count(self) -> int:
         """The number of different image files stored."""
-        return len(self._kept)
+        return len(self._imported_hashes)
 
-    def fetch(self, texts: Iterable[str]) -> None:
+    def import_files(self, paths: Iterable[str]) -> None:
         """Find, check and store the files that were not read yet.
 
         Args:
@@ -73,17 +73,17 @@ class ImageImporter:
         Raises:
             OSError: a file could not be written, e.g. because the disk is full.
         """
-        new_paths = [path for path in dict.fromkeys(texts) if path not in self._by_text]
-        for path, result in zip(new_paths, self._in_order(new_paths), strict=True):
-            self._by_text[path] = result
+        new_paths = [path for path in dict.fromkeys(paths) if path not in self._by_path]
+        for path, result in zip(new_paths, self._import_in_order(new_paths), strict=True):
+            self._by_path[path] = result
             if isinstance(result, ImportedImage):
-                self._kept.add(result.sha256)
+                self._imported_hashes.add(result.sha256)
 
-    def write(self, db: Session, texts: Iterable[str]) -> None:
+    def write(self, db: Session, paths: Iterable[str]) -> None:
         """Write the rows of the files with these paths."""
-        images = (self._by_text.get(path) for path in texts)
+        images = (self._by_path.get(path) for path in paths)
         images_by_hash = {image.sha256: image for image in images if isinstance(image, ImportedImage)}
-        images_by_hash = {sha256: image for sha256, image in images_by_hash.items() if sha256 not in self._written}
+        images_by_hash = {sha256: image for sha256, image in images_by_hash.items() if sha256 not in self._written_hashes}
         known_hashes = load_known_images(db, sha256=images_by_hash)
         rows = [
             (sha256, image.facts.media_type, image.size, image.facts.rows, image.facts.columns, image.facts.bits,
@@ -92,28 +92,28 @@ class ImageImporter:
             if sha256 not in known_hashes
         ]  # fmt: skip
         insert_rows(db, table="image", columns=_IMAGE_COLUMNS, rows=rows)
-        self._written |= images_by_hash.keys()
-        self.new += len(rows)
+        self._written_hashes |= images_by_hash.keys()
+        self.new_count += len(rows)
 
-    def __getitem__(self, text: str) -> ImportedImage:
+    def __getitem__(self, path: str) -> ImportedImage:
         """The file with a path, which :meth:`fetch` has read.
 
         Raises:
             InvalidValue: the file is missing or can't be used, with the reason.
         """
-        result = self._by_text.get(text) or InvalidValue(
+        result = self._by_path.get(path) or InvalidValue(
             "file", "was changed while it was read; import it again"
         )
         if isinstance(result, InvalidValue):
             raise result
         return result
 
-    def _in_order(self, texts: list[str]) -> Iterator[ImportedImage | InvalidValue]:
+    def _import_in_order(self, paths: list[str]) -> Iterator[ImportedImage | InvalidValue]:
         with ThreadPoolExecutor(_WORKERS) as threads:
             pending: deque[Future[ImportedImage | InvalidValue]] = deque()
             try:
-                for path in texts:
-                    pending.append(threads.submit(self._brought_in, path))
+                for path in paths:
+                    pending.append(threads.submit(self._import_file, path))
                     if len(pending) >= _MAX_PENDING:
                         yield pending.popleft().result()
                 while pending:
@@ -122,21 +122,21 @@ class ImageImporter:
                 for future in pending:
                     future.cancel()
 
-    def _brought_in(self, text: str) -> ImportedImage | InvalidValue:
+    def _import_file(self, path: str) -> ImportedImage | InvalidValue:
         try:
-            content = self._folder.read(text, largest=_MAX_BYTES)
-            if self._door.deidentify:
-                cleaned = self._reader.deidentified(content, name=text, key=self._door.key, identity=True)
+            content = self._folder.read(path, max_bytes=_MAX_BYTES)
+            if self._deidentification.deidentify:
+                cleaned = self._reader.deidentify_file(content, name=path, key=self._deidentification.key, identity=True)
                 content = cleaned.content or b""
             else:
-                cleaned = self._reader.known_of(content, name=text, key=self._door.key)
+                cleaned = self._reader.describe_with_identity(content, name=path, key=self._deidentification.key)
         except InvalidValue as error:
             return error
         except UnreadableImage as error:
-            return InvalidValue(_FIELD, f"{text!r} {_describe_refusal(error)}")
+            return InvalidValue(_FIELD, f"{path!r} {_describe_refusal(error)}")
         sha256 = hashlib.sha256(content).hexdigest()
-        if not self._store.holds(sha256):
-            self._store.keep(sha256, content)
+        if not self._store.contains(sha256):
+            self._store.write(sha256, content)
         return ImportedImage(sha256=sha256, size=len(content), facts=cleaned.facts, identity=cleaned.identity)
 
 

@@ -37,7 +37,7 @@ def start_job(  # allow writes-without-record: what the job changes is recorded 
         The new or the active job, and whether it is new.
     """
     require(by, kind.action)
-    subject = subject or kind.subject_of(parameters)
+    subject = subject or kind.hash_parameters(parameters)
     while True:
         job = stored.add_job(
             db,

@@ -64,8 +64,8 @@ class JobKind(Generic[P]):
     parameters: type[P]
     run: Callable[[JobRun[P]], None]
     resumable: bool = True
-    at_once: int | None = None
-    failure: str = "Not saved."
+    max_concurrent: int | None = None
+    failure_prefix: str = "Not saved."
 
     def encode(self, parameters: P) -> str:
         return to_json(parameters)
@@ -73,18 +73,18 @@ class JobKind(Generic[P]):
     def decode(self, parameters: str) -> P:
         return from_json(parameters, self.parameters)
 
-    def subject_of(self, parameters: P) -> str:
+    def hash_parameters(self, parameters: P) -> str:
         """The default subject: a hash of the parameters."""
         return hashlib.sha256(self.encode(parameters).encode()).hexdigest()
 
-    def failure_text(self, error: Exception) -> str:
+    def describe_failure(self, error: Exception) -> str:
         """Why a job failed, for the person who started it."""
         if isinstance(error, NotNow | OSError):
             reason = describe_file_error(error) if isinstance(error, OSError) else str(error)
-            return reason if reason.startswith("Not saved") else f"{self.failure} {reason}"
+            return reason if reason.startswith("Not saved") else f"{self.failure_prefix} {reason}"
         if isinstance(error, DomainError):
             return str(error)
-        return f"{self.failure} The server's log says why."
+        return f"{self.failure_prefix} The server's log says why."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class JobOutcome:
     status: JobStatus
     message: str
     result: str | None
-    at: datetime
+    ended_at: datetime
 
 
 class JobRun(Generic[P]):
@@ -119,17 +119,17 @@ class JobRun(Generic[P]):
     ) -> None:
         self.kind, self.job, self.owner = kind, job, owner
         self.progress = job.progress if job.checkpoint else JobProgress()
-        self.ending: JobOutcome | None = None
+        self.outcome: JobOutcome | None = None
         self._worker, self._engine = worker, engine
         self.now, self.transaction = clock, transaction
-        self.cancelled, self.lost = threading.Event(), threading.Event()
+        self.cancelled, self.lease_lost = threading.Event(), threading.Event()
 
     @cached_property
     def parameters(self) -> P:
         """The parameters of the job."""
         return self.kind.decode(self.job.parameters)
 
-    def report(self, done: int, total: int, unit: str = "", *, note: str = "") -> None:
+    def report_progress(self, done: int, total: int, unit: str = "", *, note: str = "") -> None:
         """Report progress; see :class:`domain.jobs.JobProgress`. This is cheap, so call it often.
 
         Raises:
@@ -145,16 +145,16 @@ class JobRun(Generic[P]):
             JobCancelled: the job was cancelled.
             LeaseLost: another process has taken over the job.
         """
-        if self.lost.is_set():
+        if self.lease_lost.is_set():
             raise LeaseLost
         if self.cancelled.is_set():
             raise JobCancelled
 
-    def reading(self) -> AbstractContextManager[Session]:
+    def read_session(self) -> AbstractContextManager[Session]:
         """A read-only session."""
         return read_only_session(self._engine)
 
-    def checkpoint(self, as_type: type[T]) -> T | None:
+    def load_checkpoint(self, as_type: type[T]) -> T | None:
         """The checkpoint of an earlier attempt; None on the first attempt."""
         return from_json(self.job.checkpoint, as_type) if self.job.checkpoint else None
 
@@ -180,12 +180,12 @@ class JobRun(Generic[P]):
             status=JobStatus.DONE,
             message=message,
             result=None if result is None else to_json(result),
-            at=self.now(),
+            ended_at=self.now(),
         )
-        if not self.write_end(db, outcome):
+        if not self.save_outcome(db, outcome):
             raise LeaseLost
 
-    def write_end(self, db: Session, outcome: JobOutcome) -> bool:
+    def save_outcome(self, db: Session, outcome: JobOutcome) -> bool:
         """Store how the job ended; False if the job no longer belongs to this worker."""
         return stored.finish_job(
             db,
@@ -195,5 +195,5 @@ class JobRun(Generic[P]):
             progress=self.progress,
             message=outcome.message,
             result=outcome.result,
-            now=outcome.at,
+            now=outcome.ended_at,
         )

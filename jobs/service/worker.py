@@ -68,26 +68,26 @@ class Worker:
         lease: timedelta = LEASE_DURATION,
     ) -> None:
         self.name, self.clock, self.engine = name, clock, engine
-        self._kind_named, self._lease = find_kind, lease
+        self._find_kind, self._lease = find_kind, lease
         self._runs: dict[int, JobRun[Any]] = {}
         self._threads: dict[int, threading.Thread] = {}
-        self._lock, self._taking = threading.Lock(), threading.Lock()
+        self._lock, self._take_lock = threading.Lock(), threading.Lock()
         self._keeper: threading.Thread | None = None
-        self._watching = False
+        self._is_watching = False
         self._stopped = threading.Event()
-        self._writing = 0
+        self._writer_count = 0
 
     def watch(self) -> None:
         """Start to take over jobs whose worker has stopped as well, until :meth:`stop`."""
-        self._watching = True
+        self._is_watching = True
         self._stopped.clear()
         self._start_keeper()
 
     def stop(self) -> None:
         """Release this process's jobs for other processes at once; the threads end with the process."""
-        self._watching = False
-        for run in self._running():
-            run.lost.set()
+        self._is_watching = False
+        for run in self._list_runs():
+            run.lease_lost.set()
         self._stopped.set()
         keeper = self._keeper
         if keeper is not None:
@@ -100,12 +100,12 @@ class Worker:
 
     def run(self, job: Job, *, wait: float = 0.0) -> None:
         """Take the job, unless another process has it, and wait up to ``wait`` seconds for its end."""
-        self._take(job.number, job.kind)
+        self._take_job(job.number, job.kind)
         thread = self._threads.get(job.number)
         if thread is not None:
             thread.join(wait)
 
-    def wait(self, timeout: float) -> None:
+    def wait_until_idle(self, timeout: float) -> None:
         """Wait until no job runs in this process.
 
         Args:
@@ -120,14 +120,14 @@ class Worker:
             if time.monotonic() >= deadline:
                 raise TimeoutError(", ".join(thread.name for thread in threads))
 
-    def take_waiting(self) -> None:
+    def take_waiting_jobs(self) -> None:
         """Take the jobs in the queue, and those of workers that have stopped."""
         with read_only_session(self.engine) as db:
             waiting_jobs = stored.list_claimable_jobs(db, now=self.clock())
         for number, kind in waiting_jobs:
-            self._take(number, kind)
+            self._take_job(number, kind)
 
-    def has(self, number: int) -> bool:
+    def is_running(self, number: int) -> bool:
         """Whether the job runs in this process."""
         return number in self._runs
 
@@ -139,7 +139,7 @@ class Worker:
         run.cancelled.set()
         return True
 
-    def seen(self, job: Job) -> Job:
+    def with_live_state(self, job: Job) -> Job:
         """The job with this process's latest progress, and with its end even if that is not stored yet."""
         run = self._runs.get(job.number)
         if run is None or not job.is_active:
@@ -147,27 +147,27 @@ class Worker:
         live_job = replace(
             job, progress=run.progress, cancel_requested=job.cancel_requested or run.cancelled.is_set()
         )
-        if run.ending is None:
+        if run.outcome is None:
             return live_job
-        outcome = run.ending
-        return replace(live_job, status=outcome.status, message=outcome.message, result=outcome.result, finished_at=outcome.at)
+        outcome = run.outcome
+        return replace(live_job, status=outcome.status, message=outcome.message, result=outcome.result, finished_at=outcome.ended_at)
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
         """A unit of work during which the keeper writes nothing, if the database permits one writer only."""
         one_writer = (self.engine or current_engine()).dialect.name == "sqlite"
         with self._lock:
-            self._writing += one_writer
+            self._writer_count += one_writer
         try:
             with unit_of_work(self.engine) as db:
                 yield db
         finally:
             with self._lock:
-                self._writing -= one_writer
+                self._writer_count -= one_writer
 
-    def _take(self, number: int, kind_name: str) -> None:
-        kind = self._kind_named(kind_name)
-        with self._taking:
+    def _take_job(self, number: int, kind_name: str) -> None:
+        kind = self._find_kind(kind_name)
+        with self._take_lock:
             if kind is None or self._stopped.is_set() or number in self._runs or self._is_full(kind):
                 return
             now = self.clock()
@@ -187,12 +187,12 @@ class Worker:
                     engine=self.engine,
                     transaction=self._transaction,
                 )
-                early_outcome = self._ending_instead(run, now)
+                early_outcome = self._check_startable(run, now)
                 if early_outcome is not None:
-                    run.write_end(db, early_outcome)
+                    run.save_outcome(db, early_outcome)
                     return
             thread = threading.Thread(
-                target=self._carry_out, args=(run,), name=f"job {number} ({kind.name})", daemon=True
+                target=self._run_job, args=(run,), name=f"job {number} ({kind.name})", daemon=True
             )
             with self._lock:
                 self._runs[number], self._threads[number] = run, thread
@@ -201,33 +201,33 @@ class Worker:
 
     def _is_full(self, kind: JobKind[Any]) -> bool:
         running = sum(run.kind.name == kind.name for run in self._runs.values())
-        return kind.at_once is not None and running >= kind.at_once
+        return kind.max_concurrent is not None and running >= kind.max_concurrent
 
     @staticmethod
-    def _ending_instead(run: JobRun[Any], now: datetime) -> JobOutcome | None:
+    def _check_startable(run: JobRun[Any], now: datetime) -> JobOutcome | None:
         """The end of a job that was taken but must not run; None if it runs."""
         job = run.job
         if job.cancel_requested:
-            return JobOutcome(status=JobStatus.CANCELLED, message="", result=None, at=now)
+            return JobOutcome(status=JobStatus.CANCELLED, message="", result=None, ended_at=now)
         if job.attempts > 1 and (not run.kind.resumable or job.attempts > MAX_ATTEMPTS):
-            return JobOutcome(status=JobStatus.INTERRUPTED, message=_INTERRUPTED_MESSAGE, result=None, at=now)
+            return JobOutcome(status=JobStatus.INTERRUPTED, message=_INTERRUPTED_MESSAGE, result=None, ended_at=now)
         return None
 
-    def _carry_out(self, run: JobRun[Any]) -> None:
-        outcome = self._outcome(run)
+    def _run_job(self, run: JobRun[Any]) -> None:
+        outcome = self._execute(run)
         if outcome is not None:
-            run.ending = outcome
-        if outcome is None or self._write_end(run):
-            self._forget(run)
+            run.outcome = outcome
+        if outcome is None or self._save_outcome(run):
+            self._remove_run(run)
         try:
-            self.take_waiting()  # a job may have waited for this one to end
+            self.take_waiting_jobs()  # a job may have waited for this one to end
         except NotNow:
             _LOG.warning("the queue of jobs could not be read")
         finally:
             with self._lock:
                 self._threads.pop(run.job.number, None)
 
-    def _outcome(self, run: JobRun[Any]) -> JobOutcome | None:
+    def _execute(self, run: JobRun[Any]) -> JobOutcome | None:
         """Do the work and return how it ended; None if another process has the job."""
         status, message, result = JobStatus.DONE, "", None
         try:
@@ -240,51 +240,51 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - top of the thread: every failure is reported
             if not isinstance(error, DomainError):
                 _LOG.exception("job %s (%s) failed", run.job.number, run.kind.name)
-            status, message = JobStatus.FAILED, run.kind.failure_text(error)
+            status, message = JobStatus.FAILED, run.kind.describe_failure(error)
             result = to_json(error.result) if isinstance(error, JobFailed) else None
-        return JobOutcome(status=status, message=message, result=result, at=self.clock())
+        return JobOutcome(status=status, message=message, result=result, ended_at=self.clock())
 
-    def _write_end(self, run: JobRun[Any]) -> bool:
+    def _save_outcome(self, run: JobRun[Any]) -> bool:
         """Store how the job ended; False if the database is unavailable: try again later.
 
         Does nothing if the job stored its end itself, or belongs to another worker.
         """
-        if run.ending is None:
+        if run.outcome is None:
             return True
         try:
             with unit_of_work(self.engine) as db:
-                run.write_end(db, run.ending)
+                run.save_outcome(db, run.outcome)
         except NotNow:
             return False
         return True
 
-    def _forget(self, run: JobRun[Any]) -> None:
+    def _remove_run(self, run: JobRun[Any]) -> None:
         with self._lock:
             self._runs.pop(run.job.number, None)
 
-    def _running(self) -> list[JobRun[Any]]:
+    def _list_runs(self) -> list[JobRun[Any]]:
         with self._lock:
             return list(self._runs.values())
 
     def _start_keeper(self) -> None:
         with self._lock:
             if self._keeper is None or not self._keeper.is_alive():
-                self._keeper = threading.Thread(target=self._keep, name="jobs", daemon=True)
+                self._keeper = threading.Thread(target=self._run_keeper, name="jobs", daemon=True)
                 self._keeper.start()
 
-    def _keep(self) -> None:
+    def _run_keeper(self) -> None:
         last_takeover = 0.0
         pause = min(_KEEPER_INTERVAL, self._lease.total_seconds() / 4)
         while True:
             with self._lock:
-                if not self._runs and not self._watching:
+                if not self._runs and not self._is_watching:
                     self._keeper = None
                     return
             try:
-                self._renew()
-                if self._watching and time.monotonic() - last_takeover >= min(_TAKEOVER_INTERVAL, pause * 2.5):
+                self._renew_leases()
+                if self._is_watching and time.monotonic() - last_takeover >= min(_TAKEOVER_INTERVAL, pause * 2.5):
                     last_takeover = time.monotonic()
-                    self.take_waiting()
+                    self.take_waiting_jobs()
             except NotNow:
                 pass  # logged; the database may be available at the next round
             except Exception:  # noqa: BLE001 - all leases would expire without the keeper
@@ -292,15 +292,15 @@ class Worker:
             if self._stopped.wait(pause):
                 return
 
-    def _renew(self) -> None:
+    def _renew_leases(self) -> None:
         """Store progress and renew leases; read cancellations, and detect jobs that were lost."""
-        runs = self._running()
-        if not runs or self._writing:
+        runs = self._list_runs()
+        if not runs or self._writer_count:
             return
         for run in runs:
-            if run.ending is not None:
-                if self._write_end(run):
-                    self._forget(run)
+            if run.outcome is not None:
+                if self._save_outcome(run):
+                    self._remove_run(run)
                 continue
             with unit_of_work(self.engine, lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
                 cancelled = stored.renew_lease(
@@ -310,7 +310,7 @@ class Worker:
                     lease_until=self.clock() + self._lease,
                     progress=run.progress,
                 )
-            if cancelled is None and run.ending is None:
-                run.lost.set()
+            if cancelled is None and run.outcome is None:
+                run.lease_lost.set()
             elif cancelled:
                 run.cancelled.set()

@@ -34,7 +34,7 @@ def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[Accuracy
         Task by task, all tasks first; within a task in the order of the raters. Intervals are clustered by
         exam where questions share exams.
     """
-    return tuple(_rater_accuracy(matrix, settings, rater, subset) for subset in matrix.cells() for rater in matrix.judged)
+    return tuple(_rater_accuracy(matrix, settings, rater, subset) for subset in matrix.task_subsets() for rater in matrix.non_reference_raters)
 
 
 def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[AccuracyResult, ...]:
@@ -48,7 +48,7 @@ def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple
         Category by category; within a category in the order of the raters. Empty if no category is stated.
     """
     return tuple(
-        _rater_accuracy(matrix, settings, rater, subset) for subset in matrix.category_cells() for rater in matrix.judged
+        _rater_accuracy(matrix, settings, rater, subset) for subset in matrix.category_subsets() for rater in matrix.non_reference_raters
     )
 
 
@@ -77,8 +77,8 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
         question.
     """
     results: list[OverallAccuracy] = []
-    tasks = [subset.rows for subset in matrix.cells()[1:]]
-    for rater in matrix.judged:
+    tasks = [subset.rows for subset in matrix.task_subsets()[1:]]
+    for rater in matrix.non_reference_raters:
         micro = _rater_share(matrix, settings, rater, np.arange(len(matrix.questions)))
         shares = [_rater_share(matrix, settings, rater, rows) for rows in tasks]
         known = [share for share in shares if share.estimate is not None]
@@ -127,11 +127,11 @@ def compute_share_correct(
 
 
 def _rater_share(matrix: RatingMatrix, settings: Settings, rater: int, rows: NDArray[np.int64]) -> Proportion:
-    return compute_share_correct(matrix.right[rows, rater], matrix.exams(rows), confidence=settings.confidence)[0]
+    return compute_share_correct(matrix.correct[rows, rater], matrix.exam_numbers(rows), confidence=settings.confidence)[0]
 
 
 def _rater_accuracy(matrix: RatingMatrix, settings: Settings, rater: int, subset: QuestionSubset) -> AccuracyResult:
-    correct, exams = matrix.right[subset.rows, rater], matrix.exams(subset.rows)
+    correct, exams = matrix.correct[subset.rows, rater], matrix.exam_numbers(subset.rows)
     share, is_clustered = compute_share_correct(correct, exams, confidence=settings.confidence)
     notes = [share.note, CLUSTERED_NOTE if is_clustered and not share.note else ""]
     if share.n == 0:
@@ -151,10 +151,10 @@ def _rater_accuracy(matrix: RatingMatrix, settings: Settings, rater: int, subset
 
 
 def _coverage(matrix: RatingMatrix, settings: Settings) -> Iterator[CoverageResult]:
-    for subset in matrix.cells():
-        rows, exam = subset.rows, matrix.exams(subset.rows)
-        for rater in matrix.judged:
-            correct = matrix.right[rows, rater]
+    for subset in matrix.task_subsets():
+        rows, exam = subset.rows, matrix.exam_numbers(subset.rows)
+        for rater in matrix.non_reference_raters:
+            correct = matrix.correct[rows, rater]
             undetermined = (correct >= 0) & (matrix.answers[rows, rater] == matrix.undetermined)
             n = int((correct >= 0).sum())
             share, _ = compute_share_correct(np.where(undetermined, -1, correct), exam, confidence=settings.confidence)
@@ -184,7 +184,7 @@ def _macro_error(matrix: RatingMatrix, rater: int, tasks: list[NDArray[np.int64]
 
     Deviations are summed by exam first, also across tasks.
     """
-    correct = matrix.right[:, rater]
+    correct = matrix.correct[:, rater]
     influence = np.zeros(len(correct))
     known = [rows[correct[rows] >= 0] for rows in tasks]
     known = [rows for rows in known if rows.size]

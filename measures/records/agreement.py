@@ -49,10 +49,10 @@ def compute_agreement(
     Raises:
         Refused: weights for answers without an order.
     """
-    pairs = list(combinations(matrix.judged, 2))
+    pairs = list(combinations(matrix.non_reference_raters, 2))
     if matrix.reference is not None:
-        pairs += [(column, matrix.reference) for column in matrix.judged]
-    subsets = matrix.cells()
+        pairs += [(column, matrix.reference) for column in matrix.non_reference_raters]
+    subsets = matrix.task_subsets()
     results: list[PairAgreement] = []
     for subset in subsets:
         scale = build_scale(matrix, subset.rows, settings.weights)
@@ -71,7 +71,7 @@ def _pair_agreement(matrix: RatingMatrix, settings: Settings, pair: tuple[int, i
     first, second, rows = first[in_common], second[in_common], rows[in_common]
     n = len(rows)
     is_same = first == second
-    exam = matrix.exams(rows)
+    exam = matrix.exam_numbers(rows)
     if is_biased:
         return PairAgreement(a=matrix.raters[a], b=matrix.raters[b], task=subset.name, n=n, note=VERIFICATION)
     if n and scale.k > MAX_CATEGORIES:
@@ -148,7 +148,7 @@ def _brennan_prediger(matrix: RatingMatrix, rows: NDArray[np.int64], is_same: ND
     if not len(rows):
         return None
     options = np.where(matrix.options[rows] > 0, matrix.options[rows], 0).astype(np.float64)
-    possible = np.where(matrix.several[rows] & (options > 0), 2.0 ** np.minimum(options, 60) - 1, options)
+    possible = np.where(matrix.multiple_ticks[rows] & (options > 0), 2.0 ** np.minimum(options, 60) - 1, options)
     chance = float(np.mean(1.0 / np.where(possible > 0, possible, max(1, k))))
     return None if chance >= 1 else (float(is_same.mean()) - chance) / (1 - chance)
 
@@ -157,7 +157,7 @@ def _jaccard(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64], is_s
     if not len(rows):
         return None
     overlap = is_same.astype(np.float64)
-    for index in np.flatnonzero(matrix.several[rows] & ~is_same):
+    for index in np.flatnonzero(matrix.multiple_ticks[rows] & ~is_same):
         first_ticks, second_ticks = (set(matrix.labels[matrix.answers[rows[index], rater]].split("|")) for rater in (a, b))
         overlap[index] = len(first_ticks & second_ticks) / len(first_ticks | second_ticks)
     return float(overlap.mean())
@@ -168,13 +168,13 @@ def _count_both_wrong(
 ) -> tuple[int, int]:
     if matrix.reference in (a, b):
         return 0, 0
-    wrong = (matrix.right[rows, a] == 0) & (matrix.right[rows, b] == 0)
+    wrong = (matrix.correct[rows, a] == 0) & (matrix.correct[rows, b] == 0)
     return int(wrong.sum()), int((wrong & is_same).sum())
 
 
 def _explain_none_wrong(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64]) -> str:
     if matrix.reference in (a, b):
         return "one of the two is the truth"
-    if not ((matrix.right[rows, a] >= 0) & (matrix.right[rows, b] >= 0)).any():
+    if not ((matrix.correct[rows, a] >= 0) & (matrix.correct[rows, b] >= 0)).any():
         return "no truth is known"
     return "both had no question wrong"

@@ -41,12 +41,12 @@ def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[G
     return tuple(
         _group_agreement(matrix, settings, name, raters, subset)
         for name, raters in _rater_groups(matrix)
-        for subset in matrix.cells()
+        for subset in matrix.task_subsets()
     )
 
 
 def _rater_groups(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
-    all_columns = matrix.judged
+    all_columns = matrix.non_reference_raters
     if len(all_columns) < 2:
         return
     yield "all", all_columns
@@ -57,7 +57,7 @@ def _rater_groups(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
 
 
 def _group_agreement(matrix: RatingMatrix, settings: Settings, name: str, raters: list[int], subset: QuestionSubset) -> GroupAgreement:
-    rows, exam = subset.rows, matrix.exams(subset.rows)
+    rows, exam = subset.rows, matrix.exam_numbers(subset.rows)
     scale = build_scale(matrix, rows, settings.weights)
     answers = scale.codes[:, raters]
     estimates: dict[Coefficient, Estimate] = {
@@ -73,7 +73,7 @@ def _group_agreement(matrix: RatingMatrix, settings: Settings, name: str, raters
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
     )
     krippendorff = _krippendorff_alpha(answers, scale, settings, exam) if scale.k else missing
-    correct = matrix.right[rows][:, raters]
+    correct = matrix.correct[rows][:, raters]
     q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
     light = _light_kappa(answers, scale)
     complete = int((correct >= 0).all(axis=1).sum())

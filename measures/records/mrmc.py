@@ -26,10 +26,10 @@ def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparis
     Returns:
         Two results for each model, readers random and readers fixed; empty without a reader or a model.
     """
-    readers = [column for column in matrix.judged if matrix.kinds[column] == "reader"]
-    correct = np.where(matrix.right < 0, np.nan, matrix.right).astype(np.float64)
+    readers = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "reader"]
+    correct = np.where(matrix.correct < 0, np.nan, matrix.correct).astype(np.float64)
     results: list[MrmcComparison] = []
-    for column in matrix.judged:
+    for column in matrix.non_reference_raters:
         if matrix.kinds[column] != "model" or not readers:
             continue
         for random_readers in (True, False):

@@ -37,10 +37,10 @@ def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tupl
     Raises:
         InvalidValue: the family is no rule and names a pair that is not in the table.
     """
-    family_pairs = settings.family_of(matrix.raters)
+    family_pairs = settings.parse_family(matrix.raters)
     results: list[PairedDifference] = []
-    for subset in matrix.cells():
-        task_differences = [_paired_difference(matrix, settings, a, b, subset) for a, b in combinations(matrix.judged, 2)]
+    for subset in matrix.task_subsets():
+        task_differences = [_paired_difference(matrix, settings, a, b, subset) for a, b in combinations(matrix.non_reference_raters, 2)]
         family_p_values = [row.p_exact if _is_in_family(row, matrix, settings, family_pairs) else None for row in task_differences]
         for row, adjusted in zip(task_differences, holm(family_p_values), strict=True):
             outside_note = "p_holm: outside the family" if adjusted is None and row.p_exact is not None else ""
@@ -62,8 +62,8 @@ def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tu
     """
     return tuple(
         result
-        for subset in matrix.cells()
-        for a, b in combinations(matrix.judged, 2)
+        for subset in matrix.task_subsets()
+        for a, b in combinations(matrix.non_reference_raters, 2)
         for result in _unpaired_difference(matrix, settings, a, b, subset)
     )
 
@@ -81,8 +81,8 @@ def _is_in_family(
 
 
 def _paired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset) -> PairedDifference:
-    rows, exams = subset.rows, matrix.exams(subset.rows)
-    first, second = matrix.right[rows, a], matrix.right[rows, b]
+    rows, exams = subset.rows, matrix.exam_numbers(subset.rows)
+    first, second = matrix.correct[rows, a], matrix.correct[rows, b]
     common = (first >= 0) & (second >= 0)
     exam = None if exams is None else exams[common]
     comparison = compare_paired(first[common] == 1, second[common] == 1, clusters=exam, confidence=settings.confidence)
@@ -102,8 +102,8 @@ def _paired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int,
 
 
 def _unpaired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset) -> Iterator[UnpairedDifference]:
-    rows, exam = subset.rows, matrix.exams(subset.rows)
-    first, second = matrix.right[rows, a], matrix.right[rows, b]
+    rows, exam = subset.rows, matrix.exam_numbers(subset.rows)
+    first, second = matrix.correct[rows, a], matrix.correct[rows, b]
     n_a, n_b = int((first >= 0).sum()), int((second >= 0).sum())
     common = int(((first >= 0) & (second >= 0)).sum())
     if not (n_a and n_b) or common == n_a == n_b:

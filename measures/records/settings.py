@@ -39,7 +39,7 @@ class Settings:
         if self.bootstrap < 0 or 0 < self.bootstrap < 100:
             raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none) or 100 and more")
 
-    def family_of(self, names: tuple[str, ...]) -> frozenset[frozenset[str]] | None:
+    def parse_family(self, names: tuple[str, ...]) -> frozenset[frozenset[str]] | None:
         """The pairs of a family that is given by name.
 
         Args:

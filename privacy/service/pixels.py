@@ -38,8 +38,8 @@ class PixelState:
     ranked: int
     decided: int
     removed: int
-    asked: PixelCheckScope
-    open: int
+    required: PixelCheckScope
+    undecided: int
 
 
 def rank_images(
@@ -117,7 +117,7 @@ def load_pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
             db, dataset_id=dataset_id, dicom_only=required is PixelCheckScope.DICOM
         )
         undecided = image_count - decided_count
-    return PixelState(images=images, ranked=ranked, decided=decided, removed=removed, asked=required, open=undecided)
+    return PixelState(images=images, ranked=ranked, decided=decided, removed=removed, required=required, undecided=undecided)
 
 
 def load_next_images(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelCheck]:
@@ -176,8 +176,8 @@ def decide_images(
 
 def _rank_image(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | None:
     try:
-        with store.on_disk(sha256) as path:
-            image = reader.picture(path, name=sha256[:12], longest=LONGEST_SIDE)
+        with store.local_file(sha256) as path:
+            image = reader.render_jpeg(path, name=sha256[:12], longest_side=LONGEST_SIDE)
     except (NotFound, Refused, UnreadableImage):
         return None  # it can't be shown, so nobody can see text in it; it stays unranked
     return rank_text(image)

@@ -43,7 +43,7 @@ class TextSearchResult:
     questions: int
     hits: tuple[tuple[int, TextHit], ...]
     headers: int
-    headers_kept: bool
+    headers_available: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +94,14 @@ def find_hits(
         questions=dataset_summary.questions,
         hits=tuple(hits),
         headers=len(images),
-        headers_kept=headers_available,
+        headers_available=headers_available,
     )
 
 
 def record_hits(db: Session, *, by: Person, result: TextSearchResult, now: datetime) -> None:
     """Replace the stored hits of a dataset; places are stored, not the text."""
     require(by, Action.PROTECT_PATIENTS)
-    replaced_kinds = frozenset(HitKind) if result.headers_kept else _FROM_PATTERNS
+    replaced_kinds = frozenset(HitKind) if result.headers_available else _FROM_PATTERNS
     text_hits.replace_hits(db, dataset_id=result.dataset_id, hits=result.hits, kinds=sorted(replaced_kinds))
     record(
         db,
@@ -139,7 +139,7 @@ def search_with_headers(
         (text_row.question_number, hit)
         for text_row in text_hits.iterate_question_texts(db, dataset_id=dataset_id)
         for field, text in text_row.texts
-        for hit in header_values.hits(text, field=field, exam=text_row.exam_number)
+        for hit in header_values.find_hits(text, field=field, exam=text_row.exam_number)
     ]
     text_hits.add_hits(db, dataset_id=dataset_id, hits=hits)
     return len(hits)
@@ -188,7 +188,7 @@ def _find_hits(texts: Iterable[tuple[str, str]], exam: int, header_values: Heade
         if not field.startswith("file"):
             yield from find_hits_by_pattern(text, field=field)
         if header_values:
-            yield from header_values.hits(text, field=field, exam=exam)
+            yield from header_values.find_hits(text, field=field, exam=exam)
 
 
 def _load_identity_values(
@@ -199,8 +199,8 @@ def _load_identity_values(
     with GuardedReader() as reader:
         for done, (exam, sha256) in enumerate(images, start=1):
             try:
-                with store.on_disk(sha256) as path:
-                    header = reader.known_of(path, name=f"exam {exam}", key=None, identity=True)
+                with store.local_file(sha256) as path:
+                    header = reader.describe_with_identity(path, name=f"exam {exam}", key=None, identity=True)
             except UnreadableImage:
                 continue  # it was readable on import; its texts are still searched by pattern
             except (NotFound, Refused):

@@ -32,7 +32,7 @@ def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - loading it takes 0.5 s of the start
 
     rows = select_counted_answers(ratings)
-    formats = [format_.value for format_ in AnswerFormat if not (format_.takes_several or format_.is_free_text)]
+    formats = [format_.value for format_ in AnswerFormat if not (format_.allows_multiple or format_.is_free_text)]
     rows = rows[rows["format"].isin(formats)]
     key = rows[rows["kind"] == "reference"].set_index("question_id")["answer"]
     cells: list[ConfusionCell] = []
@@ -66,7 +66,7 @@ def compute_option_places(data: ReportData, ratings: pd.DataFrame) -> tuple[Opti
         case.question.id: case for case in data.cases if case.question.format is AnswerFormat.SINGLE
     }
     reader_ids = {reader.name: reader.id for reader in data.readers}
-    question_id_by_case = {case.shown.id: case.question.id for case in data.cases}
+    question_id_by_case = {case.blind_case.id: case.question.id for case in data.cases}
     option_orders = {
         (slot.reader_id, question_id_by_case[slot.case_id]): slot.option_order
         for slot in data.slots

@@ -24,7 +24,7 @@ class Family:
     """The ``pairs`` of raters by name; ``words`` describe the family."""
 
     pairs: frozenset[frozenset[str]]
-    words: str
+    description: str
 
 
 def resolve_family(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
@@ -42,10 +42,10 @@ def resolve_family(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
     if pairs:
         prefix = f"p (Holm) counts the family that the protocol declares, {_format_count(pairs)} within a task: "
         known_entries = "; ".join(entry for entry in declared if entry not in unknown_entries)
-        return Family(pairs=pairs, words=f"{prefix}{known_entries}.{unknown}")
+        return Family(pairs=pairs, description=f"{prefix}{known_entries}.{unknown}")
     reason = "names no raters of this study" if declared else "declares no family"
     return Family(
-        pairs=all_pairs, words=f"The protocol {reason}: p (Holm) counts all {_format_count(all_pairs)} within a task.{unknown}"
+        pairs=all_pairs, description=f"The protocol {reason}: p (Holm) counts all {_format_count(all_pairs)} within a task.{unknown}"
     )
 
 

@@ -29,7 +29,7 @@ class Figure:
     """
 
     name: str
-    of: str
+    subject: str
     rows: Sequence[DataclassInstance]
     svg: str
 
@@ -49,7 +49,7 @@ def draw_figure(report: StudyReport, name: str) -> Figure:
     if name not in makers:
         raise NotFound(f"This report has no figure {name!r}; there are {', '.join(makers)}.")
     figure_rows, svg = makers[name](report)
-    return Figure(name=name, of=_bound_subject(makers[name]), rows=figure_rows, svg=svg)
+    return Figure(name=name, subject=_bound_subject(makers[name]), rows=figure_rows, svg=svg)
 
 
 def draw_figures(report: StudyReport) -> tuple[Figure, ...]:

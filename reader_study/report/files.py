@@ -21,8 +21,8 @@ def render_files(report: StudyReport) -> dict[str, str]:
     """The content of all files, by path within the folder."""
     files = {
         "report.html": render_html(report),
-        "report.json": report.text(),
-        **{f"tables/{name}.csv": records_to_csv(records) for name, records in report.records().items()},
+        "report.json": report.to_json(),
+        **{f"tables/{name}.csv": records_to_csv(records) for name, records in report.to_records().items()},
     }
     for figure in draw_figures(report):
         files[f"figures/{figure.name}.svg"] = figure.svg
@@ -41,8 +41,8 @@ def render_file(report: StudyReport, path: str) -> str:
     if path == "report.html":
         return render_html(report)
     if path == "report.json":
-        return report.text()
-    if folder == "tables" and extension == "csv" and name in (records := report.records()):
+        return report.to_json()
+    if folder == "tables" and extension == "csv" and name in (records := report.to_records()):
         return records_to_csv(records[name])
     if folder == "figures" and extension in ("svg", "csv"):
         figure = draw_figure(report, name)

@@ -101,7 +101,7 @@ def render_html(report: StudyReport) -> str:
         parts += [f"<h2>Accuracy by {title}</h2>", _render_grid(results, title)]
     parts.append("<h2>Figures</h2>")
     parts += _render_figures(report)
-    records = report.records()
+    records = report.to_records()
     for name, (title, note) in _TABLES.items():
         section_note = f"{note} {facts.family}" if name == "paired" else note
         parts += _render_section(name, title, section_note, records[name])
@@ -127,10 +127,10 @@ def _render_figures(report: StudyReport) -> list[str]:
     parts: list[str] = []
     for figure in draw_figures(report):
         figure_html = f'<figure id="{figure.name}">{add_sticky_names(figure.svg)}</figure>'
-        if figure.of in ("", ALL):
+        if figure.subject in ("", ALL):
             parts.append(figure_html)
         else:
-            summary = f"{figure.name.partition('-')[0]}: {figure.of}"
+            summary = f"{figure.name.partition('-')[0]}: {figure.subject}"
             parts.append(f"<details><summary>{escape(summary)}</summary>{figure_html}</details>")
     return parts
 

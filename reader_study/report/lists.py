@@ -83,7 +83,7 @@ def compute_level_accuracy(data: ReportData, scored: pd.DataFrame, confidence: f
 
 def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
     results: list[FailedReplies] = []
-    numbers = {case.shown.question_number for case in data.cases if case.scored}
+    numbers = {case.blind_case.question_number for case in data.cases if case.scored}
     for model in data.models:
         predictions = [prediction for number, prediction in model.predictions.items() if number in numbers]
         proportion = wilson(sum(prediction.failed for prediction in predictions), len(predictions))
@@ -102,11 +102,11 @@ def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
 
 
 def list_faulty_cases(data: ReportData) -> tuple[FaultyCase, ...]:
-    cases = {case.shown.id: case for case in data.cases}
+    cases = {case.blind_case.id: case for case in data.cases}
     names = {reader.id: reader.name for reader in data.readers}
     return tuple(
         FaultyCase(
-            case=cases[reading.key.case_id].shown.number,
+            case=cases[reading.key.case_id].blind_case.number,
             question_id=cases[reading.key.case_id].question.id,
             reader=names[reading.key.reader_id],
             answered=not reading.unanswered,
@@ -118,11 +118,11 @@ def list_faulty_cases(data: ReportData) -> tuple[FaultyCase, ...]:
 
 
 def list_exclusions(data: ReportData) -> tuple[ExcludedAnswers, ...]:
-    cases = {case.shown.id: case for case in data.cases}
+    cases = {case.blind_case.id: case for case in data.cases}
     names = {reader.id: reader.name for reader in data.readers}
     return tuple(
         ExcludedAnswers(
-            case=cases[exclusion.case_id].shown.number if exclusion.case_id else None,
+            case=cases[exclusion.case_id].blind_case.number if exclusion.case_id else None,
             question_id=cases[exclusion.case_id].question.id if exclusion.case_id else None,
             reader=names[exclusion.reader_id] if exclusion.reader_id else None,
             why=exclusion.why,

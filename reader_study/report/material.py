@@ -31,7 +31,7 @@ class ReportData:
     models: tuple[ModelAnswers, ...]
     exclusions: tuple[Exclusion, ...]
 
-    def left_out(self, *, case_id: int, reader_id: int | None) -> bool:
+    def is_excluded(self, *, case_id: int, reader_id: int | None) -> bool:
         """Whether a case, a reader, or the reader's readings of the case are excluded from the analysis."""
         return any(
             (exclusion.case_id is None or exclusion.case_id == case_id)

@@ -26,23 +26,23 @@ AnsweredBoxes = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[Labelle
 
 def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverlap, ...]:
     """One row per rater with a box, and per answer format; arms are combined, hidden repeats left out."""
-    cases = {case.shown.id: case for case in data.cases if case.scored}
-    included_cases = [case for case_id, case in cases.items() if not data.left_out(case_id=case_id, reader_id=None)]
+    cases = {case.blind_case.id: case for case in data.cases if case.scored}
+    included_cases = [case for case_id, case in cases.items() if not data.is_excluded(case_id=case_id, reader_id=None)]
     answers_by_rater: dict[tuple[str, str], list[AnsweredBoxes]] = {}
     for reader in data.readers:
         answers_by_rater[reader.name, "reader"] = [
             (question.format, question.exam_id, question.boxes, reading.boxes)
             for reading in data.readings
             if reading.key.reader_id == reader.id and not reading.key.repeat and reading.key.case_id in cases
-            if cases[reading.key.case_id].shown.asks_box and not reading.unanswered
-            if not data.left_out(case_id=reading.key.case_id, reader_id=reader.id)
+            if cases[reading.key.case_id].blind_case.asks_box and not reading.unanswered
+            if not data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id)
             for question in [cases[reading.key.case_id].question]
         ]
     for model in data.models:
         answers_by_rater[model.name, "model"] = [
             (case.question.format, case.question.exam_id, case.question.boxes, prediction.boxes)
             for case in included_cases
-            if (prediction := model.predictions.get(case.shown.question_number)) is not None
+            if (prediction := model.predictions.get(case.blind_case.question_number)) is not None
         ]
     return tuple(
         BoxOverlap(

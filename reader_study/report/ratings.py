@@ -26,20 +26,20 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     that was only reported as faulty counts as unanswered; so does "cannot determine" if the protocol excludes
     it.
     """
-    excludes_cannot_determine = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.LEFT_OUT
+    excludes_cannot_determine = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
     rows: list[Row] = []
-    cases = {case.shown.id: case for case in data.cases}
+    cases = {case.blind_case.id: case for case in data.cases}
     readers_by_id = {reader.id: reader for reader in data.readers}
     has_arms = len(data.study.design.arms) > 1
     included_cases = [
         case
         for case in data.cases
-        if case.scored and not data.left_out(case_id=case.shown.id, reader_id=None)
+        if case.scored and not data.is_excluded(case_id=case.blind_case.id, reader_id=None)
     ]
     rows += [_build_row(case, KEY_RATER, "reference", _answer_to_text(case.question.answer), correct="yes") for case in included_cases]
     for reading in data.readings:
         case, reader = cases[reading.key.case_id], readers_by_id[reading.key.reader_id]
-        if data.left_out(case_id=case.shown.id, reader_id=reader.id):
+        if data.is_excluded(case_id=case.blind_case.id, reader_id=reader.id):
             continue
         answer_text = UNDETERMINED if reading.cannot_determine else _answer_to_text(reading.answer)
         if reading.unanswered or (reading.cannot_determine and excludes_cannot_determine):
@@ -49,7 +49,7 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
             _build_row(
                 case, reader.name, "reader", answer_text,
                 arm=TRAINING if not case.scored else REPEAT if reading.key.repeat else arm,
-                correct="" if not answer_text else _yes_or_no(case.is_right(reading.answer)),
+                correct="" if not answer_text else _yes_or_no(case.is_correct(reading.answer)),
                 set_reference=_yes_or_no(reader.of_reference),
                 position=reading.position,
                 seconds=reading.seconds_looking,
@@ -59,11 +59,11 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     for model in data.models:
         name = f"{model.name} (model)" if model.name in used_names else model.name
         for case in included_cases:
-            prediction = model.predictions.get(case.shown.question_number)
+            prediction = model.predictions.get(case.blind_case.question_number)
             if prediction is None:
                 continue
             answer_text = FAILED_ANSWER if prediction.answer is None else _answer_to_text(prediction.answer)
-            correct = _yes_or_no(case.is_right(prediction.answer))
+            correct = _yes_or_no(case.is_correct(prediction.answer))
             rows.append(_build_row(case, name, "model", answer_text, correct=correct, seconds=prediction.seconds))
     columns = list(_build_row(data.cases[0], "", "", "")) if data.cases else []
     return pd.DataFrame(rows, columns=columns)
@@ -82,7 +82,7 @@ def _build_row(
     seconds: float | None = None,
 ) -> Row:
     question = case.question
-    options = len(question.format.words or question.options)
+    options = len(question.format.fixed_answers or question.options)
     return {
         "question_id": question.id,
         "rater": rater,

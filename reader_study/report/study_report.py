@@ -27,22 +27,22 @@ class StudyReport:
     words: tuple[str, ...]
     tables: ReportTables
 
-    def records(self) -> dict[str, list[Record]]:
+    def to_records(self) -> dict[str, list[Record]]:
         """The tables as flat records, by name."""
         return tables_to_records(self.tables)
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         """The report as JSON; the same data gives the same bytes."""
         plain = {
             "version": VERSION,
             "facts": asdict(self.facts),
             "words": list(self.words),
-            "tables": self.records(),
+            "tables": self.to_records(),
         }
         return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
     @classmethod
-    def from_text(cls, text: str) -> StudyReport:
+    def from_json(cls, text: str) -> StudyReport:
         """The inverse of :meth:`text`, to the last digit.
 
         Raises:
@@ -58,7 +58,7 @@ class StudyReport:
         except (KeyError, TypeError) as error:
             raise ValueError(f"This is no study report that can be read here: {error}") from error
 
-    def against(self, model: str | None) -> StudyReport:
+    def compare_with(self, model: str | None) -> StudyReport:
         """The same report, compared with another model.
 
         Args:
@@ -71,7 +71,7 @@ class StudyReport:
         facts = replace(self.facts, model=choose_model(self.tables, protocol.model, model))
         return replace(self, facts=facts, words=write_sentences(facts, self.tables, protocol))
 
-    def of_kinds(self, kinds: Collection[str]) -> StudyReport:
+    def filter_by_kind(self, kinds: Collection[str]) -> StudyReport:
         """The report with the rows of some kinds of raters only; comparisons with the chosen model stay.
 
         Args:

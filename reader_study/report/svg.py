@@ -46,7 +46,7 @@ class Axis:
     factor: float = 100.0
     zero: float | None = None
 
-    def at(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """The position of a value on the axis, 0 to 1."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
@@ -74,7 +74,7 @@ def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axi
     bottom = _TOP + _ROW * len(rows)
 
     def x(value: float) -> float:
-        return _LEFT + _PLOT * axis.at(value)
+        return _LEFT + _PLOT * axis.position(value)
 
     parts = []
     for tick in axis.ticks:

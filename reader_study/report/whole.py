@@ -89,7 +89,7 @@ def build_report(
         ratings,
         model=choose_model(tables, protocol.model, model),
         settings=replace(measures.settings, family=protocol.family or EVERY_PAIR),
-        family=family.words,
+        family=family.description,
     )
     return StudyReport(facts=facts, words=write_sentences(facts, tables, protocol), tables=tables)
 

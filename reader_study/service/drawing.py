@@ -182,7 +182,7 @@ def _build_cases(
         exam = loaded.get(exam_number) or load_exam(db, exam_id=exam_number)
         loaded[exam_number] = exam
         yield Case(
-            shown=BlindCase(
+            blind_case=BlindCase(
                 id=0,
                 study_id=0,
                 number=position,

@@ -20,7 +20,7 @@ def replace_reading_orders(db: Session, *, study: ReaderStudy) -> None:
     Raises:
         Refused: there are fewer readers than each case needs, or more repeats than fit.
     """
-    readers = [reader.id for reader in list_readers(db, study_id=study.id) if not reader.outside]
+    readers = [reader.id for reader in list_readers(db, study_id=study.id) if not reader.is_external]
     for reader in readers:
         delete_drafts(db, reader_id=reader)
     slots = []

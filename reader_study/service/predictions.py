@@ -117,7 +117,7 @@ def import_predictions(
         refusals.add("1", "", "holds no prediction")
     if refusals.count:
         return ImportedPredictions(
-            model=model, dataset=name, predictions=0, failed=0, rules={}, refusals=refusals.sorted,
+            model=model, dataset=name, predictions=0, failed=0, rules={}, refusals=refusals.sorted_by_line,
             refused=refusals.count,
         )  # fmt: skip
     model_id = stored.get_or_add_model(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)

@@ -85,7 +85,7 @@ def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: date
     require(by, Action.RUN_STUDY)
     loaded_study = _load_changeable_study(db, study)
     removed_reader = _find_reader(db, loaded_study, reader)
-    if removed_reader.outside:
+    if removed_reader.is_external:
         raise Refused(f"{reader} reads from outside, and what came in stays. Exclude the reader instead.")
     delete_drafts(db, reader_id=removed_reader.id)
     replace_slots(db, study_id=loaded_study.id, slots=())

@@ -35,12 +35,12 @@ class ReportState:
     """The current data of a report; ``digest`` is the hash of data and code, under which it is stored."""
 
     digest: str
-    material: ReportData = field(repr=False)
+    data: ReportData = field(repr=False)
 
     @property
-    def answers(self) -> int:
+    def n_answers(self) -> int:
         """The number of readings and predictions, including repeats and training cases."""
-        return len(self.material.readings) + sum(len(model.predictions) for model in self.material.models)
+        return len(self.data.readings) + sum(len(model.predictions) for model in self.data.models)
 
 
 def load_report_state(db: Session, *, by: Person, study: str) -> ReportState:
@@ -52,7 +52,7 @@ def load_report_state(db: Session, *, by: Person, study: str) -> ReportState:
     require(by, Action.RUN_STUDY)
     data = _load_data(db, study=study)
     digest = hashlib.sha256(f"{VERSION}\n{_code_digest()}\n{data!r}".encode()).hexdigest()
-    return ReportState(digest=digest, material=data)
+    return ReportState(digest=digest, data=data)
 
 
 def load_stored_report(
@@ -77,10 +77,10 @@ def load_stored_report(
     if text is None:
         return None
     try:
-        report = StudyReport.from_text(text)
+        report = StudyReport.from_json(text)
     except ValueError:  # written by a version with other tables: it is computed again
         return None
-    return report.against(model)
+    return report.compare_with(model)
 
 
 def compute_report(
@@ -96,8 +96,8 @@ def compute_report(
     Raises:
         Refused: there is nothing to report yet.
     """
-    report = _compute_report(state.material, progress)
-    store_report(workspace, digest=state.digest, text=report.text())
+    report = _compute_report(state.data, progress)
+    store_report(workspace, digest=state.digest, text=report.to_json())
 
 
 def load_or_compute_report(  # allow writes-without-record: the cache contains only what can be computed again
@@ -125,7 +125,7 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
     """
     state = load_report_state(db, by=by, study=study)
     if workspace is None:
-        return StudyReport.from_text(_compute_report(state.material, progress).text()).against(model)
+        return StudyReport.from_json(_compute_report(state.data, progress).to_json()).compare_with(model)
     report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
     if report is None:
         compute_report(workspace=workspace, state=state, progress=progress)
@@ -154,7 +154,7 @@ def _code_digest() -> str:
 def _load_data(db: Session, *, study: str) -> ReportData:
     loaded_study = stored.load_study(db, name=study)
     cases = list_cases(db, study_id=loaded_study.id)
-    question_numbers = [case.shown.question_number for case in cases if case.scored]
+    question_numbers = [case.blind_case.question_number for case in cases if case.scored]
     models = []
     for model in list_models(db, dataset_id=loaded_study.dataset_id):
         predictions = {

@@ -33,7 +33,7 @@ def list_studies_for_reader(db: Session, *, person: Person) -> list[StudyForRead
     """The studies in which the person is a reader, including closed ones, the oldest first."""
     require(person, Action.READ)
     return [
-        StudyForReader(study=study, reader=reader, place=_count_cases(db, reader))
+        StudyForReader(study=study, reader=reader, progress=_count_cases(db, reader))
         for study, reader in study_readers.list_studies_of_person(db, person_id=person.id)
     ]
 
@@ -63,19 +63,19 @@ def open_case(
     protocol = load_current_protocol(db, study_id=study.id).protocol
     progress = _count_cases(db, reader)
     if study.state is StudyState.CLOSED:
-        return ReadingStop(study=study, reader=reader, place=progress, closed=True)
+        return ReadingStop(study=study, reader=reader, progress=progress, closed=True)
     if protocol.guideline.strip() and reader.guideline_read_at is None:
-        return ReadingStop(study=study, reader=reader, place=progress, guideline=protocol.guideline)
+        return ReadingStop(study=study, reader=reader, progress=progress, guideline=protocol.guideline)
     open_slots = cases.list_open_slots(db, reader_id=reader.id, limit=2)
     slot = open_slots[0] if open_slots else None
     if position is not None and (slot is None or position != slot.position):
         slot = _find_answered_slot(db, reader, position, going_back=protocol.going_back)
     if slot is None:
         result = compute_own_result(db, study=study, reader=reader) if protocol.show_own_result else None
-        return ReadingStop(study=study, reader=reader, place=progress, result=result)
+        return ReadingStop(study=study, reader=reader, progress=progress, result=result)
     opens_at = find_period_opening(db, study=study, reader=reader, slot=slot)
     if opens_at is not None and opens_at > now:
-        return ReadingStop(study=study, reader=reader, place=progress, opens_at=opens_at)
+        return ReadingStop(study=study, reader=reader, progress=progress, opens_at=opens_at)
     return _build_sheet(db, study, reader, slot, progress, open_slots=open_slots)
 
 
@@ -107,13 +107,13 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
     """The reader's own accuracy over the scored cases; None while a case is open or without an answer."""
     if cases.list_open_slots(db, reader_id=reader.id):
         return None
-    cases_by_id = {case.shown.id: case for case in cases.list_cases(db, study_id=study.id) if case.scored}
+    cases_by_id = {case.blind_case.id: case for case in cases.list_cases(db, study_id=study.id) if case.scored}
     first = [
         reading
         for reading in stored.iterate_readings(db, study_id=study.id, reader_id=reader.id)
         if reading.key.case_id in cases_by_id and not reading.key.repeat and not reading.unanswered
     ]
-    n_correct = sum(cases_by_id[reading.key.case_id].is_right(reading.answer) for reading in first)
+    n_correct = sum(cases_by_id[reading.key.case_id].is_correct(reading.answer) for reading in first)
     return wilson(n_correct, len(first)) if first else None
 
 
@@ -186,16 +186,16 @@ def _build_sheet(
 ) -> ReadingSheet:
     protocol = load_current_protocol(db, study_id=study.id).protocol
     case = cases.load_blind_case(db, case_id=slot.case_id)
-    arm, key = study.design.arm(slot.arm), build_reading_key(slot, study_id=study.id)
-    exam = _load_exam(db, case.exam_number, with_clinical_information=arm.told)
-    if arm.told:  # without the clinical information the hash can't be compared
+    arm, key = study.design.find_arm(slot.arm), build_reading_key(slot, study_id=study.id)
+    exam = _load_exam(db, case.exam_number, with_clinical_information=arm.clinical_info_shown)
+    if arm.clinical_info_shown:  # without the clinical information the hash can't be compared
         _check_unchanged(case, exam=exam)
     training = case.kind is CaseKind.TRAINING
     reading = stored.find_last_reading(db, key=key)
     feedback = None
     if training and reading is not None:  # the key is only read for an answered training case
         keyed = cases.load_case(db, case_id=case.id)
-        feedback = TrainingResult(right=keyed.is_right(reading.answer), question=keyed.question)
+        feedback = TrainingResult(correct=keyed.is_correct(reading.answer), question=keyed.question)
     draft = stored.find_draft(db, key=key)
     later_slots = [open_slot for open_slot in open_slots if open_slot.position != slot.position]
     upcoming_exams = [cases.load_blind_case(db, case_id=open_slot.case_id).exam_number for open_slot in later_slots[:1]]
@@ -215,7 +215,7 @@ def _build_sheet(
         draft=draft.body if draft else {},
         draft_revision=draft.revision if draft else 0,
         times=(draft.seconds, draft.seconds_looking, draft.seconds_away) if draft else (0.0, 0.0, 0.0),
-        place=progress,
+        progress=progress,
         previous=_find_previous_position(db, study, reader, slot) if protocol.going_back else None,
         next=_next_position(slot, open_slots) if reading is not None else None,
         upcoming_images=list_radiograph_keys(db, exam_numbers=upcoming_exams),

@@ -31,12 +31,12 @@ class CocoWriter(FormatWriter):
 
     def add(self, gold: GoldItem) -> None:
         exam = gold.judged.exam
-        if any(exam.radiograph(labelled_box.radiograph).rows is None for labelled_box in gold.question.boxes):
-            self.lacks[FormatLimitation.NO_SIZE] += 1
+        if any(exam.find_radiograph(labelled_box.radiograph).rows is None for labelled_box in gold.question.boxes):
+            self.limitations[FormatLimitation.NO_SIZE] += 1
             return
         for radiograph in exam.radiographs:
             if radiograph.rows is not None:
-                self._image(exam.id, radiograph)
+                self._add_image(exam.id, radiograph)
         for labelled_box in gold.question.boxes:
             box = labelled_box.box
             self._annotations.append(
@@ -59,7 +59,7 @@ class CocoWriter(FormatWriter):
         }
         self._files["boxes.coco.json"].write(msgspec.json.encode(document) + b"\n")
 
-    def _image(self, exam_id: str, radiograph: Radiograph) -> None:
+    def _add_image(self, exam_id: str, radiograph: Radiograph) -> None:
         key = (exam_id, radiograph.id)
         if key not in self._images:
             self._images[key] = {

@@ -51,7 +51,7 @@ class ContentCounts:
         self.formats[question.format] += 1
         self.tasks[question.task or ""] += 1
         self.tiers[question.difficulty or ""] += 1
-        self.sources[self._name_of(question.source)] += 1
+        self.sources[self._cached_source_name(question.source)] += 1
         self.with_boxes += bool(question.boxes)
         self.boxes += len(question.boxes)
         if exam.id not in self.exams:
@@ -60,7 +60,7 @@ class ContentCounts:
                 self.patients.add(exam.patient)
             self.radiographs |= {(exam.id, radiograph.id) for radiograph in exam.radiographs}
 
-    def _name_of(self, source: Source) -> str:
+    def _cached_source_name(self, source: Source) -> str:
         """Cached, because consecutive questions mostly have the same generator."""
         if self._source is None or self._source[0] is not source:
             self._source = (source, _source_name(source))
@@ -102,7 +102,7 @@ def render_datacard(
             RULE,
             "",
             f"Judged: {tally.judged:,}. Left out: "
-            + ("; ".join(f"{count:,} {reason}" for reason, count in tally.left_out.items()) or "none")
+            + ("; ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items()) or "none")
             + f". Drawn and not judged: {tally.unjudged:,}.",
             "",
             "| stratum | drawn | judged | released |",
@@ -181,7 +181,7 @@ def _draw_summary(drawn_batch: DrawnBatch) -> str:
     number = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
     size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
     mode = drawn_batch.batch.settings.mode.value
-    if drawn_batch.chosen:
+    if drawn_batch.from_search:
         return f"{number:,} questions found by a search, no random sample, judged in mode “{mode}”"
     return f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, judged in mode “{mode}”"
 

@@ -48,7 +48,7 @@ class FormatWriter:
 
     def __init__(self, folder: Path, *names: str) -> None:
         """Create the files in a folder; they must not exist."""
-        self.lacks: Counter[FormatLimitation] = Counter()
+        self.limitations: Counter[FormatLimitation] = Counter()
         self._folder = folder
         self._files: dict[str, HashedFile] = {}
         for name in names:
@@ -62,7 +62,7 @@ class FormatWriter:
     def finish(self) -> None:
         """Write the end of the files."""
 
-    def entries(self) -> list[Entry]:
+    def list_entries(self) -> list[Entry]:
         """The files with their lengths and hashes; complete after the end of the ``with`` block."""
         return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
 
@@ -87,18 +87,18 @@ class JsonContainerWriter:
 
     def __init__(self, file: HashedFile, *, brackets: str) -> None:
         """``brackets`` is ``[]`` or ``{}``."""
-        self._file, self._last = file, brackets[1]
-        self._before = f"{brackets[0]}\n".encode()
+        self._file, self._closing_bracket = file, brackets[1]
+        self._separator = f"{brackets[0]}\n".encode()
         self._empty = True
 
     def add(self, member: bytes) -> None:
         """Write one member, given as JSON."""
-        self._file.write(self._before + member)
-        self._before, self._empty = b",\n", False
+        self._file.write(self._separator + member)
+        self._separator, self._empty = b",\n", False
 
     def close(self) -> None:
         """Write the end; without members the result is valid too."""
-        self._file.write((self._before if self._empty else b"\n") + f"{self._last}\n".encode())
+        self._file.write((self._separator if self._empty else b"\n") + f"{self._closing_bracket}\n".encode())
 
 
 def frontal_radiograph(exam: Exam) -> Radiograph:

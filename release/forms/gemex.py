@@ -52,9 +52,9 @@ class GemexWriter(FormatWriter):
         """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
         conversations = ("gemex/conversations.json", "gemex/conversations_paper.json")
         super().__init__(folder, *(f"gemex/{name}.jsonl" for name in TYPES.values()), *conversations)
-        self._spellings = [JsonContainerWriter(self._files[name], brackets="[]") for name in conversations]
+        self._conversation_arrays = [JsonContainerWriter(self._files[name], brackets="[]") for name in conversations]
         self._paths, self._with_report = files, with_report
-        self._row = 0
+        self._row_id = 0
 
     def add(self, gold: GoldItem) -> None:
         question = gold.question
@@ -64,7 +64,7 @@ class GemexWriter(FormatWriter):
         elif limitation is None and _is_ambiguous(question):
             limitation = FormatLimitation.NOT_WRITABLE
         if limitation is not None:
-            self.lacks[limitation] += 1
+            self.limitations[limitation] += 1
             return
         path = self._paths.get(image.sha256 or "", image.file)
         answer = _format_answer(question)
@@ -81,20 +81,20 @@ class GemexWriter(FormatWriter):
             "image_path": path,
             "ori_report": report or "",
             "q_id": question.id,
-            "row_id": self._row,
+            "row_id": self._row_id,
         }
         self._files[f"gemex/{name}.jsonl"].write_json_line(record)
         if question.boxes:
-            self.lacks[FormatLimitation.LABELS] += 1
-        for array, target in zip(self._spellings, _assistant_turns(question, answer, locations), strict=True):
-            array.add(self._conversation(question, path, target))
-        self._row += 1
+            self.limitations[FormatLimitation.LABELS] += 1
+        for array, target in zip(self._conversation_arrays, _assistant_turns(question, answer, locations), strict=True):
+            array.add(self._encode_conversation(question, path, target))
+        self._row_id += 1
 
     def finish(self) -> None:
-        for array in self._spellings:
+        for array in self._conversation_arrays:
             array.close()
 
-    def _conversation(self, question: Question, path: str, target: str) -> bytes:
+    def _encode_conversation(self, question: Question, path: str, target: str) -> bytes:
         choices = f" <choices>: [{', '.join(_format_choices(question))}]" if question.options else ""
         return msgspec.json.encode(
             {
@@ -102,7 +102,7 @@ class GemexWriter(FormatWriter):
                     {"from": "human", "value": f"<image>\n {question.stem}{choices}"},
                     {"from": "gpt", "value": target},
                 ],
-                "row_id": self._row,
+                "row_id": self._row_id,
                 "q_type": TYPES[question.format],
                 "type_prompt": PROMPTS[question.format],
                 "image": path,
@@ -116,7 +116,7 @@ def _locate(gold: GoldItem) -> tuple[Any, list[list[float]], FormatLimitation | 
     radiograph_ids = {box.radiograph for box in gold.question.boxes}
     if len(radiograph_ids) > 1:
         return None, [], FormatLimitation.TWO_RADIOGRAPHS
-    image = exam.radiograph(radiograph_ids.pop()) if radiograph_ids else frontal_radiograph(exam)
+    image = exam.find_radiograph(radiograph_ids.pop()) if radiograph_ids else frontal_radiograph(exam)
     if not gold.question.boxes:
         return image, [], None
     if image.rows is None or image.columns is None:

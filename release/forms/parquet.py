@@ -68,21 +68,21 @@ class ParquetWriter(FormatWriter):
 
     name = "parquet"
 
-    def __init__(self, folder: Path, *, files: Mapping[str, str], picture: DisplayImageLoader | None) -> None:
+    def __init__(self, folder: Path, *, files: Mapping[str, str], load_display_image: DisplayImageLoader | None) -> None:
         """``picture`` returns the images to include; without it ``images`` has paths only."""
         super().__init__(folder)
-        self._path, self._paths, self._picture = folder / _NAME, files, picture
+        self._path, self._paths, self._load_display_image = folder / _NAME, files, load_display_image
         schema = pa.schema(list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_feature_metadata())})
         with add_filename_to_errors(self._path):
             self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
         self._schema = schema
         self._rows: list[dict[str, Any]] = []
-        self._most = _BATCH_ROWS_WITH_IMAGES if picture else _BATCH_ROWS
-        self._pictures: dict[str, bytes | None] = {}
+        self._batch_rows = _BATCH_ROWS_WITH_IMAGES if load_display_image else _BATCH_ROWS
+        self._display_images: dict[str, bytes | None] = {}
 
     def add(self, gold: GoldItem) -> None:
-        self._rows.append(self._row(gold))
-        if len(self._rows) >= self._most:
+        self._rows.append(self._build_row(gold))
+        if len(self._rows) >= self._batch_rows:
             self._flush()
 
     def finish(self) -> None:
@@ -101,9 +101,9 @@ class ParquetWriter(FormatWriter):
             with add_filename_to_errors(self._path):
                 self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
         self._rows = []
-        self._pictures = {}
+        self._display_images = {}
 
-    def _row(self, gold: GoldItem) -> dict[str, Any]:
+    def _build_row(self, gold: GoldItem) -> dict[str, Any]:
         question, exam = gold.question, gold.judged.exam
         return {
             "id": question.id,
@@ -121,18 +121,18 @@ class ParquetWriter(FormatWriter):
             "stratum": gold.judged.stratum,
             "inclusion_probability": gold.judged.inclusion_probability,
             "views": [radiograph.view for radiograph in exam.radiographs],
-            "images": [self._image(radiograph) for radiograph in exam.radiographs],
+            "images": [self._image_value(radiograph) for radiograph in exam.radiographs],
         }
 
-    def _image(self, radiograph: Radiograph) -> dict[str, Any]:
+    def _image_value(self, radiograph: Radiograph) -> dict[str, Any]:
         key = radiograph.sha256 or ""
         path = self._paths.get(key, radiograph.file)
-        if self._picture is None or not key:
+        if self._load_display_image is None or not key:
             return {"bytes": None, "path": path}
         # The questions of an exam are consecutive.
-        if key not in self._pictures:
-            self._pictures[key] = self._picture(radiograph)
-        return {"bytes": self._pictures[key], "path": path}
+        if key not in self._display_images:
+            self._display_images[key] = self._load_display_image(radiograph)
+        return {"bytes": self._display_images[key], "path": path}
 
 
 def _feature_metadata() -> dict[str, Any]:

@@ -42,16 +42,16 @@ class RexvqaWriter(FormatWriter):
     def add(self, gold: GoldItem) -> None:
         question, exam = gold.question, gold.judged.exam
         if question.format is not AnswerFormat.SINGLE:
-            self.lacks[FormatLimitation.OTHER_FORMAT] += 1
+            self.limitations[FormatLimitation.OTHER_FORMAT] += 1
             return
         if question.also_right:
-            self.lacks[FormatLimitation.SEVERAL_RIGHT] += 1
+            self.limitations[FormatLimitation.SEVERAL_RIGHT] += 1
             return
         if question.stem.strip() != question.stem or any(_changes_on_import(option) for option in question.options):
-            self.lacks[FormatLimitation.NOT_WRITABLE] += 1
+            self.limitations[FormatLimitation.NOT_WRITABLE] += 1
             return
         if question.boxes:
-            self.lacks[FormatLimitation.BOXES] += 1
+            self.limitations[FormatLimitation.BOXES] += 1
         record = {
             "study_id": exam.id,
             "StudyInstanceUid": exam.id,
@@ -65,14 +65,14 @@ class RexvqaWriter(FormatWriter):
             "subcategory": question.subcategory,
             "class": question.content_type if question.task else None,
             "difficulty": question.difficulty,
-            **self._exam(exam),
+            **self._exam_fields(exam),
         }
         self._object.add(msgspec.json.encode(question.id) + b": " + msgspec.json.encode(record))
 
     def finish(self) -> None:
         self._object.close()
 
-    def _exam(self, exam: Exam) -> dict[str, Any]:
+    def _exam_fields(self, exam: Exam) -> dict[str, Any]:
         return {
             "ImagePath": [self._paths.get(radiograph.sha256 or "", radiograph.file) for radiograph in exam.radiographs],
             "ImageViewPosition": [

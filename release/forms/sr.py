@@ -60,38 +60,38 @@ class SrWriter(FormatWriter):
 
     name = "sr"
 
-    def __init__(self, folder: Path, *, original: OriginalLoader, when: datetime) -> None:
+    def __init__(self, folder: Path, *, load_original: OriginalLoader, content_date: datetime) -> None:
         """``when`` is the date of the reports' content, in UTC."""
         super().__init__(folder)
-        self._original, self._when = original, when
+        self._load_original, self._content_date = load_original, content_date
         self._boxes: dict[str, tuple[Radiograph, list[tuple[str, LabelledBox]]]] = {}
         self._entries: list[Entry] = []
-        self.radiographs_left_out: Counter[SrExclusionReason] = Counter()
+        self.excluded_radiographs: Counter[SrExclusionReason] = Counter()
 
     def add(self, gold: GoldItem) -> None:
         for box in gold.question.boxes:
-            radiograph = gold.judged.exam.radiograph(box.radiograph)
+            radiograph = gold.judged.exam.find_radiograph(box.radiograph)
             key = radiograph.sha256 or f"{gold.judged.exam.id}\0{radiograph.id}"
             self._boxes.setdefault(key, (radiograph, []))[1].append((gold.question.id, box))
 
     def finish(self) -> None:
         for key, (radiograph, boxes) in sorted(self._boxes.items(), key=lambda item: item[0]):
-            source = self._source(radiograph)
+            source = self._load_source(radiograph)
             if isinstance(source, SrExclusionReason):
-                self.radiographs_left_out[source] += 1
+                self.excluded_radiographs[source] += 1
                 continue
             (self._folder / "sr").mkdir(exist_ok=True)
             name = f"sr/{key}.dcm"
             path = self._folder / name
             with add_filename_to_errors(path), HashedFile(path) as file:
-                file.write(_render_report(source, boxes, content_date=self._when))
+                file.write(_render_report(source, boxes, content_date=self._content_date))
             self._entries.append(Entry(path=name, bytes=file.bytes, sha256=file.sha256))
 
     def entries(self) -> list[Entry]:
         return self._entries
 
-    def _source(self, radiograph: Radiograph) -> Dataset | SrExclusionReason:
-        content = self._original(radiograph)
+    def _load_source(self, radiograph: Radiograph) -> Dataset | SrExclusionReason:
+        content = self._load_original(radiograph)
         if content is None:
             return SrExclusionReason.NO_IMAGE
         if content[128:132] != b"DICM":

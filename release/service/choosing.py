@@ -71,7 +71,7 @@ def load_drawn_batches(db: Session, dataset: str, batch_names: Sequence[str] | N
             batch=batch,
             plan=batch_rows.plan_to_plain(batch.plan),
             draws=tuple(draw.strata for draw in draws.list_draws(db, batch_id=batch.id)),
-            chosen=batch.id in search_batch_ids,
+            from_search=batch.id in search_batch_ids,
         )
         for batch in batches
         if not batch_names or batch.name in batch_names
@@ -96,8 +96,8 @@ def load_outcomes(
 def build_tally(db: Session, counter: TallyCounter, release_batches: list[DrawnBatch]) -> Tally:
     """The counts of a release, with the numbers of questions that nobody judged."""
     batches = [drawn_batch.batch for drawn_batch in release_batches]
-    return counter.tally(
-        unjudged=gold.count_unjudged(db, batches=batches), drawn=gold.count_drawn_by_stratum(db, batches=batches)
+    return counter.build_tally(
+        unjudged=gold.count_unjudged(db, batches=batches), drawn_by_stratum=gold.count_drawn_by_stratum(db, batches=batches)
     )
 
 
@@ -126,7 +126,7 @@ def check_not_empty(
     if not tally.judged:
         raise Refused(f"Nobody has judged a question of {dataset!r} in these batches yet.")
     if not tally.released:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.left_out.items())
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items())
         raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
     empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
     if empty and split is not None:

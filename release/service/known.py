@@ -25,7 +25,7 @@ class ReleaseFile:
     """One file of a release; ``entry`` is that of the manifest, ``shown_name`` the name for a download."""
 
     path: Path
-    shown_name: str
+    download_name: str
     entry: Entry
 
 
@@ -89,7 +89,7 @@ def list_release_files(db: Session, *, by: Person, release_id: int) -> list[Rele
     entries = [Entry(path=MANIFEST, bytes=length, sha256=sha256), *parse_entries(read_manifest(recorded.folder))]
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{recorded.dataset}-{recorded.name}")
     return [
-        ReleaseFile(path=recorded.folder / entry.path, shown_name=f"{stem}-{Path(entry.path).name}", entry=entry)
+        ReleaseFile(path=recorded.folder / entry.path, download_name=f"{stem}-{Path(entry.path).name}", entry=entry)
         for entry in entries
     ]
 

@@ -61,10 +61,10 @@ class WrittenRelease:
     folder: Path
     manifest_sha256: str
     tally: Tally
-    again: bool
+    already_existed: bool
     released: Mapping[Side, Sequence[str]]
-    keys: Path | None = None
-    met: str | None = None
+    keys_folder: Path | None = None
+    condition_note: str | None = None
 
 
 def write_release(
@@ -131,15 +131,15 @@ def write_release(
         staged_keys = stack.enter_context(staging_folder(keys_folder_of(out))) if split else None
         reader = stack.enter_context(GuardedReader())
         options = ReleaseOptions(
-            names=load_reviewer_names(db, selected_batches, reviewer_naming),
+            reviewer_names=load_reviewer_names(db, selected_batches, reviewer_naming),
             with_images=with_images,
             with_report=with_reports,
-            picture=display_image_loader(workspace, reader) if with_images else None,
-            original=original_loader(workspace) if with_sr else None,
-            when=last_verdict_at,
-            side_of=assign_exam_sides(db, selected_batches, split, workspace=workspace, reader=reader) if split else None,
-            keys=staged_keys,
-            forms=frozenset(formats),
+            load_display_image=display_image_loader(workspace, reader) if with_images else None,
+            load_original=original_loader(workspace) if with_sr else None,
+            sr_date=last_verdict_at,
+            side_by_exam=assign_exam_sides(db, selected_batches, split, workspace=workspace, reader=reader) if split else None,
+            keys_folder=staged_keys,
+            formats=frozenset(formats),
         )
         with ReleaseWriter(folder, options) as writer:
             counter, last_judgement_at, images, exam_id = TallyCounter(), None, set[str](), ""
@@ -157,7 +157,7 @@ def write_release(
         tally = build_tally(db, counter, release_batches)
         check_not_empty(dataset, tally, writer.splits, split)
         check_pixel_decisions(db, images=images, dataset=dataset)
-        entries = writer.entries()
+        entries = writer.list_entries()
         if with_images:
             entries += copy_images(workspace, writer.gold.images, folder)
         last_judgement_text = format_utc(last_judgement_at) if last_judgement_at else None
@@ -188,7 +188,7 @@ def write_release(
                 **({} if key_errors_under is None else {"key_errors_under": key_errors_under}),
             },
             splits=_splits_to_json(split, writer),
-            limitations=writer.lacks,
+            limitations=writer.limitations,
             files=entries,
         )
         _write_file(folder / MANIFEST, manifest)
@@ -204,10 +204,10 @@ def write_release(
         folder=out.resolve(),
         manifest_sha256=sha256,
         tally=tally,
-        again=already_existed,
+        already_existed=already_existed,
         released=writer.released,
-        keys=keys_folder_of(out).resolve() if split else None,
-        met=condition_note,
+        keys_folder=keys_folder_of(out).resolve() if split else None,
+        condition_note=condition_note,
     )
 
 
@@ -232,12 +232,12 @@ def _write_descriptions(
         batches=release_batches,
         tally=tally,
         content=writer.content,
-        limitations=writer.lacks,
+        limitations=writer.limitations,
         splits=writer.splits,
         statement=statement,
         last_verdict_at=last_verdict_at,
         key_errors_under=key_errors_under,
-        with_parquet=any(form.name == FormatName.PARQUET for form in writer.forms),
+        with_parquet=any(form.name == FormatName.PARQUET for form in writer.formats),
     )
     entries = [_write_file(folder / "datacard.md", card)]
     croissant = render_croissant(

@@ -22,7 +22,7 @@ def exclude_removed_images(
 
 def _exclude_if_removed(outcome: GoldItem | Excluded, removed: set[str]) -> GoldItem | Excluded:
     if isinstance(outcome, GoldItem) and not removed.isdisjoint(image_hashes(outcome)):
-        return Excluded(judged=outcome.judged, reason=ExclusionReason.PATIENT_IN_IMAGE)
+        return Excluded(judged=outcome.judged, reason=ExclusionReason.PATIENT_DATA_IN_IMAGE)
     return outcome
 
 

@@ -41,7 +41,7 @@ def copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> l
     entries, store = [], get_image_store(workspace)
     for sha256, path in sorted(images.items(), key=lambda item: item[1]):
         try:
-            with store.on_disk(sha256) as original:
+            with store.local_file(sha256) as original:
                 length = copy_image(original, folder / path, sha256=sha256)
         except (NotFound, Refused, FileNotFoundError, ValueError) as error:
             raise NotFound(
@@ -56,7 +56,7 @@ def original_loader(workspace: Workspace) -> OriginalLoader:
     store = get_image_store(workspace)
 
     def load_original(radiograph: Radiograph) -> bytes | None:
-        if radiograph.sha256 is None or not store.holds(radiograph.sha256):
+        if radiograph.sha256 is None or not store.contains(radiograph.sha256):
             return None
         return store.read(radiograph.sha256)
 
@@ -76,8 +76,8 @@ def display_image_loader(workspace: Workspace, reader: GuardedReader) -> Display
         if content is None or content[_DICOM_PREFIX] != b"DICM":
             return content
         try:
-            with store.on_disk(radiograph.sha256 or "") as path:
-                return reader.render(path, name=radiograph.file).full
+            with store.local_file(radiograph.sha256 or "") as path:
+                return reader.render_png(path, name=radiograph.file).full
         except UnreadableImage:  # it was readable on import; now the row has only its path
             return None
 
@@ -107,7 +107,7 @@ def hash_pixels(
     hashes: dict[str, str] = {}
     for count, sha256 in enumerate(sha256s, start=1):
         try:
-            with store.on_disk(sha256) as path:
+            with store.local_file(sha256) as path:
                 pixels = reader.decode(path, name=sha256).pixels
         except (NotFound, UnreadableImage):
             continue

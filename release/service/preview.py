@@ -77,7 +77,7 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
     """
     batch_ids = [batch.id for batch in batches]
     latest_verdicts = load_latest_verdicts(db, batch_ids=batch_ids)
-    rows = latest_verdicts.latest_of_people()
+    rows = latest_verdicts.find_latest_rows()
     questions = latest_verdicts.questions[rows]
     starts = np.flatnonzero(np.diff(questions, prepend=-1))
     if not len(starts):
@@ -101,7 +101,7 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
             continue
         for name, count in zip(names, np.bincount(strata[mask], minlength=len(names)).tolist(), strict=True):
             if count:
-                counter.add_plain(outcome, stratum=name, questions=count)
+                counter.add_simple(outcome, stratum=name, questions=count)
     return remaining
 
 

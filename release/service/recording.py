@@ -19,7 +19,7 @@ class ReleaseSummary:
     """A release that is written and recorded; ``id`` is its number."""
 
     id: int
-    written: WrittenRelease
+    release: WrittenRelease
 
 
 def record_release(db: Session, *, by: Person, release: WrittenRelease, now: datetime) -> ReleaseSummary:
@@ -40,7 +40,7 @@ def record_release(db: Session, *, by: Person, release: WrittenRelease, now: dat
                 db, by=by, what="move release", subject=f"release {existing.id}", old=str(existing.folder),
                 new=str(release.folder), now=now,
             )  # fmt: skip
-        return ReleaseSummary(id=existing.id, written=release)
+        return ReleaseSummary(id=existing.id, release=release)
     release_id = releases.add_release(
         db,
         dataset_id=release.dataset_id,
@@ -61,7 +61,7 @@ def record_release(db: Session, *, by: Person, release: WrittenRelease, now: dat
         "name": release.name,
         "questions": release.tally.released,
         "manifest_sha256": release.manifest_sha256,
-        **({} if release.met is None else {"condition": release.met}),
+        **({} if release.condition_note is None else {"condition": release.condition_note}),
     }
     record(db, by=by, what="make release", subject=f"release {release_id}", new=audit_values, now=now)
-    return ReleaseSummary(id=release_id, written=release)
+    return ReleaseSummary(id=release_id, release=release)

@@ -43,8 +43,8 @@ class DisputedQuestion:
 
     question_number: int
     question_id: str
-    about: frozenset[Dispute]
-    settled: Adjudication | None
+    kinds: frozenset[Dispute]
+    adjudication: Adjudication | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +61,16 @@ class DisputeSheet:
     question: Question
     exam_number: int
     exam: Exam
-    called: tuple[str, ...]
+    reviewer_names: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
-    about: frozenset[Dispute]
+    kinds: frozenset[Dispute]
     differences: tuple[FieldDifference, ...]
-    settled: Adjudication | None
+    adjudication: Adjudication | None
 
     @property
     def revision(self) -> int:
         """The revision of the next adjudication."""
-        return (self.settled.revision if self.settled else 0) + 1
+        return (self.adjudication.revision if self.adjudication else 0) + 1
 
 
 def load_adjudication_rules(db: Session, *, by: Person, batch: str) -> VersionedRules:
@@ -147,11 +147,11 @@ def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[Dispute
     disputed_questions = []
     for number in numbers:
         question_verdicts = verdicts[number]
-        kinds = find_disputes(questions[number], question_verdicts, min_iou=rules.same_box)
+        kinds = find_disputes(questions[number], question_verdicts, min_iou=rules.same_box_iou)
         adjudication = adjudications_by_question.get((batch.id, number))
         if (kinds or adjudication) and person.id not in {verdict.person_id for verdict in question_verdicts}:
             disputed_questions.append(
-                DisputedQuestion(question_number=number, question_id=questions[number].id, about=kinds, settled=adjudication)
+                DisputedQuestion(question_number=number, question_id=questions[number].id, kinds=kinds, adjudication=adjudication)
             )
     return disputed_questions
 
@@ -184,11 +184,11 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
         question=question,
         exam_number=number,
         exam=load_exam(db, exam_id=number),
-        called=reviewer_names,
+        reviewer_names=reviewer_names,
         verdicts=verdicts,
-        about=find_disputes(question, verdicts, min_iou=rules.same_box),
+        kinds=find_disputes(question, verdicts, min_iou=rules.same_box_iou),
         differences=find_differences(question, verdicts),
-        settled=adjudication,
+        adjudication=adjudication,
     )
 
 
@@ -270,4 +270,4 @@ def _adjudication_to_json(adjudication: Adjudication) -> dict[str, object]:
 def _describe_rules(rules: AdjudicationRules) -> str:
     names = ", ".join(rules.adjudicators) or "nobody"
     hidden = "names hidden" if rules.hide_names else "names shown"
-    return f"{names}; {hidden}; boxes from IoU {rules.same_box:g} on are the same"
+    return f"{names}; {hidden}; boxes from IoU {rules.same_box_iou:g} on are the same"

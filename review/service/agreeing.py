@@ -35,14 +35,14 @@ class BatchAgreement:
     """
 
     batch: Batch
-    sought: SecondOpinions | None
-    sought_text: str
+    rule: SecondOpinions | None
+    rule_text: str
     questions: int
     shared: int
     counted: int
-    left_out: str
+    exclusion_note: str
     people: dict[int, str]
-    between: tuple[GroupAgreement, ...]
+    agreements: tuple[GroupAgreement, ...]
     drift_block: int
     drift: dict[int, tuple[DriftBlock, ...]]
 
@@ -64,8 +64,8 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
     shared_questions = judged[times > 1].tolist()
     rule = find_second_opinions(db, batch_id=loaded_batch.id)
     counted, exclusion_note = shared_questions, ""
-    if rule is not None and rule.way is SecondOpinionScope.WHERE_FOUND:
-        random_share = rule.random_share(load_question_ids(db, batch_id=loaded_batch.id))
+    if rule is not None and rule.way is SecondOpinionScope.SHARE_AND_ERRORS:
+        random_share = rule.draw_random_share(load_question_ids(db, batch_id=loaded_batch.id))
         counted = [number for number in shared_questions if number in random_share]
         exclusion_note = (
             f"{len(shared_questions) - len(counted):,} questions have a second opinion because something was found in "
@@ -74,18 +74,18 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
         )
     exam_of = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
     verdicts = load_latest_verdicts_by_question(db, batch_id=loaded_batch.id, question_ids=counted)
-    by_person = {person: latest.of_person(person) for person in np.unique(latest.people).tolist()}
+    by_person = {person: latest.select_person(person) for person in np.unique(latest.people).tolist()}
     block = choose_block_size(max(map(len, by_person.values()), default=0))
     return BatchAgreement(
         batch=loaded_batch,
-        sought=rule,
-        sought_text=describe_rule(rule),
+        rule=rule,
+        rule_text=describe_rule(rule),
         questions=load_batch_sizes(db).get(loaded_batch.id, 0),
         shared=len(shared_questions),
         counted=len(counted),
-        left_out=exclusion_note,
+        exclusion_note=exclusion_note,
         people=build_display_names(list_people(db)),
-        between=compute_agreement(
+        agreements=compute_agreement(
             [
                 SharedQuestion(question=question, exam_number=exam_of[number], verdicts=verdicts[number])
                 for number, question in load_questions(db, question_ids=counted)

@@ -30,13 +30,13 @@ class AssignSummary:
     """The number of questions assigned, by sign-in name; ``notes`` state what is missing."""
 
     batch: str
-    given: dict[str, int]
+    assigned: dict[str, int]
     notes: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
         """The number of assignments; a question given to two people counts twice."""
-        return sum(self.given.values())
+        return sum(self.assigned.values())
 
 
 def assign(
@@ -70,25 +70,25 @@ def assign(
     if not underassigned:
         return AssignSummary(
             batch=batch,
-            given={person.name: 0 for person in people},
+            assigned={person.name: 0 for person in people},
             notes=(f"Every question has {_format_reviewer_count(overlap)} or more already.",),
         )
-    distribution = distribute_questions(underassigned, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
-    if not any(distribution.given.values()):
+    distribution = distribute_questions(underassigned, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam)
+    if not any(distribution.by_person.values()):
         raise Refused(
-            f"{format_question_count(len(distribution.short))} of batch {batch} need a further reviewer, and "
+            f"{format_question_count(len(distribution.unplaced))} of batch {batch} need a further reviewer, and "
             f"{format_names(people)} judge them already. Name somebody else."
         )
     create_assignments(db, loaded_batch, current, distribution, now=now)
     new = {"overlap": overlap, "given": list_numbers_by_name(distribution, people)}
     record(db, by=by, what="assign questions", subject=batch_subject(loaded_batch), new=new, now=now)
     notes: tuple[str, ...] = ()
-    if distribution.short:
+    if distribution.unplaced:
         notes = (
-            f"{format_question_count(len(distribution.short))} still have fewer than {_format_reviewer_count(overlap)}: name others too.",
+            f"{format_question_count(len(distribution.unplaced))} still have fewer than {_format_reviewer_count(overlap)}: name others too.",
         )
     return AssignSummary(
-        batch=batch, given={person.name: len(distribution.given[person.id]) for person in people}, notes=notes
+        batch=batch, assigned={person.name: len(distribution.by_person[person.id]) for person in people}, notes=notes
     )
 
 
@@ -107,14 +107,14 @@ def preview_assign(
     people = load_reviewers(db, to)
     current = load_current_assignments(db, loaded_batch)
     underassigned = _list_underassigned(db, loaded_batch, current, overlap)
-    distribution = distribute_questions(underassigned, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
+    distribution = distribute_questions(underassigned, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam)
     notes: tuple[str, ...] = ()
     if not underassigned:
         notes = (f"Every question has {_format_reviewer_count(overlap)} or more already.",)
-    elif distribution.short:
-        notes = (f"{format_question_count(len(distribution.short))} would still have fewer than {_format_reviewer_count(overlap)}.",)
+    elif distribution.unplaced:
+        notes = (f"{format_question_count(len(distribution.unplaced))} would still have fewer than {_format_reviewer_count(overlap)}.",)
     return AssignSummary(
-        batch=batch, given={person.name: len(distribution.given[person.id]) for person in people}, notes=notes
+        batch=batch, assigned={person.name: len(distribution.by_person[person.id]) for person in people}, notes=notes
     )
 
 
@@ -153,23 +153,23 @@ def reassign(
         )
     current = load_current_assignments(db, loaded_batch)
     to_move = _list_open_questions(db, loaded_batch, current, previous_reviewer)
-    distribution = distribute_questions(to_move, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
-    if not any(distribution.given.values()):
+    distribution = distribute_questions(to_move, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam)
+    if not any(distribution.by_person.values()):
         raise Refused(f"{format_names(people)} judge all of them already. Name somebody else.")
-    moved_numbers = [question.question_number for group in distribution.given.values() for question in group]
+    moved_numbers = [question.question_number for group in distribution.by_person.values() for question in group]
     _withdraw_questions(db, loaded_batch, previous_reviewer, moved_numbers, now=now)
-    if not distribution.short:
+    if not distribution.unplaced:
         _remove_open_hidden(db, loaded_batch, previous_reviewer, by, now=now)
     create_assignments(db, loaded_batch, current, distribution, now=now)
     old, new = {previous_reviewer.name: sorted(moved_numbers)}, list_numbers_by_name(distribution, people)
     record(db, by=by, what="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
     notes = (
-        (f"{format_question_count(len(distribution.short))} stay with {previous_reviewer.name}: the others judge them already.",)
-        if distribution.short
+        (f"{format_question_count(len(distribution.unplaced))} stay with {previous_reviewer.name}: the others judge them already.",)
+        if distribution.unplaced
         else ()
     )
     return AssignSummary(
-        batch=batch, given={person.name: len(distribution.given[person.id]) for person in people}, notes=notes
+        batch=batch, assigned={person.name: len(distribution.by_person[person.id]) for person in people}, notes=notes
     )
 
 
@@ -211,7 +211,7 @@ def _list_underassigned(db: Session, batch: Batch, current: CurrentAssignments, 
                     question_number=member.question_number,
                     exam_number=member.exam_number,
                     position=member.position,
-                    need=missing_reviewers,
+                    missing_reviewers=missing_reviewers,
                     holders=holders,
                 )
             )
@@ -226,7 +226,7 @@ def _list_open_questions(
             question_number=member.question_number,
             exam_number=member.exam_number,
             position=member.position,
-            need=1,
+            missing_reviewers=1,
             holders=list_current_holders(states),
         )
         for member in list_batch_members(db, batch_id=batch.id)

@@ -35,9 +35,9 @@ class HiddenQuestionRow:
     person: str
     source_id: str
     state: AssignmentState | None
-    first: Decision | None
+    first_decision: Decision | None
     decision: Decision | None
-    seen: FaultDetection | None
+    detection: FaultDetection | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,8 @@ class ReviewerAttention:
     """
 
     person: str | None
-    repeats_hidden: int
-    planted_hidden: int
+    repeat_count: int
+    planted_count: int
     attention: Attention
 
 
@@ -88,9 +88,9 @@ def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[Hidden
             person=names[hidden_verdict.hidden.person_id],
             source_id=hidden_verdict.source_key,
             state=hidden_verdict.state,
-            first=hidden_verdict.first.decision if hidden_verdict.first else None,
+            first_decision=hidden_verdict.source_verdict.decision if hidden_verdict.source_verdict else None,
             decision=hidden_verdict.verdict.decision if hidden_verdict.verdict else None,
-            seen=classify_detection(hidden_verdict.hidden.fault, hidden_verdict.verdict) if hidden_verdict.hidden.fault and hidden_verdict.verdict else None,
+            detection=classify_detection(hidden_verdict.hidden.fault, hidden_verdict.verdict) if hidden_verdict.hidden.fault and hidden_verdict.verdict else None,
         )
         for hidden_verdict in load_hidden_judgements(db, batch_id=load_batch(db, name=batch).id)
     ]
@@ -106,27 +106,27 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     loaded_batch = load_batch(db, name=batch)
     hidden_set = stored.find_hidden_set(db, batch_id=loaded_batch.id)
     all_hidden = load_hidden_judgements(db, batch_id=loaded_batch.id)
-    counted = [hidden_verdict for hidden_verdict in all_hidden if hidden_verdict.hidden.counts]
+    counted = [hidden_verdict for hidden_verdict in all_hidden if hidden_verdict.hidden.is_counted]
     by_person: dict[int, list[HiddenJudgement]] = defaultdict(list)
     for hidden_verdict in counted:
         by_person[hidden_verdict.hidden.person_id].append(hidden_verdict)
     times = load_first_judgement_times(db, batch_id=loaded_batch.id)
     questions = dict(
         load_questions(
-            db, question_ids=[hidden_verdict.hidden.source for hidden_verdict in counted if hidden_verdict.first and hidden_verdict.verdict]
+            db, question_ids=[hidden_verdict.hidden.source_number for hidden_verdict in counted if hidden_verdict.source_verdict and hidden_verdict.verdict]
         )
     )
     pairs = {
         person: [
             RepeatPair(
-                question=questions[hidden_verdict.hidden.source],
+                question=questions[hidden_verdict.hidden.source_number],
                 exam_number=hidden_verdict.exam_number,
-                first=hidden_verdict.first,
+                first=hidden_verdict.source_verdict,
                 second=hidden_verdict.verdict,
-                between=_count_verdicts_between(times[person], hidden_verdict.first.given_at, hidden_verdict.verdict.given_at),
+                verdicts_between=_count_verdicts_between(times[person], hidden_verdict.source_verdict.given_at, hidden_verdict.verdict.given_at),
             )
             for hidden_verdict in person_verdicts
-            if hidden_verdict.hidden.kind is HiddenKind.REPEAT and hidden_verdict.first and hidden_verdict.verdict
+            if hidden_verdict.hidden.kind is HiddenKind.REPEAT and hidden_verdict.source_verdict and hidden_verdict.verdict
         ]
         for person, person_verdicts in by_person.items()
     }
@@ -163,8 +163,8 @@ def _build_reviewer_attention(person: str | None, hidden_verdicts: list[HiddenJu
     repeats = sum(hidden_verdict.hidden.kind is HiddenKind.REPEAT for hidden_verdict in hidden_verdicts)
     return ReviewerAttention(
         person=person,
-        repeats_hidden=repeats,
-        planted_hidden=len(hidden_verdicts) - repeats,
+        repeat_count=repeats,
+        planted_count=len(hidden_verdicts) - repeats,
         attention=attention,
     )
 

@@ -68,7 +68,7 @@ def claim_next(
         return NextClaim(question=None)
     if load_batch(db, batch_id=batch_id).state is BatchState.CLOSED:
         return NextClaim(question=None)
-    expires_at = now + queue.idle
+    expires_at = now + queue.idle_timeout
     claimed = (*claims.list_claimed_questions(db, **reviewer_key), *list_open_hidden(db, **reviewer_key))
     other_claims = [number for number in claimed if number != after]
     if other_claims and (after not in claimed or len(claimed) >= _MAX_CLAIMS):

@@ -196,7 +196,7 @@ def check_key_errors(
     return (
         f"Key errors are {format_percent(key_error_rate.rate.estimate)} of the whole, 95 % interval "
         f"{format_interval(key_error_rate.rate.low, key_error_rate.rate.high)} (n = {key_error_rate.rate.reviewed:,} judged questions); "
-        f"{format_percent(key_error_rate.worst)} at the most, which is under {100 * limit:g} %."
+        f"{format_percent(key_error_rate.worst_limit)} at the most, which is under {100 * limit:g} %."
     )
 
 
@@ -223,12 +223,12 @@ def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[s
     for segment in cells.segments:
         counts = frames.count_frame(
             db, dataset_id=data.dataset_id, after=segment[0], through=segment[1],
-            stratify_by=(*cells.further, group), with_rejected=cells.with_rejected,
+            stratify_by=(*cells.further_columns, group), with_rejected=cells.with_rejected,
         )  # fmt: skip
         for (tier, (*values, value)), count in counts.items():
             sizes.setdefault(value, {})[segment, tier, tuple(values)] = count
     by_value: dict[str, list[Outcome]] = {}
-    value_by_question = data.drawn.value_of(group)
+    value_by_question = data.drawn_columns.feature_by_question(group)
     for outcome in build_sample(db, data).outcomes:
         by_value.setdefault(value_by_question[outcome.question_number], []).append(outcome)
     ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
@@ -238,7 +238,7 @@ def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[s
             sizes=sizes[value],
             outcomes=by_value.get(value, []),
             skipped={},
-            whole=sum(sizes[value].values()),
+            dataset_size=sum(sizes[value].values()),
         )
         for value in ordered
     }
@@ -261,7 +261,7 @@ def _load_examples(db: Session, sample: Sample) -> dict[ErrorKind, tuple[SearchR
 
 
 def _describe_exclusions(data: SampleData) -> list[str]:
-    notes = [f"Batch {name} does not count: {reason}." for name, reason in data.left_out]
+    notes = [f"Batch {name} does not count: {reason}." for name, reason in data.excluded]
     if data.rejected_since:
         notes.append(
             f"{data.rejected_since:,} questions are rejected by rule now. The figures are of the dataset as "

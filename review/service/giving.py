@@ -21,12 +21,12 @@ def load_current_assignments(db: Session, batch: Batch) -> CurrentAssignments:
         reviewers_by_exam.setdefault(member.exam_number, set()).update(
             list_current_holders(states.get(member.question_number, {}))
         )
-    return CurrentAssignments(states=states, on_exam={exam: frozenset(people) for exam, people in reviewers_by_exam.items()})
+    return CurrentAssignments(states=states, reviewers_by_exam={exam: frozenset(people) for exam, people in reviewers_by_exam.items()})
 
 
 def create_assignments(db: Session, batch: Batch, current: CurrentAssignments, distribution: Distribution, *, now: datetime) -> None:
     """Create the assignments of a split, and open withdrawn assignments again."""
-    for person_number, questions in distribution.given.items():
+    for person_number, questions in distribution.by_person.items():
         # The row of a withdrawn question still exists and is opened again.
         reopened = {
             question.question_number

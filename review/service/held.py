@@ -35,22 +35,22 @@ class LockedQuestion:
     ``assigned`` is the current assignment, ``work`` the data as read.
     """
 
-    place: BatchForPerson
+    reviewer_batch: BatchForPerson
     work: QuestionWork
-    assigned: AssignedQuestion
+    assignment: AssignedQuestion
     key: dict[str, int]
     subject: str
-    late: bool
+    claim_expired: bool
 
     @property
     def batch(self) -> Batch:
         """The question's batch."""
-        return self.place.batch
+        return self.reviewer_batch.batch
 
     @property
     def queue(self) -> SharedQueue | None:
         """The batch's shared queue, if it has one."""
-        return self.place.queue
+        return self.reviewer_batch.queue
 
 
 def lock_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
@@ -93,23 +93,23 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
     key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
     queue = reviewer_batch.queue
     if queue is not None and extend_claim:  # before the assignment is locked, in the same order as claim_next
-        claims.renew_claim(db, **key, expires_at=now + queue.idle)
+        claims.renew_claim(db, **key, expires_at=now + queue.idle_timeout)
     work = find_question_work(db, **key, lock=True)
     if work is None:
         raise rules.build_question_not_found(person, batch_id=batch_id)
     assignment, claim_expired = work.assigned, False
     if assignment.state is AssignmentState.WITHDRAWN and queue is not None:
-        claim_expired = reviewer_batch.shares
-        if claim_expired and extend_claim and claims.reclaim_question(db, **key, expires_at=now + queue.idle, now=now):
+        claim_expired = reviewer_batch.in_pool
+        if claim_expired and extend_claim and claims.reclaim_question(db, **key, expires_at=now + queue.idle_timeout, now=now):
             _store_state(db, key, AssignmentState.OPEN, now=now)
             assignment, claim_expired = replace(assignment, state=AssignmentState.OPEN), False
     return LockedQuestion(
-        place=reviewer_batch,
+        reviewer_batch=reviewer_batch,
         work=work,
-        assigned=assignment,
+        assignment=assignment,
         key=key,
         subject=question_subject(batch_id=batch_id, question_number=question_number),
-        late=claim_expired,
+        claim_expired=claim_expired,
     )
 
 
@@ -126,7 +126,7 @@ def require_key(loaded_question: QuestionWithExam) -> Question:
 
 def may_open_question(reviewer_batch: BatchForPerson, work: QuestionWork) -> bool:
     """Whether the person may open the question: it is theirs, or was theirs in a shared queue."""
-    return work.assigned.state is not AssignmentState.WITHDRAWN or reviewer_batch.shares
+    return work.assigned.state is not AssignmentState.WITHDRAWN or reviewer_batch.in_pool
 
 
 def check_writable(locked: LockedQuestion) -> None:
@@ -140,7 +140,7 @@ def check_writable(locked: LockedQuestion) -> None:
             f"Not saved: batch {locked.batch.name} is closed. A coordinator can open it again; "
             "what you have entered stays in this window until then."
         )
-    if locked.assigned.state is AssignmentState.WITHDRAWN and not locked.late:
+    if locked.assignment.state is AssignmentState.WITHDRAWN and not locked.claim_expired:
         raise Refused(
             "Not saved: this question was taken back or given to somebody else. Go on with the next one, "
             "or ask a coordinator."
@@ -149,7 +149,7 @@ def check_writable(locked: LockedQuestion) -> None:
 
 def set_state(db: Session, locked: LockedQuestion, state: AssignmentState, *, now: datetime) -> None:
     """Set the state of the person's assignment, and update their claim."""
-    if locked.assigned.state is state:
+    if locked.assignment.state is state:
         return
     if locked.queue is not None:
         if state is AssignmentState.SKIPPED:  # another reviewer must judge it
@@ -160,8 +160,8 @@ def set_state(db: Session, locked: LockedQuestion, state: AssignmentState, *, no
                 question_id=locked.key["question_id"],
             )
         else:
-            if locked.assigned.state is AssignmentState.SKIPPED:
-                claims.reclaim_question(db, **locked.key, expires_at=now + locked.queue.idle, now=now)
+            if locked.assignment.state is AssignmentState.SKIPPED:
+                claims.reclaim_question(db, **locked.key, expires_at=now + locked.queue.idle_timeout, now=now)
             claims.finish_claim(db, **locked.key)
     _store_state(db, locked.key, state, now=now)
 

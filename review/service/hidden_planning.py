@@ -34,8 +34,8 @@ class HiddenCounts:
     person: Person
     repeats: int
     planted: int
-    short_repeats: int
-    short_planted: int
+    missing_repeats: int
+    missing_planted: int
 
 
 def plan_hidden(db: Session, batch: Batch, plan: HiddenPlan) -> tuple[list[QuestionToHide], list[HiddenCounts]]:
@@ -83,8 +83,8 @@ def _plan_for_person(
     # When the first question of a batch is hidden, all positions are multiplied by this factor to make room.
     position_factor = 1 if stored.find_hidden_set(db, batch_id=batch.id) else POSITION_GAP
     queue = [replace(row, position=row.position * position_factor) for row in stored_queue]
-    counts_by_kind = Counter(hidden_question.kind for hidden_question in existing if hidden_question.counts)
-    repeated = frozenset(hidden_question.source for hidden_question in existing if hidden_question.kind is HiddenKind.REPEAT)
+    counts_by_kind = Counter(hidden_question.kind for hidden_question in existing if hidden_question.is_counted)
+    repeated = frozenset(hidden_question.source_number for hidden_question in existing if hidden_question.kind is HiddenKind.REPEAT)
     if in_pool:
         judged = [question for question in queue if question.first_judged_at is not None]
         judged.sort(key=lambda question: (str(question.first_judged_at), question.number))
@@ -123,8 +123,8 @@ def _plan_for_person(
         person=person,
         repeats=repeats,
         planted=len(hidden) - repeats,
-        short_repeats=count - repeats,
-        short_planted=planted_count - (len(hidden) - repeats),
+        missing_repeats=count - repeats,
+        missing_planted=planted_count - (len(hidden) - repeats),
     )
 
 
@@ -165,7 +165,7 @@ def _plan_planted(
             random_number = compute_draw_hash(f"{plan.seed}:place:{person.id}:{number}") % 2**32
             position, after = None, done_count + 1 + fault_index * plan.distance + random_number % plan.distance
             if gaps is not None:
-                gap = gaps.take(exam_number=reports[number][0], behind=0, pick=random_number)
+                gap = gaps.take_gap(exam_number=reports[number][0], min_index=0, random_number=random_number)
                 if gap is None:
                     continue
                 position, after = compute_position_between(queue, gap), 0

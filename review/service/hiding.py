@@ -115,7 +115,7 @@ def remove_hidden(
         raise InvalidValue("reason", "say why they are removed")
     if not numbers:
         raise InvalidValue("questions", "choose at least one hidden question")
-    removable = {question.number: question for question in stored.list_hidden_questions(db, batch_id=loaded_batch.id) if question.counts}
+    removable = {question.number: question for question in stored.list_hidden_questions(db, batch_id=loaded_batch.id) if question.is_counted}
     unknown = [number for number in numbers if number not in removable]
     if unknown:
         raise NotFound(f"{unknown[0]} is no hidden question of batch {batch}, or it is removed already.")
@@ -153,14 +153,14 @@ def _build_summary(batch: Batch, to_hide: Sequence[QuestionToHide], counts: Sequ
         notes.append(f"Nobody has a question of batch {batch.name}: assign it first.")
     elif not to_hide:
         notes.append("Nothing further is to be hidden by this plan.")
-    missing_repeats = [(reviewer_counts.person.name, reviewer_counts.short_repeats) for reviewer_counts in counts if reviewer_counts.short_repeats]
+    missing_repeats = [(reviewer_counts.person.name, reviewer_counts.missing_repeats) for reviewer_counts in counts if reviewer_counts.missing_repeats]
     if missing_repeats:
         notes.append(
             "No room so far for "
             + ", ".join(f"{count:,} repeats of {name}" for name, count in missing_repeats)
             + ": a repeat goes between two exams, far enough behind the first and before the last question."
         )
-    missing_planted = [(reviewer_counts.person.name, reviewer_counts.short_planted) for reviewer_counts in counts if reviewer_counts.short_planted]
+    missing_planted = [(reviewer_counts.person.name, reviewer_counts.missing_planted) for reviewer_counts in counts if reviewer_counts.missing_planted]
     if missing_planted:
         notes.append(
             "No sound question or no room for "
@@ -181,5 +181,5 @@ def _hidden_to_json(hidden: HiddenQuestion) -> dict[str, object]:
         "person": hidden.person_id,
         "kind": hidden.kind.value,
         "fault": hidden.fault and hidden.fault.value,
-        "of": hidden.source,
+        "of": hidden.source_number,
     }

@@ -69,7 +69,7 @@ def lock_for_verdict(
     """
     require(person, Action.JUDGE)
     reviewer_batch = lock_batch(db, person=person, batch_id=batch_id)
-    number = IdMask(secret=reviewer_batch.secret).meant(masked_number)
+    number = IdMask(secret=reviewer_batch.id_mask).unmask(masked_number)
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=number, now=now, reviewer_batch=reviewer_batch)
     if not may_open_question(reviewer_batch, locked.work):
         raise rules.build_question_not_found(person, batch_id=batch_id)
@@ -132,7 +132,7 @@ def save_verdict(
     check_writable(locked)
     settings = locked.batch.settings
     rules.check_own_answer(locked.work.own_answer, settings=settings)
-    rules.check_fixed_alignment(verdict, fixed_rating=locked.work.fixed_alignment)
+    rules.check_fixed_alignment(verdict, fixed_rating=locked.work.locked_alignment)
     rules.check_required_fields(verdict, question=question, settings=settings)
     rules.check_correction(verdict, question=question, exam=loaded_question.exam)
     verdict = replace(verdict, image=resolve_image_display(verdict.image, exam=loaded_question.exam))
@@ -204,9 +204,9 @@ def save_own_answer(
             return saved
         raise StaleRevision(
             "Your own answer is committed already and stays: "
-            f"{rules.own_answer_text(saved, options=question.options)} "
+            f"{rules.format_own_answer(saved, options=question.options)} "
             f"({saved.committed_at:%Y-%m-%d %H:%M:%S} UTC); this form says "
-            f"{rules.own_answer_text(own_answer, options=question.options)}. Open the question again to go on."
+            f"{rules.format_own_answer(own_answer, options=question.options)}. Open the question again to go on."
         )
     check_writable(locked)
     if locked.batch.settings.mode is not Mode.ANSWER_FIRST:
@@ -237,10 +237,10 @@ def skip_question(
         raise InvalidValue("reason", f"say in 1 to {MAX_REASON_LENGTH} characters why the question is skipped")
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     previous = verdicts.find_last_skip(db, **locked.key)
-    if locked.assigned.state is AssignmentState.SKIPPED and previous is not None and previous[1] == reason:
+    if locked.assignment.state is AssignmentState.SKIPPED and previous is not None and previous[1] == reason:
         return  # a repeated request
     check_writable(locked)
-    if locked.assigned.state is AssignmentState.DONE:
+    if locked.assignment.state is AssignmentState.DONE:
         raise Refused("This question has a verdict already. Change the verdict instead of skipping it.")
     number = (previous[0] if previous else 0) + 1
     verdicts.add_skip(db, **locked.key, number=number, reason=reason, now=now)

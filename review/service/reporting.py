@@ -29,7 +29,7 @@ class BatchOverview:
 
     batch: Batch
     questions: int
-    asked: int
+    requested: int
     done: int
     skipped: int
     left: int
@@ -49,7 +49,7 @@ class PersonWorkload:
 class SharedQueueWorkload:
     """A batch's shared queue: its members (sign-in names), and its judgements by state."""
 
-    pool: tuple[str, ...]
+    members: tuple[str, ...]
     overlap: int
     idle_minutes: int
     free: int
@@ -77,8 +77,8 @@ def load_progress(db: Session, *, by: Person, batch: str, now: datetime) -> Prog
     loaded_batch = load_batch(db, name=batch)
     data = BatchData(
         questions=stored.load_batch_columns(db, batch_id=loaded_batch.id),
-        assigned=stored.load_assignment_columns(db, batch_id=loaded_batch.id),
-        judged=load_latest_verdicts(db, batch_ids=[loaded_batch.id], ratings=True),
+        assignments=stored.load_assignment_columns(db, batch_id=loaded_batch.id),
+        verdicts=load_latest_verdicts(db, batch_ids=[loaded_batch.id], ratings=True),
         people=build_display_names(list_people(db)),
     )
     return count_batch(loaded_batch, data, now=now)
@@ -131,7 +131,7 @@ def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
             BatchOverview(
                 batch=batch,
                 questions=sizes.get(batch.id, 0),
-                asked=done + skipped + left,
+                requested=done + skipped + left,
                 done=done,
                 skipped=skipped,
                 left=left,
@@ -171,9 +171,9 @@ def _load_shared_workload(db: Session, batch: Batch, people: dict[int, Person]) 
     counts = claims.count_claims(db, batch_id=batch.id)
     member_ids = shared_queues.list_pool_members(db, batch_id=batch.id)
     return SharedQueueWorkload(
-        pool=tuple(sorted(people[person_id].name for person_id in member_ids)),
+        members=tuple(sorted(people[person_id].name for person_id in member_ids)),
         overlap=queue.overlap,
-        idle_minutes=round(queue.idle.total_seconds() / 60),
+        idle_minutes=round(queue.idle_timeout.total_seconds() / 60),
         free=counts.free,
         claimed=counts.claimed,
         done=counts.done,

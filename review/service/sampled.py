@@ -39,11 +39,11 @@ class SampleData:
     dataset: str
     dataset_id: int
     batches: tuple[Batch, ...]
-    left_out: tuple[tuple[str, str], ...]
-    drawn: ReviewedQuestionColumns
+    excluded: tuple[tuple[str, str], ...]
+    drawn_columns: ReviewedQuestionColumns
     judgements: Judgements
-    aside: frozenset[tuple[int, int]]
-    whole: int
+    skipped: frozenset[tuple[int, int]]
+    dataset_size: int
     rejected_since: int
 
 
@@ -82,15 +82,15 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
         dataset=dataset,
         dataset_id=dataset_id,
         batches=counted,
-        left_out=excluded,
-        drawn=outcomes.load_reviewed_questions(db, batch_ids=ids),
+        excluded=excluded,
+        drawn_columns=outcomes.load_reviewed_questions(db, batch_ids=ids),
         judgements=Judgements(
-            standing=load_latest_verdicts(db, batch_ids=ids),
-            settled=tuple(outcomes.load_adjudication_outcomes(db, batch_ids=ids)),
-            key_only=frozenset(batch.id for batch in counted if batch.settings.parts is FormScope.KEY),
+            latest_verdicts=load_latest_verdicts(db, batch_ids=ids),
+            adjudications=tuple(outcomes.load_adjudication_outcomes(db, batch_ids=ids)),
+            key_only_batches=frozenset(batch.id for batch in counted if batch.settings.parts is FormScope.KEY),
         ),
-        aside=frozenset(outcomes.load_skipped_questions(db, batch_ids=ids)),
-        whole=frames.load_dataset_sizes(db)[dataset],
+        skipped=frozenset(outcomes.load_skipped_questions(db, batch_ids=ids)),
+        dataset_size=frames.load_dataset_sizes(db)[dataset],
         rejected_since=applying.count_rejected(db, dataset_id=dataset_id),
     )
 
@@ -106,16 +106,16 @@ def build_sample(db: Session, data: SampleData, batches: Sequence[Batch] | None 
     batches = data.batches if batches is None else batches
     ids = {batch.id for batch in batches}
     cells = SampleCells(db, data.dataset_id, batches)
-    cell_by_question = cells.of(data.drawn)
+    cell_by_question = cells.map_questions_to_cells(data.drawn_columns)
     outcomes_found = resolve_outcomes(data.judgements, ids, cell_by_question)
     judged = {outcome.question_number for outcome in outcomes_found}
-    skipped = {number for batch, number in data.aside if batch in ids} - judged
+    skipped = {number for batch, number in data.skipped if batch in ids} - judged
     return Sample(
         names=cells.names,
         sizes=cells.sizes,
         outcomes=outcomes_found,
         skipped=Counter(cell_by_question[number] for number in skipped if number in cell_by_question),
-        whole=max(data.whole, sum(cells.sizes.values())),
+        dataset_size=max(data.dataset_size, sum(cells.sizes.values())),
     )
 
 
@@ -145,7 +145,7 @@ class SampleCells:
         """Compute the segments and sizes."""
         batch_draws = [(batch, draw) for batch in batches for draw in draws.list_draws(db, batch_id=batch.id)]
         strata_columns = {name for batch in batches for name in batch.plan.strata}
-        self.further = tuple(name for name in ("task", "category") if name in strata_columns)
+        self.further_columns = tuple(name for name in ("task", "category") if name in strata_columns)
         self.with_rejected = _has_later_rejections(db, dataset_id, [draw.drawn_at for _, draw in batch_draws])
         ends = sorted({end for _, draw in batch_draws for end in (draw.frame_after, draw.frame_through)})
         self.segments = [
@@ -157,7 +157,7 @@ class SampleCells:
         self.sizes: dict[CellKey, int] = {}
         frame_ranges = sorted((draw.frame_after, draw.frame_through) for _, draw in batch_draws)
         is_disjoint = all(first[1] <= second[0] for first, second in pairwise(frame_ranges))
-        if is_disjoint and all(batch.plan.strata == self.further for batch in batches):
+        if is_disjoint and all(batch.plan.strata == self.further_columns for batch in batches):
             for _, draw in batch_draws:
                 segment = (draw.frame_after, draw.frame_through)
                 for stratum in draw.strata:
@@ -165,30 +165,30 @@ class SampleCells:
         else:
             for segment in self.segments:
                 counts = frames.count_frame(
-                    db, dataset_id=dataset_id, after=segment[0], through=segment[1], stratify_by=self.further,
+                    db, dataset_id=dataset_id, after=segment[0], through=segment[1], stratify_by=self.further_columns,
                     with_rejected=self.with_rejected,
                 )  # fmt: skip
                 self.sizes |= {(segment, tier, values): count for (tier, values), count in counts.items()}
         self.names: dict[CellKey, str] = {key: format_cell_name(key) for key in self.sizes}
 
-    def of(self, drawn: ReviewedQuestionColumns) -> dict[int, CellKey]:
+    def map_questions_to_cells(self, drawn_columns: ReviewedQuestionColumns) -> dict[int, CellKey]:
         """The cell of each question, by its number."""
         # The segments are in order and do not overlap; every question of these draws is in one.
-        segments = np.searchsorted(self._ends, drawn.numbers)
+        segments = np.searchsorted(self._ends, drawn_columns.numbers)
         is_inside = segments < len(self._ends)
-        columns = [drawn.features[name] for name in self.further]
-        code_columns = [segments, drawn.tiers[1], *(places for _, places in columns)]
+        columns = [drawn_columns.features[name] for name in self.further_columns]
+        code_columns = [segments, drawn_columns.tiers[1], *(places for _, places in columns)]
         cache: dict[tuple[int, ...], CellKey] = {}
         cell_by_question = {}
         for number, codes_of_question in zip(
-            drawn.numbers[is_inside].tolist(),
+            drawn_columns.numbers[is_inside].tolist(),
             zip(*(code_column[is_inside].tolist() for code_column in code_columns), strict=True),
             strict=True,
         ):
             if codes_of_question not in cache:
                 segment, tier, *values = codes_of_question
                 further = tuple(column_values[code] for (column_values, _), code in zip(columns, values, strict=True))
-                cache[codes_of_question] = (self.segments[segment], drawn.tiers[0][tier], further)
+                cache[codes_of_question] = (self.segments[segment], drawn_columns.tiers[0][tier], further)
             cell_by_question[number] = cache[codes_of_question]
         return cell_by_question
 

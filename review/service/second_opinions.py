@@ -23,7 +23,7 @@ from storage.review.shared_queues import count_free_by_question
 from storage.review.standing import load_questions_with_errors
 from storage.sampling.batches import load_batch
 
-WHERE_FOUND = SecondOpinionScope.WHERE_FOUND
+WHERE_FOUND = SecondOpinionScope.SHARE_AND_ERRORS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +35,18 @@ class SecondOpinionSummary:
     """
 
     batch: str
-    sought: SecondOpinions
-    given: dict[str, int]
-    random: int
-    found: int
+    rule: SecondOpinions
+    assigned: dict[str, int]
+    random_count: int
+    found_count: int
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SecondOpinionPlan:
-    held: CurrentAssignments
-    parts: Distribution
-    share: frozenset[int]
+    current: CurrentAssignments
+    distribution: Distribution
+    random_share: frozenset[int]
     without_first: int
     share_size: int
 
@@ -101,13 +101,13 @@ def request_second_opinions(
     rule = extend_rule(previous, where_found=where_found, share=share, seed=seed)
     people = load_reviewers(db, to)
     plan = _plan_second_opinions(db, loaded_batch, rule, people)
-    create_assignments(db, loaded_batch, plan.held, plan.parts, now=now)
+    create_assignments(db, loaded_batch, plan.current, plan.distribution, now=now)
     if rule != previous:
         put_second_opinions(db, batch_id=loaded_batch.id, second_opinions=rule, now=now)
     record(
         db, by=by, what="seek second opinions", subject=batch_subject(loaded_batch),
         old=None if previous is None else _rule_to_json(previous),
-        new={**_rule_to_json(rule), "given": list_numbers_by_name(plan.parts, people)}, now=now,
+        new={**_rule_to_json(rule), "given": list_numbers_by_name(plan.distribution, people)}, now=now,
     )  # fmt: skip
     return _build_summary(loaded_batch, rule, plan, people)
 
@@ -135,7 +135,7 @@ def preview_second_opinions(
 def _plan_second_opinions(db: Session, batch: Batch, rule: SecondOpinions, people: Sequence[Person]) -> _SecondOpinionPlan:
     current = load_current_assignments(db, batch)
     in_queue = count_free_by_question(db, batch_id=batch.id)
-    random_share = rule.random_share(load_question_ids(db, batch_id=batch.id))
+    random_share = rule.draw_random_share(load_question_ids(db, batch_id=batch.id))
     chosen = set(random_share)
     if rule.way is WHERE_FOUND:
         chosen |= load_questions_with_errors(db, batch_id=batch.id)
@@ -152,23 +152,23 @@ def _plan_second_opinions(db: Session, batch: Batch, rule: SecondOpinions, peopl
                     question_number=member.question_number,
                     exam_number=member.exam_number,
                     position=member.position,
-                    need=1,
+                    missing_reviewers=1,
                     holders=holders,
                 )
             )
-    distribution = distribute_questions(to_assign, people=[person.id for person in people], reviewers_by_exam=current.on_exam)
-    return _SecondOpinionPlan(held=current, parts=distribution, share=random_share, without_first=without_first, share_size=len(random_share))
+    distribution = distribute_questions(to_assign, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam)
+    return _SecondOpinionPlan(current=current, distribution=distribution, random_share=random_share, without_first=without_first, share_size=len(random_share))
 
 
 def _build_summary(batch: Batch, rule: SecondOpinions, plan: _SecondOpinionPlan, people: Sequence[Person]) -> SecondOpinionSummary:
-    assigned = [question.question_number for group in plan.parts.given.values() for question in group]
-    random_count = len(plan.share.intersection(assigned))
+    assigned = [question.question_number for group in plan.distribution.by_person.values() for question in group]
+    random_count = len(plan.random_share.intersection(assigned))
     notes = [f"The random share is {format_question_count(plan.share_size)} of the batch (seed {rule.seed})."]
-    if not assigned and not plan.parts.short:
+    if not assigned and not plan.distribution.unplaced:
         notes.append("All that are to have a second reviewer so far have one.")
-    if plan.parts.short:
+    if plan.distribution.unplaced:
         notes.append(
-            f"{format_question_count(len(plan.parts.short))} found nobody: these people judge them already. "
+            f"{format_question_count(len(plan.distribution.unplaced))} found nobody: these people judge them already. "
             "Name others too."
         )
     if plan.without_first:
@@ -179,10 +179,10 @@ def _build_summary(batch: Batch, rule: SecondOpinions, plan: _SecondOpinionPlan,
         notes.append("Do it again as first verdicts come in: it goes on where something new was found.")
     return SecondOpinionSummary(
         batch=batch.name,
-        sought=rule,
-        given={person.name: len(plan.parts.given[person.id]) for person in people},
-        random=random_count,
-        found=len(assigned) - random_count,
+        rule=rule,
+        assigned={person.name: len(plan.distribution.by_person[person.id]) for person in people},
+        random_count=random_count,
+        found_count=len(assigned) - random_count,
         notes=tuple(notes),
     )
 

@@ -26,7 +26,7 @@ class ShareSummary:
     """The members of the queue, the number of judgements ``added`` to it, and of all that are ``free``."""
 
     batch: str
-    pool: tuple[str, ...]
+    members: tuple[str, ...]
     overlap: int
     idle_minutes: int
     added: int
@@ -70,7 +70,7 @@ def share_batch(
     loaded_batch = lock_open_batch(db, batch)
     people = load_reviewers(db, to)
     previous = shared_queues.find_shared_queue(db, batch_id=loaded_batch.id)
-    queue = shared_queues.SharedQueue(overlap=overlap, idle=timedelta(minutes=idle_minutes))
+    queue = shared_queues.SharedQueue(overlap=overlap, idle_timeout=timedelta(minutes=idle_minutes))
     shared_queues.put_queue(db, batch_id=loaded_batch.id, queue=queue)
     shared_queues.add_pool_members(db, batch_id=loaded_batch.id, person_ids=[person.id for person in people], now=now)
     holders: dict[int, int] = {}
@@ -86,11 +86,11 @@ def share_batch(
     added = sum(missing for _, missing in additions)
     names = tuple(person.name for person in people)
     new = {"pool": names, "overlap": overlap, "idle_minutes": idle_minutes, "judgements": added}
-    old = previous and {"overlap": previous.overlap, "idle_minutes": round(previous.idle.total_seconds() / 60)}
+    old = previous and {"overlap": previous.overlap, "idle_minutes": round(previous.idle_timeout.total_seconds() / 60)}
     record(db, by=by, what="share batch", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
     return ShareSummary(
         batch=batch,
-        pool=names,
+        members=names,
         overlap=overlap,
         idle_minutes=idle_minutes,
         added=added,

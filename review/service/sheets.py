@@ -55,7 +55,7 @@ class ReviewPage:
     """The data of the review form; ``any_judged``: whether the person has judged a question of the batch."""
 
     sheet: ReviewSheet
-    veil: IdMask
+    id_mask: IdMask
     batches: list[BatchListItem]
     any_judged: bool
 
@@ -129,7 +129,7 @@ def load_page(
     assignment_key = {**reviewer_key, "question_id": question}
     own_answer = work.own_answer if settings.mode is Mode.ANSWER_FIRST else None
     blind = settings.mode is Mode.ANSWER_FIRST and own_answer is None
-    fixed_alignment = None if blind or not settings.show_report else work.fixed_alignment
+    fixed_alignment = None if blind or not settings.show_report else work.locked_alignment
     report_open = fixed_alignment is not None
     skip = find_last_skip(db, **assignment_key) if work.assigned.state is AssignmentState.SKIPPED else None
     loaded_question = load_question_with_exam(db, question_id=question, blind=blind)
@@ -137,15 +137,15 @@ def load_page(
     counts, current_position = load_batch_counts(db, **reviewer_key, position=position)
     times = load_looking_times(db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts])
     batches = [_build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, [])) for batch_count in counts]
-    current_progress = next((listed_batch.place for listed_batch in batches if listed_batch.batch.id == batch_id), None)
-    seconds, looking_seconds, away_seconds = work.look
+    current_progress = next((listed_batch.progress for listed_batch in batches if listed_batch.batch.id == batch_id), None)
+    seconds, looking_seconds, away_seconds = work.viewing_seconds
     sheet = ReviewSheet(
         batch=reviewer_batch.batch,
         question_number=question,
         exam_number=work.exam_number,
         exam=loaded_question.exam,
         blind=blind,
-        stem_only=loaded_question.stem_only,
+        stem_only=loaded_question.blind_question,
         question=loaded_question.question,
         own_answer=own_answer,
         drafts=load_drafts(db, **assignment_key) if work.has_drafts else {},
@@ -154,15 +154,15 @@ def load_page(
         report_open=report_open,
         report=load_report(db, exam_id=work.exam_number) if report_open else None,
         fixed_alignment=fixed_alignment,
-        look=ViewingTimes(seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds),
-        place=replace(current_progress or ReviewerProgress(done=0, skipped=0, left=0, total=0), position=current_position),
+        viewing_times=ViewingTimes(seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds),
+        progress=replace(current_progress or ReviewerProgress(done=0, skipped=0, left=0, total=0), position=current_position),
         previous=previous_number,
         next=next_number,
         upcoming_images=_list_upcoming_images(db, reviewer_batch, person=person, work=work, upcoming=upcoming),
     )
     return ReviewPage(
         sheet=sheet,
-        veil=IdMask(secret=reviewer_batch.secret),
+        id_mask=IdMask(secret=reviewer_batch.id_mask),
         batches=batches,
         any_judged=bool(times.get(batch_id)),
     )
@@ -312,12 +312,12 @@ def _build_batch_list_item(db: Session, person: Person, counts: BatchCounts, tim
         counts.states.get(state, 0)
         for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
-    if counts.shares:
+    if counts.in_pool:
         # Hidden questions are counted from the start, so that the total does not grow when one is given.
         left += claims.count_claimable(db, **reviewer_key) + len(list_unassigned_hidden(db, **reviewer_key))
     return BatchListItem(
         batch=counts.batch,
-        place=ReviewerProgress(done=done, skipped=skipped, left=left, total=done + skipped + left),
+        progress=ReviewerProgress(done=done, skipped=skipped, left=left, total=done + skipped + left),
         seconds_median=median(times) if times else None,
     )
 
@@ -335,7 +335,7 @@ def _list_upcoming_images(
     if upcoming is None:
         upcoming, _ = load_upcoming_questions(db, **reviewer_key, position=work.assigned.position, limit=_PRELOAD_QUESTIONS)
     exam_numbers = dict.fromkeys(member.exam_number for member in upcoming)
-    if reviewer_batch.shares:
+    if reviewer_batch.in_pool:
         exam_numbers |= dict.fromkeys(claims.list_upcoming_exams(db, **reviewer_key, limit=_PRELOAD_QUESTIONS))
     exam_numbers.pop(work.exam_number, None)
     return list_radiograph_keys(db, exam_numbers=list(exam_numbers)[:_PRELOAD_EXAMS])

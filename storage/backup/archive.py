@@ -85,13 +85,13 @@ class _HashingReader(io.RawIOBase):
     """The tar part of an open backup, hashed while it is read."""
 
     def __init__(self, file: IO[bytes], length: int) -> None:
-        self._file, self._left = file, length
+        self._file, self._remaining = file, length
         self.hash = hashlib.sha256()
         file.seek(0)
 
     def read(self, size: int = -1) -> bytes:
-        content = self._file.read(self._left if size < 0 else min(size, self._left))
-        self._left -= len(content)
+        content = self._file.read(self._remaining if size < 0 else min(size, self._remaining))
+        self._remaining -= len(content)
         self.hash.update(content)
         return content
 

@@ -47,7 +47,7 @@ class BackupResult:
     manifest: Manifest
 
     @property
-    def current(self) -> bool:
+    def is_current(self) -> bool:
         """Whether the tables have the schema of this version."""
         return self.manifest.revision == list_revisions()[-1]
 
@@ -130,7 +130,7 @@ def make_backup(
 def _check_restorable(connection: Connection) -> None:
     """Raise Refused if a table or column is missing, altered or added: such a backup cannot be restored."""
     differences = find_schema_differences(connection)
-    if not all(difference.rows_are_whole for difference in differences):
+    if not all(difference.rows_are_complete for difference in differences):
         raise Refused(f"{describe_differences(differences)} No backup was written: it could not be restored.")
 
 

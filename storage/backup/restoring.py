@@ -45,8 +45,8 @@ class RestoreResult:
     """
 
     manifest: Manifest
-    missing: tuple[str, ...]
-    set_aside: Path | None
+    missing_images: tuple[str, ...]
+    previous_files: Path | None
 
 
 def check_backup(path: Path, *, progress: Progress = lambda *_: None) -> Manifest:
@@ -136,8 +136,8 @@ def restore_backup(
             shutil.rmtree(staged, ignore_errors=True)
     return RestoreResult(
         manifest=manifest,
-        missing=tuple(_find_missing_images(workspace)),
-        set_aside=previous_files if previous_files.exists() else None,
+        missing_images=tuple(_find_missing_images(workspace)),
+        previous_files=previous_files if previous_files.exists() else None,
     )
 
 
@@ -212,8 +212,8 @@ def _check_tables(tables: Sequence[TableShape], manifest: Manifest) -> None:
 def _store_member(name: str, content: IO[bytes], *, store: ImageStore, staged: Path) -> None:
     """Write an image to the image store if it is missing there, or another file to the folder ``staged``."""
     if (sha256 := parse_image_name(name)) is not None:
-        if not store.holds(sha256):
-            store.keep(sha256, content.read())
+        if not store.contains(sha256):
+            store.write(sha256, content.read())
     elif name.startswith("files/"):
         _write_file(staged / validate_path(name), content)
 
@@ -298,7 +298,7 @@ def _find_missing_images(workspace: Workspace) -> Iterator[str]:
             names = connection.execute(select(ImageRow.sha256).order_by(ImageRow.sha256)).scalars().all()
     finally:
         engine.dispose()
-    return (name for name in names if not store.holds(name))
+    return (name for name in names if not store.contains(name))
 
 
 def _has_content(path: Path) -> bool:

@@ -41,15 +41,15 @@ class AppliedRule:
 
     number: int
     dataset: str
-    what: str
+    action: str
     search: dict[str, Any]
     reason: str
     questions: int
     batch: str | None
-    by: str
+    person: str
     applied_at: datetime
-    back_at: datetime | None
-    back_reason: str
+    reverted_at: datetime | None
+    revert_reason: str
 
 
 def add_rule(
@@ -110,15 +110,15 @@ def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None
         AppliedRule(
             number=rule.id,
             dataset=dataset,
-            what=rule.what,
+            action=rule.what,
             search=from_json(rule.search),
             reason=rule.reason,
             questions=rule.questions,
             batch=batch,
-            by=person or "command line",
+            person=person or "command line",
             applied_at=rule.applied_at,
-            back_at=reversal.taken_back_at if reversal else None,
-            back_reason=reversal.reason if reversal else "",
+            reverted_at=reversal.taken_back_at if reversal else None,
+            revert_reason=reversal.reason if reversal else "",
         )
         for rule, dataset, batch, person, reversal in db.execute(statement)
     ]
@@ -141,7 +141,7 @@ def list_rejection_times(db: Session, *, dataset_id: int) -> list[datetime]:
     return [
         rule.applied_at
         for rule in list_rules(db, dataset_id=dataset_id)
-        if rule.what == _REJECT and rule.back_at is None
+        if rule.action == _REJECT and rule.reverted_at is None
     ]
 
 

@@ -69,11 +69,11 @@ def _load_import_events(db: Session, number: int) -> list[QuestionEvent]:
     ).all()
     return [
         QuestionEvent(
-            what="imported",
-            when=row.imported_at,
-            who=row.display_name,
+            kind="imported",
+            occurred_at=row.imported_at,
+            person_name=row.display_name,
             place=row.file_name,
-            more={
+            details={
                 "dataset": row.dataset,
                 "format": row.file_format,
                 "problems": [f"{check}: {field} {reason}" for check, field, reason in problems],
@@ -103,11 +103,11 @@ def _load_rule_events(db: Session, number: int) -> list[QuestionEvent]:
     return [
         *(
             QuestionEvent(
-                what="rule",
-                when=row.applied_at,
-                who=row.display_name,
+                kind="rule",
+                occurred_at=row.applied_at,
+                person_name=row.display_name,
                 place=row.name or "",
-                more={
+                details={
                     "rule": row.id,
                     "step": row.what,
                     "search": from_json(row.search),
@@ -118,10 +118,10 @@ def _load_rule_events(db: Session, number: int) -> list[QuestionEvent]:
         ),
         *(
             QuestionEvent(
-                what="rule taken back",
-                when=row.taken_back_at,
-                who=row.display_name,
-                more={"rule": row.rule_id, "reason": row.reason},
+                kind="rule taken back",
+                occurred_at=row.taken_back_at,
+                person_name=row.display_name,
+                details={"rule": row.rule_id, "reason": row.reason},
             )
             for row in reversals
         ),
@@ -139,11 +139,11 @@ def _load_draw_events(db: Session, number: int) -> list[QuestionEvent]:
     )  # fmt: skip
     return [
         QuestionEvent(
-            what="drawn",
-            when=row.drawn_at,
-            who=row.display_name,
+            kind="drawn",
+            occurred_at=row.drawn_at,
+            person_name=row.display_name,
             place=row.name,
-            more={"stratum": row.stratum, "inclusion_probability": row.inclusion_probability},
+            details={"stratum": row.stratum, "inclusion_probability": row.inclusion_probability},
         )
         for row in rows
     ]
@@ -158,8 +158,8 @@ def _load_assignment_events(db: Session, number: int) -> list[QuestionEvent]:
     )
     return [
         QuestionEvent(
-            what="assigned", when=row.assigned_at, who=None, place=row.name,
-            more={"to": row.display_name, "state": row.state},
+            kind="assigned", occurred_at=row.assigned_at, person_name=None, place=row.name,
+            details={"to": row.display_name, "state": row.state},
         )
         for row in rows
     ]  # fmt: skip
@@ -215,7 +215,7 @@ def _load_rows(db: Session, table: _JudgementTable, number: int) -> Iterable[Row
 
 
 def _event_by_person(row: Row[Any], *, what: str, when: datetime, more: dict[str, Any]) -> QuestionEvent:
-    return QuestionEvent(what=what, when=when, who=row.display_name, place=row.batch, more=more)
+    return QuestionEvent(kind=what, occurred_at=when, person_name=row.display_name, place=row.batch, details=more)
 
 
 def _load_release_events(db: Session, number: int) -> list[QuestionEvent]:
@@ -227,7 +227,7 @@ def _load_release_events(db: Session, number: int) -> list[QuestionEvent]:
     )
     return [
         QuestionEvent(
-            what="released", when=row.made_at, who=row.display_name, place=row.name, more={"side": row.side}
+            kind="released", occurred_at=row.made_at, person_name=row.display_name, place=row.name, details={"side": row.side}
         )
         for row in rows
     ]

@@ -43,12 +43,12 @@ _WORD = re.compile(r"(\w+)(\*?)")
 class IndexState:
     """The highest question number in the index and in the table; 0 if there is none."""
 
-    through: int
+    last_indexed: int
     newest: int
 
     @property
-    def behind(self) -> bool:
-        return self.through < self.newest
+    def is_behind(self) -> bool:
+        return self.last_indexed < self.newest
 
 
 def encode_facet(column: str, value: str | int | None) -> str:
@@ -66,7 +66,7 @@ def load_index_state(db: Session) -> IndexState:
     newest = db.execute(
         text(f"SELECT id FROM question WHERE {_ORDINARY} ORDER BY id DESC LIMIT 1")  # noqa: S608 - our own text
     ).scalar()
-    return IndexState(through=through or 0, newest=newest or 0)
+    return IndexState(last_indexed=through or 0, newest=newest or 0)
 
 
 def index_next_questions(db: Session, *, after: int, limit: int) -> int:

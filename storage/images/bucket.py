@@ -34,10 +34,10 @@ class BucketStore:
     """An image store with keys ``s3://bucket/prefix/ab/ab…``. It is thread-safe."""
 
     def __init__(
-        self, address: str, *, seconds: float = _REQUEST_TIMEOUT, breaker: CircuitBreaker | None = None
+        self, address: str, *, timeout: float = _REQUEST_TIMEOUT, breaker: CircuitBreaker | None = None
     ) -> None:
         """``seconds`` is the time limit of a request, including retries."""
-        self._seconds, self._breaker = seconds, breaker or CircuitBreaker()
+        self._timeout, self._breaker = timeout, breaker or CircuitBreaker()
         self._root = address.removeprefix("s3://").strip("/")
         self._files = s3fs.S3FileSystem(
             skip_instance_cache=True,  # the library's cache key ignores the environment
@@ -50,25 +50,25 @@ class BucketStore:
             },
         )
 
-    def holds(self, sha256: str) -> bool:
+    def contains(self, sha256: str) -> bool:
         key = self._key(sha256)
-        return bool(self._ask(self._files._exists, key))
+        return bool(self._run_request(self._files._exists, key))
 
-    def keep(self, sha256: str, content: bytes) -> None:
+    def write(self, sha256: str, content: bytes) -> None:
         """Upload the object. It appears complete or not at all, and is stored when this returns."""
         key = self._key(sha256)
-        self._ask(self._files._pipe_file, key, content, extra=len(content) / (1 << 20))
+        self._run_request(self._files._pipe_file, key, content, extra=len(content) / (1 << 20))
 
     def read(self, sha256: str) -> bytes:
         key = self._key(sha256)
         try:
-            content = self._ask(self._files._cat_file, key)
+            content = self._run_request(self._files._cat_file, key)
         except FileNotFoundError as error:
             raise NotFound(f"s3://{self._root} has no image {sha256}; import it again.") from error
         return verify_content(sha256, content)
 
     @contextmanager
-    def on_disk(self, sha256: str) -> Iterator[Path]:
+    def local_file(self, sha256: str) -> Iterator[Path]:
         """Yield a temporary copy that is deleted after the block. Only derived images are cached on disk."""
         content = self.read(sha256)
         with tempfile.NamedTemporaryFile(prefix="overread-image-") as file:
@@ -80,7 +80,7 @@ class BucketStore:
     def remove(self, sha256: str) -> None:
         key = self._key(sha256)
         try:
-            self._ask(self._files._rm_file, key)
+            self._run_request(self._files._rm_file, key)
         except FileNotFoundError:
             return
 
@@ -88,22 +88,22 @@ class BucketStore:
         """Write a few bytes and read them back."""
         key = f"{self._root}/{_PROBE}"
         try:
-            self._ask(self._files._pipe_file, key, b"overread")
-            self._ask(self._files._cat_file, key)
+            self._run_request(self._files._pipe_file, key, b"overread")
+            self._run_request(self._files._cat_file, key)
         except FileNotFoundError as error:
             raise NotNow(f"The bucket s3://{self._root} is not there.") from error
 
     def _key(self, sha256: str) -> str:
         return f"{self._root}/{validate_sha256(sha256)[:2]}/{sha256}"
 
-    def _ask(self, request: Callable[..., Awaitable[Any]], *args: object, extra: float = 0.0) -> Any:  # noqa: ANN401 - whatever the library answers
+    def _run_request(self, request: Callable[..., Awaitable[Any]], *args: object, extra: float = 0.0) -> Any:  # noqa: ANN401 - whatever the library answers
         """Run one of the library's asynchronous requests, within the limit plus ``extra`` seconds.
 
         Raises:
             FileNotFoundError: no such object, or no such bucket.
             NotNow: the server cannot be reached, does not answer in time, or refuses the keys.
         """
-        timeout = self._seconds + extra
+        timeout = self._timeout + extra
 
         def run() -> Any:  # noqa: ANN401 - as above
             bounded = asyncio.wait_for(request(*args), timeout)
@@ -111,7 +111,7 @@ class BucketStore:
             return asyncio.run_coroutine_threadsafe(bounded, self._files.loop).result(timeout + 1)
 
         try:
-            return self._breaker.call(run, answers=(FileNotFoundError, PermissionError))
+            return self._breaker.call(run, expected_errors=(FileNotFoundError, PermissionError))
         except FileNotFoundError:
             raise
         except PermissionError as error:

@@ -35,7 +35,7 @@ class CircuitBreaker:
         self._failures, self._next_call_at = 0, 0.0
         self._lock = threading.Lock()
 
-    def call(self, work: Callable[[], T], *, answers: tuple[type[Exception], ...] = ()) -> T:
+    def call(self, work: Callable[[], T], *, expected_errors: tuple[type[Exception], ...] = ()) -> T:
         """Call ``work``. Its errors pass through; those in ``answers`` mean that the service does answer.
 
         Raises:
@@ -44,7 +44,7 @@ class CircuitBreaker:
         self._check()
         try:
             result = work()
-        except answers:
+        except expected_errors:
             self._note_success()
             raise
         except BaseException:

@@ -15,10 +15,10 @@ from storage.workspace import Workspace
 class ImageStore(Protocol):
     """A store of image files. Names are SHA-256 in lower-case hex; a stored file never changes."""
 
-    def holds(self, sha256: str) -> bool:
+    def contains(self, sha256: str) -> bool:
         """Return whether the store has the file."""
 
-    def keep(self, sha256: str, content: bytes) -> None:
+    def write(self, sha256: str, content: bytes) -> None:
         """Store the bytes, completely or not at all; they are durable when this returns."""
 
     def read(self, sha256: str) -> bytes:
@@ -29,7 +29,7 @@ class ImageStore(Protocol):
             Refused: the bytes have changed.
         """
 
-    def on_disk(self, sha256: str) -> AbstractContextManager[Path]:
+    def local_file(self, sha256: str) -> AbstractContextManager[Path]:
         """Yield the path of a local file with the bytes, which exists at least until the block ends.
 
         Raises:
@@ -69,8 +69,8 @@ def store_image(workspace: Workspace, *, content: bytes) -> str:
     """
     sha256 = hashlib.sha256(content).hexdigest()
     store = get_image_store(workspace)
-    if not store.holds(sha256):
-        store.keep(sha256, content)
+    if not store.contains(sha256):
+        store.write(sha256, content)
     return sha256
 
 

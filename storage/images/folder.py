@@ -25,10 +25,10 @@ class FolderStore:
         """Return the file's path, whether or not it exists."""
         return self._folder / validate_sha256(sha256)[:2] / sha256
 
-    def holds(self, sha256: str) -> bool:
+    def contains(self, sha256: str) -> bool:
         return self.path(sha256).exists()
 
-    def keep(self, sha256: str, content: bytes) -> None:
+    def write(self, sha256: str, content: bytes) -> None:
         """Write the file atomically, also against concurrent writers; it is on disk when this returns."""
         target = self.path(sha256)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -46,15 +46,15 @@ class FolderStore:
         try:
             content = self.path(sha256).read_bytes()
         except FileNotFoundError as error:
-            raise self._missing(sha256) from error
+            raise self._not_found(sha256) from error
         return verify_content(sha256, content)
 
     @contextmanager
-    def on_disk(self, sha256: str) -> Iterator[Path]:
+    def local_file(self, sha256: str) -> Iterator[Path]:
         """Yield the stored file itself, without a copy and without a check of its content."""
         path = self.path(sha256)
         if not path.exists():
-            raise self._missing(sha256)
+            raise self._not_found(sha256)
         yield path
 
     def remove(self, sha256: str) -> None:
@@ -69,7 +69,7 @@ class FolderStore:
         except OSError as error:
             raise NotNow(f"The folder of images can't be written. {describe_file_error(error)}") from error
 
-    def _missing(self, sha256: str) -> NotFound:
+    def _not_found(self, sha256: str) -> NotFound:
         return NotFound(f"The folder {self._folder} has no image {sha256}; import it again.")
 
 

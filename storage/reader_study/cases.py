@@ -21,7 +21,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
     """Add the cases of a new study. Their ids are assigned here."""
     for case in cases:
-        blind_case, question = case.shown, case.question
+        blind_case, question = case.blind_case, case.question
         columns = question_to_columns(question) | {"key": blind_case.question_id}
         row = CaseRow(
             **_select_columns(CaseRow, columns),
@@ -181,7 +181,7 @@ def _load_cases(db: Session, condition: Any) -> tuple[Case, ...]:  # noqa: ANN40
 def _case_from_rows(row: CaseRow, key: CaseKeyRow, exam_key: str) -> Case:
     columns = {**key.model_dump(), **row.model_dump()}
     return Case(
-        shown=_blind_case_from_row(row),
+        blind_case=_blind_case_from_row(row),
         question=question_from_columns(exam_key, [columns.get(name) for name in QUESTION_COLUMNS]),
         stratum=key.stratum,
         inclusion_probability=key.inclusion_probability,

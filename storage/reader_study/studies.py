@@ -117,7 +117,7 @@ def add_protocol(db: Session, *, version: ProtocolVersion) -> None:
         ProtocolRow(
             study_id=version.study_id,
             version=version.version,
-            body=version.protocol.canonical(),
+            body=version.protocol.to_canonical_json(),
             sha256=version.sha256,
             why=version.why,
             answers_before=version.answers_before,
@@ -185,7 +185,7 @@ def design_to_plain(design: StudyDesign) -> dict[str, Any]:
     return {
         "plan": plan_to_plain(design.plan),
         "crossing": design.crossing.value,
-        "arms": [{"name": arm.name, "told": arm.told} for arm in design.arms],
+        "arms": [{"name": arm.name, "told": arm.clinical_info_shown} for arm in design.arms],
         "readers_per_case": design.readers_per_case,
         "shared": design.shared,
         "washout_days": design.washout_days,
@@ -203,7 +203,7 @@ def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
     return StudyDesign(
         plan=plan_from_plain(plain["plan"]),
         crossing=Crossing(plain["crossing"]),
-        arms=tuple(Arm(name=arm["name"], told=arm["told"]) for arm in plain["arms"]),
+        arms=tuple(Arm(name=arm["name"], clinical_info_shown=arm["told"]) for arm in plain["arms"]),
         **other_fields,
     )
 

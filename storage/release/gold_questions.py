@@ -86,7 +86,7 @@ def iterate_judged_questions(
         .order_by(_VERDICT.question_id)
     )
     numbers = [question_number for question_number in db.execute(judged).scalars() if include is None or question_number in include]
-    same_box = {number: load_rules(db, batch_id=number).rules.same_box for number in batches_by_id}
+    same_box = {number: load_rules(db, batch_id=number).rules.same_box_iou for number in batches_by_id}
     adjudicated = load_adjudicated_questions(db, batch_ids=list(batches_by_id))
     for start in range(0, len(numbers), _CHUNK):
         chunk = numbers[start : start + _CHUNK]
@@ -119,8 +119,8 @@ def _load_chunk(
             stratum=stratum,
             inclusion_probability=probability,
             adjudication=adjudication,
-            settled_in=batches_by_id[adjudication.batch_id].name if adjudication else "",
-            same_box=box_overlaps[number],
+            adjudicated_in=batches_by_id[adjudication.batch_id].name if adjudication else "",
+            same_box_iou=box_overlaps[number],
         )
 
 

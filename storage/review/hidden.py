@@ -35,7 +35,7 @@ class HiddenSet:
     batch_id: int
     dataset_id: int
     import_id: int
-    veil: int
+    id_mask: int
     plan: HiddenPlan
 
 
@@ -69,7 +69,7 @@ def find_hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
         batch_id=batch_id,
         dataset_id=row.dataset_id,
         import_id=row.import_id,
-        veil=row.veil,
+        id_mask=row.veil,
         plan=_plan_from_plain(from_json(row.plan)),
     )
 
@@ -110,7 +110,7 @@ def put_hidden_set(
     db.add(row)
     db.flush()
     return HiddenSet(
-        batch_id=batch_id, dataset_id=row.dataset_id, import_id=row.import_id, veil=row.veil, plan=plan
+        batch_id=batch_id, dataset_id=row.dataset_id, import_id=row.import_id, id_mask=row.veil, plan=plan
     )
 
 
@@ -129,7 +129,7 @@ def add_hidden(
         added.append(
             HiddenQuestion(
                 number=number, batch_id=hidden.batch_id, person_id=request.person_id, kind=request.kind,
-                fault=request.fault, source=request.source, after=request.after, hidden_at=now,
+                fault=request.fault, source_number=request.source, after=request.after, hidden_at=now,
             )
         )  # fmt: skip
     db.execute(insert(QuestionRow), questions)
@@ -245,7 +245,7 @@ def _hidden_columns(hidden: HiddenQuestion) -> dict[str, Any]:
         "person_id": hidden.person_id,
         "kind": hidden.kind.value,
         "fault": hidden.fault and hidden.fault.value,
-        "source_id": hidden.source,
+        "source_id": hidden.source_number,
         "after": hidden.after,
         "hidden_at": hidden.hidden_at,
         "removed_why": "",
@@ -259,7 +259,7 @@ def _hidden_from_row(row: HiddenQuestionRow) -> HiddenQuestion:
         person_id=row.person_id,
         kind=HiddenKind(row.kind),
         fault=PlantedFault(row.fault) if row.fault else None,
-        source=row.source_id,
+        source_number=row.source_id,
         after=row.after,
         hidden_at=row.hidden_at,
         removed_at=row.removed_at,

@@ -31,24 +31,24 @@ class HiddenJudgement:
     exam_number: int
     state: AssignmentState | None
     verdict: Verdict | None
-    first: Verdict | None
+    source_verdict: Verdict | None
 
 
 def load_hidden_judgements(db: Session, *, batch_id: int) -> tuple[HiddenJudgement, ...]:
     """Return every hidden question of the batch, including removed ones, by number."""
     hidden = list_hidden_questions(db, batch_id=batch_id)
-    numbers = {question.number for question in hidden} | {each.source for each in hidden}
+    numbers = {question.number for question in hidden} | {each.source_number for each in hidden}
     verdicts = _load_first_verdicts(db, batch_id, numbers)
-    sources = _load_sources(db, {question.source for question in hidden})
+    sources = _load_sources(db, {question.source_number for question in hidden})
     states = dict(_load_states(db, batch_id, {question.number for question in hidden}))
     return tuple(
         HiddenJudgement(
             hidden=question,
-            source_key=sources[question.source][0],
-            exam_number=sources[question.source][1],
+            source_key=sources[question.source_number][0],
+            exam_number=sources[question.source_number][1],
             state=states.get(question.number),
             verdict=verdicts.get((question.number, question.person_id)),
-            first=None if question.fault else verdicts.get((question.source, question.person_id)),
+            source_verdict=None if question.fault else verdicts.get((question.source_number, question.person_id)),
         )
         for question in hidden
     )

@@ -35,11 +35,11 @@ class ReviewedQuestionColumns:
     tiers: tuple[tuple[Difficulty | None, ...], NDArray[np.int64]]
     features: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]]
 
-    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def indices_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the indices of these questions."""
         return np.searchsorted(self.numbers, numbers)
 
-    def value_of(self, name: str) -> dict[int, str]:
+    def feature_by_question(self, name: str) -> dict[int, str]:
         """Return the values of one of :data:`FEATURES` by question number."""
         values, codes = self.features[name]
         return {

@@ -89,8 +89,8 @@ class BatchForPerson:
 
     batch: Batch
     queue: SharedQueue | None
-    shares: bool
-    secret: int | None
+    in_pool: bool
+    id_mask: int | None
 
 
 def find_batch_for_person(
@@ -108,11 +108,11 @@ def find_batch_for_person(
     has_queue = row.overlap is not None
     return BatchForPerson(
         batch=batch_from_row(row),
-        queue=SharedQueue(overlap=row.overlap, idle=timedelta(minutes=row.idle_minutes))
+        queue=SharedQueue(overlap=row.overlap, idle_timeout=timedelta(minutes=row.idle_minutes))
         if has_queue
         else None,
-        shares=row.member is not None,
-        secret=row.veil,
+        in_pool=row.member is not None,
+        id_mask=row.veil,
     )
 
 
@@ -174,8 +174,8 @@ class QuestionWork:
     assigned: AssignedQuestion
     exam_number: int
     own_answer: OwnAnswer | None
-    fixed_alignment: int | None
-    look: tuple[float, float, float]
+    locked_alignment: int | None
+    viewing_seconds: tuple[float, float, float]
     has_drafts: bool
     has_verdicts: bool
 
@@ -206,8 +206,8 @@ def find_question_work(
         ),
         exam_number=row.exam_id,
         own_answer=own_answer,
-        fixed_alignment=row.image_alignment,
-        look=(row.seconds or 0.0, row.seconds_looking or 0.0, row.seconds_away or 0.0),
+        locked_alignment=row.image_alignment,
+        viewing_seconds=(row.seconds or 0.0, row.seconds_looking or 0.0, row.seconds_away or 0.0),
         has_drafts=bool(row.has_drafts),
         has_verdicts=bool(row.has_verdicts),
     )
@@ -243,7 +243,7 @@ _WITH_KEY, _BLIND = _select_question_with_exam(_KEY_COLUMNS), _select_question_w
 class QuestionWithExam:
     """A question and its exam. ``question`` is None if the key was not loaded."""
 
-    stem_only: BlindQuestion
+    blind_question: BlindQuestion
     question: Question | None
     exam: Exam
 
@@ -268,7 +268,7 @@ def load_question_with_exam(db: Session, *, question_id: int, blind: bool) -> Qu
         options=tuple(from_json(first.question_options)),
     )
     question = None if blind else question_from_columns(exam.id, first[: len(_KEY_COLUMNS)])
-    return QuestionWithExam(stem_only=blind_question, question=question, exam=exam)
+    return QuestionWithExam(blind_question=blind_question, question=question, exam=exam)
 
 
 # -------------------------------------------------------------------------------------------- what comes next
@@ -354,7 +354,7 @@ class BatchCounts:
     """A batch in which the person has questions, with their counts by state."""
 
     batch: Batch
-    shares: bool
+    in_pool: bool
     states: dict[AssignmentState, int]
 
 
@@ -379,7 +379,7 @@ def load_batch_counts(
         else:
             states[row.id][AssignmentState(row.assignment_state)] = row.questions
     counts = tuple(
-        BatchCounts(batch=batch, shares=number in shared, states=states[number])
+        BatchCounts(batch=batch, in_pool=number in shared, states=states[number])
         for number, batch in batches.items()
         if number in shared or states[number].keys() - {AssignmentState.WITHDRAWN}
     )

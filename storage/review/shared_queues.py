@@ -40,7 +40,7 @@ class SharedQueue:
     """The settings of a shared queue: people per question, and ``idle``, after which a claim expires."""
 
     overlap: int
-    idle: timedelta
+    idle_timeout: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +59,13 @@ def find_shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
     row = db.get(SharedQueueRow, batch_id)
     if row is None:
         return None
-    return SharedQueue(overlap=row.overlap, idle=timedelta(minutes=row.idle_minutes))
+    return SharedQueue(overlap=row.overlap, idle_timeout=timedelta(minutes=row.idle_minutes))
 
 
 def put_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
     """Add a shared queue to the batch, or change the existing one."""
     row = db.get(SharedQueueRow, batch_id) or SharedQueueRow(batch_id=batch_id, overlap=1, idle_minutes=1)
-    row.overlap, row.idle_minutes = queue.overlap, round(queue.idle.total_seconds() / 60)
+    row.overlap, row.idle_minutes = queue.overlap, round(queue.idle_timeout.total_seconds() / 60)
     db.add(row)
     db.flush()
 

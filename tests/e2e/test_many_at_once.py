@@ -18,6 +18,6 @@ def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_
     with opened(tmp_path) as place, ThreadPoolExecutor(1) as thread:
         asked = {"readers": 4, "verdicts": 3, "thinking": 0.3, "processes": processes}
         outcome = thread.submit(run_readers, place, **asked).result()
-    assert len(outcome.tally.acknowledged) == 12, outcome.tally.troubles
-    assert outcome.is_whole
+    assert len(outcome.timings.acknowledged) == 12, outcome.timings.problems
+    assert outcome.is_complete
     assert outcome.faults == 0

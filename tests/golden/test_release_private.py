@@ -97,7 +97,7 @@ def test_the_same_pixels_in_another_file_have_the_same_hash(forms_world):
     names = {}
     for name, content in files.items():
         names[name] = hashlib.sha256(content).hexdigest()
-        store.keep(names[name], content)
+        store.write(names[name], content)
     with GuardedReader() as reader:
         found = hash_pixels(forms_world.workspace, names.values(), reader=reader)
     assert found[names["raw"]] == found[names["compressed"]]

@@ -194,7 +194,7 @@ def test_cochran_q_and_its_pairs_by_holm():
 def test_intraclass_correlation():
     data, expected, tolerance = example("icc_shrout_fleiss")
     found = intraclass(np.array(data["ratings"], dtype=float))
-    assert tuple(each.form for each in found) == tuple(expected["type"]) == ICC_TYPES
+    assert tuple(each.icc_type for each in found) == tuple(expected["type"]) == ICC_TYPES
     for name, field in (("ICC", "estimate"), ("lower", "low"), ("upper", "high"), ("F", "ratio")):
         assert [getattr(each, field) for each in found] == pytest.approx(expected[name], abs=tolerance)
 

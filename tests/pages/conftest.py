@@ -67,7 +67,7 @@ def nothing_behind_the_page() -> Iterator[None]:
 
 def settled(within: float = SLOW) -> None:
     """Wait until no job is running in this process."""
-    worker().wait(within)
+    worker().wait_until_idle(within)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.full
 
 HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PLAN = HiddenPlan(
-    repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_WORDS), seed=3
+    repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_COMPARISON), seed=3
 )
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 #: The fields that differ between the questions of an exam, and so between first showing and repeat.
@@ -114,7 +114,7 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
         veil = review.load_id_mask(db, batch_id=batch.id)
     by_number: dict[int, list[Any]] = {}
     for sheet in opened:
-        by_number.setdefault(veil.meant(sheet["question"]), []).append(sheet)
+        by_number.setdefault(veil.unmask(sheet["question"]), []).append(sheet)
     assert len(by_number) == 38 == len({each["question"] for each in opened})
 
     # The total is fixed from the first question on, and the position increases by one.
@@ -130,11 +130,11 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
         assert all(each["look"]["seconds"] == 0 for each in sheets[:1])
     for each in hidden:
         if each.kind is HiddenKind.REPEAT:
-            assert _said(by_number[each.number]) == _said(by_number[each.source])
+            assert _said(by_number[each.number]) == _said(by_number[each.source_number])
 
     # Neither order nor size of the numbers shows which was created later.
     numbers = {each["question"] for each in opened}
-    later = {veil.shown(each.number) for each in hidden}
+    later = {veil.mask(each.number) for each in hidden}
     ranks = sorted(sorted(numbers).index(each) for each in later)
     assert ranks[0] < 30
     assert numbers.isdisjoint(range(1, 60))

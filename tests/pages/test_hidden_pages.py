@@ -73,7 +73,7 @@ def test_what_the_preview_says_is_hidden_and_then_removed_with_a_reason(world, p
     why.input("The key was wrong before.").run()
     button(page, "Remove from what is measured").click().run()
     assert not page.exception
-    assert [each.removed_why for each in hidden(world) if not each.counts] == ["The key was wrong before."]
+    assert [each.removed_why for each in hidden(world) if not each.is_counted] == ["The key was wrong before."]
 
 
 def test_nothing_that_cannot_be_is_hidden(world, page_of):
@@ -110,7 +110,7 @@ def test_each_figure_has_its_n_and_interval(world, page_of):
     there = hidden(world)
     repeats = [each for each in there if each.kind is HiddenKind.REPEAT]
     for each in repeats:
-        give(world, accept(world, question=each.source))
+        give(world, accept(world, question=each.source_number))
         give(world, accept(world, question=each.number))
     planted = [each for each in there if each.kind is HiddenKind.PLANTED]
     give(world, reject(world, question=planted[0].number, kind=ErrorKind.WRONG_KEY))

@@ -110,7 +110,7 @@ def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_ca
     job = the_import()
     page.run()
     assert "Nothing was imported from bad.jsonl: 1 refused." in texts(page)
-    assert f"/files/refusals/{runs.outcome_of(job).refusals_file}" in texts(page)
+    assert f"/files/refusals/{runs.decode_outcome(job).refusals_file}" in texts(page)
     click(page, "Import the rest")
     the_import()
     page.run()

@@ -59,7 +59,7 @@ def fill(page, label: str, value: object) -> None:
 
 def cases(made) -> list[str]:
     with read_only_session() as db:
-        return [case.shown.question_id for case in list_cases(db, study_id=made.study.id)]
+        return [case.blind_case.question_id for case in list_cases(db, study_id=made.study.id)]
 
 
 def test_predictions_come_in_with_the_count_of_each_rule(made, page):

@@ -95,7 +95,7 @@ def commands() -> Iterator[str]:
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
     for name in cli.COMMANDS:
-        import_module(f"commands.{cli.MODULES.get(name, name)}").add_to(subparsers)
+        import_module(f"commands.{cli.MODULE_NAMES.get(name, name)}").add_to(subparsers)
     yield from _below(parser)
 
 

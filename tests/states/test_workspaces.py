@@ -51,7 +51,7 @@ def test_three_disputes_are_open_until_they_are_settled(name, open_disputes, wor
     workspace_in(State(name=name))
     with read_only_session() as db:
         found = list_disputes(db, person=person(db, "rita"), batch_id=1)
-    assert sum(each.settled is None for each in found) == open_disputes
+    assert sum(each.adjudication is None for each in found) == open_disputes
 
 
 def test_a_dataset_beside_is_in_its_own_state(workspace_in):

@@ -186,7 +186,7 @@ class Subject:
         study = studies.load_study_summary(db, by=BY, study=self.study).study
         file = self.workspace.home / f"{self.study}.jsonl"
         cases = [case for case in list_cases(db, study_id=study.id) if case.scored]
-        said = ({"question_id": case.shown.question_id, "answer": option_letter(2)} for case in cases)
+        said = ({"question_id": case.blind_case.question_id, "answer": option_letter(2)} for case in cases)
         file.write_text("".join(f"{json.dumps(each)}\n" for each in said), encoding="utf-8")
         studies.import_predictions(db, by=BY, path=file, model="model", study=self.study, now=NOW)
         studies.load_or_compute_report(db, by=BY, study=self.study, workspace=self.workspace)

@@ -34,12 +34,12 @@ def _count(run: JobRun[Count]) -> None:
     """Each step is one transaction with its checkpoint; a number in the dataset's row is the counter."""
     asked = run.parameters
     row = DatasetRow.name == asked.dataset
-    for step in range(run.checkpoint(int) or 0, asked.to):
+    for step in range(run.load_checkpoint(int) or 0, asked.to):
         with run.transaction() as db:
             before = db.execute(select(DatasetRow.minimum_explanation).where(row)).scalar_one()
             db.execute(update(DatasetRow).where(row).values(minimum_explanation=before + 1))
             run.save_checkpoint(db, step + 1)
-        run.report(step + 1, asked.to, "steps")
+        run.report_progress(step + 1, asked.to, "steps")
         time.sleep(asked.seconds)
     with run.transaction() as db:
         run.finish(db, f"Counted to {asked.to}.", {"counted": asked.to})
@@ -53,7 +53,7 @@ def _add_once(run: JobRun[Count]) -> None:
         before = db.execute(select(DatasetRow.minimum_explanation).where(row)).scalar_one()
         db.execute(update(DatasetRow).where(row).values(minimum_explanation=before + asked.to))
         for step in range(10):
-            run.report(step, 10, "steps")
+            run.report_progress(step, 10, "steps")
             time.sleep(asked.seconds)
         run.finish(db, "Added.")
 
@@ -88,7 +88,7 @@ HELD: dict[str, threading.Event] = {}
 
 
 def _hold(run: JobRun[Hold]) -> None:
-    run.report(3, 8, "questions")
+    run.report_progress(3, 8, "questions")
     while not HELD[run.parameters.name].wait(0.01):
         run.raise_if_cancelled()
     with run.transaction() as db:
@@ -100,7 +100,7 @@ COUNT = JobKind(name="count", title="Counting", action=_BROWSE, parameters=Count
 ADD_ONCE = JobKind(name="add once", title="Adding", action=_BROWSE, parameters=Count, run=_add_once)
 FAIL = JobKind(name="fail", title="Failing", action=_BROWSE, parameters=Fail, run=_fail)
 HOLD = JobKind(name="hold", title="Holding", action=_BROWSE, parameters=Hold, run=_hold)
-ALONE = JobKind(name="alone", title="Alone", action=_BROWSE, parameters=Hold, run=_hold, at_once=1)
+ALONE = JobKind(name="alone", title="Alone", action=_BROWSE, parameters=Hold, run=_hold, max_concurrent=1)
 NOT_AGAIN = JobKind(
     name="not again", title="Once", action=_BROWSE, parameters=Hold, run=_hold, resumable=False
 )

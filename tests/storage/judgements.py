@@ -43,7 +43,7 @@ def accept(
 
 
 def reject(
-    world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_RIGHT, **changes: Any
+    world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_CORRECT, **changes: Any
 ) -> Verdict:
     """A complete verdict that rejects the question for that kind of error."""
     return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)

@@ -91,7 +91,7 @@ def settle(world: World, person: Person, question: int, **changes) -> Adjudicati
 def disputes(world: World, person: Person) -> dict[int, set[Dispute]]:
     with read_only_session(world.engine) as db:
         return {
-            each.question_number: set(each.about)
+            each.question_number: set(each.kinds)
             for each in review.list_disputes(db, person=person, batch_id=world.batch.id)
         }
 
@@ -109,7 +109,7 @@ def test_a_settled_question_stays_in_the_list_though_everybody_accepts_it(world,
 
 def test_a_stricter_overlap_makes_close_boxes_a_dispute(world, anna):
     with unit_of_work(world.engine) as db:
-        rules = AdjudicationRules(adjudicators=("anna",), same_box=0.95)
+        rules = AdjudicationRules(adjudicators=("anna",), same_box_iou=0.95)
         review.change_adjudication_rules(
             db, by=world.people["cora"], batch="first", rules=rules, revision=1, now=NOW
         )
@@ -119,9 +119,9 @@ def test_a_stricter_overlap_makes_close_boxes_a_dispute(world, anna):
 def test_names_are_hidden_by_the_rules_and_both_sides_are_there(world, anna):
     with read_only_session(world.engine) as db:
         sheet = review.open_dispute(db, person=anna, batch_id=world.batch.id, question_number=3)
-    assert sheet.called == ("Reviewer A", "Reviewer B")
+    assert sheet.reviewer_names == ("Reviewer A", "Reviewer B")
     (difference,) = sheet.differences
-    assert (difference.field, difference.machine, difference.values) == ("answer", (1,), ((1,), (2,)))
+    assert (difference.field, difference.imported_value, difference.reviewer_values) == ("answer", (1,), ((1,), (2,)))
 
 
 def test_who_judged_the_question_or_was_not_named_settles_nothing(world, anna):

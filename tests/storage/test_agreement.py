@@ -31,8 +31,8 @@ def test_shared_questions_count_where_second_opinions_were_not_sought_by_answer(
     give(world, reject(world, question=1, person="remo"), "remo")
     give(world, accept(world, question=2))
     found = agreement(world)
-    assert (found.shared, found.counted, found.left_out) == (1, 1, "")
-    assert found.between[0].aspects[0].percent.estimate == 0
+    assert (found.shared, found.counted, found.exclusion_note) == (1, 1, "")
+    assert found.agreements[0].aspects[0].percent.estimate == 0
     assert "Ruth" in "\n".join(command.format_text(found))
 
 
@@ -40,14 +40,14 @@ def test_where_sought_by_answer_only_the_random_share_counts(engine):
     world = make_world(engine, assigned_to=("ruth",))
     for number in world.questions:
         give(world, reject(world, question=number))
-    assert sum(seek(world).given.values()) == 12
+    assert sum(seek(world).assigned.values()) == 12
     for number in world.questions:
         give(world, accept(world, question=number, person="remo"), "remo")
     found = agreement(world)
     assert (found.shared, found.counted) == (12, 3)
-    assert found.between[0].questions == 3
-    assert "9 questions" in found.left_out
-    assert "would bias agreement" in found.left_out
+    assert found.agreements[0].questions == 3
+    assert "9 questions" in found.exclusion_note
+    assert "would bias agreement" in found.exclusion_note
 
 
 def test_drift_is_of_all_verdicts(engine):
@@ -57,7 +57,7 @@ def test_drift_is_of_all_verdicts(engine):
     found = agreement(world)
     ((person, (block,)),) = found.drift.items()
     assert (person, block.accepted.count, block.last) == (world.people["ruth"].id, 12, 12)
-    assert found.between == ()
+    assert found.agreements == ()
 
 
 def test_reviewers_never_see_it(engine):

@@ -81,12 +81,12 @@ def test_a_preview_counts_what_is_left_and_why_the_rest_is_not(world: World) -> 
     found = seen(world)
     assert (found.count, found.numbers) == (2, (9, 12))
     assert [each.number for each in found.examples] == [9, 12]
-    assert found.left_out == {"drawn": 2}
+    assert found.excluded == {"drawn": 2}
 
 
 def test_a_judged_question_is_left_out_as_judged(world: World) -> None:
     give(world, accept(world, question=3))
-    assert seen(world).left_out == {"drawn": 1, "judged": 1}
+    assert seen(world).excluded == {"drawn": 1, "judged": 1}
 
 
 def test_rejected_by_rule_is_in_no_later_draw_and_the_draw_says_so(world: World) -> None:
@@ -105,8 +105,8 @@ def test_rejected_by_rule_is_in_no_later_draw_and_the_draw_says_so(world: World)
 
 def test_a_rule_that_is_taken_back_gives_its_questions_back(world: World) -> None:
     rule = reject(world)
-    assert seen(world).left_out == {"drawn": 2, "rejected by rule": 2}
-    assert back(world, rule.number).back_at is not None
+    assert seen(world).excluded == {"drawn": 2, "rejected by rule": 2}
+    assert back(world, rule.number).reverted_at is not None
     assert drawable(world) == 12
     assert seen(world).count == 2
     with pytest.raises(Refused, match="taken back on"):
@@ -152,7 +152,7 @@ def test_each_step_is_on_record_with_its_search_and_reason(world: World) -> None
         (kept,) = list_applied_rules(db, by=BY, dataset="demo")
         entries = list(list_audit_entries(db, by=BY, entry_filter=AuditFilter(subject=f"rule {rule.number}")))
     assert kept.search == {"dataset": "demo", "difficulty": "hard"}
-    assert (kept.reason, kept.questions, kept.back_reason) == (
+    assert (kept.reason, kept.questions, kept.revert_reason) == (
         "Compares with a prior.", 2, "It was too much."
     )  # fmt: skip
     assert len(entries) > 0
@@ -234,7 +234,7 @@ def test_the_command_rejects_lists_and_takes_back(world: World, command) -> None
     assert "Rule 1: 2 questions are rejected." in command(
         "reject", "demo", "--difficulty", "hard", *why, "--yes"
     )
-    assert seen(world).left_out == {"drawn": 2, "rejected by rule": 2}
+    assert seen(world).excluded == {"drawn": 2, "rejected by rule": 2}
     assert "reject\t2 questions\tdifficulty hard\tCompares with a prior." in command("list", "demo")
     assert "Rule 1 holds no more; 2 questions can be drawn again." in command(
         "back", "1", "--reason", "Too much."

@@ -48,7 +48,7 @@ def held(world: World, *states):
 # ---------------------------------------------------------------------------------------------- assigning
 def test_a_batch_is_split_by_exam_and_evenly(world):
     summary = assign(world, "ruth", "remo")
-    assert summary.given == {"remo": 6, "ruth": 6}
+    assert summary.assigned == {"remo": 6, "ruth": 6}
     assert held(world) == {"remo": [1, 2, 5, 6, 9, 10], "ruth": [3, 4, 7, 8, 11, 12]}
 
 
@@ -67,20 +67,20 @@ def test_assigning_again_moves_nothing(world):
 
 def test_a_second_reviewer_can_be_added_later(world):
     assign(world, "ruth")
-    assert assign(world, "remo", overlap=2).given == {"remo": 12}
+    assert assign(world, "remo", overlap=2).assigned == {"remo": 12}
     assert held(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
 
 
 def test_two_halves_cross_over_for_a_second_opinion(world):
     assign(world, "ruth", "remo")
-    assert assign(world, "ruth", "remo", overlap=2).given == {"remo": 6, "ruth": 6}
+    assert assign(world, "ruth", "remo", overlap=2).assigned == {"remo": 6, "ruth": 6}
     assert held(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
 
 
 def test_overlap_that_only_some_can_fill_is_done_as_far_as_it_goes_and_said(world):
     assign(world, "ruth", "remo")
     summary = assign(world, "ruth", overlap=2)
-    assert summary.given == {"ruth": 6}
+    assert summary.assigned == {"ruth": 6}
     assert "6 questions still have fewer than 2 reviewers" in summary.notes[0]
 
 
@@ -128,14 +128,14 @@ def test_the_preview_says_what_assigning_then_does(world):
     with read_only_session(world.engine) as db:
         preview = review.preview_assign(db, by=world.people["cora"], batch="first", to=["ruth", "remo"])
     assert held(world) == {}
-    assert assign(world, "ruth", "remo").given == preview.given
+    assert assign(world, "ruth", "remo").assigned == preview.assigned
 
 
 # ------------------------------------------------------------------------------ reassigning and withdrawing
 def test_open_questions_move_and_what_is_done_stays(world):
     assign(world, "ruth")
     give(world, accept(world, question=1))
-    assert reassign(world, "ruth", "remo").given == {"remo": 11}
+    assert reassign(world, "ruth", "remo").assigned == {"remo": 11}
     assert held(world) == {"ruth": [1], "remo": list(range(2, 13))}
 
 
@@ -258,13 +258,13 @@ def test_progress_counts_what_is_in_the_database(engine):
     with read_only_session(engine) as db:
         found = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
         (listed,) = review.list_batch_overviews(db, by=world.people["cora"])
-    assert (found.whole.questions, found.whole.asked, found.whole.done, found.whole.left) == (12, 24, 2, 22)
+    assert (found.batch_line.questions, found.batch_line.asked, found.batch_line.done, found.batch_line.left) == (12, 24, 2, 22)
     assert [(line.name, line.done, line.seconds_median) for line in found.reviewers] == [
         ("Remo", 1, 30.0),
         ("Ruth", 1, 10.0),
     ]
     assert found.tier_table.n == 2
-    assert (listed.questions, listed.asked, listed.done) == (12, 24, 2)
+    assert (listed.questions, listed.requested, listed.done) == (12, 24, 2)
 
 
 def test_progress_has_the_latest_rating_of_each_judgement(engine):

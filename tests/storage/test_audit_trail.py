@@ -52,7 +52,7 @@ def test_each_entry_is_chained_to_the_one_before(engine):
         do(engine, subject)
     found = entries(engine)
     assert [entry.previous_hash for entry in found] == [NO_ENTRY, found[0].hash, found[1].hash]
-    assert [entry.hash for entry in found] == [entry.right_hash() for entry in found]
+    assert [entry.hash for entry in found] == [entry.compute_hash() for entry in found]
 
 
 def test_a_transaction_that_fails_leaves_no_entry(engine):
@@ -98,7 +98,7 @@ def test_many_writers_at_once_make_one_chain(engine):
     found = entries(engine)
     assert [entry.number for entry in found] == list(range(1, 161))
     assert [entry.previous_hash for entry in found[1:]] == [entry.hash for entry in found[:-1]]
-    assert [entry.hash for entry in found] == [entry.right_hash() for entry in found]
+    assert [entry.hash for entry in found] == [entry.compute_hash() for entry in found]
 
 
 def test_an_entry_is_not_replaced_and_the_table_not_emptied(engine):

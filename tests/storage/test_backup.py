@@ -60,7 +60,7 @@ def rows_of(workspace: Workspace) -> dict[str, list[bytes]]:
 def test_a_backup_restores_to_the_same_rows_files_and_images(workspace, backup, elsewhere):
     restored = restore_backup(backup, elsewhere, now=LATER)
     assert rows_of(elsewhere) == rows_of(workspace)
-    assert restored.missing == ()
+    assert restored.missing_images == ()
     for path in ("releases/demo-v1/gold.jsonl", "refusals/list.csv"):
         assert (elsewhere.home / path).read_bytes() == (workspace.home / path).read_bytes()
     for name in (path.name for path in workspace.images.rglob("*") if path.is_file()):
@@ -192,11 +192,11 @@ def test_what_was_there_is_set_aside_when_it_has_to_make_way(sqlite_engine, tmp_
         )
     sqlite_engine.dispose()
     restored = restore_backup(made.path, workspace, replace=True, now=LATER)
-    assert restored.set_aside is not None
-    with sqlite3.connect(restored.set_aside / "overread.sqlite") as aside:
+    assert restored.previous_files is not None
+    with sqlite3.connect(restored.previous_files / "overread.sqlite") as aside:
         assert aside.execute("SELECT count(*) FROM person WHERE name = 'later'").fetchone() == (1,)
     aside.close()
-    assert (restored.set_aside / "releases" / "demo-v1" / "gold.jsonl").is_file()
+    assert (restored.previous_files / "releases" / "demo-v1" / "gold.jsonl").is_file()
 
 
 def test_a_database_that_the_app_has_open_is_not_replaced(sqlite_engine, tmp_path):
@@ -211,7 +211,7 @@ def test_an_image_that_is_missing_is_named_and_the_rest_is_backed_up(workspace, 
     get_image_store(workspace).remove(first)
     made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
     assert made.manifest.images.missing == (first,)
-    assert restore_backup(made.path, elsewhere, now=LATER).missing == (first,)
+    assert restore_backup(made.path, elsewhere, now=LATER).missing_images == (first,)
 
 
 def test_an_image_that_was_changed_is_not_backed_up_as_if_it_were_good(workspace, engine, tmp_path):
@@ -224,7 +224,7 @@ def test_an_image_that_was_changed_is_not_backed_up_as_if_it_were_good(workspace
 def test_images_can_be_left_out_and_are_then_looked_for(workspace, engine, tmp_path, elsewhere):
     made = make_backup(workspace, tmp_path / "b.backup", with_images=False, now=NOW)
     assert made.manifest.images.count == 0
-    assert len(restore_backup(made.path, elsewhere, now=LATER).missing) == 2
+    assert len(restore_backup(made.path, elsewhere, now=LATER).missing_images) == 2
 
 
 def test_tables_of_an_older_version_are_backed_up_as_they_are_and_brought_up_at_the_restore(

@@ -157,7 +157,7 @@ def test_every_table_restores_with_equal_digests(source, target, request, tmp_pa
     there = workspace_on(engine, tmp_path / "there")
     engine.dispose()
     restored = restore_backup(source.backup, there, now=LATER)
-    assert restored.missing == ()
+    assert restored.missing_images == ()
     again = make_backup(there, tmp_path / "again.backup", now=LATER)
     assert digests(again.manifest) == digests(source.manifest)
     assert unchanged_rows(engine) == unchanged_rows(source.engine)

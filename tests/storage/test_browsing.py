@@ -111,9 +111,9 @@ def test_a_page_says_whether_there_are_more_on_either_side(world):
         first = search_questions(db, by=BY, search=HERE, most=5)
         last = search_questions(db, by=BY, search=HERE, after=10, most=5)
         back = search_questions(db, by=BY, search=HERE, before=6, most=5)
-    assert (first.before, first.after) == (False, True)
-    assert (last.before, last.after) == (True, False)
-    assert (back.before, back.after) == (False, True)
+    assert (first.has_previous, first.has_next) == (False, True)
+    assert (last.has_previous, last.has_next) == (True, False)
+    assert (back.has_previous, back.has_next) == (False, True)
 
 
 def test_the_standing_of_questions_is_asked_of_verdicts_and_releases(world, tmp_path):
@@ -155,7 +155,7 @@ def test_a_question_that_came_after_the_index_is_behind_until_it_is_put_in(world
             )
         )  # fmt: skip
     with read_only_session(world.engine) as db:
-        assert load_search_index_state(db).behind
+        assert load_search_index_state(db).is_behind
     with unit_of_work(world.engine) as db:
         assert not index_questions(db, limit=1)
     assert numbers(world, replace(HERE, words="left")) == [3, 4, 13]
@@ -223,7 +223,7 @@ def test_the_history_says_whether_the_radiograph_was_on_screen(world, image, sai
     give(world, replace(reject(world, question=2), image=image))
     with read_only_session(world.engine) as db:
         found = load_history(db, by=BY, question_number=2)
-    [(_, details)] = [describe_event(event, found.question) for event in found.events if event.what == "verdict"]
+    [(_, details)] = [describe_event(event, found.question) for event in found.events if event.kind == "verdict"]
     assert [line for line in details if "radiograph" in line] == said_of_it
 
 

@@ -225,7 +225,7 @@ def test_the_pool_sees_the_batch_and_how_much_is_left(world):
     with read_only_session(world.engine) as db:
         [mine] = review.list_batches_for_reviewer(db, person=world.people["ruth"])
         [remos] = review.list_batches_for_reviewer(db, person=world.people["remo"])
-    assert (mine.place.left, remos.place.left) == (4, 3)
+    assert (mine.progress.left, remos.progress.left) == (4, 3)
 
 
 def test_many_at_once_get_every_question_once(engine):

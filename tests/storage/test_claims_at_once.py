@@ -21,4 +21,4 @@ def test_eight_at_once_take_every_question_twice_and_nobody_is_told_wrongly_that
             total.add(part)
     with read_only_session(engine) as db:
         done = db.execute(select(func.count()).where(ClaimRow.state == "done")).scalar_one()
-    assert (len(total.kept), done, total.beyond(2), total.falsely_empty) == (60, 60, 0, 0)
+    assert (len(total.kept_claims), done, total.count_excess(2), total.false_empty_count) == (60, 60, 0, 0)

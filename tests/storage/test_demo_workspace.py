@@ -92,14 +92,14 @@ def test_the_demos_readers_are_simulated_and_right_as_often_as_the_papers(db):
     assert all(each.reader.simulated and each.done == each.total > 50 for each in progress)
     study = studies.load_study_summary(db, by=by, study=STUDY).study
     assert study.simulated
-    keys = {case.shown.id: case for case in list_cases(db, study_id=study.id)}
+    keys = {case.blind_case.id: case for case in list_cases(db, study_id=study.id)}
     for reader, each in zip(READERS, progress, strict=True):
         first = [
             reading
             for reading in iterate_readings(db, study_id=each.reader.study_id, reader_id=each.reader.id)
             if not reading.key.repeat
         ]
-        right = sum(keys[reading.key.case_id].is_right(reading.answer) for reading in first)
+        right = sum(keys[reading.key.case_id].is_correct(reading.answer) for reading in first)
         assert right == round(reader.accuracy * len(first))
 
 
@@ -118,7 +118,7 @@ def test_the_demos_reader_finds_a_study_with_a_guideline(db):
     leo = next(each for each in list_people(db, by=command_line_person()) if each.name == "leo")
     [found] = studies.list_studies_for_reader(db, person=leo)
     stop = studies.open_case(db, person=leo, study_id=found.study.id, now=NOW)
-    assert found.place.training == 2
+    assert found.progress.training == 2
     assert isinstance(stop, ReadingStop)
     assert "Answer what the images" in stop.guideline
 
@@ -128,7 +128,7 @@ def test_a_reviewer_finds_an_open_question_with_images(db):
     batches = [batch for batch, _ in list_batches(db, by=command_line_person())]
     batch = next(each for each in batches if each.name == "Round 1")
     sheet = load_sheet(db, person=person, batch_id=batch.id, now=NOW)
-    assert sheet.place.done > 0
+    assert sheet.progress.done > 0
     assert all(each.sha256 for each in sheet.exam.radiographs)
 
 

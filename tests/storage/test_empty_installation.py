@@ -56,7 +56,7 @@ def installation(request, empty_database, tmp_path, monkeypatch):
 
 def test_the_first_start_makes_it_ready(installation):
     prepare_workspace()
-    assert [check for check in run_health_checks(installation) if not check.good] == []
+    assert [check for check in run_health_checks(installation) if not check.passed] == []
 
 
 def test_a_workspace_folder_that_can_not_be_created_is_named(tmp_path, monkeypatch):

@@ -57,8 +57,8 @@ def test_judged_questions_stand_for_the_strata_they_were_drawn_from(engine: Engi
     for question in range(1, 13):
         give(world, reject(world, question=question) if question <= 3 else accept(world, question=question))
     found = whole(world)
-    several = kind(found, ErrorKind.SEVERAL_RIGHT)
-    assert (several.count, several.rate.reviewed, several.covered, several.whole) == (3, 12, 120, 120)
+    several = kind(found, ErrorKind.SEVERAL_CORRECT)
+    assert (several.count, several.rate.reviewed, several.covered, several.dataset_size) == (3, 12, 120, 120)
     assert several.rate.estimate == pytest.approx(0.25)
     assert several.rate.low < 0.25 < several.rate.high
     assert found.estimates.key_errors.count == 3
@@ -66,8 +66,8 @@ def test_judged_questions_stand_for_the_strata_they_were_drawn_from(engine: Engi
 
 def test_a_drawn_batch_without_a_verdict_has_no_rate_yet(engine: Engine) -> None:
     found = whole(make_world(engine)).estimates
-    assert (found.reviewed, found.covered, found.whole) == (0, 0, 120)
-    assert {each.rate.estimate for each in found.every} == {None}
+    assert (found.reviewed, found.covered, found.dataset_size) == (0, 0, 120)
+    assert {each.rate.estimate for each in found.all_estimates} == {None}
 
 
 def test_an_adjudication_stands_above_the_verdicts(engine: Engine) -> None:

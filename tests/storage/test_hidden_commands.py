@@ -108,7 +108,7 @@ def test_attention_counts_what_is_hidden_and_judged_without_making_figures_up(wo
     [ruth] = before["reviewers"]
     assert (ruth["reviewer"], ruth["repeats_hidden"], ruth["planted_hidden"]) == ("Ruth", 6, 2)
     repeat = next(each for each in hidden(world) if each.fault is None)
-    give(world, accept(world, question=repeat.source))
+    give(world, accept(world, question=repeat.source_number))
     give(world, accept(world, question=repeat.number))
     [ruth] = shown(capsys)["reviewers"]
     assert ruth["repeats_judged_twice"] == 1
@@ -117,7 +117,7 @@ def test_attention_counts_what_is_hidden_and_judged_without_making_figures_up(wo
 def test_attention_as_text_has_n_and_interval_or_says_not_defined(world, capsys):
     cli.main(HIDE)
     for each in [each for each in hidden(world) if each.fault is None]:
-        give(world, accept(world, question=each.source))
+        give(world, accept(world, question=each.source_number))
         give(world, accept(world, question=each.number))
     capsys.readouterr()
     assert cli.main(["attention", "asked"]) == 0

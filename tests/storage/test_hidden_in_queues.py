@@ -41,7 +41,7 @@ def test_in_a_shared_queue_they_come_once_enough_is_judged_and_the_total_never_m
     def total():
         with read_only_session(engine) as db:
             (mine,) = review.list_batches_for_reviewer(db, person=ruth)
-        return mine.place.total
+        return mine.progress.total
 
     met, last = [], None
     for _ in range(12):
@@ -63,7 +63,7 @@ def test_in_a_shared_queue_they_come_once_enough_is_judged_and_the_total_never_m
     of = {each.number: each for each in hidden(world)}
     for number, each in of.items():
         if each.kind is HiddenKind.REPEAT:
-            assert met.index(number) - met.index(each.source) - 1 >= 4
+            assert met.index(number) - met.index(each.source_number) - 1 >= 4
     assert met[12] not in of
 
 

@@ -83,7 +83,7 @@ def test_the_preview_says_what_is_hidden_then(world):
 
 def test_a_repeat_comes_after_the_distance_and_never_next_to_its_exam(world):
     hide(world)
-    of = {each.number: each.source for each in hidden(world) if each.kind is HiddenKind.REPEAT}
+    of = {each.number: each.source_number for each in hidden(world) if each.kind is HiddenKind.REPEAT}
     met = walk(world)
     assert len(met) == 38
     exam = {**{number: (number - 1) // 2 for number in world.questions}}
@@ -105,12 +105,12 @@ def test_the_same_seed_hides_the_same_and_another_does_not(world):
 def test_what_is_planted_is_a_sound_question_that_the_reviewer_never_had(world):
     hide(world)
     planted = [each for each in hidden(world) if each.kind is HiddenKind.PLANTED]
-    assert {each.source for each in planted} <= set(world.questions[30:])
+    assert {each.source_number for each in planted} <= set(world.questions[30:])
     with read_only_session(world.engine) as db:
         for each in planted:
             made, source = (
                 db.execute(select(QuestionRow).where(QuestionRow.id == number)).scalar_one()
-                for number in (each.number, each.source)
+                for number in (each.number, each.source_number)
             )
             assert (made.stem, made.options) == (source.stem, source.options)
             assert made.answer != source.answer
@@ -178,12 +178,12 @@ def test_nothing_hidden_waits_for_the_search_index_or_comes_into_it(world):
         with unit_of_work(world.engine) as db:
             assert not index_questions(db)
         with read_only_session(world.engine) as db:
-            return load_search_index_state(db).through
+            return load_search_index_state(db).last_indexed
 
     before = indexed()
     hide(world)
     with read_only_session(world.engine) as db:
-        assert not load_search_index_state(db).behind
+        assert not load_search_index_state(db).is_behind
     assert indexed() == before
 
 
@@ -228,14 +228,14 @@ def test_agreement_with_oneself_and_faults_found_by_hand(world):
     repeats = [each for each in of.values() if each.kind is HiddenKind.REPEAT]
     planted = [each for each in of.values() if each.kind is HiddenKind.PLANTED]
     for each in repeats:
-        give(world, accept(world, question=each.source))
+        give(world, accept(world, question=each.source_number))
     give(world, reject(world, question=repeats[0].number))
     for each in repeats[1:]:
         give(world, accept(world, question=each.number))
     give(world, reject(world, question=planted[0].number, kind=ErrorKind.WRONG_KEY))
     give(world, accept(world, question=planted[1].number))
     (ruth,) = attention(world).reviewers
-    decision = ruth.attention.between.aspects[0].percent
+    decision = ruth.attention.agreement.aspects[0].percent
     assert (decision.n, decision.estimate) == (6, pytest.approx(5 / 6))
     every, swapped = ruth.attention.faults
     assert (every.found.count, every.found.n) == (swapped.found.count, swapped.found.n) == (1, 2)
@@ -296,4 +296,4 @@ def test_taking_the_open_questions_back_takes_the_hidden_ones_with_them(world):
     with unit_of_work(world.engine) as db:
         taken = review.withdraw(db, by=world.people["cora"], batch="asked", from_="ruth", now=NOW)
     assert taken == 30  # the count that the coordinator sees excludes hidden ones
-    assert not any(each.counts for each in hidden(world))
+    assert not any(each.is_counted for each in hidden(world))

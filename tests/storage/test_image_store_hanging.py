@@ -29,14 +29,14 @@ def server(monkeypatch):
 
 def store(*, seconds: float = 8.0, failures: int = 2, pause: float = 60.0) -> BucketStore:
     breaker = CircuitBreaker(failures=failures, pause=pause)
-    return BucketStore(f"s3://{BUCKET}/images", seconds=seconds, breaker=breaker)
+    return BucketStore(f"s3://{BUCKET}/images", timeout=seconds, breaker=breaker)
 
 
 def test_the_scripted_server_is_a_store(server):
     there = store()
-    there.keep(SHA256, CONTENT)
+    there.write(SHA256, CONTENT)
     there.check()
-    assert (there.holds(SHA256), there.read(SHA256)) == (True, CONTENT)
+    assert (there.contains(SHA256), there.read(SHA256)) == (True, CONTENT)
 
 
 def test_a_server_that_accepts_and_never_answers_is_given_up(server):

@@ -33,7 +33,7 @@ def workspace(request, tmp_path, monkeypatch):
 
 def change(workspace: Workspace, content: bytes) -> None:
     """Replace the bytes of the stored image without the workspace's knowledge."""
-    get_image_store(workspace).keep(SHA256, content)
+    get_image_store(workspace).write(SHA256, content)
 
 
 def test_what_is_kept_is_read_back_to_the_byte(workspace):
@@ -43,9 +43,9 @@ def test_what_is_kept_is_read_back_to_the_byte(workspace):
 
 def test_a_file_that_is_kept_is_held(workspace):
     store = get_image_store(workspace)
-    assert not store.holds(SHA256)
+    assert not store.contains(SHA256)
     store_image(workspace, content=CONTENT)
-    assert store.holds(SHA256)
+    assert store.contains(SHA256)
 
 
 def test_the_same_bytes_are_kept_once(workspace):
@@ -54,14 +54,14 @@ def test_the_same_bytes_are_kept_once(workspace):
 
 def test_a_file_on_this_disk_has_the_bytes(workspace):
     store_image(workspace, content=CONTENT)
-    with get_image_store(workspace).on_disk(SHA256) as path:
+    with get_image_store(workspace).local_file(SHA256) as path:
         assert path.read_bytes() == CONTENT
 
 
 def test_a_missing_file_is_said_to_be_missing(workspace):
     with pytest.raises(NotFound, match=f"has no image {SHA256}; import it again"):
         read_image(workspace, sha256=SHA256)
-    with pytest.raises(NotFound, match="import it again"), get_image_store(workspace).on_disk(SHA256):
+    with pytest.raises(NotFound, match="import it again"), get_image_store(workspace).local_file(SHA256):
         pass
 
 
@@ -75,7 +75,7 @@ def test_a_removed_file_is_gone_and_removing_it_again_does_no_harm(workspace):
     store_image(workspace, content=CONTENT)
     for _ in range(2):
         get_image_store(workspace).remove(SHA256)
-    assert not get_image_store(workspace).holds(SHA256)
+    assert not get_image_store(workspace).contains(SHA256)
 
 
 def test_a_store_that_works_passes_its_check(workspace):

@@ -53,7 +53,7 @@ def worker(engine: Engine) -> Iterator[Worker]:
     for event in job_kinds.HELD.values():
         event.set()
     made.stop()
-    made.wait(SOON)
+    made.wait_until_idle(SOON)
 
 
 @pytest.fixture
@@ -264,8 +264,8 @@ def test_stopped_with_its_process_it_is_free_at_once(engine, worker):
     worker.wait(SOON)
     job_kinds.HELD["stopped"].set()
     other = Worker("next process", KINDS.get, clock=utc_now, engine=engine)
-    other.take_waiting()
-    other.wait(SOON)
+    other.take_waiting_jobs()
+    other.wait_until_idle(SOON)
     assert (job(engine, made.number).status, job(engine, made.number).attempts) == (JobStatus.DONE, 2)
 
 

@@ -173,4 +173,4 @@ def seek(engine: Engine, *, batch: str, to: list[str]) -> int:
             db, by=accounts.command_line_person(), batch=batch, to=to, where_found=False, share=0.2,
             seed=None, now=NOW,
         )  # fmt: skip
-    return summary.random
+    return summary.random_count

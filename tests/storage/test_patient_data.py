@@ -255,10 +255,10 @@ def test_images_with_most_text_come_first_and_unranked_ones_lead(either, tmp_pat
 def test_a_look_is_counted_and_the_image_asked_for_no_more(db, tmp_path, workspace):
     bring_in(db, tmp_path, workspace)
     change_rules(db, by=COMMAND_LINE, confirm_pixels=PixelCheckScope.DICOM, revision=0, now=NOW)
-    assert load_pixel_state(db, by=COMMAND_LINE, dataset="d").open == 1
+    assert load_pixel_state(db, by=COMMAND_LINE, dataset="d").undecided == 1
     decide(db, PixelDecision.NO_PATIENT_TEXT)
     state = load_pixel_state(db, by=COMMAND_LINE, dataset="d")
-    assert (state.images, state.decided, state.open) == (1, 1, 0)
+    assert (state.images, state.decided, state.undecided) == (1, 1, 0)
     assert load_next_images(db, by=COMMAND_LINE, dataset="d", count=9) == []
 
 

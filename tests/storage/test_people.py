@@ -64,7 +64,7 @@ def test_roles_are_replaced(engine):
 
 def test_roles_that_somebody_changed_since_are_refused_with_both_named(engine):
     add(engine, "anna", Role.REVIEWER)
-    change = partial(accounts.change_roles, by=BY, name="anna", instead_of=[Role.REVIEWER], now=NOON)
+    change = partial(accounts.change_roles, by=BY, name="anna", expected_roles=[Role.REVIEWER], now=NOON)
     with unit_of_work(engine) as db:
         change(db, roles=[Role.REVIEWER, Role.READER])
     with (

@@ -44,7 +44,7 @@ def cases(made: StudyWorld):
 
 
 def test_answers_and_free_text_come_in_with_the_rule_that_read_them(made, tmp_path):
-    first, second, third = [case.shown.question_id for case in cases(made)][:3]
+    first, second, third = [case.blind_case.question_id for case in cases(made)][:3]
     outcome = take(
         made,
         tmp_path / "m.jsonl",
@@ -84,7 +84,7 @@ def test_answers_and_free_text_come_in_with_the_rule_that_read_them(made, tmp_pa
     ],
 )  # fmt: skip
 def test_one_bad_line_refuses_the_file_and_names_line_and_field(made, tmp_path, line, field):
-    one, two = [case.shown.question_id for case in cases(made)][:2]
+    one, two = [case.blind_case.question_id for case in cases(made)][:2]
     if line.get("question_id") == "Q":
         line = line | {"question_id": two}
     outcome = take(made, tmp_path / "m.jsonl", [{"question_id": one, "answer": "B"}, line])
@@ -94,7 +94,7 @@ def test_one_bad_line_refuses_the_file_and_names_line_and_field(made, tmp_path, 
 
 
 def test_a_question_twice_in_a_file_or_answered_before_is_refused(made, tmp_path):
-    key = cases(made)[0].shown.question_id
+    key = cases(made)[0].blind_case.question_id
     line = {"question_id": key, "answer": "B"}
     assert "line 1 already" in take(made, tmp_path / "m.jsonl", [line, line]).refusals[0].reason
     assert take(made, tmp_path / "m.jsonl", [line]).predictions == 1
@@ -120,7 +120,7 @@ def test_files_made_to_do_harm_are_refused_with_a_line(made, tmp_path, content):
 
 
 def test_what_came_in_is_on_record(made, tmp_path):
-    take(made, tmp_path / "m.jsonl", [{"question_id": cases(made)[0].shown.question_id, "answer": "B"}])
+    take(made, tmp_path / "m.jsonl", [{"question_id": cases(made)[0].blind_case.question_id, "answer": "B"}])
     with read_only_session(made.engine) as db:
         assert [row.what for row in iterate_entries(db)].count("import predictions") == 1
 

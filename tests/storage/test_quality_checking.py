@@ -40,7 +40,7 @@ def imported(engine, tmp_path):
 
 def test_a_check_finds_again_what_the_import_found(imported):
     before = reported(imported)
-    assert {check: before.of(check) for check in Check} == {
+    assert {check: before.count_of(check) for check in Check} == {
         Check.SCHEMA: 1,
         Check.TYPES: 0,
         Check.FORMAT: 1,
@@ -50,7 +50,7 @@ def test_a_check_finds_again_what_the_import_found(imported):
 
 
 def test_a_stricter_check_is_kept_with_its_setting(imported):
-    assert keep(imported, find(imported, minimum_explanation=200)).of(Check.FORMAT) == 3
+    assert keep(imported, find(imported, minimum_explanation=200)).count_of(Check.FORMAT) == 3
     with read_only_session(imported.engine) as db:
         assert load_dataset(db, name="d").minimum_explanation == 200
         found = list_examples(db, by=BY, dataset="d", check=Check.SCHEMA)
@@ -78,4 +78,4 @@ def test_others_can_save_while_problems_are_being_found(imported):
 def test_what_an_import_found_meanwhile_stays(imported):
     found = find(imported)
     imported(lines(record(4, category=None)), name="later.jsonl")
-    assert keep(imported, found).of(Check.COMPLETENESS) == 2
+    assert keep(imported, found).count_of(Check.COMPLETENESS) == 2

@@ -46,14 +46,14 @@ def test_a_study_draws_its_cases_evenly_and_the_same_again(engine: Engine) -> No
         second = list_cases(db, study_id=made.study.id + 1)
     tiers = sorted(case.question.difficulty for case in first)
     assert tiers == ["easy"] * 3 + ["hard"] * 3 + ["medium"] * 3
-    assert [case.shown.question_id for case in first] == [case.shown.question_id for case in second]
+    assert [case.blind_case.question_id for case in first] == [case.blind_case.question_id for case in second]
 
 
 def test_training_cases_are_about_other_exams(engine: Engine) -> None:
     made = make_study_world(engine, design=make_design(6, training=3))
     with read_only_session(engine) as db:
         cases = list_cases(db, study_id=made.study.id)
-    exams = {kind: {case.shown.exam_number for case in cases if case.shown.kind is kind} for kind in CaseKind}
+    exams = {kind: {case.blind_case.exam_number for case in cases if case.blind_case.kind is kind} for kind in CaseKind}
     assert len(cases) == 9
     assert exams[CaseKind.SCORED] & exams[CaseKind.TRAINING] == set()
 
@@ -238,9 +238,9 @@ def test_from_a_release_the_corrected_question_is_read(sqlite_engine: Engine, tm
     source = CaseSource(kind=SourceKind.RELEASE, dataset="demo", name="v1")
     study = create(sqlite_engine, by=world.people["cora"], source=source)
     with read_only_session(sqlite_engine) as db:
-        found = {case.shown.question_number: case for case in list_cases(db, study_id=study.id)}
+        found = {case.blind_case.question_number: case for case in list_cases(db, study_id=study.id)}
     assert sorted(found) == [1, 3]
-    assert (found[3].shown.stem, found[3].question.answer) == ("Which zone is opaque?", (2,))
+    assert (found[3].blind_case.stem, found[3].question.answer) == ("Which zone is opaque?", (2,))
 
 
 def test_a_release_that_was_changed_since_is_not_read_from(sqlite_engine: Engine, tmp_path) -> None:

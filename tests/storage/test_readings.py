@@ -23,7 +23,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all, sheet_of
 from tests.storage.worlds import NOW, SECRETS
 
-TOLD, BARE = Arm(name="told"), Arm(name="image only", told=False)
+TOLD, BARE = Arm(name="told"), Arm(name="image only", clinical_info_shown=False)
 CROSSED: dict[str, Any] = {"crossing": Crossing.CROSSOVER, "arms": (TOLD, BARE), "washout_days": 14}
 
 
@@ -204,7 +204,7 @@ def test_an_answer_that_the_question_can_not_have_is_refused(engine: Engine, sai
 def test_a_box_is_taken_where_the_case_asks_for_a_place_and_nowhere_else(engine: Engine) -> None:
     made = make_study_world(engine, cases=10, readers=["rea"])
     with read_only_session(engine) as db:
-        tasks = {case.shown.id: case.question.task for case in list_cases(db, study_id=made.study.id)}
+        tasks = {case.blind_case.id: case.question.task for case in list_cases(db, study_id=made.study.id)}
     kept = refused = 0
     while isinstance(found := sheet_of(made), ReadingSheet):
         radiograph = found.exam.radiographs[0].id
@@ -243,7 +243,7 @@ def test_drafts_and_times_come_back_and_end_with_the_answer(engine: Engine) -> N
 def test_a_reader_sees_the_image_of_the_case_at_hand_and_the_next_alone(engine: Engine) -> None:
     made = make_study_world(engine, design=make_design(8, one_per_exam=True))
     with read_only_session(engine) as db:
-        exams = {case.shown.id: case.shown.exam_number for case in list_cases(db, study_id=made.study.id)}
+        exams = {case.blind_case.id: case.blind_case.exam_number for case in list_cases(db, study_id=made.study.id)}
     order = [exams[sheet_of(made).case.id]]
     seen = set()
     for exam in sorted(exams.values()):

@@ -49,7 +49,7 @@ def test_readings_come_in_under_the_names_of_the_file(made) -> None:
     assert (done.readings, done.readers, done.refusals) == (3, ("ext-1", "ext-2"), ())
     with read_only_session(made.engine) as db:
         found = list(iterate_readings(db, study_id=made.study.id))
-        outside = [each for each in list_readers(db, study_id=made.study.id) if each.outside]
+        outside = [each for each in list_readers(db, study_id=made.study.id) if each.is_external]
     assert [each.name for each in outside] == ["ext-1", "ext-2"]
     assert [(each.answer, each.cannot_determine, each.outside) for each in found] == [
         ((1,), False, True),
@@ -103,7 +103,7 @@ def test_one_bad_line_keeps_the_whole_file_out(made, bad: str, field: str, says:
     assert says in refusal.reason
     with read_only_session(made.engine) as db:
         assert list(iterate_readings(db, study_id=made.study.id)) == []
-        assert not any(each.outside for each in list_readers(db, study_id=made.study.id))
+        assert not any(each.is_external for each in list_readers(db, study_id=made.study.id))
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_both_databases_give_the_same_bytes(sqlite_engine, postgres_engine, tmp_
 def test_the_same_release_at_the_same_place_is_found_there(world, tmp_path):
     first = write(world, tmp_path / "v1")
     again = write(world, tmp_path / "v1")
-    assert (first.again, again.again) == (False, True)
+    assert (first.already_existed, again.already_existed) == (False, True)
     assert record(world, first) == record(world, again)
 
 
@@ -103,7 +103,7 @@ def test_the_preview_counts_what_the_release_then_holds(world, tmp_path):
     written = write(world, tmp_path / "v1")
     assert seen == written.tally
     assert (seen.released, seen.accepted, seen.revised, seen.judged, seen.unjudged) == (5, 1, 4, 8, 4)
-    assert seen.left_out == {
+    assert seen.excluded == {
         "rejected": 1,
         "rejected by one reviewer, not by another": 1,
         "corrected differently by two reviewers": 1,
@@ -130,7 +130,7 @@ def test_an_accept_and_a_correction_are_a_disagreement(sqlite_engine):
     )
     with read_only_session(world.engine) as db:
         seen = preview_release(db, by=BY, dataset="demo")
-    assert seen.left_out == {"corrected differently by two reviewers": 1}
+    assert seen.excluded == {"corrected differently by two reviewers": 1}
 
 
 def test_the_later_of_two_batches_counts_for_one_reviewer(sqlite_engine):
@@ -234,7 +234,7 @@ def test_images_go_with_it_under_their_hash(sqlite_world, tmp_path):
         )
     assert (tmp_path / "v1" / "images" / f"{sha256}.dcm").read_bytes() == content
     assert f'"file":"images/{sha256}.dcm"' in (tmp_path / "v1" / "gold.jsonl").read_text()
-    assert verify_release(made.written.folder).ok
+    assert verify_release(made.release.folder).ok
 
 
 def test_an_image_that_is_gone_makes_no_release(sqlite_world, tmp_path):
@@ -249,7 +249,7 @@ def test_a_file_of_a_release_is_found_by_its_path_in_the_manifest_only(sqlite_wo
     with read_only_session(sqlite_world.engine) as db:
         found = find_release_file(db, by=BY, release_id=release_id, name="gold.jsonl")
         assert hashlib.sha256(found.path.read_bytes()).hexdigest() == found.entry.sha256
-        assert found.shown_name == "demo-v1-gold.jsonl"
+        assert found.download_name == "demo-v1-gold.jsonl"
         for name in ("extra.txt", "../v1/gold.jsonl", "/etc/passwd", "", "images"):
             with pytest.raises(NotFound):
                 find_release_file(db, by=BY, release_id=release_id, name=name)

@@ -53,7 +53,7 @@ def test_questions_of_an_image_that_was_taken_out_are_left_out(world):
     with read_only_session(world.engine) as db:
         after = preview_release(db, by=BY, dataset="demo")
     assert after.released == 0
-    assert after.left_out[ExclusionReason.PATIENT_IN_IMAGE.value] == before.released > 0
+    assert after.excluded[ExclusionReason.PATIENT_DATA_IN_IMAGE.value] == before.released > 0
 
 
 def test_no_look_is_asked_for_by_default(world, tmp_path):

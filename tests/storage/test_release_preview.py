@@ -59,7 +59,7 @@ def test_a_preview_counts_what_a_release_would_hold(engine):
 
 def test_a_preview_counts_questions_on_which_reviewers_differ(differing):
     assert previewed(differing) == looked_at(differing)
-    assert previewed(differing).left_out == {
+    assert previewed(differing).excluded == {
         "rejected": 1,
         "rejected by one reviewer, not by another": 1,
     }

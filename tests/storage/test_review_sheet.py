@@ -112,14 +112,14 @@ def test_the_first_open_question_comes_first_with_what_belongs_to_it(world):
     assert (found.question_number, found.exam.id, found.exam.age) == (1, "E1", "061Y")
     assert [each.id for each in found.exam.radiographs] == ["pa", "lateral"]
     assert (found.previous, found.next) == (None, 2)
-    assert (found.place.position, found.place.left, found.place.total) == (1, 6, 6)
+    assert (found.progress.position, found.progress.left, found.progress.total) == (1, 6, 6)
 
 
 def test_after_a_verdict_the_next_open_one_comes_and_the_way_back_is_there(world):
     give(world, accept(world, question=1))
     found = sheet(world)
     assert (found.question_number, found.previous, found.next) == (2, 1, 3)
-    assert (found.place.done, found.place.left, found.place.position) == (1, 5, 2)
+    assert (found.progress.done, found.progress.left, found.progress.position) == (1, 5, 2)
 
 
 def test_the_images_of_the_two_next_exams_are_named(world):
@@ -164,7 +164,7 @@ def test_a_reviewers_list_has_the_batches_with_place_and_pace(world):
         make_batch(db, dataset_id=world.dataset_id, name="not hers", questions=world.questions)
     with read_only_session(world.engine) as db:
         (listed,) = review.list_batches_for_reviewer(db, person=world.people["ruth"])
-    assert (listed.batch.name, listed.place.done, listed.place.left) == ("first", 3, 3)
+    assert (listed.batch.name, listed.progress.done, listed.progress.left) == ("first", 3, 3)
     assert listed.seconds_median == 20.0
 
 

@@ -36,7 +36,7 @@ def kept(world: World) -> SecondOpinions | None:
 
 
 def test_a_share_of_the_batch_gets_a_second_reviewer(world):
-    assert seek(world).given == {"remo": 3}
+    assert seek(world).assigned == {"remo": 3}
     assert len(with_remo(world)) == 3
 
 
@@ -48,15 +48,15 @@ def test_the_share_is_the_same_whatever_was_judged(world):
         give(world, reject(world, question=question))
     seek(world)
     ids = {number: f"q{number}" for number in range(1000)}
-    sought = SecondOpinions(way=SecondOpinionScope.SHARE, share=0.2, seed=7)
-    assert sought.random_share(ids) == sought.random_share(dict(reversed(ids.items())))
-    assert len(sought.random_share(ids)) == 200
+    sought = SecondOpinions(way=SecondOpinionScope.RANDOM_SHARE, share=0.2, seed=7)
+    assert sought.draw_random_share(ids) == sought.draw_random_share(dict(reversed(ids.items())))
+    assert len(sought.draw_random_share(ids)) == 200
 
 
 def test_a_larger_share_holds_the_smaller_one():
     ids = {number: f"q{number}" for number in range(100)}
     small, large = (
-        SecondOpinions(way=SecondOpinionScope.SHARE, share=share, seed=3).random_share(ids) for share in (0.1, 0.4)
+        SecondOpinions(way=SecondOpinionScope.RANDOM_SHARE, share=share, seed=3).draw_random_share(ids) for share in (0.1, 0.4)
     )
     assert small < large
 
@@ -67,9 +67,9 @@ def test_where_something_was_found_a_second_reviewer_comes_as_verdicts_come(worl
     give(world, reject(world, question=rest[0]))
     give(world, accept(world, question=rest[1]))
     again = seek(world, where_found=True, share=None, seed=None)
-    assert (again.given, again.random, again.found) == ({"remo": 1}, 0, 1)
+    assert (again.assigned, again.random_count, again.found_count) == ({"remo": 1}, 0, 1)
     assert with_remo(world) == {*drawn, rest[0]}
-    assert kept(world) == SecondOpinions(way=SecondOpinionScope.WHERE_FOUND, share=0.25, seed=7)
+    assert kept(world) == SecondOpinions(way=SecondOpinionScope.SHARE_AND_ERRORS, share=0.25, seed=7)
 
 
 def test_where_something_was_found_alone_is_refused_with_the_reason(world):
@@ -91,13 +91,13 @@ def test_what_was_begun_is_gone_on_with(world, changes, why):
 def test_a_question_without_a_first_reviewer_is_left_for_later(engine):
     world = make_world(engine)
     summary = seek(world)
-    assert summary.given == {"remo": 0}
+    assert summary.assigned == {"remo": 0}
     assert any("3 questions of them lack a first reviewer" in note for note in summary.notes)
 
 
 def test_nobody_is_their_own_second(world):
     summary = seek(world, to=["ruth"])
-    assert summary.given == {"ruth": 0}
+    assert summary.assigned == {"ruth": 0}
     assert any("found nobody" in note for note in summary.notes)
 
 

@@ -57,7 +57,7 @@ def test_being_seen_is_written_once_a_minute(engine):
         for seconds, due in ((0, False), (59, False), (60, True)):
             live = accounts.find_valid_sign_in(db, token="t1", now=NOON + timedelta(seconds=seconds))
             assert live is not None
-            assert live.seen_is_due is due
+            assert live.last_seen_is_stale is due
 
 
 def test_signing_out_ends_it(engine):

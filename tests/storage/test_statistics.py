@@ -106,16 +106,16 @@ def test_the_version_rises_with_the_newest_question_and_release(engine: Engine) 
 
 def test_a_word_counts_once_a_text() -> None:
     counts = TextCounts()
-    counts.add(["left, left effusion", "", "Left lung"])
+    counts.add_texts(["left, left effusion", "", "Left lung"])
     assert counts.n == 2
-    assert counts.most_frequent(2) == [("left", 2), ("effusion", 1)]
+    assert counts.list_most_frequent(2) == [("left", 2), ("effusion", 1)]
 
 
 @pytest.mark.parametrize("text", ["Left-sided, don't; x2y a_b -c- D'", "no_word 12", "A-'b"])
 def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
     plain, other = TextCounts(), TextCounts()
-    plain.add([text])
-    other.add([f"{text} …"])  # not ASCII, and no further word
+    plain.add_texts([text])
+    other.add_texts([f"{text} …"])  # not ASCII, and no further word
     assert plain.frequencies == other.frequencies
     assert plain.words == other.words
 

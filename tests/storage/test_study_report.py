@@ -90,7 +90,7 @@ def test_what_is_excluded_is_in_no_figure_and_listed_with_why(made, tmp_path):
     read_all(made, "rea")
     with unit_of_work(made.engine) as db:
         studies.exclude_readings(
-            db, by=made.cora, study="first", case=scored(made)[0].shown.number, why="cut", now=NOW
+            db, by=made.cora, study="first", case=scored(made)[0].blind_case.number, why="cut", now=NOW
         )
     found = report(made)
     assert of(found.tables.accuracy, rater="rea", group="all").n == 7
@@ -101,7 +101,7 @@ def test_what_is_excluded_is_in_no_figure_and_listed_with_why(made, tmp_path):
 def test_a_faulty_question_without_an_answer_is_neither_right_nor_wrong(made):
     while True:  # after the training case
         if answer(made, "rea", answer=None, faulty="two are right").key.case_id in {
-            case.shown.id for case in scored(made)
+            case.blind_case.id for case in scored(made)
         }:
             break
     found = report(made) if read_all(made, "rea") else None
@@ -193,7 +193,7 @@ def test_a_kept_report_with_other_columns_is_computed_again(made, tmp_path):
     read_all(made, "rea", place=0)
     with read_only_session(made.engine) as db:
         state = studies.load_report_state(db, by=made.cora, study="first")
-    text = report(made).text()
+    text = report(made).to_json()
     for other in (
         text.replace('"median_seconds"', '"median_s"'),
         text.replace('"times"', '"durations"'),
@@ -202,7 +202,7 @@ def test_a_kept_report_with_other_columns_is_computed_again(made, tmp_path):
         store_report(workspace, digest=state.digest, text=other)
         assert studies.load_stored_report(by=made.cora, workspace=workspace, digest=state.digest) is None
         with read_only_session(made.engine) as db:
-            assert studies.load_or_compute_report(db, by=made.cora, study="first", workspace=workspace).text() == text
+            assert studies.load_or_compute_report(db, by=made.cora, study="first", workspace=workspace).to_json() == text
 
 
 def test_the_kept_report_against_another_model_is_the_one_computed_against_it(made, tmp_path):
@@ -210,11 +210,11 @@ def test_the_kept_report_against_another_model_is_the_one_computed_against_it(ma
         predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)}, model=model)
     found = report(made)
     assert found.facts.model == "m"
-    assert found.against("n") == report(made, "n")
-    assert StudyReport.from_text(found.text()) == found
-    assert StudyReport.from_text(found.text()).text() == found.text()
+    assert found.compare_with("n") == report(made, "n")
+    assert StudyReport.from_json(found.to_json()) == found
+    assert StudyReport.from_json(found.to_json()).to_json() == found.to_json()
     with pytest.raises(Refused, match="no model"):
-        found.against("x")
+        found.compare_with("x")
 
 
 def test_every_figure_has_its_rows_and_each_file_is_the_one_of_the_whole_folder(made, tmp_path):
@@ -238,7 +238,7 @@ def test_every_figure_has_its_rows_and_each_file_is_the_one_of_the_whole_folder(
 def test_figures_of_readers_alone_keep_their_comparison_with_the_model(made, tmp_path):
     read_all(made, "rea", place=0)
     predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
-    readers, models = (report(made).of_kinds([kind]).tables for kind in ("reader", "model"))
+    readers, models = (report(made).filter_by_kind([kind]).tables for kind in ("reader", "model"))
     assert [{each.rater for each in tables.accuracy} for tables in (readers, models)] == [{"rea"}, {"m"}]
     assert {frozenset((each.a, each.b)) for each in readers.paired} == {frozenset(("rea", "m"))}
     assert models.paired == ()

@@ -39,7 +39,7 @@ def test_a_skipped_question_leaves_the_queue_and_shows_its_reason(world):
         )
     assert first.question_number == 2
     assert back.skipped == "burned-in answer"
-    assert (back.place.skipped, back.place.left) == (1, 11)
+    assert (back.progress.skipped, back.progress.left) == (1, 11)
 
 
 def test_a_skipped_question_can_be_judged_later(world):
@@ -136,4 +136,4 @@ def test_time_on_a_question_only_grows(world):
                 now=NOW,
             )
         sheet = review.load_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
-    assert (sheet.look.seconds, sheet.look.seconds_looking, sheet.look.seconds_away) == (30, 20, 5)
+    assert (sheet.viewing_times.seconds, sheet.viewing_times.seconds_looking, sheet.viewing_times.seconds_away) == (30, 20, 5)

@@ -37,7 +37,7 @@ def exams() -> list[ExamFacts]:
         for case in cases
     }
     return [
-        with_report_from(each, facts[each.case.report_of]) if each.case.report_of else each
+        with_report_from(each, facts[each.case.report_from_exam]) if each.case.report_from_exam else each
         for each in facts.values()
     ]
 
@@ -91,7 +91,7 @@ def test_boxes_lie_on_the_exams_own_radiographs(written):
 def test_whether_a_finding_is_there_is_answered_by_what_was_put_in(written):
     for each in written:
         for kind in FindingKind:
-            stem = f"Does this examination show {TERMS[kind].a}?"
+            stem = f"Does this examination show {TERMS[kind].with_article}?"
             if each.question.stem == stem:
                 assert (each.question.answer == "yes") == bool(each.facts.of(kind))
 
@@ -102,7 +102,7 @@ def test_a_finding_that_the_report_leaves_out_is_never_asked_about(written):
     for each in quiet:
         term = TERMS[each.facts.quiet[0].kind]
         texts = (each.question.stem, *each.question.options)
-        assert not any(term.no in text.lower() for text in texts)
+        assert not any(term.after_no in text.lower() for text in texts)
 
 
 def test_the_same_seed_writes_the_same_questions(exams, written):
@@ -118,7 +118,7 @@ def test_reports_name_every_finding_that_they_do_not_leave_out(exams):
             )
             assert word in report.lower() or "silhouette" in report
         for seen in facts.quiet:
-            assert TERMS[seen.kind].no not in report.lower()
+            assert TERMS[seen.kind].after_no not in report.lower()
 
 
 def test_indications_give_nothing_away():
@@ -169,7 +169,7 @@ def test_the_checks_find_all_planted_faults_and_nothing_else(planted):
 def test_every_planted_error_changes_its_question_or_its_exam_has_a_strange_report(written, planted):
     sound = {each.question.id: each.question for each in written}
     for name, each in planted.planted.items():
-        assert (each.question == sound[name]) == (each.kind is ErrorKind.NOT_ONE_EXAM)
+        assert (each.question == sound[name]) == (each.kind is ErrorKind.EXAM_MISMATCH)
 
 
 def test_the_question_as_it_should_be_is_the_sound_one(written, planted):

@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def new_look():
-    HEALTH_CACHE.forget()
+    HEALTH_CACHE.clear()
     yield
-    HEALTH_CACHE.forget()
+    HEALTH_CACHE.clear()
 
 
 def test_a_process_that_answers_is_alive(browser_of):
@@ -59,7 +59,7 @@ def test_tables_of_another_version_are_not_fit(workspace_engine):
     from storage.workspace import current_workspace
 
     downgrade(workspace_engine, "0001")
-    bad = [check for check in health.run_health_checks(current_workspace()) if not check.good]
+    bad = [check for check in health.run_health_checks(current_workspace()) if not check.passed]
     assert [check.name for check in bad] == ["tables"]
 
 

@@ -37,52 +37,52 @@ def made(question: Question, fault: PlantedFault, report: str = REPORT, seed: in
 @given(number=st.integers(1, 2**40), secret=st.integers(0, 2**62 - 1))
 def test_a_veiled_number_means_the_question_that_it_stands_for(number, secret):
     veil = IdMask(secret=secret)
-    assert 1 <= veil.shown(number) <= 2**40
-    assert veil.meant(veil.shown(number)) == number
+    assert 1 <= veil.mask(number) <= 2**40
+    assert veil.unmask(veil.mask(number)) == number
 
 
 def test_neighbours_lie_far_apart_and_another_secret_shows_other_numbers():
-    shown = [IdMask(secret=5).shown(number) for number in range(1, 1001)]
+    shown = [IdMask(secret=5).mask(number) for number in range(1, 1001)]
     assert len(set(shown)) == 1000
     ups = sum(later > before for before, later in pairwise(shown))
     assert 400 < ups < 600  # a random draw would contain half of them
-    assert IdMask(secret=6).shown(1) != shown[0]
+    assert IdMask(secret=6).mask(1) != shown[0]
 
 
 def test_without_a_secret_every_number_is_its_own():
-    assert [IdMask(secret=None).shown(7), IdMask(secret=None).meant(7)] == [7, 7]
+    assert [IdMask(secret=None).mask(7), IdMask(secret=None).unmask(7)] == [7, 7]
 
 
 @pytest.mark.parametrize("shown", [0, -1, 2**40 + 1, 2**62])
 def test_what_no_number_can_be_means_no_question(shown):
-    assert IdMask(secret=5).meant(shown) == 0
+    assert IdMask(secret=5).unmask(shown) == 0
 
 
 def test_each_fault_changes_what_it_says_and_nothing_else():
     swapped = made(SINGLE, PlantedFault.KEY_SWAPPED)
     assert swapped.answer in {(1,), (2,)}
     assert made(CLOSED, PlantedFault.KEY_SWAPPED).answer == "no"
-    second = made(SINGLE, PlantedFault.SECOND_RIGHT)
+    second = made(SINGLE, PlantedFault.SECOND_CORRECT_OPTION)
     assert second.answer == (0,)
     assert [each for each in second.options if each not in SINGLE.options] == ["Lung base on the left"]
-    prior = made(CLOSED, PlantedFault.PRIOR_WORDS)
+    prior = made(CLOSED, PlantedFault.PRIOR_COMPARISON)
     assert prior.stem == "Compared with the previous radiograph, is there a nodule?"
     turned = made(SINGLE, PlantedFault.WRONG_SIDE)
     assert (turned.answer, turned.explanation) == ((1,), "The right costophrenic angle is blunted.")
-    more = made(CLOSED, PlantedFault.NOT_THERE)
+    more = made(CLOSED, PlantedFault.ABSENT_FINDING)
     assert more.explanation.startswith(f"{CLOSED.explanation} There is also ")
 
 
 def test_a_finding_that_the_report_names_is_not_said_to_be_absent():
-    told = {made(CLOSED, PlantedFault.NOT_THERE, seed=seed).explanation for seed in range(40)}
+    told = {made(CLOSED, PlantedFault.ABSENT_FINDING, seed=seed).explanation for seed in range(40)}
     assert len(told) > 1
     assert not any("pneumothorax" in each or "fracture" in each for each in told)
 
 
 def test_a_question_that_does_not_allow_a_fault_gets_none():
     assert made(CLOSED, PlantedFault.WRONG_SIDE) is None  # it states no side
-    assert made(CLOSED, PlantedFault.SECOND_RIGHT) is None  # it has no options
-    assert made(CLOSED, PlantedFault.NOT_THERE, report="") is None  # an absent finding has no known location
+    assert made(CLOSED, PlantedFault.SECOND_CORRECT_OPTION) is None  # it has no options
+    assert made(CLOSED, PlantedFault.ABSENT_FINDING, report="") is None  # an absent finding has no known location
 
 
 @pytest.mark.parametrize("fault", PlantedFault)
@@ -102,8 +102,8 @@ def test_found_is_named_or_mended_and_anything_else_is_not():
     key = PlantedFault.KEY_SWAPPED
     assert classify_detection(key, said(Decision.REJECT, ErrorKind.WRONG_KEY)) is FaultDetection.FOUND
     assert classify_detection(key, said(Decision.REVISE, answer=(0,))) is FaultDetection.FOUND
-    assert classify_detection(key, said(Decision.REJECT, ErrorKind.WORDING)) is FaultDetection.OTHERWISE
-    assert classify_detection(key, said(Decision.REVISE, stem="Otherwise?")) is FaultDetection.OTHERWISE
+    assert classify_detection(key, said(Decision.REJECT, ErrorKind.WORDING)) is FaultDetection.OTHER_REASON
+    assert classify_detection(key, said(Decision.REVISE, stem="Otherwise?")) is FaultDetection.OTHER_REASON
     assert classify_detection(key, said(Decision.ACCEPT)) is FaultDetection.MISSED
 
 

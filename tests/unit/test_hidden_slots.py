@@ -51,5 +51,5 @@ def test_a_gap_is_chosen_among_all_that_are_free_and_fit(queue, asked):
     for exam, behind, pick in asked:
         fit = gone_through(queue, taken, exam_number=exam, behind=behind)
         expected = fit[pick % len(fit)] if fit else None
-        assert slots.take(exam_number=exam, behind=behind, pick=pick) == expected
+        assert slots.take_gap(exam_number=exam, min_index=behind, random_number=pick) == expected
         taken.add(expected)

@@ -47,18 +47,18 @@ def bucket(monkeypatch, workspace_engine, reading_processes):
         for name, value in server.settings.items():
             monkeypatch.setenv(name, value)
         _bucket_store.cache_clear()
-        HEALTH_CACHE.forget()
+        HEALTH_CACHE.clear()
         server.put(SHA256, PLATE)
         yield server
         _bucket_store.cache_clear()
-        HEALTH_CACHE.forget()
+        HEALTH_CACHE.clear()
 
 
 @pytest.fixture
 def without_time_limit(monkeypatch):
     """Requests to the bucket never time out, so that a busy machine does not end them during a test."""
     monkeypatch.setattr("storage.images.bucket._READ_TIMEOUT", 600)
-    store = cache(lambda address: BucketStore(address, seconds=600))
+    store = cache(lambda address: BucketStore(address, timeout=600))
     monkeypatch.setattr("storage.images.files._bucket_store", store)
 
 

@@ -78,9 +78,9 @@ def test_what_was_looked_at_is_not_old(cache, tmp_path):
 
 
 def test_what_lay_there_before_counts(tmp_path):
-    DiskCache(tmp_path, limit=1000).keep("before", bytes(900))
+    DiskCache(tmp_path, limit=1000).store("before", bytes(900))
     last_used(tmp_path, "before", seconds_ago=100)
-    DiskCache(tmp_path, limit=1000).keep("after", bytes(300))
+    DiskCache(tmp_path, limit=1000).store("after", bytes(300))
     assert names(tmp_path) == {"after"}
 
 

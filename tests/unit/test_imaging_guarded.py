@@ -176,7 +176,7 @@ def test_a_process_that_read_its_share_reads_on_until_the_next_one_is_ready(file
         while process_of(reader) is first:
             reader.describe(path)
         assert process_of(reader).is_ready
-        assert first.asked > 3
+        assert first.request_count > 3
         assert first._process.poll() is not None
         assert reader.describe(path).rows == 24
 
@@ -197,7 +197,7 @@ def test_a_process_that_is_ready_is_asked_before_one_that_is_starting(file):
         reader.start()
         assert process_of(reader) is ready
         reader.describe(path)
-        assert ready.asked == 2
+        assert ready.request_count == 2
 
 
 def test_the_start_of_a_process_is_no_time_of_its_file(file, monkeypatch):

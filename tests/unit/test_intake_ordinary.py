@@ -70,7 +70,7 @@ def filled(raws, *, with_images, at_once):
     records: list[tuple[int | str, Any]] = list(enumerate(raws, start=1))
     batch = BatchFiller(Container.LINES, NativeReader(""), 20, with_images)
     for start in range(0, len(raws), at_once):
-        batch.fill(records[start : start + at_once])
+        batch.add_records(records[start : start + at_once])
     return batch.batch
 
 
@@ -88,8 +88,8 @@ def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, be
         alone = filled(lines, with_images=with_images, at_once=1)
     for name in ("names", "questions", "boxes", "problems", "refusals", "records"):
         assert getattr(together, name) == getattr(alone, name)
-    assert [together.exams[place] for place in together.exam_of] == [
-        alone.exams[place] for place in alone.exam_of
+    assert [together.exams[place] for place in together.exam_indices] == [
+        alone.exams[place] for place in alone.exam_indices
     ]
 
 

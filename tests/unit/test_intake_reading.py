@@ -35,7 +35,7 @@ RECORDS = st.dictionaries(st.text(max_size=5), JSON, max_size=4).filter(
 
 
 def found(path, container):
-    records: list[tuple[Any, Any]] = list(QuestionFile(path).records(container))
+    records: list[tuple[Any, Any]] = list(QuestionFile(path).read_records(container))
     return [(name, json.loads(raw)) for name, raw in records]
 
 
@@ -84,7 +84,7 @@ def test_a_line_without_an_end_is_skipped_in_pieces(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a": 1}\n{"b": "' + b"x" * 5_000 + b'"}\n{"c": 3}\n')
     names = [
-        (name, isinstance(raw, InvalidValue)) for name, raw in QuestionFile(path).records(Container.LINES)
+        (name, isinstance(raw, InvalidValue)) for name, raw in QuestionFile(path).read_records(Container.LINES)
     ]
     assert names == [(1, False), (2, True), (3, False)]
 
@@ -94,7 +94,7 @@ def test_a_hash_met_before_is_told(batches):
     seen, before = SeenHashes(), set()
     for batch in batches:
         expected = [place for place, value in enumerate(batch) if value in before or batch.count(value) > 1]
-        assert seen.met_before(batch) == expected
+        assert seen.add_and_find_known(batch) == expected
         before |= set(batch)
 
 
@@ -210,7 +210,7 @@ def test_a_gemex_image_path_that_names_no_file_is_refused(path):
 def test_one_line_in_another_encoding_is_still_a_line(tmp_path):
     file = tmp_path / "one.jsonl"
     file.write_bytes('{"id": "q1", "stem": "Gr\u00f6\u00dfe?", "exam": {"id": "e1"}}'.encode("latin-1"))
-    assert QuestionFile(file).container() is Container.LINES
+    assert QuestionFile(file).detect_container() is Container.LINES
 
 
 def test_a_pipe_is_refused_as_what_it_is(tmp_path):

@@ -115,11 +115,11 @@ def test_a_margin_is_held_against_the_same_interval(margin):
     right, model = readings()
     found = compare_with_model(right, model)
     assert -0.4 < found.low < found.high < 0.4
-    assert found.above(margin) is (found.low > margin)
-    assert found.below(margin) is (found.high < margin)
+    assert found.is_above(margin) is (found.low > margin)
+    assert found.is_below(margin) is (found.high < margin)
 
 
 def test_without_an_interval_nothing_is_shown_against_a_margin():
     right, model = readings(readers=1)
     found = compare_with_model(right, model)
-    assert (found.above(0.0), found.below(0.0)) == (None, None)
+    assert (found.is_above(0.0), found.is_below(0.0)) == (None, None)

@@ -27,7 +27,7 @@ def test_no_number_is_null_without_a_reason(weights, reference, n, many):
         answers["ref"] = "A" * n
     settings = Settings(bootstrap=0, weights=weights, family=READERS_WITH_MODELS)
     try:
-        found = measured(answers, settings, task=("xy" * n)[:n], exam=("eeffgg" * n)[:n]).records()
+        found = measured(answers, settings, task=("xy" * n)[:n], exam=("eeffgg" * n)[:n]).to_records()
     except Refused:
         pytest.fail("the table is one that can be measured")
     for name, records in found.items():

@@ -38,8 +38,8 @@ def test_power_of_three_readers_and_200_cases(spread, formula, simulated):
 def test_where_the_two_are_far_apart_the_simulation_is_shown_with_its_error():
     (near,) = power_table(replace(REXVQA, spread=0.02), readers=[3], cases=[200], seed=1)
     (far,) = power_table(replace(REXVQA, spread=0.06), readers=[3], cases=[200], seed=1)
-    assert (near.shown_is, near.shown) == ("formula", near.formula)
-    assert (far.shown_is, far.shown) == ("simulation", far.simulated)
+    assert (near.quoted_method, near.quoted_power) == ("formula", near.formula)
+    assert (far.quoted_method, far.quoted_power) == ("simulation", far.simulated)
     assert 0.002 < far.simulated_error < 0.01
 
 
@@ -106,7 +106,7 @@ def test_progress_is_told_by_design():
 def test_without_runs_the_formula_is_shown():
     found = power_table(REXVQA, readers=[3], cases=[200], runs=0)[0]
     assert isinstance(found, Power)
-    assert (found.simulated, found.shown_is) == (None, "formula")
+    assert (found.simulated, found.quoted_method) == (None, "formula")
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def simulated(seed=1, questions=60):
 
 @pytest.mark.parametrize("name", KEYS)
 def test_every_array_has_the_keys_of_the_format(name):
-    found = json.loads(compute_measures(simulated(), settings=Settings(bootstrap=200)).text())[name]
+    found = json.loads(compute_measures(simulated(), settings=Settings(bootstrap=200)).to_json())[name]
     records = [found] if isinstance(found, dict) else found
     assert records
     for record in records:
@@ -57,8 +57,8 @@ def test_every_array_has_the_keys_of_the_format(name):
 
 
 def test_every_number_is_finite_or_null_with_a_note():
-    found = measured({"ref": "AAAA", "r1": "AAAA", "r2": "AB  ", "m1": "    "}).records()
-    assert json.loads(measured({"ref": "AAAA", "r1": "AAAA"}).text())  # no NaN gets that far
+    found = measured({"ref": "AAAA", "r1": "AAAA", "r2": "AB  ", "m1": "    "}).to_records()
+    assert json.loads(measured({"ref": "AAAA", "r1": "AAAA"}).to_json())  # no NaN gets that far
     for name in ("accuracy", "agreement", "paired", "mrmc"):
         for record in found[name]:
             undefined = [
@@ -71,7 +71,7 @@ def test_the_same_ratings_in_another_order_give_the_same_bytes():
     table = simulated()
     shuffled = table.sample(frac=1.0, random_state=3)
     settings = Settings(bootstrap=200)
-    assert compute_measures(table, settings=settings).text() == compute_measures(shuffled, settings=settings).text()
+    assert compute_measures(table, settings=settings).to_json() == compute_measures(shuffled, settings=settings).to_json()
 
 
 def test_kappas_are_scikit_learns_on_the_same_rows():

@@ -27,7 +27,7 @@ def test_same_seed_gives_the_same_pixels(exam):
 
 def test_another_seed_gives_another_patient(exam):
     other = render_exam(22, sex="M", age=45, rows=ROWS, columns=COLUMNS)
-    assert not np.array_equal(exam.image(View.PA).pixels, other.image(View.PA).pixels)
+    assert not np.array_equal(exam.image(View.PA).pixels, other.find_image(View.PA).pixels)
 
 
 def test_pixels_use_most_of_12_bits_and_no_more(exam):
@@ -42,7 +42,7 @@ def test_pixels_use_most_of_12_bits_and_no_more(exam):
 def test_heart_over_thorax_is_the_stated_ratio(seed):
     exam = render_exam(seed, sex="MF"[seed % 2], age=40 + 10 * seed, rows=ROWS, columns=COLUMNS)
     left, right = exam.thorax
-    assert exam.region("cardiac silhouette").boxes[View.PA].width / (right - left) == pytest.approx(
+    assert exam.find_region("cardiac silhouette").boxes[View.PA].width / (right - left) == pytest.approx(
         exam.ctr, abs=0.02
     )
 

@@ -85,7 +85,7 @@ def test_left_lies_in_the_right_half_of_the_frontal_image(kind):
 @pytest.mark.parametrize("zone", [Zone.UPPER, Zone.MID, Zone.LOWER])
 def test_nodule_lies_in_the_zone_that_its_region_names(side, zone):
     exam = render(FindingSpec(kind=FindingKind.NODULE, side=side, zone=zone), sex="M")
-    box, region = exam.findings[0].boxes[View.PA], exam.region(f"{side} {zone}").boxes[View.PA]
+    box, region = exam.findings[0].boxes[View.PA], exam.find_region(f"{side} {zone}").boxes[View.PA]
     assert exam.findings[0].region == f"{side} {zone}"
     assert region.x_min < (box.x_min + box.x_max) / 2 < region.x_max
     assert region.y_min < (box.y_min + box.y_max) / 2 < region.y_max
@@ -102,7 +102,7 @@ def test_more_conspicuous_is_brighter():
     def contrast(conspicuity):
         spec = FindingSpec(kind=FindingKind.NODULE, size_mm=18.0, conspicuity=conspicuity)
         exam = render(spec)
-        return inside(exam.image(View.PA).pixels, exam.findings[0].boxes[View.PA]).mean()
+        return inside(exam.find_image(View.PA).pixels, exam.findings[0].boxes[View.PA]).mean()
 
     assert contrast(0.0) + 40 < contrast(1.0)
 
@@ -110,7 +110,7 @@ def test_more_conspicuous_is_brighter():
 def test_finding_leaves_the_other_lung_as_it_was(healthy):
     exam = render(FindingSpec(kind=FindingKind.NODULE, side=Side.RIGHT, zone=Zone.UPPER))
     far = np.s_[:, COLUMNS * 3 // 4 :]
-    change = exam.image(View.PA).pixels[far].astype(float) - healthy.image(View.PA).pixels[far]
+    change = exam.find_image(View.PA).pixels[far].astype(float) - healthy.image(View.PA).pixels[far]
     assert np.abs(change).mean() < 1.0
 
 

@@ -26,14 +26,14 @@ KEY = ReadingKey(study_id=1, reader_id=1, case_id=1, arm="all")
 
 def test_the_hash_is_of_the_canonical_json():
     protocol = Protocol(notes="Größe ±5")
-    assert protocol.sha256() == hashlib.sha256(protocol.canonical().encode()).hexdigest()
-    assert "Größe ±5" in protocol.canonical()
-    assert list(json.loads(protocol.canonical())) == sorted(protocol_to_plain(protocol))
+    assert protocol.sha256() == hashlib.sha256(protocol.to_canonical_json().encode()).hexdigest()
+    assert "Größe ±5" in protocol.to_canonical_json()
+    assert list(json.loads(protocol.to_canonical_json())) == sorted(protocol_to_plain(protocol))
 
 
 def test_a_protocol_comes_back_from_its_json_with_the_same_hash():
     protocol = Protocol(hypothesis=Hypothesis.NON_INFERIORITY, margin=0.05, family=("a", "b"), seed=-3)
-    again = protocol_from_plain(json.loads(protocol.canonical()))
+    again = protocol_from_plain(json.loads(protocol.to_canonical_json()))
     assert (again, again.sha256()) == (protocol, protocol.sha256())
 
 

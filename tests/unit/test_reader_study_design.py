@@ -16,7 +16,7 @@ from domain.vocabulary import AnswerFormat
 from reader_study.design import compute_option_order, compute_orders
 from reader_study.shuffling import latin_square, shuffle_items
 
-TOLD, BARE = Arm(name="told"), Arm(name="bare", told=False)
+TOLD, BARE = Arm(name="told"), Arm(name="bare", clinical_info_shown=False)
 
 
 def cases(scored, training=0, options=("one", "two", "three", "four")):

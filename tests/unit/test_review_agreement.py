@@ -102,7 +102,7 @@ def test_an_error_kind_is_named_or_not(decided):
 def test_an_error_kind_that_nobody_named_has_no_kappa(decided):
     kappa = aspect(decided, "wrong key").kappa
     assert (kappa.estimate, kappa.note) == (None, "not defined: one category")
-    assert kappa.few
+    assert kappa.has_few_questions
 
 
 def test_rejected_questions_leave_the_key(decided):
@@ -157,9 +157,9 @@ def test_boxes_are_matched_one_to_one_and_a_missing_one_costs():
     (found,) = compute_agreement(
         [shared(1, verdict(1, 1, "revise", correction=two), verdict(1, 2, "revise", correction=one))]
     )
-    assert found.boxes.score == pytest.approx(50 / 150 / 2)
-    assert found.boxes.per_truth == pytest.approx(50 / 150 / 2)
-    assert found.boxes.per_match == pytest.approx(50 / 150)
+    assert found.box_overlap.score == pytest.approx(50 / 150 / 2)
+    assert found.box_overlap.per_truth == pytest.approx(50 / 150 / 2)
+    assert found.box_overlap.per_match == pytest.approx(50 / 150)
 
 
 def test_with_three_reviewers_all_of_them_stand_before_the_pairs():

@@ -77,9 +77,9 @@ def rate(rates, name):
 def reviewed_120():
     """ReXVQA's outcome of 120 reviewed questions: 13, 8, 6 and 4 with an error (its section 3.3.3)."""
     kinds = (
-        [ErrorKind.SEVERAL_RIGHT] * 13
+        [ErrorKind.SEVERAL_CORRECT] * 13
         + [ErrorKind.COMPARISON] * 8
-        + [ErrorKind.NOT_VALID] * 6
+        + [ErrorKind.NOT_CLINICALLY_VALID] * 6
         + [ErrorKind.NOT_IN_REPORT] * 4
     )
     return [
@@ -93,7 +93,7 @@ def reviewed_120():
 
 
 def test_the_sheet_of_120_reviewed_reads_as_the_paper_prints_it():
-    assert count(questions(120), reviewed_120()).sheet == (
+    assert count(questions(120), reviewed_120()).summary_lines == (
         "Of 120 reviewed:",
         "13 more than one right answer (10.8 %, 6.4–17.7)",
         "8 comparison with a prior (6.7 %, 3.4–12.6)",
@@ -110,7 +110,7 @@ def test_a_kind_that_was_not_found_still_has_an_upper_bound():
 
 def test_before_any_verdict_no_share_is_defined():
     found = count(questions(3))
-    assert found.sheet == ("Of 0 reviewed: no share is defined yet.",)
+    assert found.summary_lines == ("Of 0 reviewed: no share is defined yet.",)
     share = found.errors[0].share
     assert (share.estimate, share.note) == (None, "not defined: nothing was counted")
     assert (format_percent(share.estimate), format_interval(share.low, share.high)) == ("not defined", "not defined")
@@ -187,7 +187,7 @@ def test_lines_by_tier_and_task_add_up_to_the_batch():
     found = count(asked, [Said(question_number=1)], assigned)
     assert [(line.name, line.questions) for line in found.tiers] == [("easy", 1), ("hard", 1), ("no tier", 2)]
     assert [(line.name, line.questions) for line in found.tasks] == [("location", 3), ("no task", 1)]
-    whole = found.whole
+    whole = found.batch_line
     assert (whole.questions, whole.unassigned, whole.asked) == (4, 1, 3)
     assert (whole.done, whole.skipped, whole.left) == (1, 1, 1)
     assert sum(line.left for line in found.tiers) == sum(line.left for line in found.reviewers) == 1
@@ -200,8 +200,8 @@ def test_a_reviewers_line_has_the_median_of_the_time_looking():
 
 
 def test_before_any_verdict_a_line_has_no_median_and_no_pace():
-    line = count(questions(2)).whole
-    assert (line.seconds_median, line.timed, line.finish.at) == (None, 0, None)
+    line = count(questions(2)).batch_line
+    assert (line.seconds_median, line.timed, line.finish.expected_at) == (None, 0, None)
     assert line.finish.note == "not enough verdicts yet"
 
 
@@ -215,13 +215,13 @@ def test_a_batch_is_finished_no_earlier_than_its_slowest_reviewer():
         for number in range(6, 11)
     ]
     found = count(asked, said, assigned)
-    ends = {line.name: line.finish.at for line in found.reviewers}
-    assert found.whole.finish.at == ends["remo"] == NOW + timedelta(days=25)
+    ends = {line.name: line.finish.expected_at for line in found.reviewers}
+    assert found.batch_line.finish.expected_at == ends["remo"] == NOW + timedelta(days=25)
 
 
 def test_an_empty_batch_counts_to_nothing():
     found = count([])
-    assert (found.whole.questions, found.reviewed, found.tiers, found.reviewers) == (0, 0, (), ())
+    assert (found.batch_line.questions, found.reviewed, found.tiers, found.reviewers) == (0, 0, (), ())
     assert found.tier_table.linear.estimate is None
 
 
@@ -241,7 +241,7 @@ def test_machine_tier_against_expert_tier_counts_judgements_that_have_both():
     ]
     table = count(asked, said).tier_table
     assert table.counts == ((0, 1, 0), (0, 0, 0), (0, 0, 1))
-    assert (table.n, table.without) == (2, 2)
+    assert (table.n, table.missing_tier) == (2, 2)
 
 
 def test_a_single_tier_on_both_sides_leaves_kappa_not_defined():

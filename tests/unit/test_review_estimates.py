@@ -15,9 +15,9 @@ from review.progress import format_interval, format_percent
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "statistics"
 KINDS = {
-    ErrorKind.SEVERAL_RIGHT: 13,
+    ErrorKind.SEVERAL_CORRECT: 13,
     ErrorKind.COMPARISON: 8,
-    ErrorKind.NOT_VALID: 6,
+    ErrorKind.NOT_CLINICALLY_VALID: 6,
     ErrorKind.NOT_IN_REPORT: 4,
 }
 
@@ -29,12 +29,12 @@ def outcome(number, cell="all", *, errors=(), exam=None, decision=Decision.ACCEP
         cell=cell,
         decision=decision,
         errors=frozenset(errors),
-        key_error=more.pop("key_error", ErrorKind.SEVERAL_RIGHT in errors),
+        key_error=more.pop("key_error", ErrorKind.SEVERAL_CORRECT in errors),
         **more,
     )
 
 
-def sample(counts, *, whole=None, skipped=None, kind=ErrorKind.SEVERAL_RIGHT):
+def sample(counts, *, whole=None, skipped=None, kind=ErrorKind.SEVERAL_CORRECT):
     """``counts``: name -> (size, judged, hits)."""
     number, outcomes = 0, []
     for cell, (_, judged, hits) in counts.items():
@@ -47,7 +47,7 @@ def sample(counts, *, whole=None, skipped=None, kind=ErrorKind.SEVERAL_RIGHT):
         sizes=sizes,
         outcomes=outcomes,
         skipped=skipped or {},
-        whole=whole or sum(sizes.values()),
+        dataset_size=whole or sum(sizes.values()),
     )
 
 
@@ -60,7 +60,7 @@ def test_the_four_errors_of_120_print_as_the_paper_has_them_with_intervals():
     outcomes = [outcome(next(numbers), errors=[kind]) for kind, count in KINDS.items() for _ in range(count)]
     outcomes += [outcome(number) for number in numbers]
     found = estimate_rates(
-        Sample(names={"all": "all"}, sizes={"all": 1200}, outcomes=outcomes, skipped={}, whole=1200)
+        Sample(names={"all": "all"}, sizes={"all": 1200}, outcomes=outcomes, skipped={}, dataset_size=1200)
     )
     shown = [format_percent(of(found, kind).rate.estimate) for kind in KINDS]
     assert shown == ["10.8 %", "6.7 %", "5.0 %", "3.3 %"]
@@ -73,7 +73,7 @@ def test_the_four_errors_of_120_print_as_the_paper_has_them_with_intervals():
 
 def test_an_estimate_is_that_of_the_measures_on_the_same_counts():
     counts = {"easy": (700, 30, 2), "medium": (200, 30, 4), "hard": (80, 30, 9), "none": (20, 20, 8)}
-    ours = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_RIGHT).rate
+    ours = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
     theirs = stratified_rate(
         [
             StratumCount(name=name, size=size, reviewed=judged, hits=hits)
@@ -87,7 +87,7 @@ def test_an_estimate_is_that_of_the_measures_on_the_same_counts():
 def test_the_reference_of_a_stratified_review_comes_out_through_it():
     example = json.loads((GOLDEN / "stratified_quality_review.json").read_text())
     counts = {each["tier"]: (each["N"], each["n"], each["x"]) for each in example["data"]["counts"]}
-    found = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_RIGHT).rate
+    found = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
     assert found.estimate == pytest.approx(example["expected"]["weighted_error_rate"], abs=1e-6)
     assert found.se == pytest.approx(example["expected"]["fpc"]["se"], abs=1e-6)
 
@@ -99,7 +99,7 @@ def test_lohrs_counties_come_out_through_it():
         name: (size, len(data["acres"][name]), sum(each < 200_000 for each in data["acres"][name]))
         for name, size in data["sizes"].items()
     }
-    found = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_RIGHT).rate
+    found = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
     assert found.estimate == pytest.approx(expected["prop_lt200k"], abs=1e-6)
     assert found.se == pytest.approx(expected["se_prop_lt200k"], abs=1e-6)
 
@@ -110,7 +110,7 @@ def test_questions_of_one_exam_widen_the_interval():
             outcome(number, errors=[ErrorKind.WRONG_KEY] if number <= 20 else [], exam=number // per_exam)
             for number in range(1, 121)
         ]
-        found = Sample(names={"all": "all"}, sizes={"all": 2000}, outcomes=outcomes, skipped={}, whole=2000)
+        found = Sample(names={"all": "all"}, sizes={"all": 2000}, outcomes=outcomes, skipped={}, dataset_size=2000)
         return of(estimate_rates(found), ErrorKind.WRONG_KEY)
 
     assert of_exams(5).half_width > 1.3 * of_exams(1).half_width
@@ -118,16 +118,16 @@ def test_questions_of_one_exam_widen_the_interval():
 
 def test_a_cell_of_which_nothing_was_judged_is_not_guessed():
     found = estimate_rates(sample({"easy": (900, 50, 5), "hard": (100, 0, 0)}))
-    each = of(found, ErrorKind.SEVERAL_RIGHT)
+    each = of(found, ErrorKind.SEVERAL_CORRECT)
     assert each.rate.estimate == pytest.approx(0.1)
-    assert (each.covered, each.whole) == (900, 1000)
-    assert each.worst == pytest.approx((each.rate.high * 900 + 100) / 1000)
+    assert (each.covered, each.dataset_size) == (900, 1000)
+    assert each.worst_limit == pytest.approx((each.rate.high * 900 + 100) / 1000)
     assert any("hard (100)" in note for note in found.notes)
 
 
 def test_skipped_questions_are_bounds_and_named_with_their_share():
     found = estimate_rates(sample({"all": (1000, 90, 9)}, skipped={"all": 10}))
-    assert of(found, ErrorKind.SEVERAL_RIGHT).rate.bounds == pytest.approx((0.09, 0.19))
+    assert of(found, ErrorKind.SEVERAL_CORRECT).rate.bounds == pytest.approx((0.09, 0.19))
     assert any("nobody: 10 (10.0 %" in note for note in found.notes)
 
 
@@ -135,7 +135,7 @@ def test_questions_judged_for_their_key_only_say_nothing_of_wording():
     outcomes = [outcome(number, errors=[ErrorKind.WORDING]) for number in range(1, 11)]
     outcomes += [outcome(number, key_only=True, key_error=True) for number in range(11, 31)]
     found = estimate_rates(
-        Sample(names={"all": "all"}, sizes={"all": 300}, outcomes=outcomes, skipped={}, whole=300)
+        Sample(names={"all": "all"}, sizes={"all": 300}, outcomes=outcomes, skipped={}, dataset_size=300)
     )
     assert of(found, ErrorKind.WORDING).rate.reviewed == 10
     assert (found.key_errors.count, found.key_errors.rate.reviewed) == (20, 30)
@@ -145,21 +145,21 @@ def test_a_plan_names_the_tier_that_narrows_the_interval_and_holds_what_it_says(
     counts = {"easy": (7000, 400, 4), "medium": (2000, 300, 15), "hard": (3000, 60, 15)}
     judged = sample(counts)
     found = estimate_rates(judged)
-    said = plan_sample_size(of(found, ErrorKind.SEVERAL_RIGHT), judged, target_half_width=0.02)
-    assert said.more[0][0] == "hard"
-    assert "more of hard" in said.sentence
-    assert "under ± 2 points" in said.sentence
-    more = dict(said.more)
+    said = plan_sample_size(of(found, ErrorKind.SEVERAL_CORRECT), judged, target_half_width=0.02)
+    assert said.additional[0][0] == "hard"
+    assert "more of hard" in said.description
+    assert "under ± 2 points" in said.description
+    more = dict(said.additional)
     then = {
         name: (size, n + more.get(name, 0), hits + round(more.get(name, 0) * hits / n))
         for name, (size, n, hits) in counts.items()
     }
-    assert of(estimate_rates(sample(then)), ErrorKind.SEVERAL_RIGHT).half_width == pytest.approx(0.02, abs=0.002)
+    assert of(estimate_rates(sample(then)), ErrorKind.SEVERAL_CORRECT).half_width == pytest.approx(0.02, abs=0.002)
 
 
 def test_a_plan_for_an_interval_that_is_narrow_enough_asks_for_nothing():
     judged = sample({"all": (10_000, 5000, 50)})
-    assert plan_sample_size(estimate_rates(judged).key_errors, judged).more == ()
+    assert plan_sample_size(estimate_rates(judged).key_errors, judged).additional == ()
 
 
 def test_the_rule_holds_where_the_worst_case_lies_under_it():

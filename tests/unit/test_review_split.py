@@ -18,7 +18,7 @@ def exams_of(*sizes, need=1, holders=frozenset()):
         for _ in range(size):
             number += 1
             questions.append(
-                UnderassignedQuestion(question_number=number, exam_number=exam, position=number, need=need, holders=holders)
+                UnderassignedQuestion(question_number=number, exam_number=exam, position=number, missing_reviewers=need, holders=holders)
             )
     return questions
 
@@ -44,20 +44,20 @@ def test_an_exam_is_never_torn_apart(sizes, people):
     parts = distribute_questions(exams_of(*sizes), people=people)
     owners: dict[Any, Any] = {}
     for person in people:
-        for each in parts.given[person]:
+        for each in parts.by_person[person]:
             assert owners.setdefault(each.exam_number, person) == person
 
 
 @given(sizes, people)
 def test_numbers_differ_by_no_more_than_the_largest_exam(sizes, people):
     parts = distribute_questions(exams_of(*sizes), people=people)
-    loads = [len(parts.given[person]) for person in people]
+    loads = [len(parts.by_person[person]) for person in people]
     assert max(loads) - min(loads) <= max(sizes)
 
 
 @given(st.integers(1, 60), people)
 def test_exams_of_one_question_are_split_to_within_one(count, people):
-    loads = [len(group) for group in distribute_questions(exams_of(*[1] * count), people=people).given.values()]
+    loads = [len(group) for group in distribute_questions(exams_of(*[1] * count), people=people).by_person.values()]
     assert max(loads) - min(loads) <= 1
 
 
@@ -72,14 +72,14 @@ def test_the_order_of_the_rows_changes_nothing(sizes, people, shuffler):
 def test_the_largest_exams_are_given_out_first():
     # 5 to one, 4 to the other, then 3 to the one with fewer, 2, 1: 5 + 2 + 1 = 8 and 4 + 3 = 7
     parts = distribute_questions(exams_of(1, 2, 3, 4, 5), people=[7, 8])
-    assert [len(parts.given[person]) for person in (7, 8)] == [8, 7]
+    assert [len(parts.by_person[person]) for person in (7, 8)] == [8, 7]
 
 
 def test_with_overlap_two_different_people_get_each_question():
     parts = distribute_questions(exams_of(1, 1, 1, need=2), people=[1, 2, 3])
     counts = Counter(number for person in (1, 2, 3) for number in numbers(parts, person))
     assert counts == {1: 2, 2: 2, 3: 2}
-    assert [len(parts.given[person]) for person in (1, 2, 3)] == [2, 2, 2]
+    assert [len(parts.by_person[person]) for person in (1, 2, 3)] == [2, 2, 2]
 
 
 def test_who_has_a_question_is_not_given_it_again():
@@ -90,7 +90,7 @@ def test_who_has_a_question_is_not_given_it_again():
 def test_questions_that_find_too_few_people_are_named():
     parts = distribute_questions(exams_of(2, need=2, holders=frozenset({1})), people=[1, 2])
     assert numbers(parts, 2) == [1, 2]
-    assert [each.question_number for each in parts.short] == [1, 2]
+    assert [each.question_number for each in parts.unplaced] == [1, 2]
 
 
 def test_a_new_question_goes_to_whoever_has_the_exam_already():

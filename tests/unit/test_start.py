@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from alembic.script import ScriptDirectory
 
-from cli import COMMANDS, MODULES
+from cli import COMMANDS, MODULE_NAMES
 from storage.schema import alembic_config, prepare_workspace, list_revisions
 from ui.garbage import freeze_modules
 
@@ -74,7 +74,7 @@ def test_a_command_on_accounts_imports_no_arithmetic(home):
 def test_no_command_imports_what_only_some_of_its_work_needs(home):
     # A file of ratings is a table, and the demo is an app's first start.
     program = "\n".join(
-        f"import commands.{MODULES.get(name, name)}"
+        f"import commands.{MODULE_NAMES.get(name, name)}"
         for name in COMMANDS
         if name not in {"measure", "score", "demo"}
     )
@@ -84,7 +84,7 @@ def test_no_command_imports_what_only_some_of_its_work_needs(home):
 
 def test_only_commands_that_read_radiographs_themselves_import_pydicom(home):
     # The others use a reading process.
-    names = [MODULES.get(name, name) for name in COMMANDS if name not in {"deidentify", "image", "demo"}]
+    names = [MODULE_NAMES.get(name, name) for name in COMMANDS if name not in {"deidentify", "image", "demo"}]
     program = (
         f"import sys, {', '.join(f'commands.{name}' for name in names)}\nprint(*sys.modules, file=sys.stderr)"
     )

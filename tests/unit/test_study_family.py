@@ -58,8 +58,8 @@ def test_nothing_becomes_more_certain_by_not_being_declared(declared):
 
 
 def test_it_is_said_what_is_counted_and_what_was_not_understood():
-    assert "declares no family: p (Holm) counts all 6 pairs" in resolve_family((), KINDS).words
-    words = resolve_family(("anna : m", "zoe : m"), KINDS).words
+    assert "declares no family: p (Holm) counts all 6 pairs" in resolve_family((), KINDS).description
+    words = resolve_family(("anna : m", "zoe : m"), KINDS).description
     assert "declares, 1 pair within a task: anna : m." in words
     assert "no raters of this study with 'zoe : m'" in words
 

@@ -67,20 +67,20 @@ def load_latest_job(kind: JobKind[Any], *, by: Person, subject: str) -> Job | No
     """Return the latest job about the subject that was not dismissed, whoever started it."""
     with read_only_session() as db:
         job = jobs.load_latest_job(db, by=by, kind=kind, subject=subject)
-    return worker().seen(job) if job else None
+    return worker().with_live_state(job) if job else None
 
 
 def load_own_latest_job(kind: JobKind[Any], *, by: Person) -> Job | None:
     """Return the person's latest job that was not dismissed."""
     with read_only_session() as db:
         job = jobs.load_own_latest_job(db, by=by, kind=kind)
-    return worker().seen(job) if job else None
+    return worker().with_live_state(job) if job else None
 
 
 def reload_job(number: int) -> Job:
     """Return the current state of a job."""
     with read_only_session() as db:
-        return worker().seen(jobs.load_job(db, by=current_person(), number=number))
+        return worker().with_live_state(jobs.load_job(db, by=current_person(), number=number))
 
 
 def is_unresponsive(job: Job) -> bool:
@@ -88,7 +88,7 @@ def is_unresponsive(job: Job) -> bool:
 
     It was probably killed.
     """
-    if job.lease_until is None or worker().has(job.number):
+    if job.lease_until is None or worker().is_running(job.number):
         return False
     return job.lease_until - clock() < LEASE_DURATION / 2
 

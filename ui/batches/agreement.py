@@ -32,16 +32,16 @@ _METHODS_NOTE = (
 
 def show_agreement_panel(agreement: BatchAgreement) -> None:
     """Draw both tables, and the agreement of the boxes."""
-    names = format_pair_names(agreement.between, agreement.people)
+    names = format_pair_names(agreement.agreements, agreement.people)
     batch = agreement.batch.id
     st.subheader("Pair by pair")
-    aspect_names = [aspect.name for aspect in agreement.between[0].aspects]
+    aspect_names = [aspect.name for aspect in agreement.agreements[0].aspects]
     aspect_name = st.selectbox("Of", aspect_names, key=f"agreement-of-{batch}")
     show_aspect_table(
         "Reviewers",
         [
             (name, next(aspect for aspect in pair.aspects if aspect.name == aspect_name))
-            for name, pair in zip(names, agreement.between, strict=True)
+            for name, pair in zip(names, agreement.agreements, strict=True)
         ],
     )
     st.subheader("Aspect by aspect")
@@ -49,14 +49,14 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
     if len(names) > 1:
         pair_index = names.index(st.selectbox("Between", names, key=f"agreement-between-{batch}"))
     else:
-        st.markdown(escape_markdown(f"Between {names[0]}, {agreement.between[0].questions:,} questions."))
+        st.markdown(escape_markdown(f"Between {names[0]}, {agreement.agreements[0].questions:,} questions."))
     groups = list(dict.fromkeys(_GROUP_LABELS.values()))
     for tab, group in zip(st.tabs([*groups, "Boxes"]), [*groups, None], strict=True):
         with tab:
             if group is None:
-                _show_box_agreement(agreement.between[pair_index])
+                _show_box_agreement(agreement.agreements[pair_index])
             else:
-                group_aspects = [aspect for aspect in agreement.between[pair_index].aspects if _GROUP_LABELS[aspect.group] == group]
+                group_aspects = [aspect for aspect in agreement.agreements[pair_index].aspects if _GROUP_LABELS[aspect.group] == group]
                 show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in group_aspects])
     st.caption(_METHODS_NOTE)
 
@@ -81,7 +81,7 @@ def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> 
             {
                 first_column: "",
                 **{
-                    column: grey_style if figure.few else ""
+                    column: grey_style if figure.has_few_questions else ""
                     for column, figure in zip(_COLUMNS, figures, strict=True)
                 },
                 "Intervals": grey_style,
@@ -117,7 +117,7 @@ def _interval_kinds(figures: Sequence[AgreementEstimate]) -> str:
 
 
 def _show_box_agreement(pair: GroupAgreement) -> None:
-    boxes = pair.boxes
+    boxes = pair.box_overlap
     if boxes.score is None:
         st.caption(escape_markdown(f"{boxes.note.capitalize()}: neither reviewer left a box on a shared question."))
         return

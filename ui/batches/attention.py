@@ -29,7 +29,7 @@ def _show_overview(batch_attention: BatchAttention) -> None:
     st.subheader("Each reviewer")
     rows, small_n = [], []
     for reviewer in batch_attention.reviewers:
-        agreement = reviewer.attention.between
+        agreement = reviewer.attention.agreement
         decision = agreement.aspects[0] if agreement else None
         all_faults = reviewer.attention.faults[0]
         rows.append(
@@ -39,9 +39,9 @@ def _show_overview(batch_attention: BatchAttention) -> None:
                 "Kappa with oneself": _format_kappa(decision) if decision else "not defined",
                 "Faults found": _format_share(all_faults.found),
                 "Not accepted": _format_share(all_faults.not_accepted),
-                "Judged in between": "" if reviewer.attention.gap is None else f"{reviewer.attention.gap:.0f}",
-                "Repeats": f"{reviewer.attention.pairs:,} of {reviewer.repeats_hidden:,} judged twice",
-                "Planted": f"{all_faults.found.n:,} of {reviewer.planted_hidden:,} judged",
+                "Judged in between": "" if reviewer.attention.median_verdicts_between is None else f"{reviewer.attention.median_verdicts_between:.0f}",
+                "Repeats": f"{reviewer.attention.pairs:,} of {reviewer.repeat_count:,} judged twice",
+                "Planted": f"{all_faults.found.n:,} of {reviewer.planted_count:,} judged",
             }
         )
         small_n.append((reviewer.attention.pairs < SMALL_SAMPLE, all_faults.found.n < SMALL_SAMPLE))
@@ -81,16 +81,16 @@ def _show_faults(batch_attention: BatchAttention) -> None:
 
 def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
     st.subheader("Agreement with oneself, aspect by aspect")
-    reviewers_by_name = {_reviewer_name(reviewer): reviewer for reviewer in batch_attention.reviewers if reviewer.attention.between}
+    reviewers_by_name = {_reviewer_name(reviewer): reviewer for reviewer in batch_attention.reviewers if reviewer.attention.agreement}
     if not reviewers_by_name:
         st.caption("No question is judged twice by the same reviewer yet.")
         return
     name = st.selectbox("Reviewer", list(reviewers_by_name), key=f"attention-of-{batch_attention.batch.id}")
-    agreement = reviewers_by_name[name].attention.between
+    agreement = reviewers_by_name[name].attention.agreement
     if agreement is None:  # for the type checker: reviewers without one are excluded above
         return
     show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in agreement.aspects])
-    boxes = agreement.boxes
+    boxes = agreement.box_overlap
     if boxes.score is not None:
         interval = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam)"
         st.caption(f"Boxes drawn again: mean overlap (V-score) {boxes.score:.2f}{interval}, n = {boxes.n:,}.")

@@ -47,4 +47,4 @@ def find_largest_open(batches: Sequence[BatchOverview]) -> int:
 
 
 def _batch_sort_key(summary: BatchOverview) -> tuple[bool, int, int]:
-    return summary.batch.state is BatchState.OPEN, summary.asked, summary.questions
+    return summary.batch.state is BatchState.OPEN, summary.requested, summary.questions

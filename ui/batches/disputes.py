@@ -36,11 +36,11 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         min_value=0.05,
         max_value=1.0,
         step=0.05,
-        value=saved.rules.same_box,
+        value=saved.rules.same_box_iou,
         key=f"{key_prefix}-iou",
         help="The area that two boxes share, of the area that they cover together.",
     )
-    rules = AdjudicationRules(adjudicators=tuple(adjudicators), hide_names=hide_names, same_box=float(same_box))
+    rules = AdjudicationRules(adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(same_box))
     st.button(
         "Save the rules",
         key=f"{key_prefix}-save",

@@ -80,7 +80,7 @@ def _describe_draw(draw_preview: sampling.DrawPreview, batch: Batch | None) -> s
         return f"No questions have come in since the last draw of {escape_markdown(batch.name)}."
     return (
         f"{draw_preview.n:,} of the {draw_preview.size:,} questions that came since the last draw will be added to the "
-        f"{draw_preview.already:,} of {escape_markdown(batch.name)}."
+        f"{draw_preview.already_drawn:,} of {escape_markdown(batch.name)}."
     )
 
 

@@ -23,7 +23,7 @@ def show_results(progress: Progress) -> None:
         return
     summary_column, chart_column = responsive_columns(2, 3, name="found")
     with summary_column:
-        title, *kinds = progress.sheet
+        title, *kinds = progress.summary_lines
         with st.container(border=True):
             st.markdown(f"**{escape_markdown(title)}**")
             for kind in kinds:
@@ -102,7 +102,7 @@ def show_tier_agreement(progress: Progress) -> None:
         same_tier = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
         st.caption(
             f"Same tier in {same_tier:,} of {tiers.n:,} judgements ({format_percent(same_tier / tiers.n)}). "
-            + (f"{tiers.without:,} judgements lack one of the two tiers. " if tiers.without else "")
+            + (f"{tiers.missing_tier:,} judgements lack one of the two tiers. " if tiers.missing_tier else "")
             + escape_markdown(tiers.note)
         )
 

@@ -23,7 +23,7 @@ def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: l
         show_empty_state("No reviewers yet", "An admin gives people the role of reviewer on the page People.")
         return
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
-    form_key = state.form(f"assign-{batch.id}")
+    form_key = state.form_key(f"assign-{batch.id}")
     people_column, number_column = st.columns([3, 1])
     names = people_column.multiselect(
         "Reviewers",
@@ -90,7 +90,7 @@ def _show_preview(
                 "Would get": count,
                 "Left then": left_by_name.get(name, 0) + count,
             }
-            for name, count in preview.given.items()
+            for name, count in preview.assigned.items()
         ]
     )
     for note in preview.notes:
@@ -116,5 +116,5 @@ def _save_assignment(batch: str, batch_id: int, names: tuple[str, ...], overlap:
 
 def describe_assignment(verb: str, summary: review.AssignSummary) -> str:
     """Describe an assignment: how many questions each reviewer received, with its notes."""
-    assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.given.items())
+    assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
     return " ".join([f"{verb}: {assignment_text}.", *summary.notes])

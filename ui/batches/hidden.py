@@ -35,7 +35,7 @@ def show_hidden_panel(batch: Batch) -> None:
 
 
 def _show_plan_form(batch: Batch, saved_plan: HiddenPlan | None, lines: list[review.HiddenQuestionRow]) -> None:
-    form_key = state.form(f"hidden-{batch.id}")
+    form_key = state.form_key(f"hidden-{batch.id}")
     share_column, distance_column, planted_column, seed_column = st.columns(4, vertical_alignment="bottom")
     repeats_percent = share_column.number_input(
         "Repeats, % of their questions",
@@ -92,7 +92,7 @@ def _preview_version(batch: Batch, lines: list[review.HiddenQuestionRow]) -> tup
     """Return a version that stays the same as long as the preview does."""
     with read_only_session() as db:
         counts_version = review.load_counts_version(db, by=current_person(), batches=[batch.name])
-    removed = sum(not line.hidden.counts for line in lines)
+    removed = sum(not line.hidden.is_counted for line in lines)
     return (str(current_workspace().home), *counts_version, len(lines), removed)
 
 
@@ -112,7 +112,7 @@ def _show_preview(preview: review.HiddenSummary) -> None:
                     "Reviewer": f"{row.person.display_name} ({row.person.name})",
                     "Repeats to hide": row.repeats,
                     "Planted to hide": row.planted,
-                    "No room or no question": row.short_repeats + row.short_planted,
+                    "No room or no question": row.missing_repeats + row.missing_planted,
                 }
                 for row in preview.people
             ]
@@ -127,11 +127,11 @@ def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> No
     labels_by_number = {
         line.hidden.number: f"{line.hidden.number}: {_describe_kind(line)} for {line.person}"
         for line in lines
-        if line.hidden.counts
+        if line.hidden.is_counted
     }
     if not labels_by_number:
         return
-    form_key = state.form(f"unhide-{batch.id}")
+    form_key = state.form_key(f"unhide-{batch.id}")
     chosen_numbers = st.multiselect(
         "Remove",
         list(labels_by_number),
@@ -163,10 +163,10 @@ def _line_row(line: review.HiddenQuestionRow) -> dict[str, object]:
         "Reviewer": line.person,
         "Hidden": _describe_kind(line),
         "Made of": line.source_id,
-        "State": "removed" if not hidden.counts else str(line.state or "to come"),
-        "First time": str(line.first or ""),
+        "State": "removed" if not hidden.is_counted else str(line.state or "to come"),
+        "First time": str(line.first_decision or ""),
         "Verdict": str(line.decision or ""),
-        "Fault": str(line.seen or ""),
+        "Fault": str(line.detection or ""),
         "Removed because": hidden.removed_why,
     }
 

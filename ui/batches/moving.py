@@ -20,7 +20,7 @@ def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers:
     if not open_loads:
         st.caption("Nobody has an open question of this batch.")
         return
-    form_key = state.form(f"move-{batch.id}")
+    form_key = state.form_key(f"move-{batch.id}")
     from_labels = {person_load.person.name: f"{person_load.person.display_name} ({person_load.left:,} left)" for person_load in open_loads}
     from_ = st.selectbox(
         "Open questions of",

@@ -44,8 +44,8 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
     if batch.state is BatchState.CLOSED or not reviewers:
         return
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
-    form_key = state.form(f"seconds-{batch.id}")
-    already_where_found = saved_rules is not None and saved_rules.way is SecondOpinionScope.WHERE_FOUND
+    form_key = state.form_key(f"seconds-{batch.id}")
+    already_where_found = saved_rules is not None and saved_rules.way is SecondOpinionScope.SHARE_AND_ERRORS
     where_found = bool(
         st.radio(
             "Who gets a second reviewer",
@@ -109,27 +109,27 @@ def _show_preview(batch: Batch, names: list[str], request: _Request, reviewer_la
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
-    show_table([{"Reviewer": reviewer_labels[name], "Would get": count} for name, count in preview.given.items()])
+    show_table([{"Reviewer": reviewer_labels[name], "Would get": count} for name, count in preview.assigned.items()])
     for note in preview.notes:
         st.caption(escape_markdown(note))
 
 
-def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], how: _Request) -> str:
+def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], request: _Request) -> str:
     with unit_of_work() as db:
         summary = review.request_second_opinions(
-            db, by=current_person(), batch=batch, to=names, where_found=how.where_found,
-            share=how.share, seed=how.seed, now=clock(),
+            db, by=current_person(), batch=batch, to=names, where_found=request.where_found,
+            share=request.share, seed=request.seed, now=clock(),
         )  # fmt: skip
     state.clear_form(f"seconds-{batch_id}")
-    assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.given.items())
+    assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
     return (
-        f"Second opinions sought: {assignment_text} ({summary.random:,} of the random share, {summary.found:,} where "
+        f"Second opinions sought: {assignment_text} ({summary.random_count:,} of the random share, {summary.found_count:,} where "
         "something was found)."
     )
 
 
 def _describe_rules(rules: SecondOpinions) -> str:
     share = f"a random share of {100 * rules.share:g} % of the questions (seed {rules.seed})"
-    if rules.way is SecondOpinionScope.WHERE_FOUND:
+    if rules.way is SecondOpinionScope.SHARE_AND_ERRORS:
         return f"{share}, and where the first found something."
     return f"{share}."

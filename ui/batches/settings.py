@@ -140,26 +140,26 @@ _ICONS = {
 
 
 # --------------------------------------------------------------------------------------------------- writes
-def _save_mode(batch: Batch, form: str) -> str:
+def _save_mode(batch: Batch, form_key: str) -> str:
     return _save(
         batch,
         replace(
             batch.settings,
-            mode=Mode(str(state.get_widget_value(f"{form}-mode"))),
-            parts=FormScope(str(state.get_widget_value(f"{form}-parts"))),
-            show_report=bool(state.get_widget_value(f"{form}-report")),
+            mode=Mode(str(state.get_widget_value(f"{form_key}-mode"))),
+            parts=FormScope(str(state.get_widget_value(f"{form_key}-parts"))),
+            show_report=bool(state.get_widget_value(f"{form_key}-report")),
         ),
     )
 
 
-def _save_guideline(batch: Batch, form: str) -> str:
-    return _save(batch, replace(batch.settings, guideline=str(state.get_widget_value(f"{form}-text") or "")))
+def _save_guideline(batch: Batch, form_key: str) -> str:
+    return _save(batch, replace(batch.settings, guideline=str(state.get_widget_value(f"{form_key}-text") or "")))
 
 
-def _save_anchors(batch: Batch, form: str) -> str:
+def _save_anchors(batch: Batch, form_key: str) -> str:
     def anchor_texts(rating: str) -> tuple[str, str, str, str, str]:
         one, two, three, four, five = (
-            str(state.get_widget_value(f"{form}-{rating}-{value}") or "").strip() for value in range(1, 6)
+            str(state.get_widget_value(f"{form_key}-{rating}-{value}") or "").strip() for value in range(1, 6)
         )
         return one, two, three, four, five
 
@@ -203,7 +203,7 @@ def _form_name(batch: Batch) -> str:
 
 def _form_key(batch: Batch, part: str) -> str:
     """Return the key of one form. It changes when the person loads the saved settings."""
-    return f"{part}-{state.form(_form_name(batch))}"
+    return f"{part}-{state.form_key(_form_name(batch))}"
 
 
 def _snapshot_key(batch_id: int) -> str:

@@ -21,7 +21,7 @@ def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers:
             "other. Whoever is quick takes more; what somebody leaves lying comes back by itself."
         )
     else:
-        pool = ", ".join(shared.pool) or "nobody any more"
+        pool = ", ".join(shared.members) or "nobody any more"
         st.markdown(escape_markdown(f"Taken by {pool}; {shared.overlap} judge each question."))
         free_column, claimed_column, done_column = st.columns(3)
         free_column.metric("Free", f"{shared.free:,}")
@@ -34,7 +34,7 @@ def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers:
         st.caption("Open the batch again first." if closed else "There are no reviewers yet.")
         return
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
-    form_key = state.form(f"share-{batch.id}")
+    form_key = state.form_key(f"share-{batch.id}")
     people_column, overlap_column, minutes_column = st.columns([3, 1, 1])
     names = people_column.multiselect(
         "Whoever of these is free",
@@ -70,10 +70,10 @@ def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers:
     )
 
 
-def _share_batch(batch: str, batch_id: int, names: tuple[str, ...], overlap: int, idle: int) -> str:
+def _share_batch(batch: str, batch_id: int, names: tuple[str, ...], overlap: int, idle_minutes: int) -> str:
     with unit_of_work() as db:
         shared_queue = review.share_batch(
-            db, by=current_person(), batch=batch, to=names, overlap=overlap, idle_minutes=idle, now=clock()
+            db, by=current_person(), batch=batch, to=names, overlap=overlap, idle_minutes=idle_minutes, now=clock()
         )
     state.clear_form(f"share-{batch_id}")
-    return f"{', '.join(shared_queue.pool)} can take questions now; {shared_queue.free:,} judgements are free."
+    return f"{', '.join(shared_queue.members)} can take questions now; {shared_queue.free:,} judgements are free."

@@ -69,7 +69,7 @@ def _load_estimates(
 
 
 def _find_rate(part: GroupEstimates, rate_name: str) -> Estimate:
-    return next(rate for rate in part.estimates.every if rate.name == rate_name)
+    return next(rate for rate in part.estimates.all_estimates if rate.name == rate_name)
 
 
 def _rate_row(name: str, estimate: Estimate) -> dict[str, object]:
@@ -79,8 +79,8 @@ def _rate_row(name: str, estimate: Estimate) -> dict[str, object]:
         "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
         "Found": estimate.count,
         "Judged": estimate.rate.reviewed,
-        "Questions": estimate.whole,
-        "Covered": format_percent(estimate.covered / estimate.whole) if estimate.whole else "",
+        "Questions": estimate.dataset_size,
+        "Covered": format_percent(estimate.covered / estimate.dataset_size) if estimate.dataset_size else "",
     }
 
 

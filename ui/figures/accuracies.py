@@ -24,8 +24,8 @@ _TABLE_BY_GROUPING = {
 
 
 def show_accuracies(view: ReportView) -> None:
-    tables = view.chosen.tables
-    view.figure(make_figure_name("accuracy", view.task))
+    tables = view.filtered_report.tables
+    view.draw_figure(make_figure_name("accuracy", view.task))
     grouping = st.segmented_control("By", list(_TABLE_BY_GROUPING), default="task", key=f"{view.key}-by")
     table_name = _TABLE_BY_GROUPING[grouping or "task"]
     _show_cross_table(getattr(tables, table_name), grouping or "task")
@@ -43,13 +43,13 @@ def show_accuracies(view: ReportView) -> None:
         ]
     )
     st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
-    view.tables(table_name, "overall", "coverage", "groups")
+    view.show_table_links(table_name, "overall", "coverage", "groups")
     _show_boxes(view)
     _show_paper_layout(view)
 
 
 def _show_boxes(view: ReportView) -> None:
-    box_rows = view.chosen.tables.boxes
+    box_rows = view.filtered_report.tables.boxes
     if not box_rows:
         return
     st.markdown("**Boxes: mean overlap (IoU) with the key's**")
@@ -72,7 +72,7 @@ def _show_boxes(view: ReportView) -> None:
         "Of questions whose key has a box, matched one to one whatever the labels; over the larger number of "
         "boxes (the V-score of GEMeX), with a bootstrap interval by exam. Who drew no box is not listed."
     )
-    view.tables("boxes")
+    view.show_table_links("boxes")
 
 
 def _show_paper_layout(view: ReportView) -> None:
@@ -84,7 +84,7 @@ def _show_paper_layout(view: ReportView) -> None:
         show_table(view.report.tables.printed_by_task)
         if view.report.tables.printed_by_category:
             show_table(view.report.tables.printed_by_category)
-        view.tables("printed_by_task", "printed_by_category")
+        view.show_table_links("printed_by_task", "printed_by_category")
 
 
 def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
@@ -135,7 +135,7 @@ def show_differences(view: ReportView) -> None:
     if view.report.facts.model is None:
         st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
         return
-    view.figure(make_figure_name("differences", view.task))
+    view.draw_figure(make_figure_name("differences", view.task))
     st.caption(escape_markdown(view.report.facts.family))
     show_table(
         [
@@ -147,7 +147,7 @@ def show_differences(view: ReportView) -> None:
                 "p (exact)": _format_p(row.details.p_exact),
                 "p (Holm)": _format_p(row.details.p_holm),
             }
-            for row in build_difference_rows(view.chosen, task=view.task)
+            for row in build_difference_rows(view.filtered_report, task=view.task)
         ]
     )
     st.markdown("**Readers together against each model**")
@@ -167,7 +167,7 @@ def show_differences(view: ReportView) -> None:
         ],
         empty="Needs readers and a model.",
     )
-    view.tables("paired", "unpaired", "mrmc")
+    view.show_table_links("paired", "unpaired", "mrmc")
 
 
 def _format_p(value: float | None) -> str:

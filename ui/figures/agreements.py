@@ -11,11 +11,11 @@ from ui.tables import show_table
 
 
 def show_agreement(view: ReportView) -> None:
-    pairs = list_kappa_rows(view.chosen, task=view.task)
+    pairs = list_kappa_rows(view.filtered_report, task=view.task)
     if not pairs:
         st.info("Agreement needs two raters who answered the same cases.")
         return
-    view.figure(make_figure_name("kappa", view.task))
+    view.draw_figure(make_figure_name("kappa", view.task))
     show_table(
         [
             {
@@ -33,9 +33,9 @@ def show_agreement(view: ReportView) -> None:
             for pair in pairs
         ]
     )
-    if view.chosen.tables.repeats:
-        view.figure("repeats")
-    view.tables("agreement", "printed_kappa", "group_agreement", "repeats")
+    if view.filtered_report.tables.repeats:
+        view.draw_figure("repeats")
+    view.show_table_links("agreement", "printed_kappa", "group_agreement", "repeats")
 
 
 def _format_kappa(value: float | None, low: float | None, high: float | None) -> str:

@@ -9,24 +9,24 @@ from ui.figures.view import ReportView
 
 
 def show_times(view: ReportView) -> None:
-    tables = view.chosen.tables
+    tables = view.filtered_report.tables
     if tables.times:
-        view.figure("times")
+        view.draw_figure("times")
     else:
         st.info("No times are known.")
     if tables.learning:
-        view.figure("learning")
-    view.tables("times", "learning")
+        view.draw_figure("learning")
+    view.show_table_links("times", "learning")
 
 
 def show_answers(view: ReportView) -> None:
-    tables = view.chosen.tables
+    tables = view.filtered_report.tables
     if tables.positions:
-        view.figure("places")
+        view.draw_figure("places")
     raters = list(dict.fromkeys(cell.rater for cell in tables.confusion))
     if raters:
         rater = st.selectbox("Rater", raters, key=f"{view.key}-confusion-{len(raters)}") or raters[0]
-        view.figure(make_figure_name("confusion", rater))
+        view.draw_figure(make_figure_name("confusion", rater))
     if not tables.positions and not raters:
         st.info("No single-choice or closed question was answered.")
-    view.tables("positions", "confusion", "failed")
+    view.show_table_links("positions", "confusion", "failed")

@@ -37,10 +37,10 @@ def load_latest_report_job(person: Person, state: ReportState) -> Job | None:
 
 def _run(job: JobRun[ReportRequest]) -> None:
     def report_progress(share: float) -> None:
-        job.report(round(1000 * share), 1000, note="Computing accuracies, agreement and comparisons")
+        job.report_progress(round(1000 * share), 1000, note="Computing accuracies, agreement and comparisons")
 
     report_progress(0.0)
-    with job.reading() as db:
+    with job.read_session() as db:
         state = load_report_state(db, by=job.owner, study=job.parameters.study)
     compute_report(workspace=current_workspace(), state=state, progress=report_progress)
 
@@ -51,6 +51,6 @@ REPORT = JobKind(
     action=Action.RUN_STUDY,
     parameters=ReportRequest,
     run=_run,
-    at_once=1,
-    failure="The report could not be computed.",
+    max_concurrent=1,
+    failure_prefix="The report could not be computed.",
 )

@@ -22,7 +22,7 @@ from ui.tables import show_table
 def show_lists(view: ReportView) -> None:
     report = view.report
     st.markdown("**Readers and models**")
-    show_table([_rater_row(profile) for profile in view.chosen.tables.raters])
+    show_table([_rater_row(profile) for profile in view.filtered_report.tables.raters])
     st.markdown("**Replies without an answer**")
     show_table([_failed_row(replies) for replies in report.tables.failed], empty="No model.")
     st.markdown("**Reported as faulty**")
@@ -43,7 +43,7 @@ def show_lists(view: ReportView) -> None:
         ]
     )
     st.code(canonical_json(report.facts.protocol), language="json", wrap_lines=True)
-    view.tables("raters", "failed", "faulty", "exclusions")
+    view.show_table_links("raters", "failed", "faulty", "exclusions")
 
 
 def _rater_row(profile: RaterProfile) -> dict[str, object]:

@@ -55,7 +55,7 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
         kwargs={"place": "report"},
     )
     st.caption(
-        f"Over the {state.answers:,} readings and predictions that are in now. It takes some seconds, once: "
+        f"Over the {state.n_answers:,} readings and predictions that are in now. It takes some seconds, once: "
         "the report is kept until an answer, an exclusion or the protocol changes."
     )
 
@@ -84,7 +84,7 @@ def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
             index=models.index(default) if default in models else 0,
             key=f"{key}-model-{len(models)}",
         )
-        report = report.against(model)
+        report = report.compare_with(model)
     chosen_kinds = kinds_column.pills(
         "Raters",
         kinds,
@@ -95,7 +95,7 @@ def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
     )
     view = ReportView(
         report=report,
-        chosen=report.of_kinds(chosen_kinds or kinds),
+        filtered_report=report.filter_by_kind(chosen_kinds or kinds),
         task=task or tasks[0],
         address=f"/files/study-reports/{digest}",
         query=urlencode({"model": model}) if model else "",
@@ -125,6 +125,6 @@ def _show_summary(view: ReportView) -> None:
         )
     )
     st.markdown(
-        f"{view.link('All files (ZIP)', 'report.zip')} · {view.link('HTML', 'report.html')} · "
-        f"{view.link('JSON', 'report.json')}"
+        f"{view.format_link('All files (ZIP)', 'report.zip')} · {view.format_link('HTML', 'report.html')} · "
+        f"{view.format_link('JSON', 'report.json')}"
     )

@@ -21,25 +21,25 @@ class ReportView:
     """
 
     report: StudyReport
-    chosen: StudyReport
+    filtered_report: StudyReport
     task: str
     address: str
     query: str
     key: str
 
-    def link(self, label: str, path: str) -> str:
+    def format_link(self, label: str, path: str) -> str:
         """Return a link to one of its files, as Markdown."""
         return f"[{label}]({self.address}/{quote(path)}{f'?{self.query}' if self.query else ''})"
 
-    def figure(self, name: str) -> None:
+    def draw_figure(self, name: str) -> None:
         """Draw a figure of the chosen raters, with links to its files, which contain every rater."""
-        show_figure(draw_figure(self.chosen, name), key=f"{self.key}-{name}")
+        show_figure(draw_figure(self.filtered_report, name), key=f"{self.key}-{name}")
         st.markdown(
-            f":small[{self.link('SVG', f'figures/{name}.svg')} · "
-            f"{self.link('Data (CSV)', f'figures/{name}.csv')}]"
+            f":small[{self.format_link('SVG', f'figures/{name}.svg')} · "
+            f"{self.format_link('Data (CSV)', f'figures/{name}.csv')}]"
         )
 
-    def tables(self, *names: str) -> None:
+    def show_table_links(self, *names: str) -> None:
         """Draw the links to tables of the report."""
-        links = " · ".join(self.link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv") for name in names)
+        links = " · ".join(self.format_link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv") for name in names)
         st.markdown(f":small[Tables: {links}]")

@@ -44,13 +44,13 @@ def show_bulk_actions(person: Person, search: Search) -> None:
 
 
 def _show_bulk_form(person: Person, search: Search) -> None:
-    if not search.asks:
+    if not search.has_criteria:
         st.caption(
             "Say first what is wrong with them, by words or filters: what they find can be rejected or "
             "queued in one step."
         )
         return
-    form_key = state.form("apply")
+    form_key = state.form_key("apply")
     if not st.toggle("Look at what would be taken", key=f"{form_key}-look-{search.dataset}"):
         return
     try:
@@ -79,8 +79,8 @@ def _show_bulk_form(person: Person, search: Search) -> None:
 
 def _show_preview(apply_preview: BulkPreview) -> None:
     st.markdown(f"**{apply_preview.count:,} question{'' if apply_preview.count == 1 else 's'} would be taken.**")
-    if apply_preview.left_out:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in apply_preview.left_out.items())
+    if apply_preview.excluded:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in apply_preview.excluded.items())
         st.caption(f"Left out: {reasons}.")
     if apply_preview.examples:
         show_table([{"Question": example.id, "Stem": example.stem} for example in apply_preview.examples])
@@ -100,13 +100,13 @@ def _show_applied_rules(person: Person, dataset: str) -> None:
 
 def _show_rule(rule: AppliedRule) -> None:
     summary_column, reason_column, button_column = st.columns([4, 3, 1], vertical_alignment="bottom")
-    outcome = "rejected" if rule.what == BulkAction.REJECT else f"queued into batch {escape_markdown(rule.batch or '')}"
+    outcome = "rejected" if rule.action == BulkAction.REJECT else f"queued into batch {escape_markdown(rule.batch or '')}"
     summary_column.markdown(
-        f"Rule {rule.number}: {rule.questions:,} {outcome} by {escape_markdown(rule.by)}, "
+        f"Rule {rule.number}: {rule.questions:,} {outcome} by {escape_markdown(rule.person)}, "
         f"{rule.applied_at:%Y-%m-%d %H:%M} UTC  \n:small[{escape_markdown(describe_search(rule.search))}: {escape_markdown(rule.reason)}]"
     )
-    if rule.back_at is not None:
-        reason_column.caption(f"Taken back {rule.back_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.back_reason)}")
+    if rule.reverted_at is not None:
+        reason_column.caption(f"Taken back {rule.reverted_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.revert_reason)}")
         return
     undo_reason = reason_column.text_input("Why it is taken back", key=f"rule-back-why-{rule.number}", max_chars=1000)
     button_column.button(
@@ -133,7 +133,7 @@ def _apply_step(search: Search, step: BulkAction, reason: str, name: str, expect
     return f"Rule {rule.number}: {rule.questions:,} questions are {outcome}."
 
 
-def _undo_rule(rule: int, reason: str) -> str:
+def _undo_rule(rule_number: int, reason: str) -> str:
     with unit_of_work() as db:
-        undone_rule = revert_rule(db, by=current_person(), rule=rule, reason=reason, now=clock())
+        undone_rule = revert_rule(db, by=current_person(), rule=rule_number, reason=reason, now=clock())
     return f"Rule {undone_rule.number} holds no more; its {undone_rule.questions:,} questions can be drawn again."

@@ -43,11 +43,11 @@ def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
 
 
 def _comparison_row(line: ComparisonLine, names: Sequence[str]) -> dict[str, object]:
-    heading = "Boxes" if line.wholes is None else line.column.replace("_", " ").capitalize()
+    heading = "Boxes" if line.totals is None else line.column.replace("_", " ").capitalize()
     cells: dict[str, object] = {heading: line.value}
     for i, name in enumerate(names):
         count = f"{line.counts[i]:,}"
-        cells[name] = count if line.wholes is None else f"{count} ({line.percent(i)})"
+        cells[name] = count if line.totals is None else f"{count} ({line.format_percent(i)})"
     if len(names) > 1:
         cells["All"] = f"{sum(line.counts):,}"
     return cells

@@ -37,7 +37,7 @@ def _run(job: JobRun[IndexRequest]) -> None:
             index = load_search_index_state(db)
             if not has_more:
                 job.finish(db, job.parameters.message)
-        job.report(index.through, index.newest, "questions")
+        job.report_progress(index.last_indexed, index.newest, "questions")
 
 
 INDEX = JobKind(

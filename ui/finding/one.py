@@ -26,9 +26,9 @@ def show_question(person: Person, number: int) -> None:
         st.subheader("What happened to it")
         for event in question_history.events:
             title, details = describe_event(event, question_history.question)
-            by = f" · {escape_markdown(event.who)}" if event.who else ""
+            by = f" · {escape_markdown(event.person_name)}" if event.person_name else ""
             capitalised = title[:1].upper() + title[1:]
-            lines = [f"**{escape_markdown(capitalised)}**  ", f":small[{event.when:%Y-%m-%d %H:%M:%S} UTC{by}]"]
+            lines = [f"**{escape_markdown(capitalised)}**  ", f":small[{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC{by}]"]
             st.markdown("\n".join([*lines, *(f"- {escape_markdown(detail)}" for detail in details)]))
 
 

@@ -39,8 +39,8 @@ def _show_pager(search: Search, matches: SearchPage, count: str) -> None:
     # As wide as their labels: columns of a narrow window cut the labels off.
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{count}**, in the order in which they came in", width="stretch")
-        _show_pager_button("Back", "arrow_back", "Left", search, -first_number, has_page=matches.before)
-        _show_pager_button("On", "arrow_forward", "Right", search, last_number, has_page=matches.after)
+        _show_pager_button("Back", "arrow_back", "Left", search, -first_number, has_page=matches.has_previous)
+        _show_pager_button("On", "arrow_forward", "Right", search, last_number, has_page=matches.has_next)
 
 
 def _show_pager_button(label: str, icon: str, arrow: str, search: Search, position: int, *, has_page: bool) -> None:

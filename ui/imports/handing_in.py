@@ -21,7 +21,7 @@ def show_file_selection(person: Person) -> None:
     st.markdown(
         "A question file (native, ReXVQA, GEMeX or VQA-RAD) and the images that it names: DICOM, PNG or JPEG."
     )
-    form_key = state.form("hand-in")
+    form_key = state.form_key("hand-in")
     source = st.segmented_control(
         "Where they are",
         list(_SOURCE_LABELS),

@@ -36,18 +36,18 @@ def show_preview(delivery: Delivery, person: Person) -> None:
         st.error(escape_markdown(str(error)))
         show_discard_button(delivery)
         return
-    approximately = "" if preview.counted else "about "
+    approximately = "" if preview.is_exact else "about "
     st.markdown(f"**{escape_markdown(preview.file_format)}** with {approximately}{preview.records:,} records.")
     _show_image_check(preview, delivery)
     if preview.refusals:
-        st.warning(f"Records that would be refused: {len(preview.refusals):,} of the first {preview.looked_at:,}.")
+        st.warning(f"Records that would be refused: {len(preview.refusals):,} of the first {preview.records_read:,}.")
         show_table(
             [
                 {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
                 for refusal in preview.refusals[:20]
             ]
         )
-    for column, (question, exam) in zip(st.columns(3), preview.first, strict=False):
+    for column, (question, exam) in zip(st.columns(3), preview.first_questions, strict=False):
         with column:
             _show_question(question, exam)
     show_import_form(delivery, preview, chosen_format, person, form_key)
@@ -60,7 +60,7 @@ def _show_image_check(preview: FilePreview, delivery: Delivery) -> None:
         st.warning(f"Images that are not there: {len(preview.missing):,} of the first {preview.images:,}.")
         show_table([{"Missing image": name} for name in preview.missing[:10]])
     else:
-        st.markdown(f"The images of the first {preview.looked_at:,} records are all there ({preview.images:,}).")
+        st.markdown(f"The images of the first {preview.records_read:,} records are all there ({preview.images:,}).")
 
 
 def _show_question(question: Question, exam: Exam) -> None:

@@ -18,14 +18,14 @@ from ui.tables import show_table
 
 def show_import_progress(job: Job) -> None:
     """Draw the import's progress until it ends."""
-    st.subheader(f"Importing {escape_markdown(runs.request_of(job).delivery.name)}")
+    st.subheader(f"Importing {escape_markdown(runs.decode_request(job).delivery.name)}")
     show_job_progress(job)
     st.caption("Until it is done nothing of it is to be seen.")
 
 
 def show_import_outcome(job: Job, person: Person) -> None:
     """Draw the outcome of an import and the next steps."""
-    request, details = runs.request_of(job), runs.outcome_of(job)
+    request, details = runs.decode_request(job), runs.decode_outcome(job)
     show_job_message(job)
     if details is not None and job.status is JobStatus.DONE:
         counts = [f"{check} {count:,}" for check, count in details.problems.items()]
@@ -65,7 +65,7 @@ def show_import_outcome(job: Job, person: Person) -> None:
 
 
 def _dismiss(job: Job) -> None:
-    discard(runs.request_of(job).delivery)
+    discard(runs.decode_request(job).delivery)
     running.dismiss_job(job.number)
 
 

@@ -61,11 +61,11 @@ def load_own_latest_import(person: Person) -> Job | None:
     return running.load_own_latest_job(IMPORT, by=person)
 
 
-def request_of(job: Job) -> ImportRequest:
+def decode_request(job: Job) -> ImportRequest:
     return IMPORT.decode(job.parameters)
 
 
-def outcome_of(job: Job) -> ImportOutcome | None:
+def decode_outcome(job: Job) -> ImportOutcome | None:
     """Return the details of an import that ended; None if there are none."""
     return from_json(job.result, ImportOutcome) if job.result else None
 
@@ -78,10 +78,10 @@ def _run(job: JobRun[ImportRequest]) -> None:
             f"{progress.records:,} records read · {progress.images:,} images read · "
             f"{progress.refused:,} refused"
         )
-        job.report(round(1000 * progress.part), 1000, note=counts)
+        job.report_progress(round(1000 * progress.fraction), 1000, note=counts)
 
     images = find_images(request.delivery)
-    with job.reading() as db:
+    with job.read_session() as db:
         deidentification = load_deidentification(db, by=job.owner, deidentify=request.deidentify)
     try:
         with job.transaction() as db:
@@ -139,5 +139,5 @@ IMPORT = JobKind(
     action=Action.IMPORT_QUESTIONS,
     parameters=ImportRequest,
     run=_run,
-    failure="Nothing was imported.",
+    failure_prefix="Nothing was imported.",
 )

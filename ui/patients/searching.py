@@ -49,13 +49,13 @@ def _start_search(kind: JobKind[SearchRequest], dataset: str, person: Person) ->
 
 
 def _search_texts(job: JobRun[SearchRequest]) -> None:
-    with job.reading() as db:
+    with job.read_session() as db:
         hits = find_hits(
             db,
             by=job.owner,
             dataset=job.parameters.dataset,
             workspace=current_workspace(),
-            progress=job.report,
+            progress=job.report_progress,
         )
     headers = f" and for what {hits.headers:,} image headers say" if hits.headers else ""
     with job.transaction() as db:
@@ -66,13 +66,13 @@ def _search_texts(job: JobRun[SearchRequest]) -> None:
 
 
 def _rank_images(job: JobRun[SearchRequest]) -> None:
-    with job.reading() as db:
+    with job.read_session() as db:
         ranking = rank_images(
             db,
             by=job.owner,
             dataset=job.parameters.dataset,
             workspace=current_workspace(),
-            progress=lambda done, total: job.report(done, total, "images"),
+            progress=lambda done, total: job.report_progress(done, total, "images"),
         )
     with job.transaction() as db:
         record_ranks(db, by=job.owner, ranking=ranking, now=job.now())

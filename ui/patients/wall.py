@@ -29,7 +29,7 @@ def show_pixel_check(dataset: str, person: Person) -> None:
     for column, label, value in zip(
         columns,
         ("Images looked at", "Taken out", "Ranked by text", "Still in the way of a release"),
-        (pixel_counts.decided, pixel_counts.removed, pixel_counts.ranked, pixel_counts.open),
+        (pixel_counts.decided, pixel_counts.removed, pixel_counts.ranked, pixel_counts.undecided),
         strict=True,
     ):
         with column:

@@ -17,7 +17,7 @@ from ui.people.roles import read_chosen_roles, describe_role
 def show_add_form() -> None:
     """Draw the form for a new person: name, roles and password; an empty password is generated."""
     st.subheader("Add a person")
-    form_key = state.form("add-person")  # a new key after each success, so that the fields are empty again
+    form_key = state.form_key("add-person")  # a new key after each success, so that the fields are empty again
     with st.form(form_key, border=True):
         st.text_input("Signs in as", key=f"{form_key}-name", placeholder="anna or anna@example.org")
         st.text_input("Name that others read", key=f"{form_key}-shown")
@@ -33,16 +33,16 @@ def show_add_form() -> None:
     show_notice("add")
 
 
-def _save_new(form: str) -> str:
-    entered_password = str(state.get_widget_value(f"{form}-password") or "")
+def _save_new(form_key: str) -> str:
+    entered_password = str(state.get_widget_value(f"{form_key}-password") or "")
     password = entered_password or secrets.token_urlsafe(12)
     with unit_of_work() as db:
         added = accounts.add_person(
             db,
             by=current_person(),
-            name=str(state.get_widget_value(f"{form}-name") or ""),
-            display_name=str(state.get_widget_value(f"{form}-shown") or ""),
-            roles=read_chosen_roles(f"{form}-roles"),
+            name=str(state.get_widget_value(f"{form_key}-name") or ""),
+            display_name=str(state.get_widget_value(f"{form_key}-shown") or ""),
+            roles=read_chosen_roles(f"{form_key}-roles"),
             password=password,
             now=clock(),
         )

@@ -49,7 +49,7 @@ def _show_roles_form(person: Person) -> None:
 
 
 def _show_password_form(person: Person) -> None:
-    form_key = state.form(f"password-of-{person.id}")
+    form_key = state.form_key(f"password-of-{person.id}")
     with st.form(form_key, border=True):
         st.text_input(
             "New password",
@@ -87,21 +87,21 @@ def _show_access_buttons(person: Person) -> None:
     )
 
 
-def _save_roles(name: str, field: str, shown: frozenset[Role]) -> str:
+def _save_roles(name: str, field: str, previous_roles: frozenset[Role]) -> str:
     with unit_of_work() as db:
         person = accounts.change_roles(
             db,
             by=current_person(),
             name=name,
             roles=read_chosen_roles(f"{field}-roles"),
-            instead_of=shown,
+            expected_roles=previous_roles,
             now=clock(),
         )
     return f"{person.display_name} is now: {', '.join(sorted(person.roles))}."
 
 
-def _save_password(name: str, number: int, form: str) -> str:
-    entered_password = str(state.get_widget_value(f"{form}-password") or "")
+def _save_password(name: str, number: int, form_key: str) -> str:
+    entered_password = str(state.get_widget_value(f"{form_key}-password") or "")
     password = entered_password or secrets.token_urlsafe(12)
     with unit_of_work() as db:
         person = accounts.set_password(db, by=current_person(), name=name, password=password, now=clock())

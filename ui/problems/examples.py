@@ -27,7 +27,7 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
     """Draw the choice of a field, a page of its problems, and one question in full."""
     st.caption(_CHECK_DESCRIPTIONS[check])
     fields = {count.field: count.questions for count in check_report.counts if count.check is check}
-    all_label = f"all ({check_report.of(check):,})"
+    all_label = f"all ({check_report.count_of(check):,})"
     field = st.selectbox(
         "Field",
         [all_label, *fields],
@@ -35,7 +35,7 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
         key=f"field-{dataset.id}-{check}",
     )
     field_filter = None if field == all_label else field
-    total = fields.get(field_filter, check_report.of(check)) if field_filter else check_report.of(check)
+    total = fields.get(field_filter, check_report.count_of(check)) if field_filter else check_report.count_of(check)
     pages = max(1, -(-total // _PAGE_SIZE))
     page = 1
     if pages > 1:

@@ -35,7 +35,7 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
     """Draw the form, the preview of the release, and the button that creates it."""
     job = load_latest_release_job(person)
     _clear_when_done(job)
-    form_key = state.form("release")
+    form_key = state.form_key("release")
     left, right = responsive_columns(2, 3, name="release")
     with left:
         request = _choose_request(form_key, batches)
@@ -48,9 +48,9 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
                 "Make the release",
                 type="primary",
                 key=f"{form_key}-make",
-                disabled=tally is None or not tally.released or not request.name.strip() or not key_error_limit.holds,
+                disabled=tally is None or not tally.released or not request.name.strip() or not key_error_limit.is_met,
                 on_click=act,
-                args=(_start_release, replace(request, under=key_error_limit.under, judged=tally.judged if tally else 0)),
+                args=(_start_release, replace(request, under=key_error_limit.limit, judged=tally.judged if tally else 0)),
                 kwargs={"place": "make"},
             )
         show_job_outcome(job)

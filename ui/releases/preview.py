@@ -22,8 +22,8 @@ class KeyErrorLimit:
     ``under`` is the share that the upper 95 % limit must stay below; None for no condition.
     """
 
-    under: float | None
-    holds: bool
+    limit: float | None
+    is_met: bool
 
 
 def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) -> release.Tally | None:
@@ -47,7 +47,7 @@ def show_tally(tally: release.Tally) -> None:
             {"Questions": "corrected", "Number": tally.revised, "": "released"},
             *(
                 {"Questions": reason, "Number": count, "": "left out"}
-                for reason, count in tally.left_out.items()
+                for reason, count in tally.excluded.items()
             ),
             {"Questions": "not judged yet", "Number": tally.unjudged, "": "left out"},
         ]
@@ -74,7 +74,7 @@ def show_key_error_limit(person: Person, dataset: str, batches: tuple[str, ...],
         "The condition stands in the manifest and in the data card.",
     )
     if not is_limited:
-        return KeyErrorLimit(under=None, holds=True)
+        return KeyErrorLimit(limit=None, is_met=True)
     percent = st.number_input(
         "Upper limit under, %", min_value=0.1, max_value=100.0, value=5.0, step=0.5, key=f"{form_key}-under"
     )
@@ -86,8 +86,8 @@ def show_key_error_limit(person: Person, dataset: str, batches: tuple[str, ...],
         st.success(escape_markdown(result_text), icon=":material/check:")
     except Refused as error:
         st.error(escape_markdown(str(error)), icon=":material/block:")
-        return KeyErrorLimit(under=limit, holds=False)
-    return KeyErrorLimit(under=limit, holds=True)
+        return KeyErrorLimit(limit=limit, is_met=False)
+    return KeyErrorLimit(limit=limit, is_met=True)
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting what a release would hold …")

@@ -57,10 +57,10 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
     request, workspace = job.parameters, current_workspace()
 
     def report_progress(count: int) -> None:
-        job.report(count, request.judged, f"questions of release {request.name}")
+        job.report_progress(count, request.judged, f"questions of release {request.name}")
 
     report_progress(0)
-    with job.reading() as db:  # a read transaction: reviewers do not wait for a large release
+    with job.read_session() as db:  # a read transaction: reviewers do not wait for a large release
         written_release = release.write_release(
             db,
             by=job.owner,
@@ -85,11 +85,11 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
 
 def _describe_release(request: ReleaseRequest, written_release: release.WrittenRelease) -> str:
     text = f"Release {written_release.name} of {request.dataset} holds {written_release.tally.released:,} questions"
-    if written_release.keys is not None:
-        text += f"; the keys of the private ones are at {written_release.keys} on the server"
-    if written_release.again:
+    if written_release.keys_folder is not None:
+        text += f"; the keys of the private ones are at {written_release.keys_folder} on the server"
+    if written_release.already_existed:
         text += "; it was there already, the same byte for byte"
-    return f"{text}. {written_release.met}" if written_release.met else f"{text}."
+    return f"{text}. {written_release.condition_note}" if written_release.condition_note else f"{text}."
 
 
 RELEASE = JobKind(
@@ -98,5 +98,5 @@ RELEASE = JobKind(
     action=Action.MAKE_RELEASE,
     parameters=ReleaseRequest,
     run=_run,
-    failure="The release was not made.",
+    failure_prefix="The release was not made.",
 )

@@ -20,7 +20,7 @@ def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> No
     with st.container(border=True):
         st.markdown(f"**{escape_markdown(batch_for_reviewer.batch.name)}: all that is left is with others at the moment.**")
         st.markdown(
-            f"You have judged {batch_for_reviewer.place.done:,}. What somebody does not finish comes back to whoever is "
+            f"You have judged {batch_for_reviewer.progress.done:,}. What somebody does not finish comes back to whoever is "
             f"free, the first of it by {format_clock_time(free_at)}."
         )
         st.button(
@@ -33,9 +33,9 @@ def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> No
 
 def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: list[BatchListItem]) -> None:
     """Draw the page when all is judged or skipped: what was done, what was skipped, and where to continue."""
-    batch, progress = batch_for_reviewer.batch, batch_for_reviewer.place
+    batch, progress = batch_for_reviewer.batch, batch_for_reviewer.progress
     with read_only_session() as db:
-        mask_number = load_id_mask(db, batch_id=batch.id).shown
+        mask_number = load_id_mask(db, batch_id=batch.id).mask
         skipped = [
             (mask_number(number), reason)
             for number, reason in list_skipped_questions(db, person=person, batch_id=batch.id)
@@ -67,9 +67,9 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
                 args=(batch.id, last_masked_number),
             )
     for other_batch in batches:
-        if other_batch.batch.id != batch.id and other_batch.place.left and other_batch.batch.state is BatchState.OPEN:
+        if other_batch.batch.id != batch.id and other_batch.progress.left and other_batch.batch.state is BatchState.OPEN:
             st.button(
-                f"Go on with {escape_markdown(other_batch.batch.name)} ({other_batch.place.left} left)",
+                f"Go on with {escape_markdown(other_batch.batch.name)} ({other_batch.progress.left} left)",
                 key=f"judging-batch-{other_batch.batch.id}",
                 on_click=go_to_question,
                 args=(other_batch.batch.id, None),

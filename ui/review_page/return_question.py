@@ -15,7 +15,7 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
     """Draw the button that hands a question of a shared queue back; no reason is needed."""
     show_notice("hand-back")
     with read_only_session() as db:
-        number = load_id_mask(db, batch_id=batch_id).meant(question)
+        number = load_id_mask(db, batch_id=batch_id).unmask(question)
         may_return = may_hand_back(db, person=person, batch_id=batch_id, question_number=number)
     if may_return:
         st.button(
@@ -31,7 +31,7 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
 def _return_question(batch_id: int, question: int) -> str:
     person = require_page(Action.JUDGE)
     with unit_of_work() as db:
-        number = load_id_mask(db, batch_id=batch_id).meant(question)
+        number = load_id_mask(db, batch_id=batch_id).unmask(question)
         hand_back(db, person=person, batch_id=batch_id, question_number=number, now=clock())
     go_to_question(batch_id, None)
     return f"Question {question} is handed back."

@@ -31,7 +31,7 @@ def show_amendment_forms(
 
 def _show_protocol_form(person: Person, summary: StudySummary, latest_version: ProtocolVersion) -> None:
     study = summary.study
-    form_key = state.form(f"protocol-{study.id}-{latest_version.version}")
+    form_key = state.form_key(f"protocol-{study.id}-{latest_version.version}")
     if study.frozen:
         st.caption(
             "The first answer is in: how cases are read stays, and a change of the rest is an amendment."
@@ -70,7 +70,7 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
     study = summary.study
     with read_only_session() as db:
         exclusions = studies.list_exclusions(db, by=person, study=study.name)
-    form_key = state.form(f"exclude-{study.id}-{len(exclusions)}")
+    form_key = state.form_key(f"exclude-{study.id}-{len(exclusions)}")
     case = st.number_input(
         "Case",
         1,

@@ -42,38 +42,38 @@ class FileForm(Generic[P]):
     person: Person
     kind: JobKind[P]
     study_id: int
-    file: str
-    go: str
-    request: Callable[[Delivery, str], P]
-    outcome: Callable[[Job], None]
+    upload_label: str
+    button_label: str
+    build_request: Callable[[Delivery, str], P]
+    show_result: Callable[[Job], None]
     draw_fields: Callable[[str], None] = lambda _: None
-    main: bool = False
+    is_primary: bool = False
 
     @property
-    def name(self) -> str:
+    def form_name(self) -> str:
         return f"{self.kind.name}-{self.study_id}"
 
 
 def show_file_form(file_form: FileForm[P]) -> None:
     """Draw the form; the progress while a file is imported; then the outcome, or what was refused."""
     job = running.load_latest_job(file_form.kind, by=file_form.person, subject=f"study {file_form.study_id}")
-    _clear_when_imported(file_form.name, job)
-    form_key = state.form(file_form.name)
+    _clear_when_imported(file_form.form_name, job)
+    form_key = state.form_key(file_form.form_name)
     file_form.draw_fields(form_key)
-    st.file_uploader(file_form.file, key=f"{form_key}-file")
-    place = f"file-{file_form.name}"
+    st.file_uploader(file_form.upload_label, key=f"{form_key}-file")
+    place = f"file-{file_form.form_name}"
     if not show_job_progress(job):
         st.button(
-            file_form.go,
+            file_form.button_label,
             key=f"{form_key}-go",
-            type="primary" if file_form.main else "secondary",
+            type="primary" if file_form.is_primary else "secondary",
             on_click=act,
             args=(_start_import, file_form, form_key),
             kwargs={"place": place},
         )
         show_job_outcome(job)
         if job is not None and job.result is not None:
-            file_form.outcome(job)
+            file_form.show_result(job)
     show_notice(place)
 
 
@@ -90,17 +90,17 @@ def discard_when_done(delivery: Delivery) -> Iterator[None]:
     discard(delivery)
 
 
-def _start_import(asked: FileForm[P], form: str) -> None:
-    file = state.get_widget_value(f"{form}-file")
+def _start_import(file_form: FileForm[P], form_key: str) -> None:
+    file = state.get_widget_value(f"{form_key}-file")
     if file is None:
         raise Refused("Choose a file first.")
-    delivery = store_upload(file, None, by=asked.person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
-    request = asked.request(delivery, form)
-    job = running.start_job(asked.kind, request, by=asked.person, subject=f"study {asked.study_id}")
-    if asked.kind.decode(job.parameters) != request:
+    delivery = store_upload(file, None, by=file_form.person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
+    request = file_form.build_request(delivery, form_key)
+    job = running.start_job(file_form.kind, request, by=file_form.person, subject=f"study {file_form.study_id}")
+    if file_form.kind.decode(job.parameters) != request:
         discard(delivery)
         raise Refused("Another file is coming in. Wait until it is done.")
-    state.set_selection(asked.name, job.number)
+    state.set_selection(file_form.form_name, job.number)
 
 
 def _clear_when_imported(name: str, job: Job | None) -> None:

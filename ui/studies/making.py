@@ -36,7 +36,7 @@ def show_study_form(person: Person) -> None:
         )
         return
     show_notice("making")
-    form_key = state.form(_FORM_NAME)
+    form_key = state.form_key(_FORM_NAME)
     left, right = responsive_columns(1, 1, name="making")
     with left:
         name = st.text_input("Name", key=f"{form_key}-name", placeholder="pilot")
@@ -113,7 +113,7 @@ def _choose_design(form_key: str) -> StudyDesign | None:
         image_arm = middle.text_input("Arm with the image alone", "image only", key=f"{form_key}-bare")
         washout_days = right.number_input("Days of wash-out", 0, 365, 28, key=f"{form_key}-washout")
         try:
-            arms = (Arm(name=clinical_arm), Arm(name=image_arm, told=False))
+            arms = (Arm(name=clinical_arm), Arm(name=image_arm, clinical_info_shown=False))
         except DomainError as error:
             st.error(escape_markdown(str(error)))
             return None

@@ -41,10 +41,10 @@ def show_readings(person: Person, study: str, study_id: int) -> None:
             person=person,
             kind=READINGS,
             study_id=study_id,
-            file="CSV or JSON Lines, overread.reading/1",
-            go="Bring in the readings",
-            request=lambda delivery, _: ReadingsRequest(study=study, delivery=delivery),
-            outcome=_show_outcome,
+            upload_label="CSV or JSON Lines, overread.reading/1",
+            button_label="Bring in the readings",
+            build_request=lambda delivery, _: ReadingsRequest(study=study, delivery=delivery),
+            show_result=_show_outcome,
         )
     )
     st.caption(
@@ -64,7 +64,7 @@ def _run(job: JobRun[ReadingsRequest]) -> None:
             content=request.delivery.path,
             file=name,
             now=job.now(),
-            progress=lambda done, total: job.report(done, total, f"readings of {name} written"),
+            progress=lambda done, total: job.report_progress(done, total, f"readings of {name} written"),
         )
         if result.refusals:
             refused_count = len(result.refusals)

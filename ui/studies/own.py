@@ -25,7 +25,7 @@ def show_own_studies(person: Person) -> None:
 
 
 def _show_study(own_study: StudyForReader) -> None:
-    progress = own_study.place
+    progress = own_study.progress
     details = [f"{progress.done:,} of {progress.total:,} cases read"]
     if progress.training_done < progress.training:
         details.append(f"{progress.training - progress.training_done:,} training cases come first")
@@ -44,4 +44,4 @@ def _show_study(own_study: StudyForReader) -> None:
 
 
 def _has_open_cases(own_study: StudyForReader) -> bool:
-    return own_study.study.state is StudyState.OPEN and own_study.place.left > 0
+    return own_study.study.state is StudyState.OPEN and own_study.progress.remaining > 0

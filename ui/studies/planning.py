@@ -25,7 +25,7 @@ _COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
 
 def show_planning() -> None:
     """Draw the assumptions on the left and their results on the right."""
-    form_key = state.form("plan")
+    form_key = state.form_key("plan")
     left, right = responsive_columns(1, 2, name="planning")
     with left:
         inputs = _choose_assumptions(form_key)
@@ -50,7 +50,7 @@ def show_planning() -> None:
 def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
     """Return the chart of power over cases, with a line per number of readers and the usual mark at 80 %."""
     rows = pd.DataFrame(
-        [{"cases": power.cases, "readers": f"{power.readers}", "power": power.shown} for power in powers]
+        [{"cases": power.cases, "readers": f"{power.readers}", "power": power.quoted_power} for power in powers]
     )
     order = [str(count) for count in sorted({power.readers for power in powers})]
     lines = (
@@ -132,8 +132,8 @@ def _power_row(power: Power) -> dict[str, object]:
     return {
         "Readers": power.readers,
         "Cases": power.cases,
-        "Power": round(power.shown, 3),
-        "By": power.shown_is,
+        "Power": round(power.quoted_power, 3),
+        "By": power.quoted_method,
         "Formula": round(power.formula, 3),
         "Simulation": "" if power.simulated is None else f"{power.simulated:.3f}{error}",
     }

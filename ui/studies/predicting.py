@@ -46,12 +46,12 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
     """Draw the form; the progress while a file is imported; then the rules applied, or the refused lines."""
     st.subheader("Predictions of a model")
 
-    def build_request(delivery: Delivery, form: str) -> PredictionsRequest:
+    def build_request(delivery: Delivery, form_key: str) -> PredictionsRequest:
         return PredictionsRequest(
             study=study,
             delivery=delivery,
-            model=str(state.get_widget_value(f"{form}-model") or ""),
-            simulated=bool(state.get_widget_value(f"{form}-simulated")),
+            model=str(state.get_widget_value(f"{form_key}-model") or ""),
+            simulated=bool(state.get_widget_value(f"{form_key}-simulated")),
         )
 
     show_file_form(
@@ -59,12 +59,12 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
             person=person,
             kind=PREDICTIONS,
             study_id=study_id,
-            file="JSON Lines, overread.prediction/1, up to 200 MB",
-            go="Bring in the predictions",
-            request=build_request,
-            outcome=_show_outcome,
+            upload_label="JSON Lines, overread.prediction/1, up to 200 MB",
+            button_label="Bring in the predictions",
+            build_request=build_request,
+            show_result=_show_outcome,
             draw_fields=_show_model_fields,
-            main=True,
+            is_primary=True,
         )
     )
     with st.expander("What the file holds, and how free text is read"):
@@ -76,9 +76,9 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
         show_table([{"Rule": name, "Fires on": pattern} for name, pattern in _RULE_DESCRIPTIONS.items()])
 
 
-def _show_model_fields(form: str) -> None:
-    st.text_input("Model", key=f"{form}-model", placeholder="as the report will name it")
-    st.checkbox("Simulated", key=f"{form}-simulated", help="Marked so wherever it is shown.")
+def _show_model_fields(form_key: str) -> None:
+    st.text_input("Model", key=f"{form_key}-model", placeholder="as the report will name it")
+    st.checkbox("Simulated", key=f"{form_key}-simulated", help="Marked so wherever it is shown.")
 
 
 def _run(job: JobRun[PredictionsRequest]) -> None:
@@ -96,7 +96,7 @@ def _run(job: JobRun[PredictionsRequest]) -> None:
                 study=request.study,
                 simulated=request.simulated,
                 now=job.now(),
-                progress=lambda bytes_read: job.report(min(size, bytes_read // 1024), size, f"kB of {name} read"),
+                progress=lambda bytes_read: job.report_progress(min(size, bytes_read // 1024), size, f"kB of {name} read"),
             )
             job_result = replace(imported, refusals=imported.refusals[:MAX_REFUSALS_SHOWN])
             if imported.refusals:

@@ -89,7 +89,7 @@ def _reader_row(progress: ReaderProgress) -> dict[str, object]:
         mark
         for mark, applies in (
             ("helped to set the key", reader.of_reference),
-            ("from outside", reader.outside),
+            ("from outside", reader.is_external),
             ("simulated", reader.simulated),
         )
         if applies

@@ -19,9 +19,9 @@ from web.drawing.boxes import parse_drawn_boxes
 from web.forms.routes import form_route
 
 
-def save_adjudication(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_adjudication(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save one adjudication. The same revision sent twice is stored once; a stale revision is refused."""
-    request = schemas.parse_request(plain, schemas.AdjudicationRequest)
+    request = schemas.parse_request(payload, schemas.AdjudicationRequest)
     with read_only_session() as db:
         sheet = review.open_dispute(db, person=person, batch_id=request.batch, question_number=request.question)
     decision, correction = Decision.REJECT, Correction()
@@ -51,15 +51,15 @@ def save_adjudication(plain: object, person: Person, now: datetime) -> dict[str,
     with read_only_session() as db:
         saved = review.open_dispute(
             db, person=person, batch_id=request.batch, question_number=request.question
-        ).settled
+        ).adjudication
     if saved is None or saved.revision < request.revision:
         raise NotFound("The settlement can't be read back. Nothing is lost in this window; try again.")
     return {"revision": saved.revision, "at": saved.given_at, "sheet": load_next_dispute(person, request.batch)}
 
 
-def load_dispute(plain: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
+def load_dispute(payload: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
     """Load another dispute; None if no dispute is open."""
-    request = schemas.parse_request(plain, schemas.TurnRequest)
+    request = schemas.parse_request(payload, schemas.TurnRequest)
     return {"sheet": load_next_dispute(person, request.batch, question=request.to)}
 
 
@@ -68,7 +68,7 @@ def load_next_dispute(person: Person, batch_id: int, *, question: int | None = N
     with read_only_session() as db:
         disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:
-            question = next((dispute.question_number for dispute in disputes if dispute.settled is None), None)
+            question = next((dispute.question_number for dispute in disputes if dispute.adjudication is None), None)
         if question is None:
             return None
         sheet = review.open_dispute(db, person=person, batch_id=batch_id, question_number=question)

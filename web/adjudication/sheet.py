@@ -26,7 +26,7 @@ def dispute_to_json(sheet: DisputeSheet, *, person: int, disputes: Sequence[Disp
 
     ``disputes`` are the disputes of the batch; the form links to the previous and the next one.
     """
-    question, settled = sheet.question, sheet.settled
+    question, settled = sheet.question, sheet.adjudication
     numbers = [dispute.question_number for dispute in disputes]
     position = numbers.index(sheet.question_number) if sheet.question_number in numbers else 0
     return {
@@ -35,11 +35,11 @@ def dispute_to_json(sheet: DisputeSheet, *, person: int, disputes: Sequence[Disp
         "batchName": sheet.batch.name,
         "question": sheet.question_number,
         "questionId": question.id,
-        "place": {"settled": sum(dispute.settled is not None for dispute in disputes), "total": len(disputes)},
+        "place": {"settled": sum(dispute.adjudication is not None for dispute in disputes), "total": len(disputes)},
         "previous": numbers[position - 1] if position > 0 else None,
         "next": numbers[position + 1] if position + 1 < len(numbers) else None,
         "revision": sheet.revision,
-        "about": sorted(aspect.value for aspect in sheet.about),
+        "about": sorted(aspect.value for aspect in sheet.kinds),
         # The viewer reads these to decide whether boxes may be drawn.
         "blind": False,
         "open": True,
@@ -58,7 +58,7 @@ def dispute_to_json(sheet: DisputeSheet, *, person: int, disputes: Sequence[Disp
         "key": format_answer(question.answer, question.options),
         "explanation": question.explanation,
         "reviewers": [
-            _reviewer_to_json(label, verdict) for label, verdict in zip(sheet.called, sheet.verdicts, strict=True)
+            _reviewer_to_json(label, verdict) for label, verdict in zip(sheet.reviewer_names, sheet.verdicts, strict=True)
         ],
         "fields": [_field_to_json(difference) for difference in sheet.differences],
         "settled": None
@@ -95,8 +95,8 @@ def _reviewer_to_json(label: str, verdict: Verdict) -> dict[str, Any]:
 def _field_to_json(difference: FieldDifference) -> dict[str, Any]:
     return {
         "name": difference.field,
-        "machine": _format_value(difference.field, difference.machine),
-        "values": [None if value is None else _format_value(difference.field, value) for value in difference.values],
+        "machine": _format_value(difference.field, difference.imported_value),
+        "values": [None if value is None else _format_value(difference.field, value) for value in difference.reviewer_values],
     }
 
 

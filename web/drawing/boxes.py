@@ -31,7 +31,7 @@ def parse_drawn_boxes(
             label is too long.
     """
     for radiograph_id in drawings:
-        exam.radiograph(radiograph_id)
+        exam.find_radiograph(radiograph_id)
     result: list[LabelledBox] = []
     for radiograph in exam.radiographs:
         machine_here = tuple(labelled_box for labelled_box in machine if labelled_box.radiograph == radiograph.id)

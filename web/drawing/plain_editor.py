@@ -107,7 +107,7 @@ def clean_boxes(
         if _is_speck(labelled_box.box, surface) and not any(_same_size(labelled_box.box, other.box) for other in machine):
             continue
         try:
-            box = labelled_box.box.clipped(rows=surface.rows, columns=surface.columns)
+            box = labelled_box.box.clip_to_matrix(rows=surface.rows, columns=surface.columns)
             box = Box(**{name: round(getattr(box, name), 2) for name in ("x_min", "y_min", "x_max", "y_max")})
         except InvalidValue:
             continue  # entirely outside the image, or thinner than a hundredth of a pixel: dropped

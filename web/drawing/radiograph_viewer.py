@@ -53,7 +53,7 @@ def objects_to_boxes(
         LabelledBox(
             radiograph=radiograph,
             label=str(drawing.get("label", "")),
-            box=_parse_box(drawing.get("box")).clipped(rows=rows, columns=columns),
+            box=_parse_box(drawing.get("box")).clip_to_matrix(rows=rows, columns=columns),
         )
         for drawing in objects
     )

@@ -37,7 +37,7 @@ async def download_release_file(request: Request) -> Response:
     person = await require_person(request)
     release_id, name = request.path_params["release_id"], request.path_params["name"]
     file = await run_in_threadpool(_find_release_file, person, release_id, name)
-    return await run_in_threadpool(_file_response, file.path, file.shown_name, file.entry.sha256)
+    return await run_in_threadpool(_file_response, file.path, file.download_name, file.entry.sha256)
 
 
 @json_errors
@@ -45,7 +45,7 @@ async def download_release(request: Request) -> Response:
     """GET /files/releases/{id}.zip: all files of a release; the manifest in it has their hashes."""
     person = await require_person(request)
     files = await run_in_threadpool(_find_release_files, person, request.path_params["release_id"])
-    folder_name = files[0].shown_name.removesuffix("-manifest.json")
+    folder_name = files[0].download_name.removesuffix("-manifest.json")
     headers = _headers(f"{folder_name}.zip") | {"X-Manifest-SHA256": files[0].entry.sha256}
     return StreamingResponse(_zip_chunks(files, folder_name), media_type=_MEDIA_TYPES[".zip"], headers=headers)
 
@@ -76,7 +76,7 @@ def _find_release_files(person: Person, release_id: int) -> list[ReleaseFile]:
     return files
 
 
-def _file_response(path: Path, shown_name: str, sha256: str | None) -> Response:
+def _file_response(path: Path, download_name: str, sha256: str | None) -> Response:
     """The file as an attachment. It is hashed and then sent from the same open handle.
 
     Raises:
@@ -91,7 +91,7 @@ def _file_response(path: Path, shown_name: str, sha256: str | None) -> Response:
             f"{path.name} was changed since the release was made, so it is not given out. Make the release "
             "again in another folder."
         )
-    headers = _headers(shown_name) | {"X-Content-SHA256": actual_sha256, "Content-Length": str(length)}
+    headers = _headers(download_name) | {"X-Content-SHA256": actual_sha256, "Content-Length": str(length)}
     media_type = _MEDIA_TYPES.get(path.suffix, "application/octet-stream")
     return StreamingResponse(_read_chunks(file), media_type=media_type, headers=headers)
 
@@ -131,17 +131,17 @@ class _ZipStream:
     """A write-only stream that passes on the archive's bytes; it is not seekable."""
 
     def __init__(self) -> None:
-        self._waiting: list[bytes] = []
+        self._pending: list[bytes] = []
 
     def write(self, content: bytes) -> int:
-        self._waiting.append(bytes(content))
+        self._pending.append(bytes(content))
         return len(content)
 
     def flush(self) -> None:
         """Does nothing: no bytes are buffered."""
 
-    def taken(self) -> bytes:
-        content, self._waiting = b"".join(self._waiting), []
+    def drain(self) -> bytes:
+        content, self._pending = b"".join(self._pending), []
         return content
 
 
@@ -157,8 +157,8 @@ def _zip_chunks(files: list[ReleaseFile], folder: str) -> Iterator[bytes]:
             with file.path.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
                 while block := source.read(_CHUNK_SIZE):
                     target.write(block)
-                    yield stream.taken()
-    yield stream.taken()
+                    yield stream.drain()
+    yield stream.drain()
 
 
 RELEASE_ROUTES = [

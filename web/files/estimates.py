@@ -32,10 +32,10 @@ async def download_estimates(request: Request) -> Response:
 def _load_csv(person: Person, dataset: str, batches: list[str]) -> str:
     with read_only_session() as db:
         dataset_estimates = estimate_dataset(db, by=person, dataset=dataset, batches=batches or None)
-        parts = [("whole", dataset, dataset_estimates.estimates.every)]
+        parts = [("whole", dataset, dataset_estimates.estimates.all_estimates)]
         for group in (BATCH_GROUP, *GROUPS):
             groups = estimate_groups(db, by=person, dataset=dataset, group=group, batches=batches or None)
-            parts += [(group, part.name, part.estimates.every) for part in groups]
+            parts += [(group, part.name, part.estimates.all_estimates) for part in groups]
     return "".join(format_csv_rows(parts))
 
 

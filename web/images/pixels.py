@@ -69,9 +69,9 @@ def _encode_pixels(sha256: str, *, name: str) -> EncodedPixels:
     if facts is not None and matrix is not None:  # cached after this request's lookup
         return EncodedPixels(facts=facts, matrix=matrix)
     with open_original(sha256, name=name) as original:
-        encoded = shared_reader().pixels(original, name=name)
-    cache.keep(facts_cache_name(sha256), encoded.facts)
-    cache.keep(matrix_cache_name(sha256), encoded.matrix)
+        encoded = shared_reader().encode_pixels(original, name=name)
+    cache.store(facts_cache_name(sha256), encoded.facts)
+    cache.store(matrix_cache_name(sha256), encoded.matrix)
     return encoded
 
 

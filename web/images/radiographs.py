@@ -103,7 +103,7 @@ def open_original(sha256: str, *, name: str) -> Iterator[Path]:
         NotFound: the workspace does not have it.
     """
     try:
-        with get_image_store(current_workspace()).on_disk(sha256) as path:
+        with get_image_store(current_workspace()).local_file(sha256) as path:
             yield path
     except NotFound as error:
         raise NotFound(f"{name}: its file is missing from the workspace; import the images again.") from error
@@ -123,11 +123,11 @@ async def _find_cached_picture(sha256: str, *, longest: int | None, window: Wind
 def _render_picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
     def render() -> bytes:
         with open_original(sha256, name=name) as original:
-            return shared_reader().picture(original, name=name, window=window, longest=longest)
+            return shared_reader().render_jpeg(original, name=name, window=window, longest_side=longest)
 
     if window is not None:
         return render()
-    return shared_cache().find_or_make(picture_cache_name(sha256, longest_side=longest), render)
+    return shared_cache().get_or_create(picture_cache_name(sha256, longest_side=longest), render)
 
 
 def _parse_longest(request: Request) -> int | None:

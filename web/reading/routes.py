@@ -23,9 +23,9 @@ from web.reading.sheet import reading_sheet_to_json
 from web.review.schemas import CanvasObjects, parse_answer
 
 
-def save_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_answer(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save one answer. The same revision sent twice is stored once; a stale revision is refused."""
-    request = schemas.parse_request(plain, schemas.AnswerRequest)
+    request = schemas.parse_request(payload, schemas.AnswerRequest)
     boxes = _parse_boxes(request, person, request.drawings, now)
     with unit_of_work() as db:
         studies.submit_reading(
@@ -58,9 +58,9 @@ def save_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     }
 
 
-def save_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the current input; boxes are stored in pixels of the matrix."""
-    request = schemas.parse_request(plain, schemas.DraftRequest)
+    request = schemas.parse_request(payload, schemas.DraftRequest)
     boxes = _parse_boxes(request, person, request.body.drawings, now)
     with unit_of_work() as db:
         revision = studies.save_reading_draft(
@@ -75,9 +75,9 @@ def save_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     return {"revision": revision, "at": now}
 
 
-def save_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_time(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the time spent on the case so far."""
-    request = schemas.parse_request(plain, schemas.TimeRequest)
+    request = schemas.parse_request(payload, schemas.TimeRequest)
     with unit_of_work() as db:
         studies.record_reading_time(
             db,
@@ -92,9 +92,9 @@ def save_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     return {"at": now}
 
 
-def load_case(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def load_case(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load another case; None if there is none now. The page states the reason."""
-    request = schemas.parse_request(plain, schemas.TurnRequest)
+    request = schemas.parse_request(payload, schemas.TurnRequest)
     with read_only_session() as db:
         case_or_stop = studies.open_case(db, person=person, study_id=request.study, position=request.to, now=now)
     return {"sheet": reading_sheet_to_json(case_or_stop, person=person.id) if isinstance(case_or_stop, ReadingSheet) else None}

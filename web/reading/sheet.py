@@ -18,7 +18,7 @@ from web.review.sheet import format_age, radiograph_url
 
 def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:
     """All data that the form needs for one case; ``person`` is the number of the reader."""
-    reading, progress = sheet.reading, sheet.place
+    reading, progress = sheet.reading, sheet.progress
     is_answered = reading is not None
     return {
         "person": person,
@@ -38,7 +38,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         "blind": False,
         "open": sheet.feedback is None,
         "asks": {"boxes": sheet.case.asks_box and sheet.feedback is None},
-        "told": sheet.arm.told,
+        "told": sheet.arm.clinical_info_shown,
         "patient": {
             "age": sheet.exam.age and format_age(sheet.exam.age),
             "sex": None if sheet.exam.sex is None else SEX_LABELS[sheet.exam.sex],
@@ -89,7 +89,7 @@ def _displayed_answer(answer: Answer | None, *, order: tuple[int, ...]) -> list[
 
 
 def _radiograph_to_json(sheet: ReadingSheet, radiograph: Radiograph, *, index: int) -> dict[str, Any]:
-    view = VIEW_LABELS[radiograph.view] if sheet.arm.told else f"image {index + 1}"
+    view = VIEW_LABELS[radiograph.view] if sheet.arm.clinical_info_shown else f"image {index + 1}"
     data: dict[str, Any] = {"id": radiograph.id, "view": view, "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
         return data
@@ -124,7 +124,7 @@ def _feedback_to_json(sheet: ReadingSheet, feedback: TrainingResult) -> dict[str
     question = feedback.question
     answers = [question.answer, *question.also_right]
     return {
-        "right": feedback.right,
+        "right": feedback.correct,
         "answer": " or ".join(_format_answer(answer, sheet=sheet) for answer in answers),
         "places": [_displayed_answer(answer, order=sheet.slot.option_order) for answer in answers],
         "explanation": question.explanation,

@@ -37,7 +37,7 @@ def review_page_to_json(page: ReviewPage, *, person: Person, turn: int = 0) -> d
     """The form's data for a question; for ``turn`` see ``sheet_data``."""
     return review_sheet_to_json(
         page.sheet,
-        id_mask=page.veil,
+        id_mask=page.id_mask,
         person=person.id,
         batches=page.batches,
         any_judged=page.any_judged,

@@ -33,20 +33,20 @@ _SAVE_PATIENCE_MS, _DRAFT_PATIENCE_MS = 8_000, 2_000
 F = TypeVar("F", bound=schemas.QuestionRequest)
 
 
-def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save one verdict. The same revision sent twice is stored once; a stale revision is refused.
 
     The refusal names both revisions. The verdict, and the data of the next question, take one transaction. If
     the batch has a shared queue, the next question is claimed in a separate transaction: otherwise two people
     who each wait for the other's question would deadlock.
     """
-    request = schemas.parse_request(plain, schemas.VerdictRequest)
+    request = schemas.parse_request(payload, schemas.VerdictRequest)
     next_sheet: dict[str, Any] | None = None
     with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
         held_question, opened_question = review.lock_for_verdict(
             db, person=person, batch_id=request.batch, masked_number=request.question, now=now
         )
-        request = msgspec.structs.replace(request, question=held_question.assigned.question_number)
+        request = msgspec.structs.replace(request, question=held_question.assignment.question_number)
         machine = opened_question.question.boxes if opened_question.question is not None else ()
         boxes = parse_corrected_boxes(request.drawings, exam=opened_question.exam, machine=machine)
         verdict = schemas.build_verdict(request, person=person, boxes=boxes, now=now)
@@ -58,9 +58,9 @@ def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]
     return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "sheet": next_sheet}
 
 
-def save_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the current input: text, ratings and boxes. Boxes are stored in pixels of the matrix."""
-    request = _parse_request(plain, schemas.DraftRequest)
+    request = _parse_request(payload, schemas.DraftRequest)
     with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
         body: object = request.body
         if request.part == "boxes":
@@ -80,9 +80,9 @@ def save_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     return {"revision": revision, "at": now}
 
 
-def save_own_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the reviewer's own answer; from now on the key may be loaded."""
-    request = _parse_request(plain, schemas.OwnAnswerRequest)
+    request = _parse_request(payload, schemas.OwnAnswerRequest)
     with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
         review.save_own_answer(
             db,
@@ -101,9 +101,9 @@ def save_own_answer(plain: object, person: Person, now: datetime) -> dict[str, A
     return {"at": saved.committed_at, "sheet": _load_next_sheet(request, person, now, target=request.question)}
 
 
-def save_skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_skip(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Skip the question, with a reason."""
-    request = _parse_request(plain, schemas.SkipRequest)
+    request = _parse_request(payload, schemas.SkipRequest)
     with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
         review.skip_question(
             db,
@@ -116,9 +116,9 @@ def save_skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     return {"at": now, "sheet": _load_next_sheet(request, person, now, target="next")}
 
 
-def save_look_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_look_time(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the time spent on the question so far."""
-    request = _parse_request(plain, schemas.LookRequest)
+    request = _parse_request(payload, schemas.LookRequest)
     with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
         # Refused if the question was unassigned; the form then removes its images.
         review.check_question_access(db, person=person, batch_id=request.batch, question=request.question)
@@ -135,9 +135,9 @@ def save_look_time(plain: object, person: Person, now: datetime) -> dict[str, An
     return {"at": now}
 
 
-def save_report_opening(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_report_opening(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Fix the rating of image alignment; from now on the sheet contains the report."""
-    request = _parse_request(plain, schemas.ReportRequest)
+    request = _parse_request(payload, schemas.ReportRequest)
     with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
         review.open_report(
             db,
@@ -151,9 +151,9 @@ def save_report_opening(plain: object, person: Person, now: datetime) -> dict[st
     return {"at": now, "sheet": _load_next_sheet(request, person, now, target=request.question)}
 
 
-def load_question(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+def load_question(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load another question: the next open one, the one judged last, or one by its number."""
-    request = _parse_request(plain, schemas.TurnRequest)
+    request = _parse_request(payload, schemas.TurnRequest)
     return {"sheet": _load_next_sheet(request, person, now, target=request.to)}
 
 
@@ -164,9 +164,9 @@ def _parse_request(payload: object, schema: type[F]) -> F:
         id_mask = review.load_id_mask(db, batch_id=request.batch)
     if id_mask.secret is None:
         return request
-    real_numbers: dict[str, Any] = {"question": id_mask.meant(request.question)}
+    real_numbers: dict[str, Any] = {"question": id_mask.unmask(request.question)}
     if isinstance(request, schemas.TurnRequest) and isinstance(request.to, int):
-        real_numbers["to"] = id_mask.meant(request.to)
+        real_numbers["to"] = id_mask.unmask(request.to)
     return msgspec.structs.replace(request, **real_numbers)
 
 
@@ -195,7 +195,7 @@ def _load_page_after(
 ) -> dict[str, Any] | None:
     """The data of the question after a judged one; None as for ``_load_next_sheet``."""
     try:
-        page = review.load_page_after(db, person=person, reviewer_batch=held_question.place, left_question=held_question.assigned, now=now)
+        page = review.load_page_after(db, person=person, reviewer_batch=held_question.reviewer_batch, left_question=held_question.assignment, now=now)
     except DomainError:
         return None
     return None if page is None else review_page_to_json(page, person=person)

@@ -56,21 +56,21 @@ def review_sheet_to_json(
         "batch": sheet.batch.id,
         "batchName": sheet.batch.name,
         "batches": [
-            {"id": own_batch.batch.id, "name": own_batch.batch.name, "left": own_batch.place.left} for own_batch in batches
+            {"id": own_batch.batch.id, "name": own_batch.batch.name, "left": own_batch.progress.left} for own_batch in batches
         ],
-        "question": id_mask.shown(sheet.question_number),
+        "question": id_mask.mask(sheet.question_number),
         "open": sheet.batch.state is BatchState.OPEN,
         "blind": sheet.blind,
         "guideline": bool(settings.guideline.strip()),
         "place": {
-            "done": sheet.place.done,
-            "skipped": sheet.place.skipped,
-            "left": sheet.place.left,
-            "total": sheet.place.total,
-            "position": sheet.place.position,
+            "done": sheet.progress.done,
+            "skipped": sheet.progress.skipped,
+            "left": sheet.progress.left,
+            "total": sheet.progress.total,
+            "position": sheet.progress.position,
         },
-        "previous": sheet.previous and id_mask.shown(sheet.previous),
-        "next": sheet.next and id_mask.shown(sheet.next),
+        "previous": sheet.previous and id_mask.mask(sheet.previous),
+        "next": sheet.next and id_mask.mask(sheet.next),
         "anyJudged": any_judged,
         "skipped": sheet.skipped,
         "patient": _patient_to_json(sheet),
@@ -100,9 +100,9 @@ def review_sheet_to_json(
             part: {"revision": revision, "body": body} for part, (revision, body) in sheet.drafts.items()
         },
         "look": {
-            "seconds": sheet.look.seconds,
-            "seconds_looking": sheet.look.seconds_looking,
-            "seconds_away": sheet.look.seconds_away,
+            "seconds": sheet.viewing_times.seconds,
+            "seconds_looking": sheet.viewing_times.seconds_looking,
+            "seconds_away": sheet.viewing_times.seconds_away,
         },
         "asks": _requested_parts(sheet),
         "scales": _scales_to_json(),
@@ -200,7 +200,7 @@ def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
 
     If the batch has hidden questions, it is the masked number: a repeated id would reveal a hidden repeat.
     """
-    return sheet.stem_only.id if id_mask.secret is None else str(id_mask.shown(sheet.question_number))
+    return sheet.stem_only.id if id_mask.secret is None else str(id_mask.mask(sheet.question_number))
 
 
 def _question_to_json(question: Question, *, displayed_id: str) -> dict[str, Any]:

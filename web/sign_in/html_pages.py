@@ -36,7 +36,7 @@ class Provider:
     """A sign-in provider of the secrets file: ``name`` is its section, ``shown`` is its button's text."""
 
     name: str
-    shown: str
+    label: str
 
 
 def sign_in_page(
@@ -111,7 +111,7 @@ def _error_html(text: str) -> str:
 
 def _providers_html(providers: Sequence[Provider]) -> str:
     return "".join(
-        _load_template("provider.html").substitute(name=quote(provider.name), shown=escape(provider.shown))
+        _load_template("provider.html").substitute(name=quote(provider.name), shown=escape(provider.label))
         for provider in providers
     )
 

@@ -38,11 +38,11 @@ def load_providers() -> list[Provider]:
     auth = get_secrets_auth_section()
     if not auth:
         return []
-    default_provider = [Provider(name="default", shown=_provider_host(auth))] if "client_id" in auth else []
+    default_provider = [Provider(name="default", label=_provider_host(auth))] if "client_id" in auth else []
     sections = (
         name for name, section in auth.items() if hasattr(section, "items") and "client_id" in section
     )
-    return default_provider + [Provider(name=name, shown=name.capitalize()) for name in sections]
+    return default_provider + [Provider(name=name, label=name.capitalize()) for name in sections]
 
 
 async def redirect_to_provider(request: Request) -> Response:
@@ -97,7 +97,7 @@ def read_role_claim() -> accounts.RoleClaim | None:
         values = None
     if not isinstance(values, dict):
         raise InvalidValue("OVERREAD_OIDC_ROLES", 'must be a JSON object, such as {"readers": "reader"}')
-    return accounts.RoleClaim.of(os.environ.get("OVERREAD_OIDC_ROLES_CLAIM") or "groups", values)
+    return accounts.RoleClaim.from_setting(os.environ.get("OVERREAD_OIDC_ROLES_CLAIM") or "groups", values)
 
 
 def delete_provider_cookies(request: Request, response: Response) -> None:

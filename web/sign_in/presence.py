@@ -52,7 +52,7 @@ def find_present_person(token: str | None) -> Person | None:
         sign_in = accounts.find_valid_sign_in(db, token=token, now=now, idle_limit=idle_limit(), max_duration=duration_limit())
     if sign_in is None:
         return None
-    if sign_in.seen_is_due:
+    if sign_in.last_seen_is_stale:
         # A large import may write for minutes, or the disk may be full: neither may prevent reading.
         with suppress(NotNow), unit_of_work(lock_timeout_ms=_PATIENCE_MS) as db:
             accounts.update_last_seen(db, token=token, now=now)

@@ -87,7 +87,7 @@ def _check_password(request: Request, name: str, password: str) -> Person:
     return person
 
 
-def _begin_sign_in(request: Request, person: Person, token: str, way: str, password: str | None) -> None:
+def _begin_sign_in(request: Request, person: Person, token: str, method: str, password: str | None) -> None:
     with unit_of_work() as db:
         accounts.start_sign_in(
             db,
@@ -96,7 +96,7 @@ def _begin_sign_in(request: Request, person: Person, token: str, way: str, passw
             previous_token=cookies.find_sign_in_token(request.cookies),
             password=password,
             browser=describe_browser(request),
-            method=way,
+            method=method,
             now=datetime.now(UTC),
         )
 

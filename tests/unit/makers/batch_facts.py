@@ -31,12 +31,12 @@ def facts_of(questions, judgements, assigned, *, people) -> BatchData:
             tasks=places((each.task for each in questions), TASKS),
             inclusion_probabilities=np.array([each.inclusion_probability for each in questions], dtype=float),
         ),
-        assigned=AssignmentColumns(
+        assignments=AssignmentColumns(
             questions=column(question for question, _, _ in assigned),
             people=column(person for _, person, _ in assigned),
             states=places((state for _, _, state in assigned), STATES),
         ),
-        judged=latest_verdicts(
+        verdicts=latest_verdicts(
             len(judgements),
             questions=column(each.question_number for each in judgements),
             people=column(each.person_number for each in judgements),
