@@ -11,8 +11,8 @@ from starlette.middleware import Middleware
 
 from domain.errors import DomainError
 from storage.schema import prepare_workspace
-from ui.background_jobs.running import worker
-from ui.garbage import freeze_modules
+from ui.background_jobs.job_control import worker
+from ui.garbage_collection import freeze_modules
 from ui.navigation import PAGES
 from ui.script_errors import handle_script_error
 from web.disconnect_grace import DisconnectGrace

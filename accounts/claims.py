@@ -14,7 +14,7 @@ class Claims:
     """The trusted claims of a person.
 
     ``subject`` is issuer and subject together, because a subject is unique within its issuer only (OpenID
-    Connect Core 1.0, 5.7). ``names`` are verified e-mail addresses, which may be sign-in names. ``shown`` is
+    Connect Core 1.0, 5.7). ``verified_emails`` may be sign-in names. ``display_name`` is
     used in messages.
     """
 
@@ -40,11 +40,13 @@ class Claims:
             raise NotSignedIn("The sign-in provider did not say who you are (no subject). Tell an admin.")
         email = claims.get("email")
         has_email = isinstance(email, str) and bool(email)
-        verified = has_email and (claims.get("email_verified") is True or claims.get("email_verified") == "true")
+        verified = has_email and (
+            claims.get("email_verified") is True or claims.get("email_verified") == "true"
+        )
         return cls(
             subject=f"{issuer}|{subject}",
-            names=(str(email).strip().lower(),) if verified else (),
-            shown=str(email) if has_email else "This identity",
+            verified_emails=(str(email).strip().lower(),) if verified else (),
+            display_name=str(email) if has_email else "This identity",
         )
 
 
@@ -69,7 +71,8 @@ class RoleClaim:
         if not claim.strip():
             raise InvalidValue("claim", "name the claim that gives the roles, such as groups")
         return cls(
-            claim=claim.strip(), roles={value: _parse_roles(value, role_setting) for value, role_setting in values.items()}
+            claim=claim.strip(),
+            roles={value: _parse_roles(value, role_setting) for value, role_setting in values.items()},
         )
 
     def extract_roles(self, claims: Mapping[str, object]) -> frozenset[Role]:

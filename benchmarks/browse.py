@@ -22,8 +22,16 @@ from sqlalchemy import Engine, text
 from sqlmodel import Session
 
 from accounts.service import command_line_person
-from browsing.service import Search, QuestionStatus, load_filter_choices, count_matches, search_questions, load_history, index_questions
-from browsing.service.finding import MAX_COUNTED
+from browsing.service import (
+    QuestionStatus,
+    Search,
+    count_matches,
+    index_questions,
+    load_filter_choices,
+    load_history,
+    search_questions,
+)
+from browsing.service.search import MAX_COUNTED
 from domain.vocabulary import Difficulty, Task
 from storage.engine import make_engine
 from storage.intake.bulk import insert_rows
@@ -86,14 +94,19 @@ def _measure_searches(engine: Engine, questions: int) -> None:
         "a category from the middle on": (Search(dataset="many", category="category 17"), middle),
         "rejected by somebody": (Search(dataset="many", standing=QuestionStatus.REJECTED), 0),
         "rejected, with a common word": (
-            Search(dataset="many", words=common, standing=QuestionStatus.REJECTED), 0,
+            Search(dataset="many", words=common, standing=QuestionStatus.REJECTED),
+            0,
         ),
         "accepted, with a common word": (
-            Search(dataset="many", words=common, standing=QuestionStatus.ACCEPTED), 0,
+            Search(dataset="many", words=common, standing=QuestionStatus.ACCEPTED),
+            0,
         ),
         "drawn and not judged": (Search(dataset="many", standing=QuestionStatus.DRAWN), middle),
-        "not drawn, with a rare word": (Search(dataset="many", words=rare, standing=QuestionStatus.NOT_DRAWN), 0),
-    }  # fmt: skip
+        "not drawn, with a rare word": (
+            Search(dataset="many", words=rare, standing=QuestionStatus.NOT_DRAWN),
+            0,
+        ),
+    }
     for name, (search, after) in searches.items():
 
         def find_page(search: Search = search, after: int = after) -> None:
@@ -123,7 +136,9 @@ def _measure_searches(engine: Engine, questions: int) -> None:
 
     print("once, and then remembered, or the plain way:")
     _print_duration("what there is to choose from", _median_milliseconds(load_choices, 1), target=None)
-    _print_duration("plain: a scan with LIKE for the rare word", _median_milliseconds(scan_with_like, 3), target=None)
+    _print_duration(
+        "plain: a scan with LIKE for the rare word", _median_milliseconds(scan_with_like, 3), target=None
+    )
 
 
 def _fill_database(engine: Engine, questions: int) -> None:

@@ -47,7 +47,7 @@ _RELEASE_PROBABILITY = 0.05
 _WORKSPACES = {"sqlite": open_sqlite_workspace, "postgres": open_postgres_workspace}
 
 
-ClaimStrategy = Callable[[Engine, Person], "Found"]
+ClaimStrategy = Callable[[Engine, Person], "ClaimResults"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +74,9 @@ class ClaimResults:
         """Questions that more people have than the overlap requires, or one person twice."""
         people = Counter(question for _, question in self.kept_claims)
         return (
-            sum(max(0, count - overlap) for count in people.values()) + len(self.kept_claims) - len(set(self.kept_claims))
+            sum(max(0, count - overlap) for count in people.values())
+            + len(self.kept_claims)
+            - len(set(self.kept_claims))
         )
 
 
@@ -127,12 +129,16 @@ def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
             return results
 
 
-def _claim_next(engine: Engine, person: Person, previous_question: int | None) -> tuple[review.NextClaim, int | None]:
+def _claim_next(
+    engine: Engine, person: Person, previous_question: int | None
+) -> tuple[review.NextClaim, int | None]:
     """The next question; if there is none, the number that this person could still have had."""
     with unit_of_work(engine) as db:
         if previous_question is not None:
             _finish_claim(db, person, previous_question)
-        claim = review.claim_next(db, person=person, batch_id=BATCH, after=previous_question, now=datetime.now(UTC))
+        claim = review.claim_next(
+            db, person=person, batch_id=BATCH, after=previous_question, now=datetime.now(UTC)
+        )
         return claim, None if claim.question or claim.free_at else _count_takeable(db, person)
 
 
@@ -175,7 +181,9 @@ def run_workers(url: str, people: list[Person], strategy: ClaimStrategy, *, proc
     total = ClaimResults()
     groups = [people[number::processes] for number in range(processes)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for group_results in pool.map(partial(_run_threads, url, strategy), [part for part in groups if part]):
+        for group_results in pool.map(
+            partial(_run_threads, url, strategy), [part for part in groups if part]
+        ):
             total.add(group_results)
     return total
 
@@ -204,19 +212,25 @@ def _count_takeable(db: Session, person: Person) -> int:
     return claims.count_claimable(db, batch_id=BATCH, person_id=person.id) + bool(claimed_by_others)
 
 
-def measure_database(workspace: SoakWorkspace, *, questions: int, naive: int, workers: int, overlap: int, processes: int) -> bool:
+def measure_database(
+    workspace: SoakWorkspace, *, questions: int, naive: int, workers: int, overlap: int, processes: int
+) -> bool:
     """Measure and print both ways on one database; return whether the targets are met."""
     people = fill_queue(workspace.engine, questions=questions, workers=workers, overlap=overlap)
     start = time.perf_counter()
     results = run_workers(workspace.database_url, people, claim_and_judge, processes=processes)
     seconds = time.perf_counter() - start
     with read_only_session(workspace.engine) as db:
-        done_count = db.execute(select(func.count()).where(ClaimRow.state == claims.ClaimState.DONE)).scalar_one()
+        done_count = db.execute(
+            select(func.count()).where(ClaimRow.state == claims.ClaimState.DONE)
+        ).scalar_one()
     is_complete = done_count == questions * overlap == len(results.kept_claims)
     _print_results("ours ", results, seconds, overlap)
     with unit_of_work(workspace.engine) as db:
         free_values = {"state": claims.ClaimState.FREE.value, "person_id": None, "expires_at": None}
-        db.execute(update(ClaimRow).where(ClaimRow.position.in_(_first_positions(naive))).values(**free_values))
+        db.execute(
+            update(ClaimRow).where(ClaimRow.position.in_(_first_positions(naive))).values(**free_values)
+        )
     start = time.perf_counter()
     _print_results("naive", run_workers(workspace.database_url, people, claim_naively, processes=processes),
          time.perf_counter() - start, overlap)  # fmt: skip
@@ -230,10 +244,10 @@ def _first_positions(count: int) -> Select[int]:
 def _print_results(label: str, results: ClaimResults, seconds: float, overlap: int) -> None:
     ordered = sorted(results.seconds)
     print(
-        f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} a second, p95 "
-        f"{1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.count_excess(overlap):,} given out "
-        f"twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with others, "
-        f"{results.retries} told to try again"
+        f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} a second,"
+        f" p95 {1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.count_excess(overlap):,}"
+        f" given out twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with"
+        f" others, {results.retries} told to try again"
     )
 
 
@@ -257,9 +271,13 @@ def main() -> int:
         ):
             print(f"{name}: {args.workers} workers, {args.questions:,} questions, overlap {args.overlap}")
             targets_met &= measure_database(
-                workspace, questions=args.questions, naive=args.naive, workers=args.workers, overlap=args.overlap,
+                workspace,
+                questions=args.questions,
+                naive=args.naive,
+                workers=args.workers,
+                overlap=args.overlap,
                 processes=args.processes,
-            )  # fmt: skip
+            )
     print("marks held: none twice, none falsely empty" if targets_met else "a mark does NOT hold")
     return 0 if targets_met else 1
 

@@ -55,14 +55,23 @@ def kappa_rows(runs: int) -> Iterator[Row]:
         for kappa in (0.4, 0.8):
             for n in (100, 200):
                 both_positive = prevalence**2 + kappa * prevalence * (1 - prevalence)
-                cells = [both_positive, prevalence - both_positive, prevalence - both_positive, 1 - 2 * prevalence + both_positive]
+                cells = [
+                    both_positive,
+                    prevalence - both_positive,
+                    prevalence - both_positive,
+                    1 - 2 * prevalence + both_positive,
+                ]
                 expected_disagreement = 2 * prevalence * (1 - prevalence)
-                ac1 = (1 - 2 * (prevalence - both_positive) - expected_disagreement) / (1 - expected_disagreement)
+                ac1 = (1 - 2 * (prevalence - both_positive) - expected_disagreement) / (
+                    1 - expected_disagreement
+                )
                 plain_hits, shown_hits, ac1_hits, used_posterior = [], [], [], []
                 for seed, table in enumerate(random.multinomial(n, cells, size=runs)):
                     first, second = np.repeat([0, 0, 1, 1], table), np.repeat([0, 1, 0, 1], table)
                     plain_interval = kappa_interval(first, second, weights=NO_WEIGHTS, draws=0)
-                    if plain_interval.value is None or (plain_interval.value == 0 and plain_interval.low is None):
+                    if plain_interval.value is None or (
+                        plain_interval.value == 0 and plain_interval.low is None
+                    ):
                         continue  # a constant rater has no interval, by definition
                     shown_interval = kappa_interval(first, second, weights=NO_WEIGHTS, seed=seed)
                     ac1_shown = ac1_interval(first, second, weights=NO_WEIGHTS, seed=seed)
@@ -70,7 +79,12 @@ def kappa_rows(runs: int) -> Iterator[Row]:
                     shown_hits.append(_contains(shown_interval.low, shown_interval.high, kappa))
                     ac1_hits.append(_contains(ac1_shown.low, ac1_shown.high, ac1))
                     used_posterior.append(shown_interval.method != LARGE_SAMPLE)
-                shares = _coverage(plain_hits), _coverage(shown_hits), f"{np.mean(used_posterior):.0%}", _coverage(ac1_hits)
+                shares = (
+                    _coverage(plain_hits),
+                    _coverage(shown_hits),
+                    f"{np.mean(used_posterior):.0%}",
+                    _coverage(ac1_hits),
+                )
                 yield f"{prevalence}", f"{kappa}", f"{n}", *shares
 
 
@@ -121,7 +135,9 @@ def paired_rows(runs: int) -> Iterator[Row]:
                 for _ in range(runs):
                     a, b = _simulate_raters(random, exam, (0.8384, 0.7727), correlation)
                     differences = a.astype(float) - b
-                    plain_hits.append(abs(differences.mean() - truth) <= 1.96 * differences.std() / math.sqrt(n))
+                    plain_hits.append(
+                        abs(differences.mean() - truth) <= 1.96 * differences.std() / math.sqrt(n)
+                    )
                     difference = compare_paired(a, b, clusters=exam)
                     shown_hits.append(_contains(difference.low, difference.high, truth))
                 yield f"{correlation}", f"{n}", f"{per_exam}", _coverage(plain_hits), _coverage(shown_hits)
@@ -156,16 +172,30 @@ def mrmc_rows(runs: int) -> Iterator[Row]:
                 differences = simulate_differences(expected, random, readers=readers, cases=200, studies=1)[0]
                 crossed_hits.append(_covers(_compare_to_wrong_model(differences), truth))
                 is_read = random.permuted(np.tile(np.arange(200) < 100, (readers, 1)), axis=1).T
-                partial_hits.append(_covers(_compare_to_wrong_model(np.where(is_read, differences, np.nan)), truth))
+                partial_hits.append(
+                    _covers(_compare_to_wrong_model(np.where(is_read, differences, np.nan)), truth)
+                )
                 fixed_hits.append(_covers(_compare_to_wrong_model(differences, random_readers=False), truth))
-            yield f"{readers}", f"{spread * 100:.0f}", _coverage(crossed_hits), _coverage(partial_hits), _coverage(fixed_hits)
+            yield (
+                f"{readers}",
+                f"{spread * 100:.0f}",
+                _coverage(crossed_hits),
+                _coverage(partial_hits),
+                _coverage(fixed_hits),
+            )
 
 
 def strata_rows(runs: int) -> Iterator[Row]:
     """The rate of errors in 1,000 questions in tiers of 700, 200, 80 and 20, of which 95 were judged."""
     random = np.random.default_rng(SEED)
     sizes, judged = (700, 200, 80, 20), (25, 25, 25, 20)
-    for wrong_counts in ((28, 24, 19, 9), (7, 10, 12, 9), (70, 30, 16, 6), (14, 40, 40, 15), (105, 40, 16, 4)):
+    for wrong_counts in (
+        (28, 24, 19, 9),
+        (7, 10, 12, 9),
+        (70, 30, 16, 6),
+        (14, 40, 40, 15),
+        (105, 40, 16, 4),
+    ):
         truth = sum(wrong_counts) / sum(sizes)
         plain_hits, shown_hits, pooled_errors = [], [], []
         for run in range(runs):
@@ -186,7 +216,13 @@ def strata_rows(runs: int) -> Iterator[Row]:
             shown_hits.append(_contains(rate.low, rate.high, truth))
             pooled_errors.append((rate.unweighted or 0.0) - truth)
         tiers = " / ".join(str(count) for count in wrong_counts)
-        yield f"{truth:.3f}", tiers, _coverage(plain_hits), _coverage(shown_hits), f"{np.mean(pooled_errors):+.3f}"
+        yield (
+            f"{truth:.3f}",
+            tiers,
+            _coverage(plain_hits),
+            _coverage(shown_hits),
+            f"{np.mean(pooled_errors):+.3f}",
+        )
 
 
 def _simulate_raters(

@@ -18,7 +18,7 @@ from domain.errors import DomainError
 
 # Imported only under atheris: modules that were imported before are not instrumented.
 _INSTRUMENTED = {
-    "image": ("imaging", ("imaging.deidentify", "imaging.reading")),
+    "image": ("imaging", ("imaging.deidentify", "imaging.reader")),
     "questions": ("intake", ("intake.parsing", "intake.recognition")),
 }
 

@@ -59,9 +59,13 @@ def main(questions: int, *, full: bool) -> None:
         times: dict[str, list[float]] = {"ours": [], "executemany": []}
         for _ in range(ROUNDS):
             times["ours"].append(_time_import(folder, lambda engine: _import_with_service(engine, file)))
-            times["executemany"].append(_time_import(folder, lambda engine: _import_with_executemany(engine, prepared_rows)))
+            times["executemany"].append(
+                _time_import(folder, lambda engine: _import_with_executemany(engine, prepared_rows))
+            )
         records = [json.loads(line) for line in file.read_text().splitlines()[:ADD_ALL_ROWS]]
-        add_all_seconds = statistics.median(_time_import(folder, lambda engine: _import_with_add_all(engine, records)) for _ in range(3))
+        add_all_seconds = statistics.median(
+            _time_import(folder, lambda engine: _import_with_add_all(engine, records)) for _ in range(3)
+        )
         our_rate, bare_rate = (questions / statistics.median(times[name]) for name in ("ours", "executemany"))
         for method, durations in times.items():
             low, high = questions / max(durations), questions / min(durations)
@@ -69,7 +73,9 @@ def main(questions: int, *, full: bool) -> None:
             print(f"  {method:<12} {rate:9,.0f} rows/s   ({low:,.0f} to {high:,.0f})")
         print(f"  {'add_all':<12} {ADD_ALL_ROWS / add_all_seconds:9,.0f} rows/s   ({ADD_ALL_ROWS:,} rows)")
         print(f"  ours / executemany  {our_rate / bare_rate:6.2f}     mark: at least 0.65")
-        print(f"  ours / add_all      {our_rate / (ADD_ALL_ROWS / add_all_seconds):6.1f}     mark: at least 10")
+        print(
+            f"  ours / add_all      {our_rate / (ADD_ALL_ROWS / add_all_seconds):6.1f}     mark: at least 10"
+        )
         print("peak memory of a fresh process, and (at most) of the one that parses")
         _print_memory(file, questions)
         if full:
@@ -123,7 +129,9 @@ def _import_with_service(engine: Engine, file: Path) -> None:
         )
 
 
-def _import_with_executemany(engine: Engine, rows: dict[str, tuple[list[str], list[tuple[Any, ...]]]]) -> None:
+def _import_with_executemany(
+    engine: Engine, rows: dict[str, tuple[list[str], list[tuple[Any, ...]]]]
+) -> None:
     with unit_of_work(engine) as db:
         _add_parents(db)
         with defer_indexes(db, enabled=True):
@@ -137,7 +145,9 @@ def _import_with_add_all(engine: Engine, records: list[dict[str, Any]]) -> None:
         _add_parents(db)
         exams: dict[str, int] = {}
         rows: list[ExamRow | RadiographRow | QuestionRow] = []
-        for number, record in enumerate((json.loads(json.dumps(source_record)) for source_record in records), start=1):
+        for number, record in enumerate(
+            (json.loads(json.dumps(source_record)) for source_record in records), start=1
+        ):
             exam = record["exam"]
             if exam["id"] not in exams:
                 exams[exam["id"]] = len(exams) + 1
@@ -227,7 +237,8 @@ def _print_memory(file: Path, questions: int) -> None:
     result = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=Path.cwd()).stdout)  # noqa: S603 - this module
     rate = questions / result["seconds"]
     print(
-        f"  {questions:9,} questions  {result['own']:5.0f} MB  {result['parser']:5.0f} MB   {rate:9,.0f} rows/s"
+        f"  {questions:9,} questions  {result['own']:5.0f} MB  {result['parser']:5.0f} MB   {rate:9,.0f}"
+        " rows/s"
     )
 
 

@@ -39,7 +39,9 @@ def _measure_bootstraps(cases: int) -> None:
     strata = [np.arange(cases), *(np.flatnonzero(task == task_number) for task_number in range(TASKS))]
 
     def compute_ours() -> np.ndarray:
-        return bootstrap_kappas(answers, PAIRS, weights=UNWEIGHTED, seed=1, resamples=RESAMPLES, strata=strata)
+        return bootstrap_kappas(
+            answers, PAIRS, weights=UNWEIGHTED, seed=1, resamples=RESAMPLES, strata=strata
+        )
 
     our_kappas, our_seconds = _time_median(compute_ours, 5)
     resample_counts = np.random.default_rng(1).multinomial(cases, np.full(cases, 1 / cases), size=RESAMPLES)
@@ -53,7 +55,10 @@ def _measure_bootstraps(cases: int) -> None:
     scaled_seconds = (time.perf_counter() - start) / SKLEARN_RESAMPLES * RESAMPLES
     print(f"{cases} cases, {len(PAIRS)} pairs, {TASKS + 1} tasks, {RESAMPLES:,} bootstraps")
     print(f"  ours          {our_seconds:8.2f} s (median of 5)")
-    print(f"  scikit-learn  {scaled_seconds:8.0f} s ({SKLEARN_RESAMPLES} of {RESAMPLES:,} resamples timed, scaled up)")
+    print(
+        f"  scikit-learn  {scaled_seconds:8.0f} s ({SKLEARN_RESAMPLES} of {RESAMPLES:,} resamples timed,"
+        " scaled up)"
+    )
     print(f"  ratio         {scaled_seconds / our_seconds:8.0f} x (mark: 100)")
 
 

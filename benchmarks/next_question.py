@@ -57,7 +57,10 @@ def main() -> None:
 def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
     with read_only_session(engine) as db:
         person = load_person_by_name(db, name="reviewer-07")
-    print(f"{engine.dialect.name}, {questions:,} questions, {questions // BATCH_INTERVAL:,} in the batch; medians")
+    print(
+        f"{engine.dialect.name}, {questions:,} questions, {questions // BATCH_INTERVAL:,} in the batch;"
+        " medians"
+    )
     plain_pick = text(
         "SELECT q.id FROM question q JOIN assignment a ON a.question_id = q.id WHERE a.batch_id = :batch "
         "AND a.person_id = :person AND a.state = 'open' ORDER BY random() LIMIT 1"
@@ -65,15 +68,23 @@ def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
     plain_count = text("SELECT count(*) FROM question WHERE difficulty = 'easy'")  # no index on it
     with read_only_session(engine) as db:
         values = {"batch": batch_id, "person": person.id}
-        our_time = _median_milliseconds(lambda: find_first_open(db, person_id=person.id, batch_id=batch_id), 2000)
+        our_time = _median_milliseconds(
+            lambda: find_first_open(db, person_id=person.id, batch_id=batch_id), 2000
+        )
         random_pick_time = _median_milliseconds(lambda: db.execute(plain_pick, values).first(), 15)
         random_all_time = _median_milliseconds(
             lambda: db.execute(text("SELECT id FROM question ORDER BY random() LIMIT 1")).first(), 5
         )
         count_time = _median_milliseconds(lambda: db.execute(plain_count).scalar_one(), 5)
     _print_duration("the next question", our_time, f"mark: at most {TARGET_MS} ms")
-    _print_duration("plain: ORDER BY random() over the person's", random_pick_time, f"{random_pick_time / our_time:,.0f} times ours")
-    _print_duration("plain: ORDER BY random() over all", random_all_time, f"{random_all_time / our_time:,.0f} times ours")
+    _print_duration(
+        "plain: ORDER BY random() over the person's",
+        random_pick_time,
+        f"{random_pick_time / our_time:,.0f} times ours",
+    )
+    _print_duration(
+        "plain: ORDER BY random() over all", random_all_time, f"{random_all_time / our_time:,.0f} times ours"
+    )
     _print_duration("plain: a count without an index", count_time, f"{count_time / our_time:,.0f} times ours")
 
     def load_sheet() -> None:
@@ -81,8 +92,12 @@ def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
             review.load_sheet(db, person=person, batch_id=batch_id, now=NOW)
 
     _print_duration("the whole sheet, own transaction", _median_milliseconds(load_sheet, 300))
-    _print_duration("a verdict, committed", _median_milliseconds(_verdict_writer(engine, person, batch_id), 100))
-    _print_duration("the numbers of the progress page", _median_milliseconds(lambda: _load_progress(engine), 3))
+    _print_duration(
+        "a verdict, committed", _median_milliseconds(_verdict_writer(engine, person, batch_id), 100)
+    )
+    _print_duration(
+        "the numbers of the progress page", _median_milliseconds(lambda: _load_progress(engine), 3)
+    )
 
 
 def _verdict_writer(engine: Engine, person: Person, batch_id: int) -> Callable[[], None]:

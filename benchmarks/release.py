@@ -4,7 +4,8 @@ The plain way is what a user of the tables would write without the release: it l
 question with SQLModel (question, exam, radiographs with the sizes of their images, place in the batch,
 verdicts), a thousand questions at a time, one query per table, and writes one line of JSON per question, each
 row by ``model_dump_json``. Python's garbage collector is on for it, as by default; the release turns it off
-for itself (intake/collector.py), which contributes to the ratio. The plain way resolves no verdicts, applies
+for itself (intake/garbage_collector.py), which contributes to the ratio. The plain way resolves no verdicts,
+applies
 no corrections, computes no hashes, and does not sync to the disk.
 
 Target: the release in the native format (gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl,
@@ -62,7 +63,9 @@ def main() -> None:
         }
         if not args.native_only:
             for export_format in FormatName:
-                methods[f"release, native and {export_format}"] = partial(_write_release, world, folder, formats=(export_format,))
+                methods[f"release, native and {export_format}"] = partial(
+                    _write_release, world, folder, formats=(export_format,)
+                )
             methods["release, all forms"] = partial(_write_release, world, folder, formats=tuple(FormatName))
         durations: dict[str, list[float]] = {name: [] for name in methods}
         for round_number in range(REPEATS):
@@ -139,7 +142,10 @@ def _write(db: Session, questions: Sequence[QuestionRow], write: Callable[[str],
         db.exec(select(RadiographRow).where(RadiographRow.exam_id.in_(exam_ids))).all(), "exam_id"
     )
     files = {radiograph.image_sha256 for of_exam in radiographs.values() for radiograph in of_exam}
-    images = {image_row.sha256: image_row for image_row in db.exec(select(ImageRow).where(ImageRow.sha256.in_(files)))}
+    images = {
+        image_row.sha256: image_row
+        for image_row in db.exec(select(ImageRow).where(ImageRow.sha256.in_(files)))
+    }
     batch_rows = _group_by(
         db.exec(select(BatchQuestionRow).where(BatchQuestionRow.question_id.in_(numbers))).all(),
         "question_id",
@@ -153,7 +159,9 @@ def _write(db: Session, questions: Sequence[QuestionRow], write: Callable[[str],
             question.model_dump_json(exclude={"record_hash"}),
             exams[question.exam_id].model_dump_json(),
             _rows_to_json(exam_radiographs),
-            _rows_to_json([images[image.image_sha256] for image in exam_radiographs if image.image_sha256 in images]),
+            _rows_to_json(
+                [images[image.image_sha256] for image in exam_radiographs if image.image_sha256 in images]
+            ),
             _rows_to_json(batch_rows[question.id]),
             _rows_to_json(verdicts[question.id]),
         )

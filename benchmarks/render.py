@@ -33,7 +33,7 @@ from pydicom.uid import (
 )
 
 from imaging.matrix import encode_matrix, encoded_bits
-from imaging.reading import read_radiograph
+from imaging.reader import read_radiograph
 from imaging.render import RenderedPngs, render_pngs
 from tests.unit.makers.dicom_files import dicom
 from tests.unit.makers.sent_pixels import decode_matrix
@@ -155,7 +155,9 @@ class TimedRun(Generic[T]):
         self.seconds.append(time.perf_counter() - start)
 
 
-def run_alternately(first_work: Callable[[], T], second_work: Callable[[], U], repeats: int) -> tuple[TimedRun[T], TimedRun[U]]:
+def run_alternately(
+    first_work: Callable[[], T], second_work: Callable[[], U], repeats: int
+) -> tuple[TimedRun[T], TimedRun[U]]:
     """Run both sides alternately, so that load affects both; the first run of each is not counted."""
     first, second = TimedRun[T](), TimedRun[U]()
     for round_number in range(repeats + 1):

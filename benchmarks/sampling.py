@@ -51,7 +51,9 @@ def main(questions: int) -> None:
     def draw_ours() -> int:
         strata = allocate({(tier, ()): size for tier, size in zip(TIERS, sizes, strict=True)}, plan=PLAN)
         counts = [stratum.drawn for stratum in strata]
-        return len(draw_questions(hashes, tiers, counts_to_draw=counts, sizes=sizes, seed=PLAN.seed, key_of=str))
+        return len(
+            draw_questions(hashes, tiers, counts_to_draw=counts, sizes=sizes, seed=PLAN.seed, key_of=str)
+        )
 
     def sample_by_position() -> int:
         return len(frame.groupby("tier", observed=True).sample(n=questions // 30, random_state=7))
@@ -147,11 +149,28 @@ def _fill_database(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> Non
         driver_connection.executemany(
             f"INSERT INTO question ({columns}) VALUES ({', '.join('?' * 17)})",
             (
-                (i + 1, 1, f"q{i:07d}", i // 10 + 1, 1, "single", stem, options, "[0]", "[]", explanation, "[]",
-                 "presence", "pleura", str(TIERS[tier]), draw_hash, b"0" * 16)
+                (
+                    i + 1,
+                    1,
+                    f"q{i:07d}",
+                    i // 10 + 1,
+                    1,
+                    "single",
+                    stem,
+                    options,
+                    "[0]",
+                    "[]",
+                    explanation,
+                    "[]",
+                    "presence",
+                    "pleura",
+                    str(TIERS[tier]),
+                    draw_hash,
+                    b"0" * 16,
+                )
                 for i, (draw_hash, tier) in enumerate(zip(hashes.tolist(), tiers.tolist(), strict=True))
             ),
-        )  # fmt: skip
+        )
 
 
 if __name__ == "__main__":

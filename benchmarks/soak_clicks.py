@@ -25,7 +25,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from benchmarks.soak_clicks_pages import Coordinator, Reviewer
-from benchmarks.soak_world import COORDINATOR, PASSWORD, fill_workspace, run_app, open_sqlite_workspace
+from benchmarks.soak_world import COORDINATOR, PASSWORD, fill_workspace, open_sqlite_workspace, run_app
 from benchmarks.viewer_app import find_chromium
 
 MAX_GAP_MS = 250  # milliseconds between the two halves of a race
@@ -111,12 +111,22 @@ def _run_race(number: int, pages: Reviewer | Coordinator, rng: random.Random, re
         cause = "found nothing to click any more" if "Timeout" in str(error) else "cut off"
         results.ends_by_race[name][f"(second half {cause})"] += 1
     deadline = time.monotonic() + PATIENCE
-    while (row_count := action.count_rows()) == 0 and not pages.shows_not_saved() and time.monotonic() < deadline:
+    while (
+        (row_count := action.count_rows()) == 0
+        and not pages.shows_not_saved()
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.05)
     if row_count == 1:
         time.sleep(0.1)  # a second one would follow directly
         row_count = action.count_rows()
-    outcome = "once" if row_count == 1 else "not saved" if row_count == 0 and pages.shows_not_saved() else f"{row_count} times"
+    outcome = (
+        "once"
+        if row_count == 1
+        else "not saved"
+        if row_count == 0 and pages.shows_not_saved()
+        else f"{row_count} times"
+    )
     results.ends_by_race[name][outcome] += 1
     if outcome not in {"once", "not saved"}:
         results.wrong_ends.append(f"race {number}: {name} after {gap:.0f} ms: {outcome}")

@@ -103,7 +103,9 @@ class Reviewer(_Pages):
             raise RuntimeError("no button to accept by")
         click_point = (button_box["x"] + 10, button_box["y"] + 10)
         click = rng.choice([lambda: page.mouse.click(*click_point), lambda: page.keyboard.press("a")])
-        return page, ClickAction(name="verdict", click=click, count_rows=lambda: self._count_verdicts(number), key="a")
+        return page, ClickAction(
+            name="verdict", click=click, count_rows=lambda: self._count_verdicts(number), key="a"
+        )
 
     def _open(self, page: Page) -> None:
         page.goto(f"/review?batch=1&question={self.question_number}")
@@ -152,7 +154,11 @@ class Coordinator(_Pages):
         count_before = self._count_audit_rows(audit_actions)
         name = self.prepare_action.__name__.strip("_")
         count_new_rows = lambda: self._count_audit_rows(audit_actions) - count_before  # noqa: E731 - a name for it would say no more
-        return page, ClickAction(name=name, click=lambda: button.click(no_wait_after=True, timeout=10_000), count_rows=count_new_rows)
+        return page, ClickAction(
+            name=name,
+            click=lambda: button.click(no_wait_after=True, timeout=10_000),
+            count_rows=count_new_rows,
+        )
 
     def click_other_widget(self, page: Page) -> None:
         page.get_by_role("link", name="Progress").click(no_wait_after=True, timeout=5_000)

@@ -26,19 +26,19 @@ from unittest import mock
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from benchmarks.soak_figures import SoakResults
-from benchmarks.soak_importing import SoakImporter
-from benchmarks.soak_shapes import (
+from benchmarks.soak_importer import SoakImporter
+from benchmarks.soak_inputs import (
+    json_values,
     make_damaged_dicom,
     make_damaged_raster,
     make_image_bombs,
-    json_values,
     make_question_bombs,
     make_question_file,
 )
-from imaging import guarded
+from benchmarks.soak_results import SoakResults
+from imaging import guarded_reader
 from imaging.errors import UnreadableImage
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from imaging.pseudonyms import PseudonymKey
 from imaging.reading_process import ReadingProcess
 from imaging.wire import WorkerResponse
@@ -50,7 +50,11 @@ _OWN_PROCESS_INTERVAL = 100  # one in so many question files is parsed by a proc
 
 # -------------------------------------------------------------------------------------------------- images
 def soak_images(
-    count: int, *, first_number: int = 0, workers: int = 2, make_image: Callable[[int], bytes] = make_damaged_dicom
+    count: int,
+    *,
+    first_number: int = 0,
+    workers: int = 2,
+    make_image: Callable[[int], bytes] = make_damaged_dicom,
 ) -> SoakResults:
     """Send that many damaged images through the reading processes."""
     results = SoakResults()
@@ -59,7 +63,11 @@ def soak_images(
         _process_in_all_ways(reader, make_image(number), f"image {number}", results)
         return number
 
-    with _record_durations(results), GuardedReader(workers=workers) as reader, ThreadPoolExecutor(workers) as threads:
+    with (
+        _record_durations(results),
+        GuardedReader(workers=workers) as reader,
+        ThreadPoolExecutor(workers) as threads,
+    ):
         reader.start()
         for number in threads.map(process_one, range(first_number, first_number + count)):
             if number and number % 1_000 == 0:
@@ -92,7 +100,7 @@ def _record_durations(results: SoakResults) -> Iterator[None]:
             finally:
                 results.record_duration(f"{name}, {request['do']}", time.monotonic() - start)
 
-    with mock.patch.object(guarded, "ReadingProcess", TimedReadingProcess):
+    with mock.patch.object(guarded_reader, "ReadingProcess", TimedReadingProcess):
         yield
 
 
@@ -149,7 +157,9 @@ def soak_questions(count: int, *, home: Path, first_number: int = 0) -> SoakResu
 
     import_one()
     for number in numbers:  # hypothesis stops early when it has exhausted its examples
-        importer.import_file(make_question_file(number, "null"), f"question file {number}", results, in_own_process=False)
+        importer.import_file(
+            make_question_file(number, "null"), f"question file {number}", results, in_own_process=False
+        )
     return results
 
 
@@ -184,11 +194,22 @@ def main() -> int:
         raster_results.print_summary("damaged PNG and JPEG", args.rasters)
         question_results = soak_questions(args.questions, home=Path(folder) / "soak", first_number=args.first)
         question_results.print_summary("question files", args.questions)
-        all_results += [image_bomb_results, question_bomb_results, dicom_results, raster_results, question_results]
+        all_results += [
+            image_bomb_results,
+            question_bomb_results,
+            dicom_results,
+            raster_results,
+            question_results,
+        ]
     child_memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     own_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"most memory at once: {child_memory:,.0f} MB in a reading or parsing process, {own_memory:,.0f} MB here")
-    faults = sum(len(part_results.faults) for part_results in all_results) + (child_memory * (1 << 20) > MEMORY)
+    print(
+        f"most memory at once: {child_memory:,.0f} MB in a reading or parsing process, {own_memory:,.0f} MB"
+        " here"
+    )
+    faults = sum(len(part_results.faults) for part_results in all_results) + (
+        child_memory * (1 << 20) > MEMORY
+    )
     print(f"faults: {faults}")
     return 1 if faults else 0
 

@@ -30,9 +30,9 @@ from sqlalchemy.exc import DBAPIError
 
 from accounts.service import command_line_person
 from accounts.service.audit_trail import verify_audit
-from benchmarks.soak_poster import TIMEOUT_SECONDS, Reviewer, PostedVerdicts
-from benchmarks.soak_victims import KillableApp, KillablePostgres
-from benchmarks.soak_world import SoakWorkspace, fill_workspace, open_workspace, open_sqlite_workspace
+from benchmarks.soak_poster import TIMEOUT_SECONDS, PostedVerdicts, Reviewer
+from benchmarks.soak_processes import KillableApp, KillablePostgres
+from benchmarks.soak_world import SoakWorkspace, fill_workspace, open_sqlite_workspace, open_workspace
 from storage.rows import VerdictRow
 from storage.unit_of_work import read_only_session
 
@@ -100,7 +100,9 @@ def _wait_for_verdict(posted: PostedVerdicts, stop_event: threading.Event) -> No
         time.sleep(0.01)
 
 
-def _check_database(workspace: SoakWorkspace, posted: PostedVerdicts, *, kills: int, seconds: float) -> KillOutcome:
+def _check_database(
+    workspace: SoakWorkspace, posted: PostedVerdicts, *, kills: int, seconds: float
+) -> KillOutcome:
     workspace.engine.dispose()
     with read_only_session(workspace.engine) as db:
         saved = {
@@ -131,7 +133,9 @@ def _integrity_failures(workspace: SoakWorkspace) -> list[str]:
         if sqlite:
             check_results = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
             broken_references = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-            return [check_result for check_result in check_results if check_result != "ok"] + [f"loose reference: {row}" for row in broken_references]
+            return [check_result for check_result in check_results if check_result != "ok"] + [
+                f"loose reference: {row}" for row in broken_references
+            ]
         try:
             for table in inspect(connection).get_table_names():
                 connection.exec_driver_sql(f'SELECT count(t::text) FROM "{table}" t')
@@ -186,9 +190,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )  # fmt: skip
         all_passed &= not outcome.faults
         print(
-            f"{title}, killed {outcome.kills} times in {outcome.seconds:.0f} s: {outcome.acknowledged:,} verdicts "
-            f"acknowledged, {outcome.saved:,} saved, {outcome.unanswered:,} posts unanswered and sent again, "
-            f"{outcome.audit_entries:,} entries in the audit trail; "
+            f"{title}, killed {outcome.kills} times in {outcome.seconds:.0f} s: {outcome.acknowledged:,}"
+            f" verdicts acknowledged, {outcome.saved:,} saved, {outcome.unanswered:,} posts unanswered and"
+            f" sent again, {outcome.audit_entries:,} entries in the audit trail; "
             + ("nothing lost, trail whole, integrity check clean" if not outcome.faults else "FAULTS:")
         )
         for fault in outcome.faults[:20]:

@@ -30,7 +30,9 @@ class _StepTimer:
 
     def __call__(self, step: str, rows: int) -> None:
         now = time.monotonic()
-        print(f"{self._name}: {step:12} {rows:,} rows the same, {now - self._previous_time:5.1f} s", flush=True)
+        print(
+            f"{self._name}: {step:12} {rows:,} rows the same, {now - self._previous_time:5.1f} s", flush=True
+        )
         self._previous_time = now
 
 

@@ -32,7 +32,14 @@ class PostedVerdicts:
 class Reviewer(threading.Thread):
     """A reviewer who judges one question after the other, and sends each verdict until it is acknowledged."""
 
-    def __init__(self, name: str, workspace: SoakWorkspace, address: str, posted: PostedVerdicts, stop_event: threading.Event) -> None:
+    def __init__(
+        self,
+        name: str,
+        workspace: SoakWorkspace,
+        address: str,
+        posted: PostedVerdicts,
+        stop_event: threading.Event,
+    ) -> None:
         """Sign in at once; ``stop_event`` ends the work after the current verdict."""
         super().__init__(daemon=True)
         self._posted, self._stop_event = posted, stop_event
@@ -60,7 +67,9 @@ class Reviewer(threading.Thread):
         """Post one verdict; return whether it was acknowledged."""
         headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
         try:
-            answer = self._client.post("/judging/verdict", json=verdict_request(question, comment), headers=headers)
+            answer = self._client.post(
+                "/judging/verdict", json=verdict_request(question, comment), headers=headers
+            )
         except httpx.HTTPError:
             self._posted.unanswered += 1
             return False

@@ -83,7 +83,11 @@ class SimulatedReader:
         start = time.perf_counter()
         sign_in_page = await self._client.get("/sign-in")
         token_match = _FORM_TOKEN.search(sign_in_page.text)
-        fields = {"form_token": token_match[1] if token_match else "", "name": self.name, "password": PASSWORD}
+        fields = {
+            "form_token": token_match[1] if token_match else "",
+            "name": self.name,
+            "password": PASSWORD,
+        }
         answer = await self._client.post("/sign-in", data=fields)
         if answer.status_code != 303:
             raise RuntimeError(f"{self.name} was not let in: {answer.status_code}")
@@ -181,7 +185,9 @@ class SimulatedReader:
         """The next question from the response; None if none is left."""
         if self._rng.random() < _DUPLICATE_PROBABILITY:
             self.timings.duplicate_posts += 1
-            answer, second_answer = await asyncio.gather(*(self._post_until_saved(sheet, body) for _ in range(2)))
+            answer, second_answer = await asyncio.gather(
+                *(self._post_until_saved(sheet, body) for _ in range(2))
+            )
             if (answer["revision"], answer["at"]) != (second_answer["revision"], second_answer["at"]):
                 self.timings.problems.append(f"{self.name}: sent twice, and two times named")
         else:
@@ -210,7 +216,12 @@ class SimulatedReader:
         raise RuntimeError(f"{self.name} could not save")
 
     async def _save_draft(
-        self, sheet: dict[str, Any], question_reference: dict[str, int], draft: dict[str, Any], *, revision: int
+        self,
+        sheet: dict[str, Any],
+        question_reference: dict[str, int],
+        draft: dict[str, Any],
+        *,
+        revision: int,
     ) -> None:
         start = time.perf_counter()
         answer = await self._post_optional(
@@ -219,7 +230,9 @@ class SimulatedReader:
         if answer is not None and answer.status_code == 200:
             self.timings.drafts.append(time.perf_counter() - start)
 
-    async def _post_optional(self, action: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response | None:
+    async def _post_optional(
+        self, action: str, sheet: dict[str, Any], body: dict[str, Any]
+    ) -> httpx.Response | None:
         try:
             answer = await self._post(action, sheet, body)
         except httpx.HTTPError as error:
@@ -235,7 +248,9 @@ class SimulatedReader:
             "X-Overread-Person": str(sheet["person"]),
             "Sec-Fetch-Site": "same-origin",
         }
-        return await self._client.post(f"/judging/{action}", json=body, headers=headers, timeout=TIMEOUT_SECONDS)
+        return await self._client.post(
+            f"/judging/{action}", json=body, headers=headers, timeout=TIMEOUT_SECONDS
+        )
 
     def _build_opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:
         """The opinion as the form sends it; the comment identifies this verdict."""

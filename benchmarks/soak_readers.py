@@ -28,8 +28,15 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from benchmarks.soak_reader import SimulatedReader, ReaderTimings
-from benchmarks.soak_world import SoakWorkspace, count_logged_exceptions, fill_workspace, open_postgres_workspace, run_app, open_sqlite_workspace
+from benchmarks.soak_reader import ReaderTimings, SimulatedReader
+from benchmarks.soak_world import (
+    SoakWorkspace,
+    count_logged_exceptions,
+    fill_workspace,
+    open_postgres_workspace,
+    open_sqlite_workspace,
+    run_app,
+)
 from storage import rows
 from storage.audit.contents import GIVE_VERDICT
 from storage.unit_of_work import read_only_session
@@ -66,12 +73,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0, help="of the first process; free ones otherwise")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        open_workspace = open_postgres_workspace(Path(folder)) if args.postgres else open_sqlite_workspace(Path(folder))
+        open_workspace = (
+            open_postgres_workspace(Path(folder)) if args.postgres else open_sqlite_workspace(Path(folder))
+        )
         with open_workspace as workspace:
             outcome = run_readers(
-                workspace, readers=args.readers, verdicts=args.verdicts, thinking_seconds=args.thinking, seed=args.seed,
-                processes=2 if args.postgres else 1, port=args.port,
-            )  # fmt: skip
+                workspace,
+                readers=args.readers,
+                verdicts=args.verdicts,
+                thinking_seconds=args.thinking,
+                seed=args.seed,
+                processes=2 if args.postgres else 1,
+                port=args.port,
+            )
     expected = args.readers * args.verdicts
     _print_outcome(outcome, expected)
     is_done = outcome.is_complete and len(outcome.timings.acknowledged) == expected
@@ -91,19 +105,24 @@ def run_readers(
     """Fill the empty workspace, let the readers work, and count the content of the database afterwards."""
     names = fill_workspace(workspace, reviewers=readers, questions_each=verdicts)
     print(
-        f"{workspace.engine.dialect.name}, app processes {processes}: {readers} readers x {verdicts} verdicts, "
-        f"{thinking_seconds:g} s of thinking, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+        f"{workspace.engine.dialect.name}, app processes {processes}: {readers} readers x {verdicts}"
+        f" verdicts, {thinking_seconds:g} s of thinking, load {os.getloadavg()[0]:.1f} on {os.cpu_count()}"
+        " cores",
         flush=True,
     )
     timings, cpu_before = ReaderTimings(), _cpu_of_children()
     with run_app(workspace, processes=processes, first_port=port) as addresses:
         simulated_readers = [
             SimulatedReader(
-                name=name, address=addresses[number % len(addresses)], verdicts=verdicts, thinking_seconds=thinking_seconds,
-                seed=seed * 1_000_003 + number, timings=timings,
+                name=name,
+                address=addresses[number % len(addresses)],
+                verdicts=verdicts,
+                thinking_seconds=thinking_seconds,
+                seed=seed * 1_000_003 + number,
+                timings=timings,
             )
             for number, name in enumerate(names)
-        ]  # fmt: skip
+        ]
         start = time.perf_counter()
         asyncio.run(_run_all(simulated_readers))
         seconds = time.perf_counter() - start
@@ -138,7 +157,9 @@ async def _print_progress(timings: ReaderTimings) -> None:
         )
 
 
-def _check_database(workspace: SoakWorkspace, timings: ReaderTimings, *, seconds: float, cpu: float) -> ReaderOutcome:
+def _check_database(
+    workspace: SoakWorkspace, timings: ReaderTimings, *, seconds: float, cpu: float
+) -> ReaderOutcome:
     verdict = rows.VerdictRow
     with read_only_session(workspace.engine) as db:
         saved_rows = db.execute(select(verdict.person_id, verdict.question_id, verdict.comment)).all()

@@ -36,7 +36,14 @@ from sqlalchemy import select, update
 from accounts.service import load_person_by_name
 from benchmarks.soak_poster import verdict_request
 from benchmarks.soak_readers import percentile
-from benchmarks.soak_world import COORDINATOR, PASSWORD, SoakWorkspace, fill_workspace, open_postgres_workspace, run_app
+from benchmarks.soak_world import (
+    COORDINATOR,
+    PASSWORD,
+    SoakWorkspace,
+    fill_workspace,
+    open_postgres_workspace,
+    run_app,
+)
 from storage.rows import AssignmentRow, ExamRow, ImageRow, RadiographRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e.several_processes import HOST, nginx_before
@@ -128,7 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         processes=processes,
                         phase=Phase(name="start"),
                     )
-                    phases = asyncio.run(_run_phases(soak, workspace, store, names, exam_ids, seconds=args.seconds))
+                    phases = asyncio.run(
+                        _run_phases(soak, workspace, store, names, exam_ids, seconds=args.seconds)
+                    )
             lost_count = _count_lost(workspace, soak.acknowledged)
             log = (ports_folder / "access.log").read_text()
             requests_by_process = Counter(re.findall(r"^127\.0\.0\.1:(\d+) ", log, re.MULTILINE))
@@ -144,7 +153,13 @@ def _longest_save(phases: list[Phase], *, answering: bool) -> float:
 
 
 async def _run_phases(
-    soak: StoreSoak, workspace: SoakWorkspace, store: ScriptedBucket, names: list[str], exams: list[int], *, seconds: float
+    soak: StoreSoak,
+    workspace: SoakWorkspace,
+    store: ScriptedBucket,
+    names: list[str],
+    exams: list[int],
+    *,
+    seconds: float,
 ) -> list[Phase]:
     signed_in = []
     for name in names:  # one after the other: the cost of concurrent sign-ins is another soak's subject
@@ -157,9 +172,16 @@ async def _run_phases(
     first_exam, *other_exams = exams
     tasks = [asyncio.create_task(_post_verdicts(soak, workspace, name, client)) for name, client in signed_in]
     tasks += [asyncio.create_task(_sign_in_repeatedly(soak)), asyncio.create_task(_poll_health(soak))]
-    tasks += [asyncio.create_task(_request_images(soak, image_clients[number % len(image_clients)], [first_exam])) for number in range(_CONCURRENT_REQUESTS)]
     tasks += [
-        asyncio.create_task(_request_images(soak, image_clients[number % len(image_clients)], other_exams[number:] + other_exams[:number]))
+        asyncio.create_task(_request_images(soak, image_clients[number % len(image_clients)], [first_exam]))
+        for number in range(_CONCURRENT_REQUESTS)
+    ]
+    tasks += [
+        asyncio.create_task(
+            _request_images(
+                soak, image_clients[number % len(image_clients)], other_exams[number:] + other_exams[:number]
+            )
+        )
         for number in range(_CONCURRENT_REQUESTS)
     ]
     phases = []
@@ -180,7 +202,9 @@ async def _run_phases(
     return phases
 
 
-async def _post_verdicts(soak: StoreSoak, workspace: SoakWorkspace, name: str, client: httpx.AsyncClient) -> None:
+async def _post_verdicts(
+    soak: StoreSoak, workspace: SoakWorkspace, name: str, client: httpx.AsyncClient
+) -> None:
     with read_only_session(workspace.engine) as db:
         person = load_person_by_name(db, name=name).id
         own_questions = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person)
@@ -271,7 +295,9 @@ def _count_lost(workspace: SoakWorkspace, acknowledged: dict[tuple[int, int], st
     return sum(saved_comments.get(key) != comment for key, comment in acknowledged.items())
 
 
-def _print_results(phases: list[Phase], soak: StoreSoak, lost: int, requests_by_process: Counter[str]) -> None:
+def _print_results(
+    phases: list[Phase], soak: StoreSoak, lost: int, requests_by_process: Counter[str]
+) -> None:
     for phase in phases:
         print(f"\n{phase.name:34} {'n':>7} {'median':>8} {'p95':>8} {'longest':>8}   seconds")
         for kind, times in phase.times.items():
@@ -283,8 +309,8 @@ def _print_results(phases: list[Phase], soak: StoreSoak, lost: int, requests_by_
         for problem, count in phase.problems.most_common(5):
             print(f"  {count} x {problem}")
     print(
-        f"\nacknowledged {len(soak.acknowledged):,} · lost {lost} · requests by process {dict(requests_by_process)}"
-        f" · load at the end {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        f"\nacknowledged {len(soak.acknowledged):,} · lost {lost} · requests by process"
+        f" {dict(requests_by_process)} · load at the end {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     )
 
 

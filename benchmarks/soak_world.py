@@ -83,7 +83,9 @@ def open_workspace(home: Path, url: str) -> Iterator[SoakWorkspace]:
     engine.dispose()
 
 
-def fill_workspace(workspace: SoakWorkspace, *, reviewers: int, questions_each: int, per_exam: int = 10) -> list[str]:
+def fill_workspace(
+    workspace: SoakWorkspace, *, reviewers: int, questions_each: int, per_exam: int = 10
+) -> list[str]:
     """Fill an empty workspace: that many reviewers, each with that many open questions of the batch "first".
 
     All have the password PASSWORD. Every radiograph shows the same image of 1200 x 1000 pixels.
@@ -167,7 +169,8 @@ def _run_process(workspace: SoakWorkspace, port: int, log: Path) -> Iterator[Non
 def count_logged_exceptions(workspace: SoakWorkspace) -> int:
     """The number of exceptions in the logs of the app's processes."""
     return sum(
-        log.read_text(errors="replace").count("Traceback (most") for log in workspace.home.glob("server-*.log")
+        log.read_text(errors="replace").count("Traceback (most")
+        for log in workspace.home.glob("server-*.log")
     )
 
 

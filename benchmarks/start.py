@@ -42,7 +42,11 @@ def main(arguments: list[str]) -> int:
         print(f"{_COMMAND_LIBRARIES:40} {import_seconds:6.2f} s")
         for command in ("user list", "progress none", "--help"):
             command_arguments = ("cli.py", *command.split())
-            _print_ratio(f"cli.py {command}", _minimum_time(partial(_run, environment, *command_arguments)), import_seconds)
+            _print_ratio(
+                f"cli.py {command}",
+                _minimum_time(partial(_run, environment, *command_arguments)),
+                import_seconds,
+            )
         import_seconds = _minimum_time(lambda: _run(environment, "-c", _APP_LIBRARIES))
         print(f"{_APP_LIBRARIES:40} {import_seconds:6.2f} s")
         _print_ratio("the app to /health", _minimum_time(lambda: _start_app(environment)), import_seconds)
@@ -55,7 +59,10 @@ def main(arguments: list[str]) -> int:
 
 def _print_ratio(label: str, seconds: float, import_seconds: float) -> None:
     earlier_ratio = next((ratio for name, ratio in _EARLIER_RATIOS.items() if label.startswith(name)), None)
-    print(f"{label:40} {seconds:6.2f} s, {seconds / import_seconds:.1f} times its libraries (before: {earlier_ratio})")
+    print(
+        f"{label:40} {seconds:6.2f} s, {seconds / import_seconds:.1f} times its libraries (before:"
+        f" {earlier_ratio})"
+    )
 
 
 def _minimum_time(measure: Callable[[], float]) -> float:

@@ -22,8 +22,14 @@ from pathlib import Path
 
 import uvicorn
 
-from benchmarks.soak_poster import Reviewer, PostedVerdicts
-from benchmarks.soak_world import SoakWorkspace, find_free_port, fill_workspace, open_postgres_workspace, open_sqlite_workspace
+from benchmarks.soak_poster import PostedVerdicts, Reviewer
+from benchmarks.soak_world import (
+    SoakWorkspace,
+    fill_workspace,
+    find_free_port,
+    open_postgres_workspace,
+    open_sqlite_workspace,
+)
 from tests.storage.statements import counted
 
 VERDICTS, WARM_UP = 200, 10
@@ -64,7 +70,9 @@ def _measure_costs(reviewer: Reviewer) -> list[VerdictCost]:
             if not reviewer.post_verdict(question, "what a verdict costs"):
                 raise SystemExit(f"verdict on question {question} was not saved")
             cpu = _cpu_of_other_threads() - cpu_before
-        costs.append(VerdictCost(statements=len(counts.statements), transactions=counts.transactions, cpu=cpu * 1000))
+        costs.append(
+            VerdictCost(statements=len(counts.statements), transactions=counts.transactions, cpu=cpu * 1000)
+        )
     return costs[WARM_UP:]
 
 
@@ -95,7 +103,8 @@ def _print_figures(label: str, values: Sequence[float], target_note: str = "") -
     ordered = sorted(values)
     percentile_95 = ordered[int(0.95 * (len(ordered) - 1))]
     print(
-        f"  {label:20} median {statistics.median(values):6.1f}   95th percentile {percentile_95:6.1f}   {target_note}".rstrip()
+        f"  {label:20} median {statistics.median(values):6.1f}   95th percentile {percentile_95:6.1f}  "
+        f" {target_note}".rstrip()
     )
 
 

@@ -28,7 +28,15 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from benchmarks.viewer_app import ViewerBench, find_chromium, run_app
-from benchmarks.viewer_rounds import NO_PREFETCH_SCRIPT, PLAIN_EDITOR_SCRIPT, WARM_UP, time_entry, time_next_question, measure_frame_gaps, time_draft_save
+from benchmarks.viewer_measurements import (
+    NO_PREFETCH_SCRIPT,
+    PLAIN_EDITOR_SCRIPT,
+    WARM_UP,
+    measure_frame_gaps,
+    time_draft_save,
+    time_entry,
+    time_next_question,
+)
 from benchmarks.viewer_workspace import EXAMS, prepare_workspace
 
 REPEATS = 20
@@ -84,7 +92,9 @@ def main() -> int:
             load = os.getloadavg()[0]
             print(f"Chromium {browser.version}, medians of {args.repeats}")
             print(f"load {load:.1f} on {os.cpu_count()} cores")
-            missed = measure_viewer(ViewerBench(browser=browser, address=address), min(args.repeats, MAX_REPEATS))
+            missed = measure_viewer(
+                ViewerBench(browser=browser, address=address), min(args.repeats, MAX_REPEATS)
+            )
             print(f"load at the end {os.getloadavg()[0]:.1f}")
             browser.close()
     return int(missed)
@@ -99,28 +109,49 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
         times=time_next_question(bench, "first", repeats, NO_PREFETCH_SCRIPT),
     ).print_line()
     cold_result = TimingResult(
-        name="next question, cold", times=time_next_question(bench, "cold", repeats, NO_PREFETCH_SCRIPT), target=450
+        name="next question, cold",
+        times=time_next_question(bench, "cold", repeats, NO_PREFETCH_SCRIPT),
+        target=450,
     )
     cold_result.print_line()
-    prefetched_result = TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "ahead", repeats), target=200)
+    prefetched_result = TimingResult(
+        name="next question, fetched ahead", times=time_next_question(bench, "ahead", repeats), target=200
+    )
     prefetched_result.print_line()
-    gap_result = TimingResult(name="frame gap, the window dragged", times=measure_frame_gaps(bench, repeats), target=20, target_95=34)
+    gap_result = TimingResult(
+        name="frame gap, the window dragged",
+        times=measure_frame_gaps(bench, repeats),
+        target=20,
+        target_95=34,
+    )
     gap_result.print_line()
     draft_result = TimingResult(
         name="mouse let go until the draft is kept", times=time_draft_save(bench, "hand", repeats), target=250
     )
     draft_result.print_line()
     after_script, after_click = time_entry(bench, repeats)
-    entry_result = TimingResult(name="image after the page's script has ended", times=after_script, target=600)
+    entry_result = TimingResult(
+        name="image after the page's script has ended", times=after_script, target=600
+    )
     entry_result.print_line()
     TimingResult(name="image after the click that opens the page", times=after_click).print_line()
     print("\nthe plain editor, a picture of 8 bits and 1600 pixels; x: so many times as long as the viewer")
-    TimingResult(name="next question, fetched ahead", times=time_next_question(bench, "plain", repeats, PLAIN_EDITOR_SCRIPT)).print_line(prefetched_result)
-    TimingResult(name="frame gap, its brightness dragged", times=measure_frame_gaps(bench, repeats, PLAIN_EDITOR_SCRIPT)).print_line(gap_result)
     TimingResult(
-        name="mouse let go until the draft is kept", times=time_draft_save(bench, "plainhand", repeats, PLAIN_EDITOR_SCRIPT)
+        name="next question, fetched ahead",
+        times=time_next_question(bench, "plain", repeats, PLAIN_EDITOR_SCRIPT),
+    ).print_line(prefetched_result)
+    TimingResult(
+        name="frame gap, its brightness dragged",
+        times=measure_frame_gaps(bench, repeats, PLAIN_EDITOR_SCRIPT),
+    ).print_line(gap_result)
+    TimingResult(
+        name="mouse let go until the draft is kept",
+        times=time_draft_save(bench, "plainhand", repeats, PLAIN_EDITOR_SCRIPT),
     ).print_line(draft_result)
-    return any(figure.is_missed for figure in (cold_result, prefetched_result, gap_result, draft_result, entry_result))
+    return any(
+        figure.is_missed
+        for figure in (cold_result, prefetched_result, gap_result, draft_result, entry_result)
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 from domain.boxes import Box, LabelledBox
 from measures.boxes import mean_overlap
-from review.forms import compute_box_overlap
+from review.corrected_versions import compute_box_overlap
 
 Corners = tuple[float, float, float, float]
 #: image -> reader -> [(class, corners)]
@@ -36,12 +36,17 @@ def main(arguments: list[str]) -> int:
     boxes_by_image = read_boxes(Path(arguments[0]) / "vinbigdata-train.csv")
     our_results, loop_results = measure_with_project(boxes_by_image), measure_with_loops(boxes_by_image)
     reader_counts = sorted({len(image_readers) for image_readers in boxes_by_image.values()})
-    print(f"{len(boxes_by_image):,} images, readers an image: {', '.join(str(reader_count) for reader_count in reader_counts)}")
+    print(
+        f"{len(boxes_by_image):,} images, readers an image:"
+        f" {', '.join(str(reader_count) for reader_count in reader_counts)}"
+    )
     print(f"{our_results['pairs']:,.0f} pairs of readers in which one or both drew a box")
     for name, value in our_results.items():
         loop_note = f"   plain loops {loop_results[name]:.6f}" if name in loop_results else ""
         print(f"  {name:<40} {value:.6f}{loop_note}")
-    is_same = all(math.isclose(our_results[name], loop_results[name], abs_tol=TOLERANCE) for name in loop_results)
+    is_same = all(
+        math.isclose(our_results[name], loop_results[name], abs_tol=TOLERANCE) for name in loop_results
+    )
     print("The two agree." if is_same else "The two DIFFER.")
     return 0 if is_same else 1
 
@@ -69,7 +74,11 @@ def measure_with_project(boxes_by_image: BoxesByReader) -> dict[str, float]:
     overlaps, images = [], []
     for number, readers in enumerate(boxes_by_image.values()):
         for first_reader, second_reader in combinations(sorted(readers), 2):
-            overlaps.append(compute_box_overlap(_to_labelled_boxes(readers[first_reader]), _to_labelled_boxes(readers[second_reader])))
+            overlaps.append(
+                compute_box_overlap(
+                    _to_labelled_boxes(readers[first_reader]), _to_labelled_boxes(readers[second_reader])
+                )
+            )
             images.append(number)
     overlap = mean_overlap(overlaps, clusters=images, seed=7)
     figures = {

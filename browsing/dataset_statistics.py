@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from browsing.words import TextCounts, bin_lengths, mean_length
+from browsing.text_counts import TextCounts, bin_lengths, mean_length
 from domain.vocabulary import AnswerFormat
 
 _MAX_WORDS = 40
@@ -68,7 +68,9 @@ class DatasetStatistics:
     explanations: Lengths
 
 
-def count_questions_by_value(kinds: BoxCountsByKind, column_index: int, order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
+def count_questions_by_value(
+    kinds: BoxCountsByKind, column_index: int, order: Sequence[str] = ()
+) -> tuple[tuple[str, int], ...]:
     """The number of questions of each value of a column: those of ``order`` first, then the most frequent.
 
     Args:
@@ -92,7 +94,9 @@ def count_questions_by_boxes(kinds: BoxCountsByKind) -> tuple[tuple[int, int], .
 
 
 def count_formats(kinds: BoxCountsByKind, column_index: int) -> tuple[FormatLine, ...]:
-    """Counts of each answer format that occurs, then of all; ``column_index`` is that of the format in a kind."""
+    """Counts of each answer format that occurs, then of all; ``column_index`` is that of the format in a
+    kind.
+    """
     by_format = defaultdict[str, Counter[int]](Counter)
     for kind, by_boxes in kinds.items():
         by_format[kind[column_index]].update(by_boxes)

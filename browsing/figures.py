@@ -21,12 +21,16 @@ def render_figures(statistics: DatasetStatistics) -> dict[str, str]:
     for column, counts in statistics.counts.items():
         if any(value for value, _ in counts):
             labelled_counts = [(value or "not stated", count) for value, count in counts]
-            figures[column.replace("_", "-")] = render_bar_chart(labelled_counts, _format_title(statistics, f"Questions by {column}"))
+            figures[column.replace("_", "-")] = render_bar_chart(
+                labelled_counts, _format_title(statistics, f"Questions by {column}")
+            )
     bins = [(boxes, boxes, count) for boxes, count in statistics.boxes]
     if any(boxes for boxes, _ in statistics.boxes):
         figures["boxes"] = render_histogram(bins, _format_title(statistics, "Boxes a question"), unit="boxes")
         labels = [(label or "not stated", count) for label, count, _ in statistics.observations]
-        figures["observations"] = render_bar_chart(labels, _format_title(statistics, "Questions by what their boxes show"))
+        figures["observations"] = render_bar_chart(
+            labels, _format_title(statistics, "Questions by what their boxes show")
+        )
     for name, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
         if lengths.n:
             figures |= _render_length_figures(statistics, name, lengths)
@@ -45,12 +49,20 @@ def render_bar_chart(counts: Sequence[tuple[str, int]], title: str) -> str:
         short_name = name if len(name) <= 36 else f"{name[:35]}…"
         elements.append(_svg_text(_LABEL_WIDTH - 8, y + 14, short_name, anchor="end"))
         elements.append(
-            f'<rect x="{_LABEL_WIDTH}" y="{y + 3}" width="{width:.1f}" height="{_ROW_HEIGHT - 6}" fill="{_BAR_COLOUR}"/>'
+            f'<rect x="{_LABEL_WIDTH}" y="{y + 3}" width="{width:.1f}" height="{_ROW_HEIGHT - 6}"'
+            f' fill="{_BAR_COLOUR}"/>'
         )
         elements.append(_svg_text(_LABEL_WIDTH + width + 6, y + 14, f"{count:,}", colour=_MUTED_COLOUR))
     if len(counts) > _MAX_BARS:
         caption = f"The {_MAX_BARS} most frequent of {len(counts):,}."
-        elements.append(_svg_text(_LABEL_WIDTH, _HEADER_HEIGHT + len(shown_counts) * _ROW_HEIGHT + 16, caption, colour=_MUTED_COLOUR))
+        elements.append(
+            _svg_text(
+                _LABEL_WIDTH,
+                _HEADER_HEIGHT + len(shown_counts) * _ROW_HEIGHT + 16,
+                caption,
+                colour=_MUTED_COLOUR,
+            )
+        )
     return _svg_document(elements, title, height=_HEADER_HEIGHT + len(shown_counts) * _ROW_HEIGHT + 28)
 
 
@@ -60,7 +72,9 @@ def render_histogram(bins: Sequence[tuple[int, int, int]], title: str, *, unit: 
     left, baseline = 70, _HEADER_HEIGHT + _HEIGHT
     step = (_WIDTH - left - 20) / max(1, len(bins))
     label_step = max(1, len(bins) // 10)
-    elements = [f'<line x1="{left}" y1="{baseline}" x2="{_WIDTH - 20}" y2="{baseline}" stroke="{_MUTED_COLOUR}"/>']
+    elements = [
+        f'<line x1="{left}" y1="{baseline}" x2="{_WIDTH - 20}" y2="{baseline}" stroke="{_MUTED_COLOUR}"/>'
+    ]
     elements += [
         _svg_text(left - 8, baseline - share * _HEIGHT + 4, f"{max_count * share:,.0f}", anchor="end")
         for share in (0.0, 0.5, 1.0)
@@ -71,7 +85,9 @@ def render_histogram(bins: Sequence[tuple[int, int, int]], title: str, *, unit: 
         elements.append(_svg_bar(x + 0.5, baseline - height, max(0.5, step - 1), height))
         if index % label_step == 0:
             elements.append(_svg_text(x + step / 2, baseline + 16, f"{low:,}", anchor="middle"))
-    elements.append(_svg_text((left + _WIDTH) / 2, baseline + 36, unit, anchor="middle", colour=_MUTED_COLOUR))
+    elements.append(
+        _svg_text((left + _WIDTH) / 2, baseline + 36, unit, anchor="middle", colour=_MUTED_COLOUR)
+    )
     return _svg_document(elements, title, height=baseline + 48)
 
 
@@ -86,7 +102,9 @@ def _render_length_figures(statistics: DatasetStatistics, name: str, lengths: Le
         ),
     }
     if lengths.words:
-        figures[f"{name}-words"] = render_bar_chart(lengths.words, f"Words by how many {name}s have them ({caption})")
+        figures[f"{name}-words"] = render_bar_chart(
+            lengths.words, f"Words by how many {name}s have them ({caption})"
+        )
     return figures
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsing.applying import BulkAction, describe_search
+from browsing.bulk_actions import BulkAction, describe_search
 from domain.adjudications import Adjudication
 from domain.batches import AssignmentState
 from domain.corrections import Correction, list_changes
@@ -19,14 +19,18 @@ _DISPLAY_TEXTS = {
     ImageDisplay.CONFIRMED: "confirmed: without seeing the radiograph",
     ImageDisplay.NO_IMAGE: "no image of the exam was in the workspace",
 }
-_DECISION_TEXTS = {Decision.ACCEPT: "accepted it", Decision.REVISE: "corrected it", Decision.REJECT: "rejected it"}
+_DECISION_TEXTS = {
+    Decision.ACCEPT: "accepted it",
+    Decision.REVISE: "corrected it",
+    Decision.REJECT: "rejected it",
+}
 
 
 def describe_event(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     """Describe an event: one line, and the details below it.
 
     Args:
-        event: of :func:`browsing.service.telling.load_history`.
+        event: of :func:`browsing.service.history.load_history`.
         question: the machine's version.
     """
     return _DESCRIBERS[event.kind](event, question)
@@ -76,7 +80,9 @@ def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, li
         details.append(f"errors: {', '.join(kinds)}")
     details += _describe_changes(question, opinion.correction)
     rating_texts = [
-        f"{rating.name} {value}" for rating in RATINGS if (value := getattr(opinion.ratings, rating.id)) is not None
+        f"{rating.name} {value}"
+        for rating in RATINGS
+        if (value := getattr(opinion.ratings, rating.id)) is not None
     ]
     if rating_texts:
         details.append(f"ratings: {', '.join(rating_texts)}")
@@ -89,7 +95,11 @@ def _describe_adjudication(event: QuestionEvent, question: Question) -> tuple[st
     adjudication: Adjudication = event.details["adjudication"]
     revision_text = f", revision {adjudication.revision}" if adjudication.revision > 1 else ""
     line = f"settled the dispute in batch {event.place}{revision_text}: {adjudication.decision.value}"
-    return line, [*_describe_changes(question, adjudication.correction), adjudication.reason, *_describe_display(adjudication.image)]
+    return line, [
+        *_describe_changes(question, adjudication.correction),
+        adjudication.reason,
+        *_describe_display(adjudication.image),
+    ]
 
 
 def _describe_release(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
@@ -99,7 +109,9 @@ def _describe_release(event: QuestionEvent, _: Question) -> tuple[str, list[str]
 
 def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     number = event.details["rule"]
-    action_text = "rejected by" if event.details["step"] == BulkAction.REJECT else f"queued into batch {event.place} by"
+    action_text = (
+        "rejected by" if event.details["step"] == BulkAction.REJECT else f"queued into batch {event.place} by"
+    )
     search_text = f"found with many others by a search: {describe_search(event.details['search'])}"
     return f"{action_text} rule {number}", [event.details["reason"], search_text]
 

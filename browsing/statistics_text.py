@@ -27,18 +27,36 @@ def iter_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
     """All counts as (table, name, value, questions, per cent of the table)."""
     for column, counts in statistics.counts.items():
         for value, count in counts:
-            yield column, escape_formula(value or "not stated"), "", count, _format_percent(count, statistics.questions)
+            yield (
+                column,
+                escape_formula(value or "not stated"),
+                "",
+                count,
+                _format_percent(count, statistics.questions),
+            )
     for line in statistics.formats:
         yield "boxes", line.name, line.boxes, line.questions, _format_percent(line.with_boxes, line.questions)
     for boxes, count in statistics.boxes:
         yield "boxes a question", str(boxes), boxes, count, _format_percent(count, statistics.questions)
     for label, count, boxes in statistics.observations:
-        yield "observations", escape_formula(label or "not stated"), boxes, count, _format_percent(count, statistics.questions)
+        yield (
+            "observations",
+            escape_formula(label or "not stated"),
+            boxes,
+            count,
+            _format_percent(count, statistics.questions),
+        )
     yield from _split_rows(statistics)
     for name, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
         for unit, bins in (("characters", lengths.characters), ("words", lengths.in_words)):
             for low, high, count in bins:
-                yield f"{name} length in {unit}", f"{low} to {high}", low, count, _format_percent(count, lengths.n)
+                yield (
+                    f"{name} length in {unit}",
+                    f"{low} to {high}",
+                    low,
+                    count,
+                    _format_percent(count, lengths.n),
+                )
         for word, count in lengths.words:
             yield f"{name} words", escape_formula(word), "", count, _format_percent(count, lengths.n)
 
@@ -49,7 +67,13 @@ def _split_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
         total = sum(n for (other_split, _), n in statistics.splits.items() if other_split == split)
         for (row_split, task), count in sorted(statistics.splits.items()):
             if row_split == split:
-                yield f"split {split}", escape_formula(task or "not stated"), "", count, _format_percent(count, total)
+                yield (
+                    f"split {split}",
+                    escape_formula(task or "not stated"),
+                    "",
+                    count,
+                    _format_percent(count, total),
+                )
 
 
 def format_json(statistics: DatasetStatistics) -> str:

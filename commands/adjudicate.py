@@ -12,15 +12,15 @@ from domain.adjudications import Adjudication, AdjudicationRules
 from domain.corrections import Correction
 from domain.errors import InvalidValue
 from domain.verdicts import Decision
-from review.combining import MACHINE, combine_picks
+from review.correction_choices import MACHINE, combine_picks
 from review.disputes import FIELDS
 from review.service import (
     DisputeSheet,
     adjudicate,
-    load_adjudication_rules,
-    load_named_batch,
     change_adjudication_rules,
     list_disputes,
+    load_adjudication_rules,
+    load_named_batch,
     open_dispute,
 )
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -59,7 +59,9 @@ def _change_rules(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
         current = load_adjudication_rules(db, by=by, batch=args.batch)
         rules = AdjudicationRules(
-            adjudicators=current.rules.adjudicators if args.adjudicators is None else tuple(args.adjudicators),
+            adjudicators=current.rules.adjudicators
+            if args.adjudicators is None
+            else tuple(args.adjudicators),
             hide_names=current.rules.hide_names if args.names is None else args.names == "hidden",
             same_box_iou=current.rules.same_box_iou if args.same_box is None else args.same_box,
         )
@@ -69,7 +71,8 @@ def _change_rules(args: argparse.Namespace) -> int:
         ).rules
     print(f"adjudicators: {', '.join(changed_rules.adjudicators) or 'nobody'}")
     print(
-        f"names: {'hidden' if changed_rules.hide_names else 'shown'}; boxes are the same from IoU {changed_rules.same_box_iou:g}"
+        f"names: {'hidden' if changed_rules.hide_names else 'shown'}; boxes are the same from IoU"
+        f" {changed_rules.same_box_iou:g}"
     )
     return 0
 
@@ -79,7 +82,11 @@ def _list_disputes(args: argparse.Namespace) -> int:
         batch = load_named_batch(db, by=command_line_person(), name=args.batch)
         disputes = list_disputes(db, person=load_person_by_name(db, name=args.by), batch_id=batch.id)
     for dispute in disputes:
-        state = f"{dispute.adjudication.decision.value}: {dispute.adjudication.reason}" if dispute.adjudication else "open"
+        state = (
+            f"{dispute.adjudication.decision.value}: {dispute.adjudication.reason}"
+            if dispute.adjudication
+            else "open"
+        )
         print(f"{dispute.question_id}\t{', '.join(sorted(dispute.kinds))}\t{state}")
     if not disputes:
         print(
@@ -95,7 +102,9 @@ def _settle(args: argparse.Namespace) -> int:
         batch = load_named_batch(db, by=command_line_person(), name=args.batch)
         person = load_person_by_name(db, name=args.by)
         disputes = list_disputes(db, person=person, batch_id=batch.id)
-        number = next((dispute.question_number for dispute in disputes if dispute.question_id == args.question), None)
+        number = next(
+            (dispute.question_number for dispute in disputes if dispute.question_id == args.question), None
+        )
         if number is None:
             raise InvalidValue("question", f"{args.question!r} is no dispute of batch {batch.name}")
         sheet = open_dispute(db, person=person, batch_id=batch.id, question_number=number)

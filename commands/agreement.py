@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.telling import add_batch_figures, format_figure, print_figures
+from commands.output import add_batch_figures, format_figure, print_figures
 from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
@@ -47,24 +47,33 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
         "counted": agreement.counted,
         "notes": [note for note in (agreement.rule_text, agreement.exclusion_note) if note],
         "between": [
-            {"between": name, "questions": pair.questions, "boxes": asdict(pair.box_overlap),
-             "aspects": [asdict(aspect) for aspect in pair.aspects]}
-            for name, pair in zip(format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True)
+            {
+                "between": name,
+                "questions": pair.questions,
+                "boxes": asdict(pair.box_overlap),
+                "aspects": [asdict(aspect) for aspect in pair.aspects],
+            }
+            for name, pair in zip(
+                format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True
+            )
         ],
         "drift": {
-            agreement.people[person]: [asdict(block) for block in blocks] for person, blocks in agreement.drift.items()
+            agreement.people[person]: [asdict(block) for block in blocks]
+            for person, blocks in agreement.drift.items()
         },
-    }  # fmt: skip
+    }
 
 
 def format_text(agreement: BatchAgreement) -> Iterable[str]:
     """The page as lines of text."""
     yield (
-        f"Batch {agreement.batch.name}: {agreement.shared:,} of {agreement.questions:,} questions were judged by two or "
-        f"more, {agreement.counted:,} count for agreement"
+        f"Batch {agreement.batch.name}: {agreement.shared:,} of {agreement.questions:,} questions were judged"
+        f" by two or more, {agreement.counted:,} count for agreement"
     )
     yield from (note for note in (agreement.rule_text, agreement.exclusion_note) if note)
-    for name, pair in zip(format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True):
+    for name, pair in zip(
+        format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True
+    ):
         yield from ("", f"{name}, {pair.questions:,} questions")
         for aspect in pair.aspects:
             kappa = "kappa (weighted)" if aspect.weighted else "kappa"
@@ -80,8 +89,8 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
                 f"{rating.replace('_', ' ')} {_format_mean(mean)}" for rating, mean in block.ratings.items()
             )
             yield (
-                f"  {block.first:,} to {block.last:,}: accepted {_format_proportion(block.accepted)}; {ratings}; "
-                f"seconds looking {_format_mean(block.seconds)}"
+                f"  {block.first:,} to {block.last:,}: accepted {_format_proportion(block.accepted)};"
+                f" {ratings}; seconds looking {_format_mean(block.seconds)}"
             )
 
 

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from accounts.service import command_line_person
 from browsing.service import (
     BulkPreview,
+    describe_search,
     list_applied_rules,
     preview_bulk_action,
     queue_matching,
     reject_matching,
-    describe_search,
     revert_rule,
 )
 from commands.arguments import Subparsers
-from commands.indexing import update_search_index
-from commands.searching import add_filters, build_search
+from commands.search_arguments import add_filters, build_search
+from commands.search_index import update_search_index
 from storage.unit_of_work import read_only_session, unit_of_work
 
 

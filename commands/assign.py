@@ -50,7 +50,10 @@ def add_to(subparsers: Subparsers) -> None:
         "--idle",
         type=int,
         metavar="MINUTES",
-        help=f"with --shared: a question comes back after so long without activity (default {DEFAULT_IDLE_MINUTES})",
+        help=(
+            "with --shared: a question comes back after so long without activity (default"
+            f" {DEFAULT_IDLE_MINUTES})"
+        ),
     )
     parser.add_argument(
         "--second-share",
@@ -89,7 +92,9 @@ def run(args: argparse.Namespace) -> int:
         return _share_batch(args)
     if args.dry_run:
         with read_only_session() as db:
-            _print_summary(preview_assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap), "would get")
+            _print_summary(
+                preview_assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap), "would get"
+            )
         return 0
     if args.withdraw:
         with unit_of_work() as db:
@@ -118,7 +123,10 @@ def _request_second_opinions(args: argparse.Namespace) -> int:
             summary = request_second_opinions(db, **options, now=datetime.now(UTC))
     for name, count in summary.assigned.items():
         print(f"{name} {'would get' if args.dry_run else 'got'} {count:,} questions of {summary.batch}.")
-    print(f"Of them {summary.random_count:,} of the random share, {summary.found_count:,} where something was found.")
+    print(
+        f"Of them {summary.random_count:,} of the random share, {summary.found_count:,} where something was"
+        " found."
+    )
     for note in summary.notes:
         print(note, file=sys.stderr)
     return 0
@@ -136,8 +144,9 @@ def _share_batch(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(
-        f"{', '.join(shared_queue.members)} can take questions of {shared_queue.batch} now: {shared_queue.added:,} judgements were "
-        f"added, {shared_queue.free:,} are free. One comes back after {shared_queue.idle_minutes} minutes without activity."
+        f"{', '.join(shared_queue.members)} can take questions of {shared_queue.batch} now:"
+        f" {shared_queue.added:,} judgements were added, {shared_queue.free:,} are free. One comes back after"
+        f" {shared_queue.idle_minutes} minutes without activity."
     )
     return 0
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.telling import add_batch_figures, format_figure, print_figures
+from commands.output import add_batch_figures, format_figure, print_figures
 from measures.proportions import Proportion
 from review.agreement import Aspect
 from review.service import BatchAttention, compute_batch_attention
@@ -71,7 +71,11 @@ def format_text(results: BatchAttention) -> Iterable[str]:
     for reviewer in results.reviewers:
         attention = reviewer.attention
         yield from ("", reviewer.person or "all together")
-        gap = "" if attention.median_verdicts_between is None else f", median {attention.median_verdicts_between:.0f} judged in between"
+        gap = (
+            ""
+            if attention.median_verdicts_between is None
+            else f", median {attention.median_verdicts_between:.0f} judged in between"
+        )
         yield f"  repeats judged twice: {attention.pairs:,} of {reviewer.repeat_count:,}{gap}"
         for aspect in attention.agreement.aspects if attention.agreement else ():
             yield _format_aspect(aspect)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person, record_backup
 from commands.arguments import Subparsers
-from commands.telling import ProgressPrinter, format_size
+from commands.output import ProgressPrinter, format_size
 from domain.errors import DomainError
 from storage.backup import make_backup
 from storage.unit_of_work import unit_of_work

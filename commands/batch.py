@@ -12,7 +12,7 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.batches import Batch
 from domain.table_cells import escape_formula
-from sampling.service import describe_plan, list_batches, list_batch_questions
+from sampling.service import describe_plan, list_batch_questions, list_batches
 from storage.unit_of_work import read_only_session
 
 if TYPE_CHECKING:
@@ -43,7 +43,12 @@ def run(args: argparse.Namespace) -> int:
         questions = list_batch_questions(db, by=command_line_person(), batch=args.batch)
         out.writerow(["question_id", "stratum", "inclusion_probability", "state"])
         out.writerows(
-            [escape_formula(question.key), escape_formula(question.stratum), question.inclusion_probability, question.state]
+            [
+                escape_formula(question.key),
+                escape_formula(question.stratum),
+                question.inclusion_probability,
+                question.state,
+            ]
             for question in questions
         )
     return 0
@@ -53,4 +58,6 @@ def _write_batches(out: Writer, batches: Iterable[tuple[Batch, int]]) -> None:
     out.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
     for batch, questions in batches:
         mode, parts = batch.settings.mode, batch.settings.parts
-        out.writerow([escape_formula(batch.name), batch.state, questions, mode, parts, describe_plan(batch.plan)])
+        out.writerow(
+            [escape_formula(batch.name), batch.state, questions, mode, parts, describe_plan(batch.plan)]
+        )

@@ -11,7 +11,7 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.patient_data import run_texts
 from domain.problems import Check
-from quality.service import list_examples, find_problems, record_problems, load_check_report
+from quality.service import find_problems, list_examples, load_check_report, record_problems
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -49,7 +49,10 @@ def run(args: argparse.Namespace) -> int:
         record_problems(db, by=by, detected=found_problems, now=datetime.now(UTC))
     with read_only_session() as db:
         check_report = load_check_report(db, by=by, dataset=args.dataset)
-        print(f"{check_report.dataset}: {check_report.with_problems:,} of {check_report.questions:,} questions have a problem.")
+        print(
+            f"{check_report.dataset}: {check_report.with_problems:,} of {check_report.questions:,} questions"
+            " have a problem."
+        )
         for check in Check:
             print(f"{check}: {check_report.count_of(check):,} of {check_report.questions:,}")
             for field_count in check_report.counts:

@@ -12,8 +12,13 @@ from pathlib import Path
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.table_cells import escape_formula
-from imaging.deidentify_folder import DeidentificationResult, DeidentificationJob, deidentify_all, plan_deidentification
-from imaging.guarded import GuardedReader
+from imaging.deidentify_folder import (
+    DeidentificationJob,
+    DeidentificationResult,
+    deidentify_all,
+    plan_deidentification,
+)
+from imaging.guarded_reader import GuardedReader
 from imaging.pseudonyms import KEY_LENGTH, PseudonymKey
 from privacy.service import load_pseudonym_key
 from storage.unit_of_work import read_only_session
@@ -58,7 +63,9 @@ def run(args: argparse.Namespace) -> int:
     if usage_error is not None:
         print(usage_error, file=sys.stderr)
         return _WRONG_USAGE
-    jobs, other_count = plan_deidentification(args.source, args.out, key=(key := _load_key(args)), keep_names=args.keep_names)
+    jobs, other_count = plan_deidentification(
+        args.source, args.out, key=(key := _load_key(args)), keep_names=args.keep_names
+    )
     results = _clean_files(jobs, key=key, processes=min(args.processes, max(1, len(jobs))))
     for result in results:
         if result.refusal is not None:
@@ -81,7 +88,9 @@ def _load_key(args: argparse.Namespace) -> PseudonymKey:
         return load_pseudonym_key(db, by=command_line_person())
 
 
-def _clean_files(jobs: list[DeidentificationJob], *, key: PseudonymKey, processes: int) -> list[DeidentificationResult]:
+def _clean_files(
+    jobs: list[DeidentificationJob], *, key: PseudonymKey, processes: int
+) -> list[DeidentificationResult]:
     results: list[DeidentificationResult] = []
     with GuardedReader(workers=processes) as reader:
         for result in deidentify_all(jobs, reader=reader, workers=processes, key=key):
@@ -97,7 +106,10 @@ def _write_list(path: Path, written_results: list[DeidentificationResult]) -> No
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["old", "new"])
-        writer.writerows([escape_formula(result.job.name), escape_formula(str(result.target))] for result in written_results)
+        writer.writerows(
+            [escape_formula(result.job.name), escape_formula(str(result.target))]
+            for result in written_results
+        )
 
 
 def _check_usage(args: argparse.Namespace) -> str | None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from accounts.service import DEMO_PASSWORD
 from commands.arguments import Subparsers
-from demo.workspace import workspace_exists, make_demo
+from demo.workspace import make_demo, workspace_exists
 from storage.workspace import current_workspace
 
 
@@ -45,11 +45,13 @@ def run(args: argparse.Namespace) -> int:
         print(f"{time.monotonic() - started:5.0f} s  {step}", file=sys.stderr, flush=True)
 
     print_step(f"Making a demo workspace in {workspace.home}")
-    result = make_demo(workspace, now=datetime.now(UTC), report_progress=print_step, replace_existing=args.again)
+    result = make_demo(
+        workspace, now=datetime.now(UTC), report_progress=print_step, replace_existing=args.again
+    )
     print_step("Done")
     print(
-        f"The demo workspace is in {workspace.home}: {result.questions:,} questions on {result.exams} phantom "
-        f"exams, {result.planted} of them with a planted error."
+        f"The demo workspace is in {workspace.home}: {result.questions:,} questions on {result.exams} phantom"
+        f" exams, {result.planted} of them with a planted error."
     )
     print(
         f"Start the app with `make app` and sign in as ada, dana, rosa, ravi, renate or leo: {DEMO_PASSWORD}"

@@ -11,7 +11,7 @@ from commands.arguments import Subparsers
 from review.estimates import Estimate
 from review.estimates_text import format_csv_rows
 from review.progress import format_interval, format_percent
-from review.service import BATCH_GROUP, GROUPS, DatasetEstimates, estimate_groups, estimate_dataset
+from review.service import BATCH_GROUP, GROUPS, DatasetEstimates, estimate_dataset, estimate_groups
 from storage.unit_of_work import read_only_session
 
 
@@ -42,15 +42,17 @@ def run(args: argparse.Namespace) -> int:
     with read_only_session() as db:
         whole = estimate_dataset(db, by=by, target_half_width=args.goal / 100, **filters)
         groups = estimate_groups(db, by=by, group=args.by, **filters) if args.by else ()
-    sections: list[tuple[str, str, Sequence[Estimate]]] = [("whole", args.dataset, whole.estimates.all_estimates)]
+    sections: list[tuple[str, str, Sequence[Estimate]]] = [
+        ("whole", args.dataset, whole.estimates.all_estimates)
+    ]
     sections += [(args.by, group.name, group.estimates.all_estimates) for group in groups]
     if args.csv:
         sys.stdout.writelines(format_csv_rows(sections))
         return 0
     if not whole.estimates.reviewed:
         print(
-            f"Nothing is judged yet. {whole.estimates.dataset_size:,} questions are in {whole.dataset}; the sample "
-            f"in {', '.join(whole.batches)} waits for its reviewers: cli.py assign --help"
+            f"Nothing is judged yet. {whole.estimates.dataset_size:,} questions are in {whole.dataset}; the"
+            f" sample in {', '.join(whole.batches)} waits for its reviewers: cli.py assign --help"
         )
         return 0
     print("\n".join(_format_whole(whole)))
@@ -80,6 +82,6 @@ def _format_rates(rates: Sequence[Estimate]) -> Iterator[str]:
             continue
         bounds = f"; {format_interval(*rate.bounds)} if skipped" if rate.bounds else ""
         yield (
-            f"{estimate.name:<{width}}  {format_percent(rate.estimate):>7}  95 % {format_interval(rate.low, rate.high):<11}  "
-            f"({estimate.count:,} of {rate.reviewed:,}{bounds})"
+            f"{estimate.name:<{width}}  {format_percent(rate.estimate):>7}  95 %"
+            f" {format_interval(rate.low, rate.high):<11}  ({estimate.count:,} of {rate.reviewed:,}{bounds})"
         )

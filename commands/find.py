@@ -9,8 +9,8 @@ import sys
 from accounts.service import command_line_person
 from browsing.service import QuestionStatus, count_matches, search_questions
 from commands.arguments import Subparsers
-from commands.indexing import update_search_index
-from commands.searching import add_filters, build_search
+from commands.search_arguments import add_filters, build_search
+from commands.search_index import update_search_index
 from domain.table_cells import escape_formula
 from storage.unit_of_work import read_only_session
 
@@ -51,8 +51,16 @@ def run(args: argparse.Namespace) -> int:
         while remaining > 0:
             page = search_questions(db, by=by, search=search, after=after, most=min(remaining, 500))
             for question in page.questions:
-                values = (question.id, question.format, question.task, question.difficulty, question.category, question.exam_id,
-                          " ".join(question.decisions), question.stem)  # fmt: skip
+                values = (
+                    question.id,
+                    question.format,
+                    question.task,
+                    question.difficulty,
+                    question.category,
+                    question.exam_id,
+                    " ".join(question.decisions),
+                    question.stem,
+                )
                 out.writerow([escape_formula(str(value or "")) for value in values])
             if not page.has_next:
                 break

@@ -12,9 +12,9 @@ from commands.arguments import Subparsers
 from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
 from review.service import (
     HiddenSummary,
-    load_named_batch,
-    list_hidden_questions,
     hide_questions,
+    list_hidden_questions,
+    load_named_batch,
     preview_hiding,
     remove_hidden,
 )
@@ -46,7 +46,9 @@ def add_to(subparsers: Subparsers) -> None:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--dry-run", action="store_true", help="show what would be hidden; hide nothing")
     mode.add_argument("--list", action="store_true", help="show what is hidden, from whom")
-    mode.add_argument("--remove", nargs="+", type=int, metavar="NUMBER", help="of hidden questions, by --list")
+    mode.add_argument(
+        "--remove", nargs="+", type=int, metavar="NUMBER", help="of hidden questions, by --list"
+    )
     parser.add_argument("--reason", default="", help="with --remove: why")
     parser.set_defaults(run=run, parser=parser)
 
@@ -69,7 +71,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     plan = _build_plan(args)
     with unit_of_work() as db:
-        summary = hide_questions(db, by=by, batch=args.batch, plan=plan, mask_secret=secrets.randbits(62), now=now)
+        summary = hide_questions(
+            db, by=by, batch=args.batch, plan=plan, mask_secret=secrets.randbits(62), now=now
+        )
     _print_summary(summary, "got")
     return 0
 
@@ -89,7 +93,10 @@ def _build_plan(args: argparse.Namespace) -> HiddenPlan:
 
 def _print_summary(summary: HiddenSummary, verb: str) -> None:
     for reviewer in summary.people:
-        print(f"{reviewer.person.name} {verb} {reviewer.repeats:,} repeats and {reviewer.planted:,} planted questions.")
+        print(
+            f"{reviewer.person.name} {verb} {reviewer.repeats:,} repeats and {reviewer.planted:,} planted"
+            " questions."
+        )
     for fault, count in summary.faults.items():
         print(f"  {count:,} with {fault}")
     for note in summary.notes:
@@ -101,12 +108,15 @@ def _list_hidden(batch: str) -> int:
         lines = list_hidden_questions(db, by=command_line_person(), batch=batch)
     for line in lines:
         kind = f"planted ({line.hidden.fault})" if line.hidden.fault else "repeat"
-        state = "removed: " + line.hidden.removed_why if not line.hidden.is_counted else line.state or "to come"
+        state = (
+            "removed: " + line.hidden.removed_why if not line.hidden.is_counted else line.state or "to come"
+        )
         decision_text = "" if line.decision is None else f"; said {line.decision}"
         first_text = "" if line.first_decision is None else f", first {line.first_decision}"
         seen_text = "" if line.detection is None else f", {line.detection}"
         print(
-            f"{line.hidden.number}: {kind} of {line.source_id} for {line.person}; {state}{decision_text}{first_text}{seen_text}"
+            f"{line.hidden.number}: {kind} of {line.source_id} for {line.person};"
+            f" {state}{decision_text}{first_text}{seen_text}"
         )
     if not lines:
         print(f"Nothing is hidden in {batch}.", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from accounts.service import command_line_person
-from browsing.service import load_history, load_question_number, describe_event
+from browsing.service import describe_event, load_history, load_question_number
 from commands.arguments import Subparsers
 from domain.questions import format_answer
 from storage.unit_of_work import read_only_session
@@ -31,7 +31,9 @@ def run(args: argparse.Namespace) -> int:
     print(f"key: {format_answer(question.answer, question.options)}")
     for event in question_history.events:
         description, details = describe_event(event, question)
-        print(f"{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC\t{event.person_name or 'command line'}\t{description}")
+        print(
+            f"{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC\t{event.person_name or 'command line'}\t{description}"
+        )
         for line in details:
             print(f"\t{line}")
     return 0

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from commands.arguments import Subparsers
 from imaging.errors import UnreadableImage
-from imaging.folder import RenderJob, plan_file, plan_folder, render_all
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from imaging.radiograph import Window
+from imaging.render_folder import RenderJob, plan_file, plan_folder, render_all
 
 _WRONG_USAGE = 2
 
@@ -28,7 +28,9 @@ def add_to(subparsers: Subparsers) -> None:
         "can't be read is listed with file and attribute; the rest is written.",
     )
     render.add_argument("source", metavar="FILE|DIR", type=Path)
-    render.add_argument("out", metavar="OUT", type=Path, help="a folder, or for one file a name ending in .png")
+    render.add_argument(
+        "out", metavar="OUT", type=Path, help="a folder, or for one file a name ending in .png"
+    )
     render.add_argument(
         "--quarter", action="store_true", help="NAME.quarter.png besides: a quarter of each side, averaged"
     )

@@ -12,8 +12,15 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.indexing import update_search_index
-from intake.service import FORMATS, ImportRefused, ImportReport, ImportProgress, load_deidentification, import_questions
+from commands.search_index import update_search_index
+from intake.service import (
+    FORMATS,
+    ImportProgress,
+    ImportRefused,
+    ImportReport,
+    import_questions,
+    load_deidentification,
+)
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     size, last_printed_at, printed = max(1, args.file.stat().st_size), time.monotonic(), False
 
     def report_progress(bytes_read: int) -> None:
-        nonlocal told, began
+        nonlocal printed, last_printed_at
         if time.monotonic() - last_printed_at > 2:
             print(f"\r{bytes_read / size:4.0%}", end="", file=sys.stderr, flush=True)
             printed, last_printed_at = True, time.monotonic()
@@ -64,7 +64,9 @@ def run(args: argparse.Namespace) -> int:
         print(file=sys.stderr)
     if outcome.refused:
         for refusal in outcome.refusals[:_MAX_SHOWN]:
-            location = ": ".join(part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part)
+            location = ": ".join(
+                part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part
+            )
             print(f"{location}: {refusal.reason}", file=sys.stderr)
         if outcome.refused > _MAX_SHOWN:
             print(f"… and {outcome.refused - _MAX_SHOWN:,} more", file=sys.stderr)

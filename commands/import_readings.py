@@ -42,7 +42,9 @@ def run(args: argparse.Namespace) -> int:
         )
     if outcome.refusals:
         for refusal in outcome.refusals[:_MAX_SHOWN]:
-            location = ": ".join(part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part)
+            location = ": ".join(
+                part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part
+            )
             print(f"{location}: {refusal.reason}", file=sys.stderr)
         if len(outcome.refusals) > _MAX_SHOWN:
             print(f"… and {len(outcome.refusals) - _MAX_SHOWN:,} more", file=sys.stderr)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from domain.jobs import Job
-from jobs.service import cancel_job, load_job, list_jobs
+from jobs.service import cancel_job, list_jobs, load_job
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -38,7 +38,8 @@ def run_list(args: argparse.Namespace) -> int:
         jobs = list_jobs(db, by=command_line_person(), active_only=args.active, limit=args.most)
     for job in jobs:
         print(
-            f"{job.number}  {job.kind}  {job.status}  {job.created_at:%Y-%m-%d %H:%M:%S} UTC  {_format_state(job)}"
+            f"{job.number}  {job.kind}  {job.status}  {job.created_at:%Y-%m-%d %H:%M:%S} UTC "
+            f" {_format_state(job)}"
         )
     if not jobs:
         print("No jobs.")

@@ -9,9 +9,9 @@ from pathlib import Path
 from commands.arguments import Subparsers
 from domain.errors import Refused
 from measures.agreement import CONFIDENCE, Weights
+from measures.all_measures import compute_measures
 from measures.ratings_file import read_ratings
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
-from measures.whole import compute_measures
 
 
 def add_to(subparsers: Subparsers) -> None:

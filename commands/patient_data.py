@@ -12,13 +12,13 @@ from domain.errors import InvalidValue
 from domain.patient_data import HitKind, PixelDecision
 from privacy.service import (
     decide_images,
+    describe_ranking,
     find_hits,
-    load_hit_report,
     list_hits,
+    load_hit_report,
     load_next_images,
     load_pixel_state,
     rank_images,
-    describe_ranking,
     record_hits,
     record_ranks,
 )
@@ -64,13 +64,15 @@ def run_texts(args: argparse.Namespace) -> int:
     printed = False
 
     def print_progress(done: int, total: int, unit: str) -> None:
-        nonlocal is_told
+        nonlocal printed
         if total > 1_000:
             printed = True
             print(f"\r{done:,} of {total:,} {unit}", end="", file=sys.stderr, flush=True)
 
     with read_only_session() as db:
-        search_result = find_hits(db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=print_progress)
+        search_result = find_hits(
+            db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=print_progress
+        )
     if printed:
         print(file=sys.stderr)
     with unit_of_work() as db:
@@ -98,7 +100,9 @@ def _rank_images(args: argparse.Namespace) -> int:
         print(f"\r{done:,} of {total:,} images", end="", file=sys.stderr, flush=True)
 
     with read_only_session() as db:
-        ranking = rank_images(db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=print_progress)
+        ranking = rank_images(
+            db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=print_progress
+        )
     if ranking[1]:
         print(file=sys.stderr)
     with unit_of_work() as db:

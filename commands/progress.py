@@ -15,8 +15,8 @@ from commands.arguments import Subparsers
 from domain.ratings import RATING_VALUES
 from measures.agreement import Kappa
 from review.progress import format_interval
-from review.rated import format_mean
-from review.service import PACE_RULE, ProgressLine, Progress, Rate, format_percent, load_progress
+from review.rating_statistics import format_mean
+from review.service import PACE_RULE, Progress, ProgressLine, Rate, format_percent, load_progress
 from storage.unit_of_work import read_only_session
 
 
@@ -75,11 +75,18 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
 
 def format_text(batch_progress: Progress) -> Iterable[str]:
     """The page as lines of text."""
-    yield f"Batch {batch_progress.batch.name}, {batch_progress.batch.state}: {batch_progress.batch_line.questions:,} questions"
+    yield (
+        f"Batch {batch_progress.batch.name}, {batch_progress.batch.state}:"
+        f" {batch_progress.batch_line.questions:,} questions"
+    )
     yield ""
     header = ("", "questions", "nobody's", "asked", "done", "skipped", "left", "median s", "finish")
     rows = [_format_cells("all", batch_progress.batch_line)]
-    for title, lines in (("tier", batch_progress.tiers), ("task", batch_progress.tasks), ("", batch_progress.reviewers)):
+    for title, lines in (
+        ("tier", batch_progress.tiers),
+        ("task", batch_progress.tasks),
+        ("", batch_progress.reviewers),
+    ):
         rows += [_format_cells(f"{title} {line.name}".strip(), line) for line in lines]
     yield from _format_table(header, rows)
     yield from wrap(f"Median: seconds of looking until a person's first verdict. {PACE_RULE}", width=100)
@@ -87,7 +94,8 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
     yield from batch_progress.summary_lines
     if batch_progress.reviewed:
         decided = ", ".join(
-            f"{rate.name} {rate.share.count:,} ({format_percent(rate.share.estimate)})" for rate in batch_progress.decisions
+            f"{rate.name} {rate.share.count:,} ({format_percent(rate.share.estimate)})"
+            for rate in batch_progress.decisions
         )
         yield f"Decided: {decided}."
     if batch_progress.skipped.n:

@@ -76,7 +76,9 @@ def add_to(subparsers: Subparsers) -> None:
     create.add_argument(
         "--forms",
         metavar="FORM,FORM",
-        help=f"what it is written as beside the native form, of {', '.join(FormatName)}; or none; default all",
+        help=(
+            f"what it is written as beside the native form, of {', '.join(FormatName)}; or none; default all"
+        ),
     )
     create.add_argument("--dry-run", action="store_true", help="count what it would hold; write nothing")
     create.set_defaults(run=_create, parser=create)
@@ -172,7 +174,11 @@ def _compare_folders(args: argparse.Namespace) -> int:
     comparison = compare_releases(args.old, args.new)
     print(comparison.sentence)
     if args.ids:
-        for change, ids in (("came", comparison.added), ("went", comparison.removed), ("moved", comparison.moved)):
+        for change, ids in (
+            ("came", comparison.added),
+            ("went", comparison.removed),
+            ("moved", comparison.moved),
+        ):
             print(*(f"{change}\t{question_id}" for question_id in ids), sep="\n", end="\n" if ids else "")
         for name, ids in comparison.changed.items():
             print(*(f"{name}\t{question_id}" for question_id in ids), sep="\n")

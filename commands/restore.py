@@ -9,7 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person, record_restore
 from commands.arguments import Subparsers
-from commands.telling import ProgressPrinter
+from commands.output import ProgressPrinter
 from storage.backup import Manifest, check_backup, restore_backup
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace

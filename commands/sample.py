@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.batches import BatchSettings, Mode, FormScope, SamplingPlan, Stratum
+from domain.batches import BatchSettings, FormScope, Mode, SamplingPlan, Stratum
 from domain.errors import InvalidValue
 from domain.vocabulary import Difficulty
 from sampling.service import draw_batch, preview_draw
@@ -74,7 +74,10 @@ def _show_preview(args: argparse.Namespace, plan: SamplingPlan) -> int:
             db, by=command_line_person(), dataset=args.dataset, plan=plan, batch_name=args.batch.strip()
         )
     _print_strata(draw_preview.strata, draw_preview.notes)
-    print(f"Would draw {draw_preview.n:,} of {draw_preview.size:,} questions ({draw_preview.already_drawn:,} are in the batch already).")
+    print(
+        f"Would draw {draw_preview.n:,} of {draw_preview.size:,} questions ({draw_preview.already_drawn:,}"
+        " are in the batch already)."
+    )
     return 0
 
 
@@ -106,6 +109,9 @@ def _print_strata(strata: tuple[Stratum, ...], notes: tuple[str, ...]) -> None:
     width = max([len("stratum"), *(len(stratum.name) for stratum in strata)])
     print(f"{'stratum':<{width}}  {'N':>10}  {'n':>9}  probability")
     for stratum in strata:
-        print(f"{stratum.name:<{width}}  {stratum.size:>10,}  {stratum.drawn:>9,}  {stratum.inclusion_probability:.4f}")
+        print(
+            f"{stratum.name:<{width}}  {stratum.size:>10,}  {stratum.drawn:>9,} "
+            f" {stratum.inclusion_probability:.4f}"
+        )
     for note in notes:
         print(f"Note: {note}")

@@ -15,7 +15,7 @@ from domain.table_cells import escape_formula
 from measures.results import to_records
 from reader_study.predictions_file import read_predictions
 from reader_study.release_keys import load_keys
-from reader_study.scoring import Score, score_predictions
+from reader_study.scores import Score, score_predictions
 
 _MAX_SHOWN = 50  # refusals shown in the terminal
 
@@ -52,7 +52,9 @@ def run(args: argparse.Namespace) -> int:
     scored = score_predictions(lines, keys=keys, file=args.predictions.name)
     if scored.refusals:
         for refusal in scored.refusals[:_MAX_SHOWN]:
-            location = ": ".join(part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part)
+            location = ": ".join(
+                part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part
+            )
             print(f"{location}: {refusal.reason}", file=sys.stderr)
         print(f"Nothing was scored: {len(scored.refusals):,} refused.", file=sys.stderr)
         return 1
@@ -60,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
     rules = ", ".join(f"{rule} {count:,}" for rule, count in (scored.rules or {}).items())
     print(f"Answers read by rule: {rules or 'none'}")
     if args.out:
-        args.out.write_text(_to_csv(scored) if args.out.suffix == ".csv" else _to_json(scored), encoding="utf-8")
+        args.out.write_text(
+            _to_csv(scored) if args.out.suffix == ".csv" else _to_json(scored), encoding="utf-8"
+        )
     return 0
 
 

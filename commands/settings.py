@@ -11,9 +11,9 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.batches import Batch, BatchSettings, Mode, FormScope
+from domain.batches import Batch, BatchSettings, FormScope, Mode
 from domain.errors import InvalidValue
-from review.service import load_named_batch, change_settings, close_batch, reopen_batch
+from review.service import change_settings, close_batch, load_named_batch, reopen_batch
 from storage.unit_of_work import read_only_session, unit_of_work
 
 

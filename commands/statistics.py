@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from accounts.service import command_line_person
+from browsing.dataset_comparison import compare_boxes, compare_column, format_comparison_csv, list_columns
 from browsing.figures import render_figures
 from browsing.service import DatasetStatistics, compute_dataset_statistics
-from browsing.side_by_side import compare_boxes, list_columns, compare_column, format_comparison_csv
 from browsing.statistics_text import format_csv, format_json
 from commands.arguments import Subparsers
 from domain.file_errors import add_filename_to_errors
@@ -66,7 +66,10 @@ def _print_side_by_side(all_statistics: list[DatasetStatistics], out: Path | Non
             (out / "side-by-side.csv").write_text(format_comparison_csv(all_statistics), encoding="utf-8")
     print(f"{'':<36}" + "".join(f"{dataset.dataset:>24}" for dataset in all_statistics))
     columns = [column for column in ("task", "format") if column in list_columns(all_statistics)]
-    for line in (*(line for column in columns for line in compare_column(all_statistics, column)), *compare_boxes(all_statistics)):
+    for line in (
+        *(line for column in columns for line in compare_column(all_statistics, column)),
+        *compare_boxes(all_statistics),
+    ):
         cells = (f"{count:,} ({line.format_percent(index)})" for index, count in enumerate(line.counts))
         values = cells if line.totals else (f"{count:,}" for count in line.counts)
         print(f"{line.column:<8}{line.value:<28}" + "".join(f"{cell:>24}" for cell in values))

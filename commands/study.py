@@ -160,7 +160,9 @@ def run_show(args: argparse.Namespace) -> int:
         "readers": [
             {
                 "name": reader_progress.reader.name,
-                "level": reader_progress.reader.profile.level.value if reader_progress.reader.profile.level else None,
+                "level": reader_progress.reader.profile.level.value
+                if reader_progress.reader.profile.level
+                else None,
                 "years": reader_progress.reader.profile.years,
                 "subspecialty": reader_progress.reader.profile.subspecialty,
                 "of_reference": reader_progress.reader.of_reference,
@@ -175,12 +177,19 @@ def run_show(args: argparse.Namespace) -> int:
                 "seconds_median": reader_progress.seconds_median,
                 "cannot_determine": reader_progress.cannot_determine,
                 "faulty": reader_progress.faulty,
-                "last_read_at": reader_progress.last_read_at.isoformat() if reader_progress.last_read_at else None,
+                "last_read_at": reader_progress.last_read_at.isoformat()
+                if reader_progress.last_read_at
+                else None,
             }
             for reader_progress in progress
         ],
         "faulty": [
-            {"case": fault_report.case, "question_id": fault_report.question_id, "reader": fault_report.reader, "why": fault_report.why}
+            {
+                "case": fault_report.case,
+                "question_id": fault_report.question_id,
+                "reader": fault_report.reader,
+                "why": fault_report.why,
+            }
             for fault_report in faulty
         ],
     }

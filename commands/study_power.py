@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from commands.arguments import Subparsers
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
-from measures.power import PowerAssumptions, Power, cases_for_power, power_table
+from measures.power import Power, PowerAssumptions, cases_for_power, power_table
 
 
 def add_kinds(kinds: Subparsers) -> None:
@@ -51,9 +51,16 @@ def run(args: argparse.Namespace) -> int:
         random_readers=not args.fixed_readers,
     )
     designs = power_table(
-        expected, readers=args.readers, cases=args.cases, seed=args.seed, runs=args.runs, progress=_print_progress
+        expected,
+        readers=args.readers,
+        cases=args.cases,
+        seed=args.seed,
+        runs=args.runs,
+        progress=_print_progress,
     )
-    cases_needed = {count: cases_for_power(expected, readers=count, power=args.power) for count in args.readers}
+    cases_needed = {
+        count: cases_for_power(expected, readers=count, power=args.power) for count in args.readers
+    }
     kappa = [] if args.kappa is None else [(n, _compute_half_width(args, n)) for n in args.cases]
     kappa_cases = None
     if args.kappa is not None:
@@ -61,7 +68,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         plain = {
             "expected": asdict(expected),
-            "power": [asdict(design) | {"shown": design.quoted_power, "shown_is": design.quoted_method} for design in designs],
+            "power": [
+                asdict(design) | {"shown": design.quoted_power, "shown_is": design.quoted_method}
+                for design in designs
+            ],
             "cases_needed": [{"readers": count, "cases": cases} for count, cases in cases_needed.items()],
             "kappa": [{"cases": n, "half_width": width} for n, width in kappa],
             "kappa_cases_needed": kappa_cases,
@@ -89,8 +99,8 @@ def _compute_half_width(args: argparse.Namespace, cases: int) -> float:
 def _format_line(power: Power) -> str:
     simulated = "" if power.simulated is None else f"{power.simulated:.3f} ± {power.simulated_error:.3f}"
     return (
-        f"{power.readers:>7}  {power.cases:>5}  {power.quoted_power:.3f}  {power.quoted_method:<10}  {power.formula:.3f}    "
-        f"{simulated}"
+        f"{power.readers:>7}  {power.cases:>5}  {power.quoted_power:.3f}  {power.quoted_method:<10} "
+        f" {power.formula:.3f}    {simulated}"
     )
 
 

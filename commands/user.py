@@ -91,7 +91,11 @@ def _list_people(_args: argparse.Namespace) -> int:
     if not people:
         print("Nobody has an account yet: python cli.py user first-admin", file=sys.stderr)
     for person in people:
-        print("\t".join((person.name, person.display_name, ",".join(sorted(person.roles)), _format_state(person))))
+        print(
+            "\t".join(
+                (person.name, person.display_name, ",".join(sorted(person.roles)), _format_state(person))
+            )
+        )
     return 0
 
 
@@ -158,7 +162,9 @@ def _create_first_admin_code(_args: argparse.Namespace) -> int:
 
 def _set_password(args: argparse.Namespace) -> int:
     with read_only_session() as db:
-        accounts.load_person_by_name(db, name=args.name)  # an unknown name is refused before the password is typed
+        accounts.load_person_by_name(
+            db, name=args.name
+        )  # an unknown name is refused before the password is typed
     password, generated = _ask_password(args.password_stdin)
     with unit_of_work() as db:
         person = accounts.set_password(

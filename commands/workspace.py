@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.patient_data import PixelCheckScope, Originals
-from privacy.service import CONSEQUENCES, change_rules, rules
+from domain.patient_data import Originals, PixelCheckScope
+from privacy.service import CONSEQUENCES, change_rules, load_rules
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -40,11 +40,11 @@ def run(args: argparse.Namespace) -> int:
                 by=by,
                 originals=Originals(args.originals) if args.originals else None,
                 confirm_pixels=PixelCheckScope(args.confirm_pixels) if args.confirm_pixels else None,
-                revision=rules(db, by=by).revision,
+                revision=load_rules(db, by=by).revision,
                 now=datetime.now(UTC),
             )
     with read_only_session() as db:
-        current_rules = rules(db, by=by)
+        current_rules = load_rules(db, by=by)
     print(f"originals: {current_rules.originals}\n    {CONSEQUENCES[current_rules.originals]}")
     print(f"confirm-pixels: {current_rules.confirm_pixels}\n    {CONSEQUENCES[current_rules.confirm_pixels]}")
     return 0

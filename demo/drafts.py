@@ -49,9 +49,13 @@ class DraftWriter:
 
     def write_open(self, stem: str, answer: str, *, explanation: str, subject: DraftSubject) -> Draft:
         """An open question: its answer is a few words."""
-        return self._build_draft(AnswerFormat.OPEN, stem=stem, answer=answer, explanation=explanation, subject=subject)
+        return self._build_draft(
+            AnswerFormat.OPEN, stem=stem, answer=answer, explanation=explanation, subject=subject
+        )
 
-    def write_single(self, stem: str, correct: str, distractors: Sequence[str], *, explanation: str, subject: DraftSubject) -> Draft:
+    def write_single(
+        self, stem: str, correct: str, distractors: Sequence[str], *, explanation: str, subject: DraftSubject
+    ) -> Draft:
         """Four options in random order, one of them right."""
         options = [correct, *self.random.sample(list(distractors), 3)]
         self.random.shuffle(options)
@@ -66,7 +70,13 @@ class DraftWriter:
         )
 
     def write_multiple(
-        self, stem: str, correct: Sequence[str], distractors: Sequence[str], *, explanation: str, subject: DraftSubject
+        self,
+        stem: str,
+        correct: Sequence[str],
+        distractors: Sequence[str],
+        *,
+        explanation: str,
+        subject: DraftSubject,
     ) -> Draft:
         """Four options in random order; the right ones, at most three, are drawn from ``right``."""
         chosen = self.random.sample(list(correct), min(len(correct), 3))

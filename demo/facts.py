@@ -128,10 +128,15 @@ def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
 def with_report_from(facts: ExamFacts, report_facts: ExamFacts) -> ExamFacts:
     """The facts as they appear to a question writer who gets these images with the other exam's report."""
     findings = tuple(
-        replace(finding, boxes={facts.frontal: finding.boxes[report_facts.frontal]} if report_facts.frontal in finding.boxes else {})
+        replace(
+            finding,
+            boxes={facts.frontal: finding.boxes[report_facts.frontal]}
+            if report_facts.frontal in finding.boxes
+            else {},
+        )
         for finding in report_facts.visible
     )
-    return replace(facts, seen=findings, quiet=(), tip_mm=report_facts.tip_mm)
+    return replace(facts, visible=findings, unreported=(), tip_mm=report_facts.tip_mm)
 
 
 def lung_zone_names() -> tuple[str, ...]:

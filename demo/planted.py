@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from demo.facts import ExamFacts
-from demo.planted_slips import EDITS
-from demo.planted_whole import REPLACEMENTS
+from demo.planted_edits import EDITS
+from demo.planted_replacements import REPLACEMENTS
 from demo.questions import WrittenQuestion
 from domain.questions import Question
 from domain.verdicts import ErrorKind
@@ -60,9 +60,16 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
     """Plant errors in some of the questions. The same questions and seed give the same errors."""
     rng = random.Random(f"{seed}/planted")
     planted = _questions_with_wrong_report(written_questions)
-    stems = {(written_question.question.exam_id, written_question.question.stem) for written_question in written_questions}
+    stems = {
+        (written_question.question.exam_id, written_question.question.stem)
+        for written_question in written_questions
+    }
     for kind, plant_error in (*REPLACEMENTS.items(), *EDITS.items()):
-        order = [written_question for written_question in written_questions if written_question.question.id not in planted]
+        order = [
+            written_question
+            for written_question in written_questions
+            if written_question.question.id not in planted
+        ]
         rng.shuffle(order)
         count = 0
         for written_question in order:
@@ -94,7 +101,9 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
 def _questions_with_wrong_report(written_questions: list[WrittenQuestion]) -> dict[str, PlantedError]:
     """All questions on exams that have another exam's report."""
     return {
-        written_question.question.id: PlantedError(kind=ErrorKind.EXAM_MISMATCH, question=written_question.question, corrected=None)
+        written_question.question.id: PlantedError(
+            kind=ErrorKind.EXAM_MISMATCH, question=written_question.question, corrected=None
+        )
         for written_question in written_questions
         if written_question.facts.case.report_from_exam is not None
     }
@@ -105,10 +114,19 @@ def _plant_structural_faults(
 ) -> dict[str, tuple[Question, str]]:
     faulty_questions: dict[str, tuple[Question, str]] = {}
     for name, apply_fault in _STRUCTURAL_FAULTS.items():
-        order = [written_question for written_question in written_questions if written_question.question.id not in used_ids]
+        order = [
+            written_question
+            for written_question in written_questions
+            if written_question.question.id not in used_ids
+        ]
         rng.shuffle(order)
-        candidates = [(written_question.question.id, apply_fault(written_question.question, written_question.facts)) for written_question in order]
-        for question_id, question in [(key, changed) for key, changed in candidates if changed is not None][:QUESTIONS_PER_FAULT]:
+        candidates = [
+            (written_question.question.id, apply_fault(written_question.question, written_question.facts))
+            for written_question in order
+        ]
+        for question_id, question in [(key, changed) for key, changed in candidates if changed is not None][
+            :QUESTIONS_PER_FAULT
+        ]:
             faulty_questions[question_id] = (question, name)
             used_ids.add(question_id)
     return faulty_questions

@@ -28,7 +28,13 @@ _DRAFT_GENERATORS: dict[Task, Callable[[DraftWriter], Iterator[Draft]]] = {
     Task.GEOMETRIC: draft_geometric,
 }
 #: Maximum number of questions of one task on one exam.
-_MAX_PER_TASK = {Task.PRESENCE: 11, Task.NEGATION: 10, Task.LOCATION: 9, Task.DIFFERENTIAL: 8, Task.GEOMETRIC: 4}
+_MAX_PER_TASK = {
+    Task.PRESENCE: 11,
+    Task.NEGATION: 10,
+    Task.LOCATION: 9,
+    Task.DIFFERENTIAL: 8,
+    Task.GEOMETRIC: 4,
+}
 #: Maximum number on an exam that has another exam's report. Each of these questions is an error.
 _MAX_WITH_WRONG_REPORT = 9
 #: Names of the tasks in ReXVQA (its Table 1).
@@ -73,7 +79,9 @@ def write_questions(exams: Iterable[ExamFacts], *, seed: int) -> list[WrittenQue
         drafts = _select_drafts(facts, seed=seed)[:limit]
         for number, draft in enumerate(drafts, start=1):
             question_id = f"{facts.exam_id}-q{number:02d}"
-            written_questions.append(WrittenQuestion(question=_draft_to_question(draft, question_id, seed=seed), facts=facts))
+            written_questions.append(
+                WrittenQuestion(question=_draft_to_question(draft, question_id, seed=seed), facts=facts)
+            )
     return written_questions
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.drafts import Draft, DraftSubject, DraftWriter
 from demo.facts import VisibleFinding
 from demo.phantom import FindingKind
 from demo.terms import describe_finding, name_with_location
@@ -34,57 +34,100 @@ _DIFFERENTIALS: dict[FindingKind, _Differential] = {
     K.NODULE: _Differential(
         leading="Primary lung cancer",
         further=("Solitary metastasis", "Granuloma", "Hamartoma"),
-        impossible=("Bullous emphysema", "Pulmonary embolism without infarction", "Pericardial effusion",
-                   "Tension pneumothorax", "Bronchial asthma"),
+        impossible=(
+            "Bullous emphysema",
+            "Pulmonary embolism without infarction",
+            "Pericardial effusion",
+            "Tension pneumothorax",
+            "Bronchial asthma",
+        ),
         next_step="CT of the chest",
-        wrong_next_steps=("Ultrasound of the abdomen", "Ventilation-perfusion scan", "Barium swallow",
-                  "Echocardiography"),
-        closing_sentence="A nodule that is not known to be stable counts as cancer until shown to be something else.",
-        category="Pulmonary Neoplasm", subcategory="Primary Lung Cancer",
+        wrong_next_steps=(
+            "Ultrasound of the abdomen",
+            "Ventilation-perfusion scan",
+            "Barium swallow",
+            "Echocardiography",
+        ),
+        closing_sentence="A nodule that is not known to be stable counts as cancer until shown to be "
+        "something else.",
+        category="Pulmonary Neoplasm",
+        subcategory="Primary Lung Cancer",
     ),
     K.EFFUSION: _Differential(
         leading="Congestive heart failure",
         further=("Parapneumonic effusion", "Malignant effusion", "Pulmonary embolism with infarction"),
-        impossible=("Bronchial asthma", "Bullous emphysema", "Pulmonary hamartoma",
-                   "Tracheal stenosis", "Hiatal hernia"),
+        impossible=(
+            "Bronchial asthma",
+            "Bullous emphysema",
+            "Pulmonary hamartoma",
+            "Tracheal stenosis",
+            "Hiatal hernia",
+        ),
         next_step="Ultrasound of the pleural space",
         wrong_next_steps=("Bone scintigraphy", "Barium swallow", "Mammography", "Bronchial provocation test"),
-        closing_sentence="Fluid in the pleural space comes from the heart, from inflammation or from a tumour.",
-        category="Cardiac Disease", subcategory="Congestive Heart Failure",
+        closing_sentence="Fluid in the pleural space comes from the heart, from inflammation or "
+        "from a tumour.",
+        category="Cardiac Disease",
+        subcategory="Congestive Heart Failure",
     ),
     K.CARDIOMEGALY: _Differential(
         leading="Dilated cardiomyopathy",
         further=("Pericardial effusion", "Valvular heart disease", "Ischaemic heart disease"),
-        impossible=("Bronchial asthma", "Spontaneous pneumothorax", "Emphysema with hyperinflation",
-                   "Pulmonary granuloma", "Tracheal stenosis"),
+        impossible=(
+            "Bronchial asthma",
+            "Spontaneous pneumothorax",
+            "Emphysema with hyperinflation",
+            "Pulmonary granuloma",
+            "Tracheal stenosis",
+        ),
         next_step="Echocardiography",
         wrong_next_steps=("Bronchoscopy", "Barium swallow", "Ventilation-perfusion scan", "Lung biopsy"),
         closing_sentence="A wide silhouette means dilated chambers or fluid in the pericardium.",
-        category="Cardiac Disease", subcategory="Myocardial Disease",
+        category="Cardiac Disease",
+        subcategory="Myocardial Disease",
     ),
     K.PNEUMOTHORAX: _Differential(
         leading="Rupture of a subpleural bleb",
-        further=("Injury of the chest wall", "Puncture of a central vein",
-                 "Rupture of an emphysematous bulla"),
-        impossible=("Left heart failure", "Lobar pneumonia", "Pulmonary embolism without infarction",
-                   "Pericarditis", "Hiatal hernia"),
+        further=(
+            "Injury of the chest wall",
+            "Puncture of a central vein",
+            "Rupture of an emphysematous bulla",
+        ),
+        impossible=(
+            "Left heart failure",
+            "Lobar pneumonia",
+            "Pulmonary embolism without infarction",
+            "Pericarditis",
+            "Hiatal hernia",
+        ),
         next_step="Clinical assessment at once; drainage if symptoms or size call for it",
-        wrong_next_steps=("Follow-up radiograph after three months", "Barium swallow", "Lung function test at once",
-                  "Diuretics"),
+        wrong_next_steps=(
+            "Follow-up radiograph after three months",
+            "Barium swallow",
+            "Lung function test at once",
+            "Diuretics",
+        ),
         closing_sentence="Air reaches the pleural space from the lung or through the chest wall.",
-        category="Other Pulmonary Diagnosis", subcategory="Miscellaneous Pulmonary Disease",
+        category="Other Pulmonary Diagnosis",
+        subcategory="Miscellaneous Pulmonary Disease",
     ),
     K.CONSOLIDATION: _Differential(
         leading="Pneumonia",
         further=("Aspiration", "Organising pneumonia", "Pulmonary haemorrhage"),
-        impossible=("Spontaneous pneumothorax", "Emphysema", "Bronchial asthma", "Pericardial effusion",
-                   "Primary pulmonary hypertension"),
+        impossible=(
+            "Spontaneous pneumothorax",
+            "Emphysema",
+            "Bronchial asthma",
+            "Pericardial effusion",
+            "Primary pulmonary hypertension",
+        ),
         next_step="Radiograph after treatment, to see it clear",
         wrong_next_steps=("Barium swallow", "Bone scintigraphy", "Mammography", "Coronary angiography"),
         closing_sentence="Airspace opacity means alveoli filled with pus, fluid, blood or cells.",
-        category="Infectious Disease", subcategory="Pneumonia",
+        category="Infectious Disease",
+        subcategory="Pneumonia",
     ),
-}  # fmt: skip
+}
 
 _DEVICE_REASONS: dict[FindingKind, tuple[str, tuple[str, ...], str]] = {
     K.ENDOTRACHEAL_TUBE: (
@@ -94,8 +137,12 @@ _DEVICE_REASONS: dict[FindingKind, tuple[str, tuple[str, ...], str]] = {
     ),
     K.CENTRAL_VENOUS_CATHETER: (
         "Giving drugs that must not go through a peripheral vein",
-        ("Mechanical ventilation", "Drainage of the stomach", "Drainage of pleural fluid",
-         "Pacing of the heart"),
+        (
+            "Mechanical ventilation",
+            "Drainage of the stomach",
+            "Drainage of pleural fluid",
+            "Pacing of the heart",
+        ),
         "A catheter whose tip is near the right atrium gives access to a large vein.",
     ),
     K.NASOGASTRIC_TUBE: (
@@ -105,27 +152,49 @@ _DEVICE_REASONS: dict[FindingKind, tuple[str, tuple[str, ...], str]] = {
     ),
     K.PACEMAKER: (
         "Symptomatic bradycardia",
-        ("Chronic renal failure", "Chronic obstructive pulmonary disease", "Ventilation at home",
-         "Long-term chemotherapy"),
+        (
+            "Chronic renal failure",
+            "Chronic obstructive pulmonary disease",
+            "Ventilation at home",
+            "Long-term chemotherapy",
+        ),
         "Two leads in right atrium and right ventricle pace the heart.",
     ),
-}  # fmt: skip
+}
 
 #: (question, explanation, category, subcategory): a normal radiograph excludes none of these.
 _NOT_EXCLUDED = (
-    ("Does this examination exclude pulmonary embolism?",
-     "The radiograph is normal, as it often is in pulmonary embolism; that needs CT angiography or a scan.",
-     "Other Pulmonary Diagnosis", "Pulmonary Thromboembolic Disease"),
-    ("Does this examination exclude early interstitial lung disease?",
-     "The lungs look clear, but early interstitial disease can be seen on CT while the radiograph is normal.",
-     "Other Pulmonary Diagnosis", "Interstitial Lung Disease"),
-    ("Does this examination exclude coronary artery disease?",
-     "A heart of normal size and clear lungs say nothing of the coronary arteries.",
-     "Cardiac Disease", "Myocardial Disease"),
-    ("Does this examination exclude mild asthma?",
-     "Between attacks the chest radiograph in asthma is usually normal, as it is here.",
-     "Other Pulmonary Diagnosis", "Miscellaneous Pulmonary Disease"),
-)  # fmt: skip
+    (
+        "Does this examination exclude pulmonary embolism?",
+        (
+            "The radiograph is normal, as it often is in pulmonary embolism; that needs CT angiography or "
+            "a scan."
+        ),
+        "Other Pulmonary Diagnosis",
+        "Pulmonary Thromboembolic Disease",
+    ),
+    (
+        "Does this examination exclude early interstitial lung disease?",
+        (
+            "The lungs look clear, but early interstitial disease can be seen on CT while the radiograph "
+            "is normal."
+        ),
+        "Other Pulmonary Diagnosis",
+        "Interstitial Lung Disease",
+    ),
+    (
+        "Does this examination exclude coronary artery disease?",
+        "A heart of normal size and clear lungs say nothing of the coronary arteries.",
+        "Cardiac Disease",
+        "Myocardial Disease",
+    ),
+    (
+        "Does this examination exclude mild asthma?",
+        "Between attacks the chest radiograph in asthma is usually normal, as it is here.",
+        "Other Pulmonary Diagnosis",
+        "Miscellaneous Pulmonary Disease",
+    ),
+)
 
 
 def draft_differential(writer: DraftWriter) -> Iterator[Draft]:
@@ -153,16 +222,28 @@ def _draft_causes(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draf
     possible_cause = writer.random.choice((differential.leading, *differential.further))
     for stem, right in (
         (f"Which of the following can be the cause of {finding_text}?", possible_cause),
-        (f"A patient of {age} years has {finding_text}. Which diagnosis belongs in the differential?", possible_cause),
-        (f"Which of these would you name as a possible cause when {finding_text} is reported?", differential.further[0]),
+        (
+            f"A patient of {age} years has {finding_text}. Which diagnosis belongs in the differential?",
+            possible_cause,
+        ),
+        (
+            f"Which of these would you name as a possible cause when {finding_text} is reported?",
+            differential.further[0],
+        ),
     ):
-        yield writer.write_single(stem, right, differential.impossible, explanation=explanation, subject=subject)
+        yield writer.write_single(
+            stem, right, differential.impossible, explanation=explanation, subject=subject
+        )
     for stem in (
         f"Which of the following can lead to {finding_text}? Select all that apply.",
         f"Which diagnoses belong in the differential of {finding_text}? Select all that apply.",
     ):
-        possible_causes = writer.random.sample((differential.leading, *differential.further), writer.random.choice((2, 2, 3)))
-        yield writer.write_multiple(stem, possible_causes, differential.impossible, explanation=explanation, subject=subject)
+        possible_causes = writer.random.sample(
+            (differential.leading, *differential.further), writer.random.choice((2, 2, 3))
+        )
+        yield writer.write_multiple(
+            stem, possible_causes, differential.impossible, explanation=explanation, subject=subject
+        )
     possible = writer.random.choice(differential.further)
     impossible = writer.random.choice(differential.impossible)
     for diagnosis in (possible, impossible):
@@ -197,8 +278,16 @@ def _draft_device_reason(writer: DraftWriter, finding: VisibleFinding) -> Iterat
     )
     finding_text = name_with_location(finding)
     explanation = f"{describe_finding(finding, writer.facts)} {closing_sentence}"
-    yield writer.write_single(f"What is the usual reason for {finding_text}?", correct, distractors, explanation=explanation, subject=subject)
-    yield writer.write_open(f"Why would a patient have {finding_text}?", correct, explanation=explanation, subject=subject)
+    yield writer.write_single(
+        f"What is the usual reason for {finding_text}?",
+        correct,
+        distractors,
+        explanation=explanation,
+        subject=subject,
+    )
+    yield writer.write_open(
+        f"Why would a patient have {finding_text}?", correct, explanation=explanation, subject=subject
+    )
 
 
 def _draft_not_excluded(writer: DraftWriter) -> Iterator[Draft]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.drafts import Draft, DraftSubject, DraftWriter
 from demo.facts import VisibleFinding
 from demo.phantom import FindingKind
 from demo.questions_presence import subject_of_finding
@@ -42,7 +42,9 @@ def _draft_heart(writer: DraftWriter) -> Iterator[Draft]:
         "diameter of the thorax."
     )
     is_enlarged = facts.ctr > 0.5
-    yield writer.write_closed("Is the cardiothoracic ratio above 0.50?", yes=is_enlarged, explanation=explanation, subject=subject)
+    yield writer.write_closed(
+        "Is the cardiothoracic ratio above 0.50?", yes=is_enlarged, explanation=explanation, subject=subject
+    )
     yield writer.write_closed(
         "Is the heart narrower than half the inner width of the thorax?",
         yes=not is_enlarged,
@@ -58,9 +60,12 @@ def _draft_heart(writer: DraftWriter) -> Iterator[Draft]:
         values = [facts.ctr + 0.08 * (step - right_index) for step in range(4)]
         right = f"{values[right_index]:.2f}"
         yield writer.write_single(
-            stem, right, [f"{value:.2f}" for value in values if f"{value:.2f}" != right], explanation=explanation,
+            stem,
+            right,
+            [f"{value:.2f}" for value in values if f"{value:.2f}" != right],
+            explanation=explanation,
             subject=subject,
-        )  # fmt: skip
+        )
         right_index = writer.random.randrange(4)
     yield writer.write_open(
         "Estimate the cardiothoracic ratio to two decimals.",
@@ -79,15 +84,22 @@ def _draft_domes(writer: DraftWriter) -> Iterator[Draft]:
     difference_mm = (tops[1] - tops[0]) * facts.spacing
     if difference_mm < _MIN_DOME_DIFFERENCE_MM:
         return
-    subject = DraftSubject(category="Diaphragm", subcategory="Position", boxes=facts.region_boxes(names), conspicuity=0.6)
+    subject = DraftSubject(
+        category="Diaphragm", subcategory="Position", boxes=facts.region_boxes(names), conspicuity=0.6
+    )
     explanation = (
-        f"The dome of the right hemidiaphragm stands about {difference_mm:.0f} mm higher than the left one, as is "
-        "usual."
+        f"The dome of the right hemidiaphragm stands about {difference_mm:.0f} mm higher than the left one,"
+        " as is usual."
     )
     yield writer.write_closed(
-        "Does the right hemidiaphragm stand higher than the left?", yes=True, explanation=explanation, subject=subject
+        "Does the right hemidiaphragm stand higher than the left?",
+        yes=True,
+        explanation=explanation,
+        subject=subject,
     )
-    yield writer.write_closed("Is the left hemidiaphragm raised?", yes=False, explanation=explanation, subject=subject)
+    yield writer.write_closed(
+        "Is the left hemidiaphragm raised?", yes=False, explanation=explanation, subject=subject
+    )
     yield writer.write_single(
         "How do the domes of the diaphragm stand to each other?",
         "The right is slightly higher",
@@ -105,7 +117,9 @@ def _draft_diameter(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Dr
     size = round(finding.size_mm)
     # Each option is at least 1.5 times the previous one.
     factor_sets = ((0.4, 1.0, 1.9, 3.2), (1.0, 1.7, 2.8, 4.2), (0.28, 0.55, 1.0, 1.8))
-    explanation = f"The nodule in the {finding.region} measures about {size} mm across on the frontal radiograph."
+    explanation = (
+        f"The nodule in the {finding.region} measures about {size} mm across on the frontal radiograph."
+    )
     for stem, factors in zip(
         (
             "About how large is the nodule across?",
@@ -115,7 +129,9 @@ def _draft_diameter(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Dr
         strict=True,
     ):
         options = [f"{round(size * factor)} mm" for factor in factors if factor != 1.0]
-        yield writer.write_single(stem, f"{size} mm", options, explanation=explanation, subject=subject_of_finding(finding))
+        yield writer.write_single(
+            stem, f"{size} mm", options, explanation=explanation, subject=subject_of_finding(finding)
+        )
     yield writer.write_closed(
         "Is the nodule larger than 30 mm, and so by definition a mass?",
         yes=size > 30,

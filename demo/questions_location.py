@@ -86,22 +86,34 @@ def _draft_side(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]
         subject=subject_of_finding(finding),
     )  # fmt: skip
     asked_side = writer.random.choice((Side.RIGHT, Side.LEFT))
-    stem = writer.random.choice((f"Is the {noun} on the {asked_side}?", f"Does the {noun} lie on the {asked_side}?"))
-    yield writer.write_closed(stem, yes=asked_side is finding.side, explanation=explanation, subject=subject_of_finding(finding))
+    stem = writer.random.choice(
+        (f"Is the {noun} on the {asked_side}?", f"Does the {noun} lie on the {asked_side}?")
+    )
+    yield writer.write_closed(
+        stem, yes=asked_side is finding.side, explanation=explanation, subject=subject_of_finding(finding)
+    )
     yield writer.write_open(
-        f"Name the side of the {noun}.", str(finding.side).capitalize(), explanation=explanation, subject=subject_of_finding(finding)
+        f"Name the side of the {noun}.",
+        str(finding.side).capitalize(),
+        explanation=explanation,
+        subject=subject_of_finding(finding),
     )
 
 
 def _draft_zone(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
     noun, explanation = short_name(finding), describe_finding(finding, writer.facts)
     other_zones = [zone for zone in lung_zone_names() if zone != finding.region]
-    mirrored_zone = f"{Side.LEFT if finding.side is Side.RIGHT else Side.RIGHT} {finding.region.split(' ', 1)[1]}"
+    mirrored_zone = (
+        f"{Side.LEFT if finding.side is Side.RIGHT else Side.RIGHT} {finding.region.split(' ', 1)[1]}"
+    )
     for stem in (
         f"In which lung zone does the {noun} lie?",
         f"Over which zone is the {noun} projected on the frontal radiograph?",
     ):
-        distractors = [mirrored_zone, *writer.random.sample([zone for zone in other_zones if zone != mirrored_zone], 2)]
+        distractors = [
+            mirrored_zone,
+            *writer.random.sample([zone for zone in other_zones if zone != mirrored_zone], 2),
+        ]
         yield writer.write_single(
             stem,
             finding.region.capitalize(),
@@ -111,10 +123,16 @@ def _draft_zone(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]
         )
     for zone in (finding.region, writer.random.choice(other_zones)):
         yield writer.write_closed(
-            f"Is the {noun} in the {zone}?", yes=zone == finding.region, explanation=explanation, subject=subject_of_finding(finding)
+            f"Is the {noun} in the {zone}?",
+            yes=zone == finding.region,
+            explanation=explanation,
+            subject=subject_of_finding(finding),
         )
     yield writer.write_open(
-        f"Name the lung zone of the {noun}.", finding.region.capitalize(), explanation=explanation, subject=subject_of_finding(finding)
+        f"Name the lung zone of the {noun}.",
+        finding.region.capitalize(),
+        explanation=explanation,
+        subject=subject_of_finding(finding),
     )
 
 
@@ -123,11 +141,19 @@ def _draft_pleura(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draf
     other_side = Side.LEFT if finding.side is Side.RIGHT else Side.RIGHT
     if finding.kind is FindingKind.EFFUSION:
         stem, correct = "Which structure is obscured by fluid?", f"{finding.side} costophrenic angle"
-        distractors = [f"{other_side} costophrenic angle", f"{finding.side} lung apex", f"{other_side} lung apex"]
+        distractors = [
+            f"{other_side} costophrenic angle",
+            f"{finding.side} lung apex",
+            f"{other_side} lung apex",
+        ]
         closed_stem = f"Does the fluid lie at the {finding.side} lung base?"
     else:
         stem, correct = "Along which part of the chest wall is the pleural line seen?", f"{finding.side} apex"
-        distractors = [f"{other_side} apex", f"{finding.side} costophrenic angle", f"{other_side} costophrenic angle"]
+        distractors = [
+            f"{other_side} apex",
+            f"{finding.side} costophrenic angle",
+            f"{other_side} costophrenic angle",
+        ]
         closed_stem = f"Is the pleural line seen at the {other_side} apex?"
     yield writer.write_single(
         stem,
@@ -136,16 +162,30 @@ def _draft_pleura(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draf
         explanation=explanation,
         subject=subject_of_finding(finding),
     )
-    yield writer.write_closed(closed_stem, yes=finding.kind is FindingKind.EFFUSION, explanation=explanation, subject=subject_of_finding(finding))
+    yield writer.write_closed(
+        closed_stem,
+        yes=finding.kind is FindingKind.EFFUSION,
+        explanation=explanation,
+        subject=subject_of_finding(finding),
+    )
 
 
 def _draft_device_position(writer: DraftWriter, finding: VisibleFinding) -> Iterator[Draft]:
     position, explanation = _DEVICE_POSITIONS[finding.kind], describe_finding(finding, writer.facts)
-    yield writer.write_single(position.stem, position.correct, position.distractors, explanation=explanation, subject=subject_of_finding(finding))
+    yield writer.write_single(
+        position.stem,
+        position.correct,
+        position.distractors,
+        explanation=explanation,
+        subject=subject_of_finding(finding),
+    )
     for stem, yes in position.closed:
         yield writer.write_closed(stem, yes=yes, explanation=explanation, subject=subject_of_finding(finding))
     yield writer.write_open(
-        f"{position.stem} Answer in a few words.", position.correct, explanation=explanation, subject=subject_of_finding(finding)
+        f"{position.stem} Answer in a few words.",
+        position.correct,
+        explanation=explanation,
+        subject=subject_of_finding(finding),
     )
     if finding.kind is FindingKind.PACEMAKER:
         yield writer.write_multiple(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.drafts import Draft, DraftSubject, DraftWriter
 from demo.facts import VisibleFinding, lung_zone_names
 from demo.phantom import FindingKind
-from demo.questions_presence import subject_of_finding, subject_of_absence
-from demo.terms import TERMS, describe_finding, name_with_location, describe_absence
+from demo.questions_presence import subject_of_absence, subject_of_finding
+from demo.terms import TERMS, describe_absence, describe_finding, name_with_location
 
 _FREE_OF_FINDING = {
     FindingKind.EFFUSION: "Are both pleural spaces free of fluid?",
@@ -67,17 +67,25 @@ def _draft_absence(writer: DraftWriter) -> Iterator[Draft]:
     present_kinds = {finding.kind for finding in (*facts.visible, *facts.unreported)}
     for kind in (*finding_by_kind, *facts.absent_kinds()):
         finding = finding_by_kind.get(kind)
-        subject = _to_negation_subject(subject_of_finding(finding) if finding else subject_of_absence(kind, writer))
+        subject = _to_negation_subject(
+            subject_of_finding(finding) if finding else subject_of_absence(kind, writer)
+        )
         explanation = describe_finding(finding, facts) if finding else describe_absence(kind, facts)
         stem = writer.random.choice(_REPORT_SENTENCES).format(no=TERMS[kind].after_no)
         yield writer.write_closed(stem, yes=finding is None, explanation=explanation, subject=subject)
         if kind in _FREE_OF_FINDING and not _AMBIGUOUS_WITH.get(kind, frozenset()) & present_kinds:
-            yield writer.write_closed(_FREE_OF_FINDING[kind], yes=finding is None, explanation=explanation, subject=subject)
+            yield writer.write_closed(
+                _FREE_OF_FINDING[kind], yes=finding is None, explanation=explanation, subject=subject
+            )
 
 
 def _draft_free_zones(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
-    focal_findings = [finding for finding in facts.visible if finding.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)]
+    focal_findings = [
+        finding
+        for finding in facts.visible
+        if finding.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)
+    ]
     # zone_is_free also considers hidden findings, and fluid and free air, which spread over zones.
     free_zones = [zone for zone in lung_zone_names() if facts.is_zone_free(zone)]
     for zone in writer.random.sample(free_zones, min(2, len(free_zones))):
@@ -116,7 +124,9 @@ def _draft_statements(writer: DraftWriter) -> Iterator[Draft]:
     finding_by_kind = {finding.kind: finding for finding in facts.visible}
     for stem in _STATEMENTS:
         kind = writer.random.choice(absent)
-        wrong_positive = [f"There is {TERMS[other_kind].with_article}." for other_kind in absent if other_kind is not kind]
+        wrong_positive = [
+            f"There is {TERMS[other_kind].with_article}." for other_kind in absent if other_kind is not kind
+        ]
         wrong_negative = [f"There is no {TERMS[other_kind].after_no}." for other_kind in finding_by_kind]
         explanation = describe_absence(kind, facts)
         if wrong_negative:
@@ -145,7 +155,9 @@ def _draft_absent_kinds(writer: DraftWriter) -> Iterator[Draft]:
     if not finding_by_kind:
         return
     for stem in _ABSENT:
-        present = writer.random.sample(list(finding_by_kind), min(len(finding_by_kind), writer.random.choice((1, 2, 3))))
+        present = writer.random.sample(
+            list(finding_by_kind), min(len(finding_by_kind), writer.random.choice((1, 2, 3)))
+        )
         chosen = writer.random.sample(facts.absent_kinds(), 4 - len(present))
         yield writer.write_multiple(
             stem,

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from demo.drafts import DraftSubject, Draft, DraftWriter
+from demo.drafts import Draft, DraftSubject, DraftWriter
 from demo.facts import VisibleFinding
 from demo.phantom import CATALOGUE, DEVICES, FindingKind, Side
-from demo.terms import REGIONS_TO_EXAMINE, NEVER_PRESENT, TERMS, describe_finding, name_with_location, describe_absence, short_name
+from demo.terms import (
+    NEVER_PRESENT,
+    REGIONS_TO_EXAMINE,
+    TERMS,
+    describe_absence,
+    describe_finding,
+    name_with_location,
+    short_name,
+)
 
 _NORMAL = "No acute cardiopulmonary abnormality"
 _NORMAL_BECAUSE = (
@@ -82,7 +90,11 @@ def _draft_whether_present(writer: DraftWriter) -> Iterator[Draft]:
 def _draft_sides(writer: DraftWriter) -> Iterator[Draft]:
     """Ask whether the finding is on a named side: once for its own side, once for the other."""
     for finding in writer.facts.visible:
-        if finding.side is Side.MIDLINE or finding.kind in DEVICES or len(writer.facts.visible_of_kind(finding.kind)) > 1:
+        if (
+            finding.side is Side.MIDLINE
+            or finding.kind in DEVICES
+            or len(writer.facts.visible_of_kind(finding.kind)) > 1
+        ):
             continue
         noun = TERMS[finding.kind].after_no
         for side in (Side.RIGHT, Side.LEFT):
@@ -95,7 +107,9 @@ def _draft_sides(writer: DraftWriter) -> Iterator[Draft]:
             yield writer.write_closed(
                 stem,
                 yes=is_present,
-                explanation=explanation if is_present else f"{explanation} The {side} side shows no such finding.",
+                explanation=explanation
+                if is_present
+                else f"{explanation} The {side} side shows no such finding.",
                 subject=subject_of_finding(finding),
             )
 
@@ -103,10 +117,16 @@ def _draft_sides(writer: DraftWriter) -> Iterator[Draft]:
 def _draft_single_choice(writer: DraftWriter) -> Iterator[Draft]:
     facts = writer.facts
     absent = [TERMS[kind].option for kind in facts.absent_kinds()]
-    for finding, stem in zip(facts.visible, writer.random.sample(_SINGLE_STEMS, len(_SINGLE_STEMS)), strict=False):
+    for finding, stem in zip(
+        facts.visible, writer.random.sample(_SINGLE_STEMS, len(_SINGLE_STEMS)), strict=False
+    ):
         distractors = [*absent, *writer.random.sample(NEVER_PRESENT, 2)]
         yield writer.write_single(
-            stem, TERMS[finding.kind].option, distractors, explanation=describe_finding(finding, facts), subject=subject_of_finding(finding)
+            stem,
+            TERMS[finding.kind].option,
+            distractors,
+            explanation=describe_finding(finding, facts),
+            subject=subject_of_finding(finding),
         )
     devices = [finding for finding in facts.visible if finding.kind in DEVICES]
     if len(devices) == 1 and not facts.unreported:
@@ -121,7 +141,13 @@ def _draft_single_choice(writer: DraftWriter) -> Iterator[Draft]:
     if facts.is_normal:
         stems = ("Which sentence sums up this examination best?", "What is the overall impression?")
         for stem in stems:
-            yield writer.write_single(stem, _NORMAL, _ABNORMAL_STATEMENTS, explanation=_NORMAL_BECAUSE, subject=_normal_subject(writer))
+            yield writer.write_single(
+                stem,
+                _NORMAL,
+                _ABNORMAL_STATEMENTS,
+                explanation=_NORMAL_BECAUSE,
+                subject=_normal_subject(writer),
+            )
 
 
 def _draft_multiple_choice(writer: DraftWriter) -> Iterator[Draft]:
@@ -129,7 +155,10 @@ def _draft_multiple_choice(writer: DraftWriter) -> Iterator[Draft]:
     one_per_kind = list({finding.kind: finding for finding in facts.visible}.values())
     if not one_per_kind:
         return
-    distractors = [*(TERMS[kind].option for kind in facts.absent_kinds()), *writer.random.sample(NEVER_PRESENT, 1)]
+    distractors = [
+        *(TERMS[kind].option for kind in facts.absent_kinds()),
+        *writer.random.sample(NEVER_PRESENT, 1),
+    ]
     for stem in _MULTIPLE_STEMS:
         chosen = writer.random.sample(one_per_kind, min(len(one_per_kind), 3))
         term = TERMS[chosen[0].kind]
@@ -170,20 +199,30 @@ def _draft_open(writer: DraftWriter) -> Iterator[Draft]:
                 FindingKind.PACEMAKER: "What device lies over the left upper chest?",
             }[finding.kind]
             answer = TERMS[finding.kind].option
-            yield writer.write_open(question_stem, answer, explanation=describe_finding(finding, facts), subject=subject_of_finding(finding))
+            yield writer.write_open(
+                question_stem,
+                answer,
+                explanation=describe_finding(finding, facts),
+                subject=subject_of_finding(finding),
+            )
     if len(facts.visible) == 1 and not facts.unreported:
         (finding,) = facts.visible
         answer = name_with_location(finding)
         yield writer.write_open(
             "Give the one finding of this examination that has to be reported.",
             answer[0].upper() + answer[1:],
-            explanation=f"{describe_finding(finding, facts)} Nothing else abnormal is seen beside the {short_name(finding)}.",
+            explanation=(
+                f"{describe_finding(finding, facts)} Nothing else abnormal is seen beside the"
+                f" {short_name(finding)}."
+            ),
             subject=subject_of_finding(finding),
         )
     if facts.is_normal:
         for stem in ("Give the impression of this examination in one line.", "What abnormality is seen?"):
             answer = _NORMAL if "line" in stem else "None"
-            yield writer.write_open(stem, answer, explanation=_NORMAL_BECAUSE, subject=_normal_subject(writer))
+            yield writer.write_open(
+                stem, answer, explanation=_NORMAL_BECAUSE, subject=_normal_subject(writer)
+            )
 
 
 def _normal_subject(writer: DraftWriter) -> DraftSubject:

@@ -53,7 +53,9 @@ def write_report(facts: ExamFacts, *, seed: int) -> str:
         findings.append(f"There is {case.only_reported}.")
     if case.comparison:
         findings.append(case.comparison)
-    impressions = [_to_sentence(name_with_location(finding)) for finding in _sort_for_impression(facts.visible)]
+    impressions = [
+        _to_sentence(name_with_location(finding)) for finding in _sort_for_impression(facts.visible)
+    ]
     if case.only_reported:
         impressions.append(_to_sentence(case.only_reported))
     if not facts.visible:
@@ -72,7 +74,11 @@ def _lung_sentences(facts: ExamFacts, rng: random.Random) -> list[str]:
 
 
 def _pleura_sentences(facts: ExamFacts, rng: random.Random) -> list[str]:
-    lines = [describe_finding(finding, facts) for finding in facts.visible if finding.kind in (K.EFFUSION, K.PNEUMOTHORAX)]
+    lines = [
+        describe_finding(finding, facts)
+        for finding in facts.visible
+        if finding.kind in (K.EFFUSION, K.PNEUMOTHORAX)
+    ]
     if not lines:
         return [rng.choice(_PLEURA)]
     if not facts.visible_of_kind(K.PNEUMOTHORAX):
@@ -89,7 +95,9 @@ def _sentences_of_kind(facts: ExamFacts, kind: FindingKind, normal_sentence: str
 def _sort_for_impression(findings: tuple[VisibleFinding, ...]) -> list[VisibleFinding]:
     """Order the findings for the impression: air and fluid, lungs, heart, then devices."""
     order = (K.PNEUMOTHORAX, K.EFFUSION, K.CONSOLIDATION, K.NODULE, K.CARDIOMEGALY)
-    return sorted(findings, key=lambda finding: order.index(finding.kind) if finding.kind in order else len(order))
+    return sorted(
+        findings, key=lambda finding: order.index(finding.kind) if finding.kind in order else len(order)
+    )
 
 
 def _to_sentence(text: str) -> str:

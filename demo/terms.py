@@ -26,26 +26,70 @@ class Term:
 
 
 TERMS: dict[FindingKind, Term] = {
-    K.NODULE: Term(with_article="a pulmonary nodule", option="Pulmonary nodule", after_no="pulmonary nodule",
-                   category="Lung and Pleural Opacity", subcategory="Nodule"),
-    K.EFFUSION: Term(with_article="a pleural effusion", option="Pleural effusion", after_no="pleural effusion",
-                     category="Pleural Effusion", subcategory="Pleural Effusion"),
-    K.CARDIOMEGALY: Term(with_article="an enlarged heart", option="Enlarged cardiac silhouette",
-                         after_no="enlargement of the heart", category="Heart", subcategory="Heart Size"),
-    K.PNEUMOTHORAX: Term(with_article="a pneumothorax", option="Pneumothorax", after_no="pneumothorax",
-                         category="Lung and Pleural Lucency", subcategory="Pneumothorax"),
-    K.CONSOLIDATION: Term(with_article="a consolidation", option="Consolidation", after_no="consolidation",
-                          category="Lung and Pleural Opacity", subcategory="Consolidation"),
-    K.ENDOTRACHEAL_TUBE: Term(with_article="an endotracheal tube", option="Endotracheal tube", after_no="endotracheal tube",
-                              category="Tubes and Lines", subcategory="Endotracheal Tube"),
-    K.CENTRAL_VENOUS_CATHETER: Term(with_article="a central venous catheter", option="Central venous catheter",
-                                    after_no="central venous catheter", category="Tubes and Lines",
-                                    subcategory="Central Venous Catheter"),
-    K.NASOGASTRIC_TUBE: Term(with_article="a nasogastric tube", option="Nasogastric tube", after_no="nasogastric tube",
-                             category="Tubes and Lines", subcategory="Enteric Tube"),
-    K.PACEMAKER: Term(with_article="a cardiac pacemaker", option="Cardiac pacemaker", after_no="cardiac pacemaker",
-                      category="Implanted Devices", subcategory="Pacemaker"),
-}  # fmt: skip
+    K.NODULE: Term(
+        with_article="a pulmonary nodule",
+        option="Pulmonary nodule",
+        after_no="pulmonary nodule",
+        category="Lung and Pleural Opacity",
+        subcategory="Nodule",
+    ),
+    K.EFFUSION: Term(
+        with_article="a pleural effusion",
+        option="Pleural effusion",
+        after_no="pleural effusion",
+        category="Pleural Effusion",
+        subcategory="Pleural Effusion",
+    ),
+    K.CARDIOMEGALY: Term(
+        with_article="an enlarged heart",
+        option="Enlarged cardiac silhouette",
+        after_no="enlargement of the heart",
+        category="Heart",
+        subcategory="Heart Size",
+    ),
+    K.PNEUMOTHORAX: Term(
+        with_article="a pneumothorax",
+        option="Pneumothorax",
+        after_no="pneumothorax",
+        category="Lung and Pleural Lucency",
+        subcategory="Pneumothorax",
+    ),
+    K.CONSOLIDATION: Term(
+        with_article="a consolidation",
+        option="Consolidation",
+        after_no="consolidation",
+        category="Lung and Pleural Opacity",
+        subcategory="Consolidation",
+    ),
+    K.ENDOTRACHEAL_TUBE: Term(
+        with_article="an endotracheal tube",
+        option="Endotracheal tube",
+        after_no="endotracheal tube",
+        category="Tubes and Lines",
+        subcategory="Endotracheal Tube",
+    ),
+    K.CENTRAL_VENOUS_CATHETER: Term(
+        with_article="a central venous catheter",
+        option="Central venous catheter",
+        after_no="central venous catheter",
+        category="Tubes and Lines",
+        subcategory="Central Venous Catheter",
+    ),
+    K.NASOGASTRIC_TUBE: Term(
+        with_article="a nasogastric tube",
+        option="Nasogastric tube",
+        after_no="nasogastric tube",
+        category="Tubes and Lines",
+        subcategory="Enteric Tube",
+    ),
+    K.PACEMAKER: Term(
+        with_article="a cardiac pacemaker",
+        option="Cardiac pacemaker",
+        after_no="cardiac pacemaker",
+        category="Implanted Devices",
+        subcategory="Pacemaker",
+    ),
+}
 
 #: Findings that no phantom shows, so that they are always wrong options. Each can be excluded on any phantom.
 NEVER_PRESENT = (

@@ -14,11 +14,11 @@ from pathlib import Path
 from sqlalchemy import inspect
 from sqlalchemy.engine import make_url
 
-from accounts.service import has_people, command_line_person, list_people
+from accounts.service import command_line_person, has_people, list_people
 from browsing.service import index_questions
 from demo.cases import CASES, Case
 from demo.facts import with_report_from
-from demo.furnishing import DATASET, build_history
+from demo.history import DATASET, build_history
 from demo.native_file import write_native
 from demo.planted import QuestionSet, plant_errors
 from demo.questions import write_questions
@@ -76,7 +76,8 @@ def make_demo(
 
     Raises:
         AlreadyThere: a workspace exists.
-        Refused: with ``replace_existing``, the existing workspace is not a demo, or holds data that are not the demo's.
+        Refused: with ``replace_existing``, the existing workspace is not a demo, or holds data that are not
+            the demo's.
     """
     exists = workspace_exists(workspace)
     if exists and not replace_existing:
@@ -95,7 +96,9 @@ def make_demo(
         )
         new_workspace = replace(workspace, home=build_folder)
         if _database_file(workspace) is not None:
-            new_workspace = replace(new_workspace, database_url=f"sqlite:///{build_folder / 'overread.sqlite'}")
+            new_workspace = replace(
+                new_workspace, database_url=f"sqlite:///{build_folder / 'overread.sqlite'}"
+            )
         engine = make_engine(new_workspace.database_url)
         try:
             upgrade(engine)
@@ -114,7 +117,9 @@ def make_demo(
                     _share_images(new_workspace, build_folder / SOURCE / "images", rendered_exams)
                 _write_marker(build_folder, counts, now=now)
                 if _database_file(workspace) is None:
-                    _merge_move(build_folder, workspace.home)  # the transaction on the server is committed last
+                    _merge_move(
+                        build_folder, workspace.home
+                    )  # the transaction on the server is committed last
         finally:
             engine.dispose()  # closing the last connection merges the write-ahead log into the file
         if (file := _database_file(workspace)) is not None:
@@ -130,9 +135,14 @@ def _write_source_files(
     """Write radiographs, question file and hidden key, as a generator of questions would deliver them."""
     report_progress(f"Rendering {len(cases)} exams")
     rendered_exams = render_cases(
-        cases, folder / "images", rows=rows, columns=columns,
-        on_done=lambda number: report_progress(f"{number} of {len(cases)} exams rendered") if number % 6 == 0 else None,
-    )  # fmt: skip
+        cases,
+        folder / "images",
+        rows=rows,
+        columns=columns,
+        on_done=lambda number: (
+            report_progress(f"{number} of {len(cases)} exams rendered") if number % 6 == 0 else None
+        ),
+    )
     by_number = {rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams}
     reported_facts = [
         with_report_from(rendered_exam.facts, by_number[rendered_exam.facts.case.report_from_exam])
@@ -144,12 +154,17 @@ def _write_source_files(
     write_native(
         folder / "questions.jsonl",
         question_set.questions,
-        exams={rendered_exam.facts.exam_id: (rendered_exam.facts.case, rendered_exam.files) for rendered_exam in rendered_exams},
+        exams={
+            rendered_exam.facts.exam_id: (rendered_exam.facts.case, rendered_exam.files)
+            for rendered_exam in rendered_exams
+        },
         reports={facts.exam_id: write_report(facts, seed=SEED) for facts in reported_facts},
     )
     key = json.dumps(question_set.build_answer_key(), indent=1, ensure_ascii=False)
     (folder / "planted.json").write_text(key + "\n", encoding="utf-8")
-    counts = DemoCounts(exams=len(rendered_exams), questions=len(question_set.questions), planted=len(question_set.planted))
+    counts = DemoCounts(
+        exams=len(rendered_exams), questions=len(question_set.questions), planted=len(question_set.planted)
+    )
     return counts, question_set, rendered_exams
 
 

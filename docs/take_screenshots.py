@@ -32,12 +32,12 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSi
 from accounts.service import DEMO_PASSWORD, load_person_by_name
 from docs.screenshot_steps import (
     begin_reading,
+    click_and_wait,
     correct_question,
-    show_lateral,
     open_guideline,
     open_report,
-    click_and_wait,
     rate_question,
+    show_lateral,
     wait_for_wall,
 )
 from review.service import list_batches_for_reviewer, load_sheet
@@ -109,49 +109,132 @@ SCREENSHOTS = (
     Screenshot(name="home-admin", person="ada", expected_text="Home"),
     Screenshot(name="import", person="dana", path="/import_questions", expected_text="Import"),
     Screenshot(name="checks", person="dana", path="/checks", expected_text="Checks"),
-    Screenshot(name="browse", person="dana", path="/browse", expected_text="in the order in which they came in"),
-    Screenshot(name="browse-question", person="dana", path="/browse?question=6", expected_text="What happened to it"),
+    Screenshot(
+        name="browse", person="dana", path="/browse", expected_text="in the order in which they came in"
+    ),
+    Screenshot(
+        name="browse-question", person="dana", path="/browse?question=6", expected_text="What happened to it"
+    ),
     Screenshot(name="statistics", person="dana", path="/statistics", expected_text="questions of"),
-    Screenshot(name="patient-data", person="dana", path="/patient_data", expected_text="Mark each", steps=wait_for_wall),
+    Screenshot(
+        name="patient-data",
+        person="dana",
+        path="/patient_data",
+        expected_text="Mark each",
+        steps=wait_for_wall,
+    ),
     Screenshot(name="draw-a-batch", person="dana", path="/sampling", expected_text="Draw"),
     Screenshot(name="batches", person="dana", path="/assign", expected_text="Batches"),
     Screenshot(name="progress", person="dana", path="/progress", expected_text="Progress"),
     Screenshot(name="agreement", person="dana", path="/agreement", expected_text="Each reviewer over time"),
-    Screenshot(name="attention", person="dana", path="/attention", expected_text="Planted faults found, by kind"),
+    Screenshot(
+        name="attention", person="dana", path="/attention", expected_text="Planted faults found, by kind"
+    ),
     Screenshot(name="estimates", person="dana", path="/estimates", expected_text="Side by side"),
     Screenshot(name="releases", person="dana", path="/releases", expected_text="Releases"),
     Screenshot(name="studies", person="dana", path="/studies", expected_text="Protocol"),
-    Screenshot(name="studies-new", person="dana", path="/studies", expected_text="Reader studies",
-         steps=click_and_wait("New study", "Primary comparison")),
-    Screenshot(name="studies-plan", person="dana", path="/studies", expected_text="Reader studies",
-         steps=click_and_wait("Plan", "Precision of a kappa")),
-    Screenshot(name="studies-incoming", person="dana", path="/studies", expected_text="Reader studies",
-         steps=click_and_wait("Answers from outside", "Readings from outside")),
-    Screenshot(name="studies-report", person="dana", path="/studies", expected_text="Reader studies", steps=open_report()),
+    Screenshot(
+        name="studies-new",
+        person="dana",
+        path="/studies",
+        expected_text="Reader studies",
+        steps=click_and_wait("New study", "Primary comparison"),
+    ),
+    Screenshot(
+        name="studies-plan",
+        person="dana",
+        path="/studies",
+        expected_text="Reader studies",
+        steps=click_and_wait("Plan", "Precision of a kappa"),
+    ),
+    Screenshot(
+        name="studies-incoming",
+        person="dana",
+        path="/studies",
+        expected_text="Reader studies",
+        steps=click_and_wait("Answers from outside", "Readings from outside"),
+    ),
+    Screenshot(
+        name="studies-report",
+        person="dana",
+        path="/studies",
+        expected_text="Reader studies",
+        steps=open_report(),
+    ),
     *(
-        Screenshot(name=f"studies-report-{name}", person="dana", path="/studies", expected_text="Reader studies",
-             steps=open_report(section))
+        Screenshot(
+            name=f"studies-report-{name}",
+            person="dana",
+            path="/studies",
+            expected_text="Reader studies",
+            steps=open_report(section),
+        )
         for name, section in (
-            ("differences", "Differences"), ("agreement", "Agreement"), ("time", "Time and order"),
-            ("answers", "Answers"), ("lists", "Lists and protocol"),
+            ("differences", "Differences"),
+            ("agreement", "Agreement"),
+            ("time", "Time and order"),
+            ("answers", "Answers"),
+            ("lists", "Lists and protocol"),
         )
     ),
     Screenshot(name="adjudicate", person="ravi", path="/adjudicate", expected_text="Judged twice"),
     Screenshot(name="read", person="leo", path="/read", expected_text="Read", steps=begin_reading),
     Screenshot(name="people", person="ada", path="/people", expected_text="People"),
     Screenshot(name="audit-trail", person="dana", path="/audit", expected_text="Verify"),
-    Screenshot(name="review", person="rosa", batch="Round 1", matches_sheet=_has_options, expected_text="Guideline", steps=rate_question),
-    Screenshot(name="review-correction", person="rosa", batch="Round 1", matches_sheet=_has_options, expected_text="Guideline",
-         steps=correct_question),
-    Screenshot(name="review-lateral", person="ravi", batch="Round 1", matches_sheet=_has_two_views, expected_text="Guideline",
-         steps=show_lateral),
-    Screenshot(name="review-guideline", person="rosa", batch="Round 1", matches_sheet=_has_lesion, expected_text="Guideline",
-         steps=open_guideline),
-    Screenshot(name="review-answer-first", person="ravi", batch="Answer first", matches_sheet=_is_open, expected_text="Guideline"),
-    Screenshot(name="review-image-alignment", person="ravi", batch="Image alignment", matches_sheet=_has_lesion,
-         expected_text="Guideline"),
-    Screenshot(name="review-done", person="renate", batch="Image alignment", path="/review", expected_text="Thank you"),
-)  # fmt: skip
+    Screenshot(
+        name="review",
+        person="rosa",
+        batch="Round 1",
+        matches_sheet=_has_options,
+        expected_text="Guideline",
+        steps=rate_question,
+    ),
+    Screenshot(
+        name="review-correction",
+        person="rosa",
+        batch="Round 1",
+        matches_sheet=_has_options,
+        expected_text="Guideline",
+        steps=correct_question,
+    ),
+    Screenshot(
+        name="review-lateral",
+        person="ravi",
+        batch="Round 1",
+        matches_sheet=_has_two_views,
+        expected_text="Guideline",
+        steps=show_lateral,
+    ),
+    Screenshot(
+        name="review-guideline",
+        person="rosa",
+        batch="Round 1",
+        matches_sheet=_has_lesion,
+        expected_text="Guideline",
+        steps=open_guideline,
+    ),
+    Screenshot(
+        name="review-answer-first",
+        person="ravi",
+        batch="Answer first",
+        matches_sheet=_is_open,
+        expected_text="Guideline",
+    ),
+    Screenshot(
+        name="review-image-alignment",
+        person="ravi",
+        batch="Image alignment",
+        matches_sheet=_has_lesion,
+        expected_text="Guideline",
+    ),
+    Screenshot(
+        name="review-done",
+        person="renate",
+        batch="Image alignment",
+        path="/review",
+        expected_text="Thank you",
+    ),
+)
 
 
 def main() -> int:
@@ -174,7 +257,9 @@ def main() -> int:
             browser = playwright.chromium.launch(executable_path=chromium_path, args=_ARGUMENTS)
             failed = []
             for theme in THEMES:
-                failed += _take_screenshots(browser, url=url, home=home, theme=theme, screenshots=screenshots, out=args.out)
+                failed += _take_screenshots(
+                    browser, url=url, home=home, theme=theme, screenshots=screenshots, out=args.out
+                )
     total = sum(path.stat().st_size for path in args.out.glob("*.png"))
     print(f"{args.out}: {total / 1e6:.1f} MB in all")
     for failure in failed:
@@ -195,7 +280,9 @@ def _take_screenshots(
         for screenshot in (candidate for candidate in screenshots if candidate.person == person):
             page = context.new_page()
             try:
-                _take_screenshot(page, screenshot, home, used_questions, out / f"{screenshot.name}-{theme}.png")
+                _take_screenshot(
+                    page, screenshot, home, used_questions, out / f"{screenshot.name}-{theme}.png"
+                )
                 print(f"{screenshot.name}-{theme}")
             except (Error, LookupError) as error:
                 failed.append(f"{screenshot.name}-{theme}: {str(error).splitlines()[0]}")
@@ -205,7 +292,9 @@ def _take_screenshots(
     return failed
 
 
-def _take_screenshot(page: Page, screenshot: Screenshot, home: Path, used_questions: set[int], target: Path) -> None:
+def _take_screenshot(
+    page: Page, screenshot: Screenshot, home: Path, used_questions: set[int], target: Path
+) -> None:
     page.goto(_resolve_address(screenshot, home, used_questions))
     page.get_by_text(screenshot.expected_text).first.wait_for(timeout=30_000)
     if screenshot.person is not None:
@@ -226,7 +315,9 @@ def _resolve_address(screenshot: Screenshot, home: Path, used_questions: set[int
     try:
         with read_only_session(engine) as db:
             person = load_person_by_name(db, name=screenshot.person or "")
-            batches = [assigned_batch.batch for assigned_batch in list_batches_for_reviewer(db, person=person)]
+            batches = [
+                assigned_batch.batch for assigned_batch in list_batches_for_reviewer(db, person=person)
+            ]
             batch = next(candidate for candidate in batches if candidate.name == screenshot.batch)
             if screenshot.matches_sheet is None:
                 return f"{screenshot.path}?batch={batch.id}"

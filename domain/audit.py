@@ -20,7 +20,7 @@ class AuditEntry:
     for the command line; ``person_name`` is the sign-in name at that time. ``old`` and ``new`` are canonical
     JSON texts, None if there was or is nothing. ``previous_hash`` is the ``hash`` of the entry before,
     :data:`NO_ENTRY` for the first. An entry is not checked when it is made: compare ``hash`` with
-    :meth:`right_hash`.
+    :meth:`compute_hash`.
     """
 
     number: int
@@ -103,7 +103,12 @@ def canonical(value: object) -> str:
     '{"a":null,"b":[1,3]}'
     """
     return json.dumps(
-        value, default=_to_json_value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        value,
+        default=_to_json_value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
     )
 
 

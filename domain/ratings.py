@@ -116,6 +116,8 @@ class Ratings:
                 raise InvalidValue(name, f"must be 1 to 5, not {value!r}")
 
 
-RATINGS = tuple(RatingScale(id=rating_field.name, **rating_field.metadata) for rating_field in fields(Ratings))
+RATINGS = tuple(
+    RatingScale(id=rating_field.name, **rating_field.metadata) for rating_field in fields(Ratings)
+)
 #: Their ids, in order.
 RATING_IDS = tuple(scale.id for scale in RATINGS)

@@ -43,11 +43,17 @@ class SecondOpinions:
         no influence. A larger share with the same seed contains the smaller one.
 
         Args:
-            ids: the id of each question of the batch, by question number.
+            question_ids: the id of each question of the batch, by question number.
 
         Returns:
             Question numbers; their count is rounded up.
         """
         count = math.ceil(round(self.share * len(question_ids), 9))
-        order = sorted(question_ids, key=lambda number: (compute_draw_hash(f"{self.seed}:{question_ids[number]}"), question_ids[number]))
+        order = sorted(
+            question_ids,
+            key=lambda number: (
+                compute_draw_hash(f"{self.seed}:{question_ids[number]}"),
+                question_ids[number],
+            ),
+        )
         return frozenset(order[:count])

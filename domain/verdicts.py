@@ -92,8 +92,12 @@ class Opinion:
     """
 
     ratings: Ratings = field(default_factory=Ratings)
-    domain_specific: bool | None = field(default=None, metadata=_yes_no_metadata("Needs radiology", required=True))
-    cognitive_depth: bool | None = field(default=None, metadata=_yes_no_metadata("More than recall", required=True))
+    domain_specific: bool | None = field(
+        default=None, metadata=_yes_no_metadata("Needs radiology", required=True)
+    )
+    cognitive_depth: bool | None = field(
+        default=None, metadata=_yes_no_metadata("More than recall", required=True)
+    )
     image_centric: bool | None = field(default=None, metadata=_yes_no_metadata("Image-centric"))
     clinically_relevant: bool | None = field(default=None, metadata=_yes_no_metadata("Clinically relevant"))
     difficulty: Difficulty | None = None
@@ -103,7 +107,11 @@ class Opinion:
     comment: str = ""
 
 
-FLAGS = tuple(YesNoField(id=yes_no_field.name, **yes_no_field.metadata) for yes_no_field in fields(Opinion) if yes_no_field.metadata)
+FLAGS = tuple(
+    YesNoField(id=yes_no_field.name, **yes_no_field.metadata)
+    for yes_no_field in fields(Opinion)
+    if yes_no_field.metadata
+)
 #: Their ids, in order.
 FLAG_IDS = tuple(flag.id for flag in FLAGS)
 

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from imaging.display import JPEG_QUALITY, RENDERING_VERSION
-from imaging.facts import FACTS_VERSION
 from imaging.matrix import MATRIX_VERSION
+from imaging.viewer_facts import FACTS_VERSION
 
 _SCANS_PER_LIMIT = 16  # the folder is scanned each time a 16th of the limit was written
 _STALE_SECONDS = 3600.0  # a temporary file this many seconds older than the newest file is deleted
@@ -38,7 +38,7 @@ def matrix_cache_name(sha256: str) -> str:
 
 
 def facts_cache_name(sha256: str) -> str:
-    """The cache name of the viewer's facts (:func:`imaging.facts.build_viewer_facts`).
+    """The cache name of the viewer's facts (:func:`imaging.viewer_facts.build_viewer_facts`).
 
     Args:
         sha256: of the image file, lower-case hex.

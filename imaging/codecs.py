@@ -57,7 +57,9 @@ def decode(
     """
     if syntax in _JPEG:
         stored_space = "YCBCR" if is_ycbcr else "RGB"
-        colour_options: dict[str, Any] = {"colorspace": stored_space, "outcolorspace": "RGB"} if shape[2] == 3 else {}
+        colour_options: dict[str, Any] = (
+            {"colorspace": stored_space, "outcolorspace": "RGB"} if shape[2] == 3 else {}
+        )
         return imagecodecs.jpeg8_decode(frame, **colour_options)
     if syntax in _JPEG_LS:
         return imagecodecs.jpegls_decode(frame)
@@ -89,6 +91,8 @@ def _decode_rle(
             raise ValueError(f"an RLE segment of {unpacked.size} pixels, not {rows * columns}")
         plane[:] = unpacked[: rows * columns]
     by_sample = planes.reshape(samples, sample_bytes, rows, columns)
-    values = by_sample[:, 0] if sample_bytes == 1 else by_sample[:, 0].astype(np.uint16) << 8 | by_sample[:, 1]
+    values = (
+        by_sample[:, 0] if sample_bytes == 1 else by_sample[:, 0].astype(np.uint16) << 8 | by_sample[:, 1]
+    )
     pixels: NDArray[Any] = values[0] if samples == 1 else np.moveaxis(values, 0, -1)
     return pixels

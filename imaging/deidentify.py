@@ -27,8 +27,8 @@ from pydicom.uid import (
 from domain.vocabulary import View
 from imaging import dicom, raster
 from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name, parse, parse_all
-from imaging.dicom_person import cap_age, read_stored_header
 from imaging.dicom_rules import join_fragments
+from imaging.dicom_stored_header import cap_age, read_stored_header
 from imaging.errors import UnreadableImage
 from imaging.metadata import strip_jpeg_2000_comments, strip_jpeg_metadata, strip_metadata
 from imaging.profile import EDITION, apply_profile
@@ -77,7 +77,7 @@ def deidentify(content: bytes, *, name: str, key: PseudonymKey) -> DeidentifiedF
         UnreadableImage: the file is no radiograph that can be shown, its header is damaged, or an overlay
             lies in compressed pixels.
     """
-    from imaging.reading import describe  # noqa: PLC0415 - imaging.reading imports this package's readers
+    from imaging.reader import describe  # noqa: PLC0415 - imaging.reader imports this package's readers
 
     facts = describe(content, name=name, key=key)
     if raster.is_raster(content):
@@ -120,7 +120,9 @@ def _deidentify_dicom(content: bytes, *, name: str, key: PseudonymKey) -> tuple[
 def _was_deidentified_with(dataset: Dataset, key: PseudonymKey) -> bool:
     methods = dataset.get("DeidentificationMethod") or ""
     method_list = [methods] if isinstance(methods, str) else list(methods)
-    return f"{_METHOD} {key.fingerprint()}" in method_list and str(dataset.get("PatientID", "")).startswith("patient-")
+    return f"{_METHOD} {key.fingerprint()}" in method_list and str(dataset.get("PatientID", "")).startswith(
+        "patient-"
+    )
 
 
 def _record_deidentification(dataset: Dataset, key: PseudonymKey) -> None:

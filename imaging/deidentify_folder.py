@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from imaging.errors import UnreadableImage
-from imaging.folder import list_files, is_image, write_atomically
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import JPEG, PNG
+from imaging.render_folder import is_image, list_files, write_atomically
 
 _SUBMITTED_PER_PROCESS = 4  # files per process that are submitted before the first is done
 _SUFFIXES = {PNG: ".png", JPEG: ".jpg"}
@@ -43,7 +43,9 @@ class DeidentificationResult:
     notes: tuple[str, ...] = ()
 
 
-def plan_deidentification(source: Path, out: Path, *, key: PseudonymKey, keep_names: bool) -> tuple[list[DeidentificationJob], int]:
+def plan_deidentification(
+    source: Path, out: Path, *, key: PseudonymKey, keep_names: bool
+) -> tuple[list[DeidentificationJob], int]:
     """Plan the de-identification of a file, or of a folder with everything below it.
 
     Args:
@@ -57,7 +59,9 @@ def plan_deidentification(source: Path, out: Path, *, key: PseudonymKey, keep_na
     """
     if not source.is_dir():
         target = out / (source.name if keep_names else key.path_pseudonym(source.name))
-        return [DeidentificationJob(source=source, name=source.name, target=target, needs_suffix=not keep_names)], 0
+        return [
+            DeidentificationJob(source=source, name=source.name, target=target, needs_suffix=not keep_names)
+        ], 0
     jobs, non_image_count = [], 0
     for path in list_files(source, excluded_folder=out):
         relative = path.relative_to(source)
@@ -66,7 +70,9 @@ def plan_deidentification(source: Path, out: Path, *, key: PseudonymKey, keep_na
             continue
         parts = relative.parts if keep_names else tuple(key.path_pseudonym(part) for part in relative.parts)
         jobs.append(
-            DeidentificationJob(source=path, name=str(relative), target=out.joinpath(*parts), needs_suffix=not keep_names)
+            DeidentificationJob(
+                source=path, name=str(relative), target=out.joinpath(*parts), needs_suffix=not keep_names
+            )
         )
     return jobs, non_image_count
 
@@ -104,7 +110,9 @@ def deidentify_all(
                 future.cancel()
 
 
-def _deidentify_one(job: DeidentificationJob, reader: GuardedReader, key: PseudonymKey) -> DeidentificationResult:
+def _deidentify_one(
+    job: DeidentificationJob, reader: GuardedReader, key: PseudonymKey
+) -> DeidentificationResult:
     try:
         image = reader.deidentify_file(job.source, name=job.name, key=key)
     except UnreadableImage as refusal:

@@ -12,8 +12,8 @@ from pydicom.uid import UID
 
 from imaging import codecs
 from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name, is_dicom, parse
-from imaging.dicom_person import read_stored_header
 from imaging.dicom_rules import check_modality, check_pixels, join_fragments, read_integer
+from imaging.dicom_stored_header import read_stored_header
 from imaging.errors import UnreadableImage
 from imaging.grayscale import decode_grayscale
 from imaging.pseudonyms import PseudonymKey

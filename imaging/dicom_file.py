@@ -25,7 +25,7 @@ from pydicom.uid import (
 from imaging.errors import UnreadableImage
 
 # All attributes that are read. Nothing else is parsed, so nothing else can reach a log, the database or a
-# page. The shorter list of attributes that are stored is in imaging/dicom_person.py.
+# page. The shorter list of attributes that are stored is in imaging/dicom_stored_header.py.
 ATTRIBUTES_READ = (
     "SpecificCharacterSet", "SOPClassUID", "Modality", "SeriesDescription", "ViewPosition",
     "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex", "PatientOrientation",

@@ -143,7 +143,9 @@ def _check_bits(dataset: Dataset, *, name: str) -> None:
     stored = read_integer(dataset, "BitsStored", name=name)
     high = read_integer(dataset, "HighBit", name=name)
     if allocated not in {8, 16}:
-        _raise_unreadable(name, "BitsAllocated", f"is {allocated}; a CR or DX image has 8 or 16 (PS3.3 C.8.11.3).")
+        _raise_unreadable(
+            name, "BitsAllocated", f"is {allocated}; a CR or DX image has 8 or 16 (PS3.3 C.8.11.3)."
+        )
     if not 6 <= stored <= allocated:
         _raise_unreadable(
             name, "BitsStored", f"is {stored} of {allocated} allocated; 6 to {allocated} (PS3.3 C.8.11.3)."
@@ -189,7 +191,9 @@ def _check_rescale(dataset: Dataset, *, name: str) -> None:
         except DAMAGED_HEADER_ERRORS as error:
             _raise_unreadable(name, keyword, f"is no number ({error}).")
         if not math.isfinite(number) or (keyword == "RescaleSlope" and number == 0):
-            _raise_unreadable(name, keyword, f"is {number:g}, which tells no grey values apart (PS3.3 C.11.1).")
+            _raise_unreadable(
+                name, keyword, f"is {number:g}, which tells no grey values apart (PS3.3 C.11.1)."
+            )
 
 
 def _check_length(dataset: Dataset, *, name: str) -> None:
@@ -202,7 +206,11 @@ def _check_length(dataset: Dataset, *, name: str) -> None:
     actual = len(dataset.PixelData)
     if actual not in {expected, expected + expected % 2}:
         difference = "short" if actual < expected else "long"
-        _raise_unreadable(name, "PixelData", f"is too {difference}: {actual} bytes, where rows and columns ask for {expected}.")
+        _raise_unreadable(
+            name,
+            "PixelData",
+            f"is too {difference}: {actual} bytes, where rows and columns ask for {expected}.",
+        )
 
 
 def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
@@ -220,7 +228,9 @@ def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
     if header is None:
         _raise_unreadable(name, "PixelData", f"holds no {syntax.name} stream.")
     if len(frames) > 1:
-        _raise_unreadable(name, "PixelData", f"holds {len(frames)} compressed frames; one image a file is read.")
+        _raise_unreadable(
+            name, "PixelData", f"holds {len(frames)} compressed frames; one image a file is read."
+        )
     # The end marker of JPEG and JPEG 2000: without it a decoder fills missing pixels with grey, without an
     # error
     if b"\xff\xd9" not in fragments[-1]:
@@ -236,7 +246,9 @@ def _check_rle(dataset: Dataset, fragments: list[bytes], *, name: str) -> None:
     bytes_a_pixel = read_integer(dataset, "BitsAllocated", name=name) // 8
     expected = bytes_a_pixel * read_integer(dataset, "SamplesPerPixel", name=name)
     if len(fragments[0]) < 64 or segments != expected:
-        _raise_unreadable(name, "PixelData", f"has {segments} RLE segments, where its pixels ask for {expected}.")
+        _raise_unreadable(
+            name, "PixelData", f"has {segments} RLE segments, where its pixels ask for {expected}."
+        )
 
 
 def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
@@ -249,7 +261,9 @@ def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
         if in_stream != in_header:
             _raise_unreadable(name, keyword, f"is {in_header}, but the compressed pixels say {in_stream}.")
     if header.precision > read_integer(dataset, "BitsAllocated", name=name):
-        _raise_unreadable(name, "BitsAllocated", f"is less than the {header.precision} bits of the compressed pixels.")
+        _raise_unreadable(
+            name, "BitsAllocated", f"is less than the {header.precision} bits of the compressed pixels."
+        )
 
 
 def _pixel_items(dataset: Dataset) -> bytes:

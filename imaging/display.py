@@ -42,7 +42,8 @@ def render_display_jpeg(
         decoded: the radiograph.
         window: one of ``decoded.windows`` or ``decoded.tables``, or another window; None for
             :func:`choose_first_window`.
-        longest_side: pixels of the longer side at most; None for full size. The picture is never enlarged by this.
+        longest_side: pixels of the longer side at most; None for full size. The picture is never enlarged by
+            this.
         quality: of the JPEG, 1 to 95.
     """
     table = build_grey_table(decoded, window=window or choose_first_window(decoded))
@@ -151,7 +152,9 @@ def _compute_brightness(decoded: DecodedRadiograph, window: Window | VoiTable) -
         return (apply_windowing(decoded.modality, voi) / 65535).astype(np.float32)
 
 
-def _window_from_histogram(decoded: DecodedRadiograph, values: NDArray[np.int64], counts: NDArray[np.int64]) -> Window:
+def _window_from_histogram(
+    decoded: DecodedRadiograph, values: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Window:
     low, high = _percentiles(decoded.modality[values - decoded.lowest], counts)
     center, width = (low + high) / 2, max(high - low, 1e-3)
     return Window(center=center, width=width, name="Automatic", function="LINEAR_EXACT")
@@ -162,7 +165,8 @@ def _percentiles(brightness: NDArray[np.float32], counts: NDArray[np.int64]) -> 
     order = np.argsort(brightness, kind="stable")
     share = np.cumsum(counts[order]) / counts.sum() * 100
     low, high = (
-        float(brightness[order][min(int(np.searchsorted(share, percentile)), len(order) - 1)]) for percentile in _PERCENTILES
+        float(brightness[order][min(int(np.searchsorted(share, percentile)), len(order) - 1)])
+        for percentile in _PERCENTILES
     )
     return low, high
 
@@ -176,7 +180,9 @@ def _compute_histogram(decoded: DecodedRadiograph) -> tuple[NDArray[np.int64], N
         counts_without_padding = counts.copy()
         first, last = (int(np.clip(end - decoded.lowest, -1, len(counts))) for end in decoded.padding)
         counts_without_padding[max(first, 0) : last + 1] = 0
-        counts = counts_without_padding if counts_without_padding.any() else counts  # an image of nothing but padding is shown as it is
+        counts = (
+            counts_without_padding if counts_without_padding.any() else counts
+        )  # an image of nothing but padding is shown as it is
     values = np.flatnonzero(counts)
     return values + decoded.lowest, counts[values]
 

@@ -43,7 +43,11 @@ def decode_grayscale(
         pixels = pixels.astype(np.int16)
     stored_values = _possible_values(pixels)
     is_grey = facts.photometric.startswith("MONOCHROME")
-    modality = _modality_transform(stored_values, dataset, name=name) if is_grey else stored_values.astype(np.float32)
+    modality = (
+        _modality_transform(stored_values, dataset, name=name)
+        if is_grey
+        else stored_values.astype(np.float32)
+    )
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
@@ -62,11 +66,15 @@ def _possible_values(pixels: NDArray[Any]) -> NDArray[np.int32]:
     return np.arange(limits.min, limits.max + 1, dtype=np.int32)
 
 
-def _modality_transform(stored_values: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArray[np.float32]:
+def _modality_transform(
+    stored_values: NDArray[np.int32], dataset: Dataset, *, name: str
+) -> NDArray[np.float32]:
     """The modality transform of every stored value (PS3.3 C.11.1): the table, else the rescale."""
     try:
         if dataset.get("ModalityLUTSequence"):
-            return apply_lookup_table(stored_values, dataset.ModalityLUTSequence[0], little_endian=_is_little_endian(dataset))[0]
+            return apply_lookup_table(
+                stored_values, dataset.ModalityLUTSequence[0], little_endian=_is_little_endian(dataset)
+            )[0]
         if dataset.get("RescaleSlope") in {None, ""} or dataset.get("RescaleIntercept") in {None, ""}:
             return stored_values.astype(np.float32)
         return apply_modality_lut(stored_values, dataset).astype(np.float32)
@@ -120,7 +128,9 @@ def _pixel_aspect(dataset: Dataset) -> tuple[int, int]:
     return 1, 1
 
 
-def _usable_windows(dataset: Dataset, *, modality: NDArray[np.float32], facts: ImageFacts) -> tuple[Window, ...]:
+def _usable_windows(
+    dataset: Dataset, *, modality: NDArray[np.float32], facts: ImageFacts
+) -> tuple[Window, ...]:
     """The stored windows (PS3.3 C.11.2.1.2) that are valid; AS_STORED for 8 bits without one."""
     stored = _read_stored_windows(dataset) if facts.photometric.startswith("MONOCHROME") else ()
     is_brightness = len(modality) == 256 and modality[0] == 0 and modality[-1] == 255

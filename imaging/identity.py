@@ -72,11 +72,11 @@ def read_identity(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
         for keyword in keywords:
             try:
                 value = dataset.get(keyword)
-                values = (
-                    value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]
-                )
+                values = value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]
                 texts = [str(item).strip(" \0") for item in values or [] if item is not None]
             except DAMAGED_HEADER_ERRORS:
                 continue  # a value that can't be read can't be searched for
-            identity_values.update(dict.fromkeys(IdentityValue(kind=kind, value=text) for text in texts if text))
+            identity_values.update(
+                dict.fromkeys(IdentityValue(kind=kind, value=text) for text in texts if text)
+            )
     return tuple(identity_values)

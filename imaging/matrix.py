@@ -2,7 +2,8 @@
 
 Neighbours in a row differ by little, so the differences along each row are sent: all their low bytes, then
 all their high bytes, most of which are 0, compressed with gzip at its fastest level. The values are those
-before every transform; the browser applies modality transform, window and level (``imaging/facts.py``).
+before every transform; the browser applies modality transform, window and level
+(``imaging/viewer_facts.py``).
 """
 
 from __future__ import annotations
@@ -53,7 +54,11 @@ def encode_matrix(decoded: DecodedRadiograph) -> bytes:
     Returns:
         The same values give the same bytes, whatever file they come from.
     """
-    planes = _encode_one_plane(decoded.pixels) if encoded_bits(decoded) <= 8 else _encode_two_planes(decoded.pixels)
+    planes = (
+        _encode_one_plane(decoded.pixels)
+        if encoded_bits(decoded) <= 8
+        else _encode_two_planes(decoded.pixels)
+    )
     return igzip.compress(planes, 1, mtime=0)
 
 

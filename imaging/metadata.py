@@ -50,7 +50,9 @@ def _strip_png(content: bytes) -> bytes:
         length, kind = struct.unpack_from(">I4s", content, position)
         body = content[position + 8 : position + 8 + length]
         if kind in _KEPT_PNG_CHUNKS:
-            kept_chunks.append(struct.pack(">I", length) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
+            kept_chunks.append(
+                struct.pack(">I", length) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+            )
         elif not kind[0] & 0x20:
             raise ValueError(f"a critical chunk {kind!r} that is not known")
         position += 12 + length

@@ -18,7 +18,9 @@ _UP_FILTER = 2  # PNG (third edition) 9.2: each byte minus the one above it
 _ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache
 
 
-def encode_grey_png(levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: tuple[int, int] = (1, 1)) -> bytes:
+def encode_grey_png(
+    levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: tuple[int, int] = (1, 1)
+) -> bytes:
     """Write grey levels as a PNG of 8 or 16 bits.
 
     Args:
@@ -34,7 +36,10 @@ def encode_grey_png(levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: t
     if aspect[0] != aspect[1]:
         # pixels per unit, the inverse of their sizes: x, y, unit unknown
         parts.append(_encode_chunk(b"pHYs", struct.pack(">IIB", aspect[0], aspect[1], 0)))
-    parts += [_encode_chunk(b"IDAT", isal_zlib.compress(_apply_up_filter(levels), 1)), _encode_chunk(b"IEND", b"")]
+    parts += [
+        _encode_chunk(b"IDAT", isal_zlib.compress(_apply_up_filter(levels), 1)),
+        _encode_chunk(b"IEND", b""),
+    ]
     return b"".join(parts)
 
 

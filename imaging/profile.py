@@ -95,9 +95,16 @@ def _build_rules(key: PseudonymKey) -> dict[TableTag, Action]:
         dataset[tag] = DataElement(Tag(tag), "UI", new_uids if len(new_uids) > 1 else new_uids[0])
 
     actions: dict[str, Action] = {
-        "X_TAGS": _remove, "X_D_TAGS": _remove, "Z_TAGS": _set_empty, "Z_D_TAGS": _set_empty, "X_Z_TAGS": _set_empty,
-        "X_Z_D_TAGS": _set_empty, "X_Z_U_STAR_TAGS": _set_empty, "D_TAGS": _replace, "U_TAGS": replace_uid,
-    }  # fmt: skip
+        "X_TAGS": _remove,
+        "X_D_TAGS": _remove,
+        "Z_TAGS": _set_empty,
+        "Z_D_TAGS": _set_empty,
+        "X_Z_TAGS": _set_empty,
+        "X_Z_D_TAGS": _set_empty,
+        "X_Z_U_STAR_TAGS": _set_empty,
+        "D_TAGS": _replace,
+        "U_TAGS": replace_uid,
+    }
     rules: dict[TableTag, Action] = {}
     # An attribute may be in two of the lists; the later of these, which keeps less, is used.
     for name in ("D_TAGS", "U_TAGS", "Z_D_TAGS", "X_Z_D_TAGS", "X_Z_U_STAR_TAGS", "X_Z_TAGS", "Z_TAGS",

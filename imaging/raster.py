@@ -128,7 +128,9 @@ def _read_png_header(content: bytes, *, name: str) -> _PngHeader:
                 raise UnreadableImage(name, "is not the first chunk.", attribute="PNG IHDR")
             header = _parse_ihdr(content[position + 8 : position + 8 + length], name=name)
         if kind == b"acTL":
-            raise UnreadableImage(name, "is an animation; one image a file is read.", attribute=_chunk_name(kind))
+            raise UnreadableImage(
+                name, "is an animation; one image a file is read.", attribute=_chunk_name(kind)
+            )
         has_pixels = has_pixels or kind == b"IDAT"
         position += 12 + length
         if kind == b"IEND":

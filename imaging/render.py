@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imaging.display import choose_first_window, build_grey_table
+from imaging.display import build_grey_table, choose_first_window
 from imaging.matrix import encoded_bits
 from imaging.png import encode_grey_png
 from imaging.radiograph import DecodedRadiograph, VoiTable, Window
@@ -42,7 +42,8 @@ def render_pngs(
         decoded: the radiograph.
         bits: 8 or 16.
         window: values after the modality transform, spread over all grey levels; None for
-            :func:`imaging.display.choose_first_window` with 8 bits and :func:`full_range_window` with 16 bits.
+            :func:`imaging.display.choose_first_window` with 8 bits and :func:`full_range_window` with 16
+            bits.
         quarter: also make the PNG of a quarter of each side.
 
     Raises:
@@ -99,7 +100,9 @@ def compute_grey_levels(
     return levels
 
 
-def reduce_to_quarter(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def reduce_to_quarter(
+    levels: NDArray[np.uint8] | NDArray[np.uint16],
+) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """The rounded mean of each block of 4 x 4 pixels; of the remaining pixels at the right and lower edge.
 
     Args:
@@ -119,7 +122,9 @@ def reduce_to_quarter(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray
         block_rows = padded[start : start + _ROWS_PER_CHUNK].astype(np.uint32)
         block_rows = block_rows[0::4] + block_rows[1::4] + block_rows[2::4] + block_rows[3::4]
         block_row = start // _QUARTER_FACTOR
-        sums[block_row : block_row + len(block_rows)] = block_rows[:, 0::4] + block_rows[:, 1::4] + block_rows[:, 2::4] + block_rows[:, 3::4]
+        sums[block_row : block_row + len(block_rows)] = (
+            block_rows[:, 0::4] + block_rows[:, 1::4] + block_rows[:, 2::4] + block_rows[:, 3::4]
+        )
     return ((sums + counts // 2) // counts).astype(np.uint16)
 
 

@@ -41,7 +41,10 @@ def read_spacing(header: Dataset) -> dict[str, Any]:
         millimetres, in the standard's order (10.7.1.3); ``kind``, "calibrated" or "detector plane"; ``note``,
         a sentence for the reader. The first three are None if neither spacing can be used.
     """
-    calibrated, detector = _read_spacing_pair(header, "PixelSpacing"), _read_spacing_pair(header, "ImagerPixelSpacing")
+    calibrated, detector = (
+        _read_spacing_pair(header, "PixelSpacing"),
+        _read_spacing_pair(header, "ImagerPixelSpacing"),
+    )
     calibration = str(header.get("PixelSpacingCalibrationType") or "").strip().upper()
     if calibrated and calibration in _CALIBRATIONS:
         return _spacing_to_json(calibrated, CALIBRATED, _CALIBRATIONS[calibration])

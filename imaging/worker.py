@@ -20,13 +20,13 @@ from typing import Any, BinaryIO
 
 from imaging.display import render_display_jpeg
 from imaging.errors import UnreadableImage
-from imaging.facts import build_viewer_facts
 from imaging.identity import read_identity
 from imaging.matrix import encode_matrix
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import Window
-from imaging.reading import describe, read_radiograph
+from imaging.reader import describe, read_radiograph
 from imaging.render import render_pngs
+from imaging.viewer_facts import build_viewer_facts
 from imaging.wire import OUT_OF_MEMORY, WorkerResponse, encode_radiograph
 
 
@@ -72,7 +72,10 @@ def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> Work
         if request["do"] == "describe":
             header: dict[str, Any] = {"facts": asdict(describe(content, name=name, key=key))}
             if request.get("identity"):
-                header["identity"] = [(identity_value.kind, identity_value.value) for identity_value in read_identity(content, name=name)]
+                header["identity"] = [
+                    (identity_value.kind, identity_value.value)
+                    for identity_value in read_identity(content, name=name)
+                ]
             return header, []
         if request["do"] == "deidentify" and key is not None:
             return _deidentify(content, name=name, key=key, identity=bool(request.get("identity")))
@@ -86,7 +89,9 @@ def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> Work
         window_fields = request["window"]
         window = Window(**window_fields) if isinstance(window_fields, dict) else None
         if request["do"] == "render":
-            rendered = render_pngs(decoded, bits=int(request["bits"]), window=window, quarter=bool(request["quarter"]))
+            rendered = render_pngs(
+                decoded, bits=int(request["bits"]), window=window, quarter=bool(request["quarter"])
+            )
             files = [rendered.full] if rendered.quarter is None else [rendered.full, rendered.quarter]
             return {"sizes": [len(file) for file in files]}, files
         picture = render_display_jpeg(
@@ -117,7 +122,10 @@ def _deidentify(content: bytes, *, name: str, key: PseudonymKey, identity: bool)
         "sizes": [len(deidentified.content)],
     }
     if identity:
-        header["identity"] = [(identity_value.kind, identity_value.value) for identity_value in read_identity(content, name=name)]
+        header["identity"] = [
+            (identity_value.kind, identity_value.value)
+            for identity_value in read_identity(content, name=name)
+        ]
     return header, [deidentified.content]
 
 

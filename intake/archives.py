@@ -40,7 +40,9 @@ def unpack_archive(archive: Path, folder: Path) -> int:
             folder.mkdir(parents=True)
             remaining = MAX_TOTAL_BYTES
             for member in members:
-                remaining -= _write_member(zip_file, member, folder.joinpath(*PurePosixPath(member.filename).parts), remaining)
+                remaining -= _write_member(
+                    zip_file, member, folder.joinpath(*PurePosixPath(member.filename).parts), remaining
+                )
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         raise InvalidValue("images", f"the zip can't be unpacked: {error}") from error
     return len(members)
@@ -53,9 +55,7 @@ def check_members(members: list[zipfile.ZipInfo]) -> None:
         InvalidValue: names the first member that is not allowed.
     """
     if len(members) > MAX_FILES:
-        raise InvalidValue(
-            "images", f"the zip holds {len(members):,} files, at most {MAX_FILES:,} are taken"
-        )
+        raise InvalidValue("images", f"the zip holds {len(members):,} files, at most {MAX_FILES:,} are taken")
     for member in members:
         _check_member(member)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from domain.errors import InvalidValue
-from intake.strictness import MAX_RECORD_BYTES
+from intake.strict_json import MAX_RECORD_BYTES
 
 _CHUNK = 1 << 20
 #: The deepest nesting of objects, including the record itself.

@@ -30,7 +30,9 @@ class ExamState(NamedTuple):
     radiographs: dict[str, RadiographState]
 
 
-def merge_exam(state: ExamState | None, record_facts: ExamFacts, new_radiographs: dict[str, RadiographState]) -> ExamState:
+def merge_exam(
+    state: ExamState | None, record_facts: ExamFacts, new_radiographs: dict[str, RadiographState]
+) -> ExamState:
     """Add the facts of one more record to an exam.
 
     Args:
@@ -58,7 +60,9 @@ def merge_exam(state: ExamState | None, record_facts: ExamFacts, new_radiographs
     for name, new_radiograph in new_radiographs.items():
         known_radiograph = radiographs.get(name)
         radiographs[name] = (
-            new_radiograph if known_radiograph is None else _merge_radiograph(key, name, known_radiograph, new_radiograph)
+            new_radiograph
+            if known_radiograph is None
+            else _merge_radiograph(key, name, known_radiograph, new_radiograph)
         )
     if tuple(merged_facts) == state.facts and radiographs == state.radiographs:
         return state

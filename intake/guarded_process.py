@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from domain.errors import Refused
-from intake.collector import pause_garbage_collector
+from intake.garbage_collector import pause_garbage_collector
 
 _MEMORY = 1 << 30
 # Processor seconds: a basic amount, and the same again per this number of bytes, which take a quarter of it
@@ -98,11 +98,13 @@ def _receive_parts(process: subprocess.Popen[bytes]) -> Iterator[Any]:
         raise Refused(f"Reading the file was broken off: it took too long. {_NOTHING_IMPORTED}")
     if code == _OUT_OF_MEMORY:
         raise Refused(
-            f"Reading the file was broken off: it took more than {_MEMORY >> 20:,} MB of memory. {_NOTHING_IMPORTED}"
+            f"Reading the file was broken off: it took more than {_MEMORY >> 20:,} MB of memory."
+            f" {_NOTHING_IMPORTED}"
         )
     if code != 0:
         raise Refused(
-            f"Reading the file was broken off: it took too much memory, or its process was ended. {_NOTHING_IMPORTED}"
+            "Reading the file was broken off: it took too much memory, or its process was ended."
+            f" {_NOTHING_IMPORTED}"
         )
 
 
@@ -111,7 +113,8 @@ def _next_frame(frames: queue.Queue[bytes | None]) -> bytes | None:
         return frames.get(timeout=_TIMEOUT_SECONDS)
     except queue.Empty as error:
         raise Refused(
-            f"Reading the file was broken off: nothing came of it for {_TIMEOUT_SECONDS:.0f} seconds. {_NOTHING_IMPORTED}"
+            f"Reading the file was broken off: nothing came of it for {_TIMEOUT_SECONDS:.0f} seconds."
+            f" {_NOTHING_IMPORTED}"
         ) from error
 
 

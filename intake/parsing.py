@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from intake.batch_filler import BatchFiller
 from intake.containers import Container, QuestionFile
-from intake.filling import BatchFiller
 from intake.parsed_batch import ParsedBatch
 from intake.recognition import FileFormat, create_reader
 

@@ -13,13 +13,13 @@ from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.questions import Question
 from intake.containers import QuestionFile, format_record_name
-from intake.folders import ImageFolder
+from intake.image_folder import ImageFolder
 from intake.parsed_batch import ParsedBatch
 from intake.parsing import BATCH_SIZE
 from intake.parsing_process import parse_batches_in_process
 from intake.recognition import FileFormat, create_reader, recognise_file
 from intake.rules import record_to_exam, record_to_question
-from intake.zipped import ZippedImages
+from intake.zipped_images import ZippedImages
 
 _PREVIEW_COUNT = 3
 

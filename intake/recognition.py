@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from domain.errors import InvalidValue
 from intake.containers import Container, QuestionFile
 from intake.formats import gemex, gemex_train, native, rexvqa, vqa_rad
-from intake.strictness import decode_strictly
+from intake.strict_json import decode_strictly
 from records.questions import QuestionRecord
 
 #: The number of records that are tried before a file counts as unknown.
@@ -93,8 +93,8 @@ def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileF
     first_description = descriptions[0] if descriptions else "no record"
     raise InvalidValue(
         "format",
-        f"not recognised: it begins with {first_description}. Overread reads native, ReXVQA, GEMeX (test and training) "
-        "and VQA-RAD; bring other files to the native form (docs/formats/)",
+        f"not recognised: it begins with {first_description}. Overread reads native, ReXVQA, GEMeX (test and"
+        " training) and VQA-RAD; bring other files to the native form (docs/formats/)",
     )
 
 

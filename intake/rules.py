@@ -61,7 +61,8 @@ def record_to_exam(record: ExamRecord, report: str | None) -> Exam:
         sex=_parse_sex(record.sex or ""),
         report=report,
         radiographs=tuple(
-            Radiograph(id=radiograph.id, file=radiograph.file, view=_parse_view(radiograph.view or "")) for radiograph in record.radiographs
+            Radiograph(id=radiograph.id, file=radiograph.file, view=_parse_view(radiograph.view or ""))
+            for radiograph in record.radiographs
         ),
     )
 

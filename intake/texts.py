@@ -31,7 +31,9 @@ def split_option_letters(options: list[str]) -> tuple[list[str], list[str]]:
     in_order = [chr(ord("A") + index) for index in range(len(options))]
     if len(with_letter) == len(options) and sorted(letters) == in_order:
         return letters, [match[2] for match in with_letter]
-    lettered_indices = [index for index, match in enumerate(matches) if match and match[1].upper() == in_order[index]]
+    lettered_indices = [
+        index for index, match in enumerate(matches) if match and match[1].upper() == in_order[index]
+    ]
     if len(lettered_indices) > len(options) / 2:
         raise InvalidValue(
             "options", f"some begin with their letter and others don't, or a letter comes twice: {options}"
@@ -68,6 +70,8 @@ def parse_list(value: Sequence[str | None] | None, field: str) -> list[str | Non
         parsed = ast.literal_eval(stripped)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise InvalidValue(field, f"begins like a list and is none: {stripped[:60]!r}") from None
-    if not isinstance(parsed, list | tuple) or not all(item is None or isinstance(item, str) for item in parsed):
+    if not isinstance(parsed, list | tuple) or not all(
+        item is None or isinstance(item, str) for item in parsed
+    ):
         raise InvalidValue(field, f"must be a list of texts, not {stripped[:60]!r}")
     return list(parsed)

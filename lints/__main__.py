@@ -16,7 +16,14 @@ def find_violations(root: Path) -> list[Violation]:
     files = list(read_sources(root))
     file_violations = (offence for source in files for rule in RULES for offence in rule(source))
     project_violations = (offence for rule in PROJECT_RULES for offence in rule(files))
-    return sorted((*file_violations, *project_violations, *migrations.find_changed_migrations(root), *wording.find_unclear_words(root)))
+    return sorted(
+        (
+            *file_violations,
+            *project_violations,
+            *migrations.find_changed_migrations(root),
+            *wording.find_unclear_words(root),
+        )
+    )
 
 
 def main(arguments: list[str]) -> int:

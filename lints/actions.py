@@ -1,7 +1,7 @@
 """Rules for pages that write: only in an action passed to ``act``, never while the page is drawn.
 
 A click interrupts the running script of a page, including any write that the script has started. A callback
-is not interrupted; ``act`` (ui/parts.py) reports its outcome, and offers to retry what was not saved. The
+is not interrupted; ``act`` (ui/widgets.py) reports its outcome, and offers to retry what was not saved. The
 rules see one file at a time: a function writes if it opens a unit of work, or calls a function of its file
 that does.
 """
@@ -9,7 +9,7 @@ that does.
 import ast
 from collections.abc import Iterator
 
-from lints.source import Violation, SourceFile
+from lints.source import SourceFile, Violation
 
 _SCREENS = ("pages/", "ui/")
 _LONG_WORK = "make long work a job (ui/background_jobs)"
@@ -31,7 +31,9 @@ def find_writes_while_drawing(source: SourceFile) -> Iterator[Violation]:
         function = functions[name]
         draws = any(_last_name(decorator) in _DRAWING_DECORATORS for decorator in function.decorator_list)
         if draws and not source.allows("write-while-drawing", function):
-            yield _violation(source, function, "write-while-drawing", f"{name} draws and writes; {_WRITE_ADVICE}")
+            yield _violation(
+                source, function, "write-while-drawing", f"{name} draws and writes; {_WRITE_ADVICE}"
+            )
     for node in _module_level_nodes(source.tree):
         if isinstance(node, ast.Call) and _last_name(node) in {*writers, _UNIT_OF_WORK}:
             yield _violation(
@@ -89,14 +91,16 @@ def find_submits_without_act(source: SourceFile) -> Iterator[Violation]:
 
 def find_fragments_without_screen(source: SourceFile) -> Iterator[Violation]:
     """Finds plain fragments: they fail without a message if the database is unavailable."""
-    if not _is_screen(source) or source.path == "ui/parts.py":
+    if not _is_screen(source) or source.path == "ui/widgets.py":
         return
     for name, function in _functions_by_name(source).items():
         for decorator in function.decorator_list:
-            is_plain_fragment = isinstance(decorator, ast.Attribute | ast.Name) and _last_name(decorator) == "fragment"
+            is_plain_fragment = (
+                isinstance(decorator, ast.Attribute | ast.Name) and _last_name(decorator) == "fragment"
+            )
             if is_plain_fragment and not source.allows("fragment-without-screen", decorator):
                 yield _violation(
-                    source, decorator, "fragment-without-screen", f"{name}: @screen of ui/parts.py instead"
+                    source, decorator, "fragment-without-screen", f"{name}: @screen of ui/widgets.py instead"
                 )
 
 
@@ -109,7 +113,9 @@ def find_threads(source: SourceFile) -> Iterator[Violation]:
             yield _violation(source, call, "thread-of-its-own", _LONG_WORK)
 
 
-_WRITE_ADVICE = "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"
+_WRITE_ADVICE = (
+    "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"
+)
 
 
 def _is_screen(source: SourceFile) -> bool:
@@ -122,7 +128,9 @@ def _functions_by_name(source: SourceFile) -> dict[str, Function]:
 
 def _writing_functions(functions: dict[str, Function]) -> set[str]:
     """The functions that open a unit of work, and those that call them directly or indirectly."""
-    calls = {name: {_last_name(node) for node in _find_calls(function)} for name, function in functions.items()}
+    calls = {
+        name: {_last_name(node) for node in _find_calls(function)} for name, function in functions.items()
+    }
     writers = {name for name, called in calls.items() if _UNIT_OF_WORK in called}
     while new_writers := {name for name, called in calls.items() if called & writers} - writers:
         writers |= new_writers
@@ -181,6 +189,10 @@ def _violation(source: SourceFile, node: ast.expr | ast.stmt, rule: str, text: s
 
 
 RULES = (
-    find_writes_while_drawing, find_writes_without_act, find_drawing_while_writing, find_submits_without_act, find_fragments_without_screen,
+    find_writes_while_drawing,
+    find_writes_without_act,
+    find_drawing_while_writing,
+    find_submits_without_act,
+    find_fragments_without_screen,
     find_threads,
-)  # fmt: skip
+)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from lints.source import Violation, SourceFile
+from lints.source import SourceFile, Violation
 
 
 def find_import_cycle(sources: Iterable[SourceFile]) -> Iterator[Violation]:
@@ -13,7 +13,9 @@ def find_import_cycle(sources: Iterable[SourceFile]) -> Iterator[Violation]:
         source.path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): source
         for source in sources
     }
-    imports = {module: _imported_modules(source, by_module.keys()) - {module} for module, source in by_module.items()}
+    imports = {
+        module: _imported_modules(source, by_module.keys()) - {module} for module, source in by_module.items()
+    }
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:

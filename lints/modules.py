@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from lints.source import Violation, SourceFile
+from lints.source import SourceFile, Violation
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "models"}
 # Required: the rule, then a dash or a further hash, then the reason in words.

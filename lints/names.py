@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator
 
-from lints.source import Violation, SourceFile
+from lints.source import SourceFile, Violation
 
 #: Streamlit runs ui/shell.py and puts its folder first on sys.path: modules there hide top-level packages.
 STREAMLIT_PATH_FOLDER = "ui"
@@ -27,7 +27,11 @@ def find_hidden_packages(sources: Iterable[SourceFile]) -> Iterator[Violation]:
         reserved_names = packages if parts[0] != STREAMLIT_PATH_FOLDER else packages | sys.stdlib_module_names
         is_folder = len(parts) > 2
         name = f"{parts[0]}/{parts[1]}"
-        if parts[1] not in reserved_names or name in reported or not (is_folder or parts[0] == STREAMLIT_PATH_FOLDER):
+        if (
+            parts[1] not in reserved_names
+            or name in reported
+            or not (is_folder or parts[0] == STREAMLIT_PATH_FOLDER)
+        ):
             continue
         reported.add(name)
         yield Violation(

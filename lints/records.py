@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from lints.services import SERVICE_PACKAGES
-from lints.source import Violation, SourceFile
+from lints.source import SourceFile, Violation
 
 #: The first words of the names of storage functions that write.
 WRITE_VERBS = {

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from lints.source import Violation, SourceFile
+from lints.source import SourceFile, Violation
 
 SCREENS = {"app.py", "pages", "ui"}
 # Packages that operate the pages: also tests and benchmarks, and the screenshot script under docs/.
@@ -42,7 +42,9 @@ def find_unsafe_html(source: SourceFile) -> Iterator[Violation]:
     """Finds HTML passed on unescaped: question texts may contain markup from outside."""
     for call in _find_calls(source):
         if any(keyword.arg == "unsafe_allow_html" for keyword in call.keywords):
-            yield _violation(source, call, "unsafe-html", "show text as text; unsafe_allow_html is not for us")
+            yield _violation(
+                source, call, "unsafe-html", "show text as text; unsafe_allow_html is not for us"
+            )
 
 
 def find_download_buttons(source: SourceFile) -> Iterator[Violation]:
@@ -100,4 +102,10 @@ def _violation(source: SourceFile, node: ast.expr | ast.stmt, rule: str, text: s
     return Violation(path=source.path, line=node.lineno, rule=rule, text=text)
 
 
-RULES = (find_fixed_widget_keys, find_unsafe_html, find_download_buttons, find_streamlit_imports, find_storage_imports_in_pages)
+RULES = (
+    find_fixed_widget_keys,
+    find_unsafe_html,
+    find_download_buttons,
+    find_streamlit_imports,
+    find_storage_imports_in_pages,
+)

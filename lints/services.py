@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from lints.source import Violation, SourceFile
+from lints.source import SourceFile, Violation
 
 SERVICE_PACKAGES = {
     "accounts", "browsing", "domain", "imaging", "intake", "jobs", "measures", "privacy", "quality",

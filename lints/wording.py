@@ -25,7 +25,9 @@ UNCLEAR_WORDS = {
     "at the door": "write on import, or at sign-in",
     "bears on": "write affects or supports",
 }
-_UNCLEAR_PATTERN = re.compile(r"\b(" + "|".join(sorted(UNCLEAR_WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_UNCLEAR_PATTERN = re.compile(
+    r"\b(" + "|".join(sorted(UNCLEAR_WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE
+)
 _CODE_PATTERN = re.compile(r"`[^`]*`|\]\([^)]*\)")
 
 

@@ -149,9 +149,13 @@ def mean_overlap(
         cluster_numbers = np.arange(n) if clusters is None else np.asarray(clusters)[defined_indices]
         cluster_index, n_clusters = renumber_clusters(cluster_numbers)
         sums, sizes = np.bincount(cluster_index, weights=scores), np.bincount(cluster_index)
-        resample_counts = np.random.default_rng(seed).multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=bootstrap)
+        resample_counts = np.random.default_rng(seed).multinomial(
+            n_clusters, np.full(n_clusters, 1 / n_clusters), size=bootstrap
+        )
         means = resample_counts @ sums / (resample_counts @ sizes)
-        low, high = (float(limit) for limit in np.quantile(means, [0.5 - confidence / 2, 0.5 + confidence / 2]))
+        low, high = (
+            float(limit) for limit in np.quantile(means, [0.5 - confidence / 2, 0.5 + confidence / 2])
+        )
     elif n:
         note = "no interval: one question only" if n == 1 else "no interval: no resamples"
     return MeanOverlap(

@@ -180,13 +180,17 @@ def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -
             if correct_a is None or correct_b is None:
                 continue
             if a.n == b.n:
-                paired.append(_difference_range(a, b, compare_margins(correct_a, correct_b, a.n, confidence=confidence)))
+                paired.append(
+                    _difference_range(a, b, compare_margins(correct_a, correct_b, a.n, confidence=confidence))
+                )
             else:
                 limits = newcombe_unpaired(correct_a, a.n, correct_b, b.n, confidence=confidence)
                 unpaired.append(_unpaired_difference(a, b, limits))
     return CountMeasures(
         accuracy=tuple(_build_accuracy(count, confidence) for count in counts),
-        overall=tuple(_build_overall(name, [count for count in counts if count.rater == name]) for name in raters),
+        overall=tuple(
+            _build_overall(name, [count for count in counts if count.rater == name]) for name in raters
+        ),
         paired=tuple(paired),
         unpaired=tuple(unpaired),
         confidence=confidence,
@@ -214,7 +218,9 @@ def _build_accuracy(count: Count, confidence: float) -> CountAccuracy:
 
 def _build_overall(rater: str, counts: list[Count]) -> CountOverall:
     overall = average_over_tasks([count.accuracy for count in counts], [each.n for each in counts])
-    return CountOverall(rater=rater, tasks=overall.tasks, n=overall.n, micro=overall.micro, macro=overall.macro)
+    return CountOverall(
+        rater=rater, tasks=overall.tasks, n=overall.n, micro=overall.micro, macro=overall.macro
+    )
 
 
 def _difference_range(a: Count, b: Count, paired_range: PairedRange) -> DifferenceRange:

@@ -61,7 +61,8 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
     if n < 2 or k < 2 or np.ptp(complete) == 0:
         reason = "ratings all alike" if n >= 2 and k >= 2 else "fewer than two raters or complete questions"
         return [
-            Intraclass(icc_type=icc_type, n=n, raters=k, estimate=None, note=f"not defined: {reason}") for icc_type in ICC_TYPES
+            Intraclass(icc_type=icc_type, n=n, raters=k, estimate=None, note=f"not defined: {reason}")
+            for icc_type in ICC_TYPES
         ]
     rows, columns, grand_mean = complete.mean(axis=1), complete.mean(axis=0), complete.mean()
     between = k * float(np.sum((rows - grand_mean) ** 2)) / (n - 1)
@@ -85,7 +86,15 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
         "ICC3k": (icc3[4], *_spearman_brown(icc3[1], icc3[2], k), icc3[3]),
     }
     return [
-        Intraclass(icc_type=icc_type, n=n, raters=k, estimate=result[0], low=result[1], high=result[2], ratio=result[3])
+        Intraclass(
+            icc_type=icc_type,
+            n=n,
+            raters=k,
+            estimate=result[0],
+            low=result[1],
+            high=result[2],
+            ratio=result[3],
+        )
         for icc_type, result in values.items()
     ]
 

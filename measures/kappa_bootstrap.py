@@ -111,11 +111,16 @@ def kappa_difference(
     differences = resampled_kappas[:, 0] - resampled_kappas[:, 1]
     defined_differences = differences[~np.isnan(differences)]
     if np.isnan(first_kappa - second_kappa) or not defined_differences.size:
-        return KappaDifference(difference=None, low=None, high=None, defined=defined_differences.size / resamples)
+        return KappaDifference(
+            difference=None, low=None, high=None, defined=defined_differences.size / resamples
+        )
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined_differences, [tail, 1 - tail])
     return KappaDifference(
-        difference=float(first_kappa - second_kappa), low=float(low), high=float(high), defined=defined_differences.size / resamples
+        difference=float(first_kappa - second_kappa),
+        low=float(low),
+        high=float(high),
+        defined=defined_differences.size / resamples,
     )
 
 

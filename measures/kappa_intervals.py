@@ -1,6 +1,7 @@
 """Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters: large-sample or posterior.
 
-The large-sample interval (Fleiss, Cohen and Everitt) is used if both raters used every category ``MIN_LARGE_SAMPLE_COUNT``
+The large-sample interval (Fleiss, Cohen and Everitt) is used if both raters used every category
+``MIN_LARGE_SAMPLE_COUNT``
 times or more and disagree at least as often. Otherwise it covers in as few as 80 % of samples instead of 95 %
 (docs/coverage.md), and does not exist if the raters never disagree. The posterior interval is used then: the
 shares of the table's cells are drawn (:mod:`measures.posterior`), and the limits are the quantiles of their
@@ -163,7 +164,9 @@ def ac1_interval(
     se, agreed = _standard_error(influences, clusters), int(np.trace(table))
     if not draws or k == 1 or min(n - agreed, agreed) >= MIN_LARGE_SAMPLE_COUNT:
         return _large_sample_estimate(n, value, se, confidence, "")
-    posterior = draw_posterior(table / _design_effect(influences, se, clusters), weights, draws=draws, seed=seed)
+    posterior = draw_posterior(
+        table / _design_effect(influences, se, clusters), weights, draws=draws, seed=seed
+    )
     overall = (posterior.first + posterior.second) / 2
     chance = float(weights.sum()) / (k * (k - 1)) * np.sum(overall * (1 - overall), axis=1)
     observed = posterior.observed
@@ -221,4 +224,8 @@ def _design_effect(influences: NDArray[np.float64], se: float, clusters: NDArray
     if clusters is None:
         return 1.0
     independent_se = _standard_error(influences, None)
-    return max(1.0, (se / independent_se) ** 2) if independent_se > 1e-12 else len(influences) / renumber_clusters(clusters)[1]
+    return (
+        max(1.0, (se / independent_se) ** 2)
+        if independent_se > 1e-12
+        else len(influences) / renumber_clusters(clusters)[1]
+    )

@@ -362,7 +362,9 @@ def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | No
     return q, raters - 1, float(scipy.special.chdtrc(raters - 1, q))
 
 
-def _design_effect(differences: NDArray[np.int64], cluster_index: NDArray[np.int64], n_clusters: int) -> float:
+def _design_effect(
+    differences: NDArray[np.int64], cluster_index: NDArray[np.int64], n_clusters: int
+) -> float:
     """Variance of the mean difference by exam divided by that of independent questions, at least 1."""
     n, mean = len(differences), float(differences.mean())
     independent = float(np.sum((differences - mean) ** 2)) / (n - 1) / n if n > 1 else 0.0

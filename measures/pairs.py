@@ -49,7 +49,9 @@ def pair_tables(
     # A missing answer is category k; its row and column are cut off afterwards, which is faster than a mask.
     padded_size = (k + 1) * (k + 1)
     columns = np.where(answers < 0, k, answers).astype(np.int32).T
-    offset = None if stratum is None else (np.where(stratum < 0, strata, stratum) * padded_size).astype(np.int32)
+    offset = (
+        None if stratum is None else (np.where(stratum < 0, strata, stratum) * padded_size).astype(np.int32)
+    )
     rows = [np.ascontiguousarray(column * (k + 1)) for column in columns]
     if offset is not None:
         rows = [row + offset for row in rows]
@@ -87,7 +89,9 @@ def kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[Matrix,
         one_category = one_minus_chance < 1e-12
         kappa = np.where(one_category, np.nan, (observed - chance) / one_minus_chance)
         kappa_of_cell = kappa[..., None, None]
-        influence = weights - (row_agreement[..., :, None] + column_agreement[..., None, :]) * (1 - kappa_of_cell)
+        influence = weights - (row_agreement[..., :, None] + column_agreement[..., None, :]) * (
+            1 - kappa_of_cell
+        )
         influence = influence - (kappa_of_cell - chance[..., None, None] * (1 - kappa_of_cell))
         se = np.sqrt(np.sum(share * influence**2, axis=(-2, -1)) / n) / one_minus_chance
     first_constant = (rows > 0).sum(axis=-1) == 1
@@ -133,6 +137,8 @@ def ac1_influence(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Mat
     disagreement = float(np.sum(overall * (1 - overall)))
     chance = scale * disagreement
     ac1 = (float(np.sum(share * weights)) - chance) / (1 - chance)
-    expected_cell = scale * (np.add.outer(1 - overall, 1 - overall) / 2)  # a question's two answers, half each
+    expected_cell = scale * (
+        np.add.outer(1 - overall, 1 - overall) / 2
+    )  # a question's two answers, half each
     influence = (weights - chance) / (1 - chance) - ac1
     return ac1, influence - 2 * (1 - ac1) * (expected_cell - chance) / (1 - chance)

@@ -5,7 +5,8 @@ two categories this is Jeffreys' prior). Kappa and AC1 need only the margins and
 draw, so the tables are not returned.
 
 With many categories most cells are empty, and drawing a gamma deviate for each of them took nearly all the
-time of a report. With more than ``MAX_DENSE_CATEGORIES`` categories the total share of the empty cells is drawn instead and
+time of a report. With more than ``MAX_DENSE_CATEGORIES`` categories the total share of the empty cells is
+drawn instead and
 divided by stick breaking: a Dirichlet distribution with equal weights over m cells is a Dirichlet process
 over them with the same total. The remainder after ``STICKS`` parts, a few ten-thousandths of that total, goes
 to the last one.
@@ -63,7 +64,9 @@ def draw_posterior(counts: Floats, weights: Floats, *, draws: int, seed: int) ->
     )
 
 
-def _draw_sparse(counts: Floats, prior: Floats, weights: Floats, draws: int, random: np.random.Generator) -> PosteriorDraws:
+def _draw_sparse(
+    counts: Floats, prior: Floats, weights: Floats, draws: int, random: np.random.Generator
+) -> PosteriorDraws:
     k = len(counts)
     filled = np.flatnonzero(counts.ravel() > 0)
     mass = random.standard_gamma((counts + prior).ravel()[filled], size=(draws, len(filled)))
@@ -83,9 +86,13 @@ def _draw_sparse(counts: Floats, prior: Floats, weights: Floats, draws: int, ran
         observed += np.sum(sticks * weights.ravel()[chosen_cells], axis=1)
         row_offsets = np.arange(draws)[:, None] * k
         for margin, categories in ((first, chosen_cells // k), (second, chosen_cells % k)):
-            added_shares = np.bincount((row_offsets + categories).ravel(), weights=sticks.ravel(), minlength=draws * k)
+            added_shares = np.bincount(
+                (row_offsets + categories).ravel(), weights=sticks.ravel(), minlength=draws * k
+            )
             np.add(margin, added_shares.reshape(draws, k), out=margin)
-    return PosteriorDraws(observed=observed / total, first=first / total[:, None], second=second / total[:, None])
+    return PosteriorDraws(
+        observed=observed / total, first=first / total[:, None], second=second / total[:, None]
+    )
 
 
 def _break_sticks(uniform: Floats, weight: float) -> Floats:

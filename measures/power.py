@@ -10,7 +10,8 @@ only.
 
 The formula puts the expected variances into the non-central t distribution. It is inaccurate for a large
 spread and few readers, because the degrees of freedom vary from study to study. The simulation has no such
-error. If the two differ by more than ``MAX_DISCREPANCY``, the simulated power is the one to show, with its error.
+error. If the two differ by more than ``MAX_DISCREPANCY``, the simulated power is the one to show, with its
+error.
 
 With a ``margin`` above 0, power is the probability of showing that the model is worse by less than the margin
 (one-sided at half of ``alpha``); with margin 0, of showing a difference.
@@ -134,7 +135,11 @@ def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int)
     reader_variance, model_variance = p * (1 - p), q * (1 - q)
     reader_covariance = _latent_covariance(p, p, assumptions.reader_correlation)
     reader_model_covariance = _latent_covariance(p, q, assumptions.model_correlation)
-    case_variance = (reader_variance + (readers - 1) * reader_covariance) / readers + model_variance - 2 * reader_model_covariance
+    case_variance = (
+        (reader_variance + (readers - 1) * reader_covariance) / readers
+        + model_variance
+        - 2 * reader_model_covariance
+    )
     if assumptions.random_readers:
         spread = assumptions.spread**2
         variance = spread / readers + case_variance / cases
@@ -176,7 +181,9 @@ def power_by_simulation(
     n_significant = done = 0
     while done < runs:
         batch_size = min(batch_limit, runs - done)
-        differences = simulate_differences(assumptions, random, readers=readers, cases=cases, studies=batch_size)
+        differences = simulate_differences(
+            assumptions, random, readers=readers, cases=cases, studies=batch_size
+        )
         n_significant += int(_find_significant(differences, assumptions).sum())
         done += batch_size
     power = n_significant / runs
@@ -280,7 +287,9 @@ def simulate_differences(
     loading = assumptions.model_correlation / factor if factor else 0.0
     difficulty = random.standard_normal((studies, cases, 1), dtype=np.float32)
     reader_noise = random.standard_normal((studies, cases, readers), dtype=np.float32)
-    accuracy = assumptions.reader_accuracy + assumptions.spread * random.standard_normal((studies, 1, readers))
+    accuracy = assumptions.reader_accuracy + assumptions.spread * random.standard_normal(
+        (studies, 1, readers)
+    )
     threshold = scipy.special.ndtri(np.clip(accuracy, 0.001, 0.999)).astype(np.float32)
     model_noise = random.standard_normal((studies, cases, 1), dtype=np.float32)
     latent = np.float32(factor) * difficulty + np.float32(math.sqrt(1 - factor**2)) * reader_noise
@@ -308,9 +317,13 @@ def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssump
         error = np.sqrt(spread / readers)
     else:
         error, degrees = np.sqrt(total_variance) / readers, np.full(len(means), cases - 1.0)
-    distance_from_margin = assumptions.margin - means.mean(axis=1)  # the model less the readers, from the margin
+    distance_from_margin = assumptions.margin - means.mean(
+        axis=1
+    )  # the model less the readers, from the margin
     critical = scipy.special.stdtrit(degrees, 1 - assumptions.alpha / 2) * error
-    significant: NDArray[np.bool_] = distance_from_margin > critical if assumptions.margin else np.abs(distance_from_margin) > critical
+    significant: NDArray[np.bool_] = (
+        distance_from_margin > critical if assumptions.margin else np.abs(distance_from_margin) > critical
+    )
     return significant
 
 

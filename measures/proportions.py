@@ -28,7 +28,9 @@ class Proportion:
     note: str = ""
 
 
-def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, continuity_corrected: bool = False) -> Proportion:
+def wilson(
+    count: int, n: int, *, confidence: float = CONFIDENCE, continuity_corrected: bool = False
+) -> Proportion:
     """The share of ``count`` in ``n`` independent questions, with Wilson's score interval.
 
     Use :func:`wilson_by_cluster` where several questions are of one exam.
@@ -37,7 +39,8 @@ def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, continuity_cor
         count: hits, 0 to n.
         n: questions; without one the share is not defined.
         confidence: of the interval.
-        continuity_corrected: with Newcombe's correction for continuity: wider, for comparison with tables that have it.
+        continuity_corrected: with Newcombe's correction for continuity: wider, for comparison with tables
+            that have it.
 
     Returns:
         Share and limits, 0 to 1.
@@ -54,7 +57,11 @@ def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, continuity_cor
     _check_count(count, n)
     if n == 0:
         return _undefined_proportion()
-    low, high = _continuity_corrected_limits(count, n, confidence) if continuity_corrected else _wilson_limits(count, n, confidence)
+    low, high = (
+        _continuity_corrected_limits(count, n, confidence)
+        if continuity_corrected
+        else _wilson_limits(count, n, confidence)
+    )
     return Proportion(count=count, n=n, estimate=count / n, low=low, high=high)
 
 

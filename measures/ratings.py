@@ -66,16 +66,24 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     options = table["n_options"].str.replace(r"\.0$", "", regex=True)
     table["n_options"] = options
     is_whole = options.str.fullmatch(r"[0-9]{1,4}") & ~options.isin(["0", "1"])
-    _refuse_where((options != "") & ~is_whole, "n_options", "must be a whole number of 2 or more, or empty", table)
+    _refuse_where(
+        (options != "") & ~is_whole, "n_options", "must be a whole number of 2 or more, or empty", table
+    )
     table["correct"] = table["correct"].str.lower()
     _refuse_where(~table["correct"].isin(["", *YES, *NO]), "correct", "must be yes, no or empty", table)
-    table["answer"] = table["answer"].map({answer: canonical_answer(answer) for answer in table["answer"].unique()})
+    table["answer"] = table["answer"].map(
+        {answer: canonical_answer(answer) for answer in table["answer"].unique()}
+    )
     is_mixed = table["answer"].map(lambda answer: "|" in answer and UNDETERMINED in answer.split("|"))
-    _refuse_where(is_mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table)
+    _refuse_where(
+        is_mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table
+    )
     table["set_reference"] = table["set_reference"].str.lower()
     is_valid = table["set_reference"].isin(["", *YES, *NO])
     _refuse_where(~is_valid, "set_reference", "must be yes, no or empty", table)
-    _refuse_where((table["answer"] == "") & (table["correct"] != ""), "correct", "is stated of no answer", table)
+    _refuse_where(
+        (table["answer"] == "") & (table["correct"] != ""), "correct", "is stated of no answer", table
+    )
     is_duplicate = table.duplicated(["question_id", "rater", "arm"])
     _refuse_where(is_duplicate, "question_id", "this rater answered this question on an earlier line", table)
     return table
@@ -159,6 +167,8 @@ def _refuse_where(is_invalid: pd.Series, field: str, reason: str, table: pd.Data
     """Raise :class:`Refused` with the first three lines where ``is_invalid`` is true, if there is any."""
     if not is_invalid.any():
         return
-    lines = [f"line {line}: {field} {table.at[line, field]!r}: {reason}" for line in table.index[is_invalid][:3]]
+    lines = [
+        f"line {line}: {field} {table.at[line, field]!r}: {reason}" for line in table.index[is_invalid][:3]
+    ]
     n_more = int(is_invalid.sum()) - len(lines)
     raise Refused("\n".join([*lines, *([f"… and {n_more:,} more such lines"] if n_more else [])]))

@@ -81,14 +81,21 @@ def _parse_table(text: str) -> pd.DataFrame:
     except csv.Error as error:
         raise Refused(f"line {last_line + 1}: {error}") from error
     if not names:
-        raise Refused(f"line 1: the file is empty. Columns: {', '.join(REQUIRED_COLUMNS)}; known {', '.join(OPTIONAL_COLUMNS)}.")
+        raise Refused(
+            f"line 1: the file is empty. Columns: {', '.join(REQUIRED_COLUMNS)}; known"
+            f" {', '.join(OPTIONAL_COLUMNS)}."
+        )
     table = pd.DataFrame(rows, columns=names, dtype=object)
-    return table[[name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)]].assign(line=lines)
+    return table[[name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)]].assign(
+        line=lines
+    )
 
 
 def _parse_header(row: list[str], line: int) -> list[str]:
     names = [field.strip().lower() for field in row]
-    duplicates = {name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS) and names.count(name) > 1}
+    duplicates = {
+        name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS) and names.count(name) > 1
+    }
     if duplicates:
         raise Refused(f"line {line}: the column {', '.join(sorted(duplicates))} stands twice")
     return names

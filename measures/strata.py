@@ -198,9 +198,14 @@ def stratified_mean(
     if not values or any(len(stratum_values) < 2 for stratum_values in values):
         raise ValueError("there must be a stratum, and two values or more in each")
     size = sum(sizes)
-    mean = sum(n * float(stratum_values.mean()) for stratum_values, n in zip(values, sizes, strict=True)) / size
+    mean = (
+        sum(n * float(stratum_values.mean()) for stratum_values, n in zip(values, sizes, strict=True)) / size
+    )
     variance = sum(
-        (n / size) ** 2 * (1 - len(stratum_values) / n) * float(stratum_values.var(ddof=1)) / len(stratum_values)
+        (n / size) ** 2
+        * (1 - len(stratum_values) / n)
+        * float(stratum_values.var(ddof=1))
+        / len(stratum_values)
         for stratum_values, n in zip(values, sizes, strict=True)
     )
     se, count = math.sqrt(variance), sum(len(stratum_values) for stratum_values in values)
@@ -212,7 +217,9 @@ def stratified_mean(
     )  # fmt: skip
 
 
-def _standard_error(strata: Sequence[StratumCount], rates: Sequence[float], size: int, effect: float) -> float | None:
+def _standard_error(
+    strata: Sequence[StratumCount], rates: Sequence[float], size: int, effect: float
+) -> float | None:
     variance = 0.0
     for stratum, rate in zip(strata, rates, strict=True):
         unsampled_share = 1 - stratum.reviewed / stratum.size
@@ -243,5 +250,8 @@ def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | 
     if not any(stratum.skipped for stratum in strata):
         return None
     minimum = sum(stratum.size * stratum.hits / (stratum.reviewed + stratum.skipped) for stratum in strata)
-    maximum = sum(stratum.size * (stratum.hits + stratum.skipped) / (stratum.reviewed + stratum.skipped) for stratum in strata)
+    maximum = sum(
+        stratum.size * (stratum.hits + stratum.skipped) / (stratum.reviewed + stratum.skipped)
+        for stratum in strata
+    )
     return minimum / size, maximum / size

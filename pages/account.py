@@ -8,12 +8,23 @@ from accounts import service as accounts
 from domain.errors import InvalidValue
 from domain.people import Person
 from ui import state
-from ui.context import clock, current_person, read_only_session, require_page, read_sign_in_token, unit_of_work
+from ui.context import (
+    clock,
+    current_person,
+    read_only_session,
+    read_sign_in_token,
+    require_page,
+    unit_of_work,
+)
 from ui.layout import responsive_columns
-from ui.parts import act, format_relative_time, show_notice, escape_markdown, screen
-from web.sign_in.presence import idle_limit, duration_limit
+from ui.widgets import act, escape_markdown, format_relative_time, screen, show_notice
+from web.sign_in.presence import duration_limit, idle_limit
 
-_SIGN_IN_METHODS = {"password": "password", "provider": "sign-in provider", "first admin": "first admin's code"}
+_SIGN_IN_METHODS = {
+    "password": "password",
+    "provider": "sign-in provider",
+    "first admin": "first admin's code",
+}
 
 
 @screen
@@ -34,7 +45,12 @@ def main() -> None:
 def _show_sign_ins(person: Person) -> None:
     with read_only_session() as db:
         sign_ins = accounts.list_own_sign_ins(
-            db, person=person, token=read_sign_in_token(), now=clock(), idle_limit=idle_limit(), max_duration=duration_limit()
+            db,
+            person=person,
+            token=read_sign_in_token(),
+            now=clock(),
+            idle_limit=idle_limit(),
+            max_duration=duration_limit(),
         )
     st.subheader("Where you are signed in")
     for sign_in in sign_ins:
@@ -79,7 +95,9 @@ def _end_sign_in(mark: str) -> str:
 
 def _end_other_sign_ins() -> str:
     with unit_of_work() as db:
-        ended_count = accounts.sign_out_everywhere(db, person=current_person(), except_token=read_sign_in_token(), now=clock())
+        ended_count = accounts.sign_out_everywhere(
+            db, person=current_person(), except_token=read_sign_in_token(), now=clock()
+        )
     return f"Signed out elsewhere: {ended_count} sign-in{'' if ended_count == 1 else 's'} ended."
 
 
@@ -116,7 +134,9 @@ def _show_password_form(person: Person) -> None:
 
 def _save_password(form_key: str) -> str:
     person = current_person()
-    current_password, new_password, repeated_password = (str(state.get_widget_value(f"{form_key}-{name}") or "") for name in ("current", "new", "again"))
+    current_password, new_password, repeated_password = (
+        str(state.get_widget_value(f"{form_key}-{name}") or "") for name in ("current", "new", "again")
+    )
     if new_password != repeated_password:
         raise InvalidValue("new password", "the two are not the same; nothing was changed")
     with unit_of_work() as db:  # wrong guesses are counted as at sign-in
@@ -125,7 +145,12 @@ def _save_password(form_key: str) -> str:
         )
     with unit_of_work() as db:
         accounts.change_own_password(
-            db, person=person, token=read_sign_in_token(), current_password=current_password, new_password=new_password, now=clock()
+            db,
+            person=person,
+            token=read_sign_in_token(),
+            current_password=current_password,
+            new_password=new_password,
+            now=clock(),
         )
         accounts.clear_attempt(db, attempt=attempt)
     state.clear_form("own-password")

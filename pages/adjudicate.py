@@ -12,8 +12,8 @@ from ui import state
 from ui.address import parse_id
 from ui.context import read_only_session, require_page
 from ui.forms.adjudication import mount_adjudication_form
-from ui.parts import show_empty_state, escape_markdown, screen
 from ui.tables import show_table
+from ui.widgets import escape_markdown, screen, show_empty_state
 from web.adjudication.routes import load_next_dispute
 
 BATCH_PARAMETER, QUESTION_PARAMETER = "batch", "question"
@@ -56,7 +56,9 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
             "As soon as two reviewers of one question disagree on it, it appears here.",
         )
         return
-    st.success(f"All {len(disputes):,} disputes of batch {escape_markdown(batch.name)} are settled. Thank you.")
+    st.success(
+        f"All {len(disputes):,} disputes of batch {escape_markdown(batch.name)} are settled. Thank you."
+    )
     show_table(
         [
             {
@@ -64,7 +66,9 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
                 "Disagreed on": ", ".join(sorted(dispute.kinds)) or "nothing any more",
                 "Settled": dispute.adjudication.decision.value if dispute.adjudication else "",
                 "Because": dispute.adjudication.reason if dispute.adjudication else "",
-                "When (UTC)": f"{dispute.adjudication.given_at:%Y-%m-%d %H:%M}" if dispute.adjudication else "",
+                "When (UTC)": f"{dispute.adjudication.given_at:%Y-%m-%d %H:%M}"
+                if dispute.adjudication
+                else "",
             }
             for dispute in disputes
         ]
@@ -108,7 +112,10 @@ def _find_first_open(person: Person, own_batches: list[Batch]) -> int:
         return own_batches[0].id
     with read_only_session() as db:
         for batch in own_batches:
-            if any(dispute.adjudication is None for dispute in list_disputes(db, person=person, batch_id=batch.id)):
+            if any(
+                dispute.adjudication is None
+                for dispute in list_disputes(db, person=person, batch_id=batch.id)
+            ):
                 return batch.id
     return own_batches[0].id
 

@@ -7,10 +7,10 @@ import streamlit as st
 from domain.people import Action, Person
 from review import service as review
 from ui.batches.agreement import show_agreement_panel
-from ui.batches.choice import load_batches_or_show_empty, choose_batch
+from ui.batches.choice import choose_batch, load_batches_or_show_empty
 from ui.batches.drift import show_drift_panel
 from ui.context import current_workspace, read_only_session, require_page
-from ui.parts import show_empty_state, escape_markdown, screen
+from ui.widgets import escape_markdown, screen, show_empty_state
 
 
 @screen
@@ -29,8 +29,8 @@ def main() -> None:
     agreement = _load_agreement(batch.name, (str(current_workspace().home), *version), person)
     st.caption(
         escape_markdown(
-            f"{agreement.shared:,} of {agreement.questions:,} questions were judged by two reviewers or more. "
-            f"{agreement.rule_text if agreement.shared or agreement.rule else ''} {agreement.exclusion_note}"
+            f"{agreement.shared:,} of {agreement.questions:,} questions were judged by two reviewers or more."
+            f" {agreement.rule_text if agreement.shared or agreement.rule else ''} {agreement.exclusion_note}"
         )
     )
     if agreement.agreements:

@@ -8,17 +8,17 @@ from accounts.service import list_people_with_role
 from domain.batches import Batch, BatchState
 from domain.people import Action, Role
 from review import service as review
-from ui.batches.choice import load_batches_or_show_empty, choose_batch
+from ui.batches.assignments import show_assignment_panel
+from ui.batches.choice import choose_batch, load_batches_or_show_empty
 from ui.batches.disputes import show_dispute_rules
-from ui.batches.giving import show_assignment_panel
-from ui.batches.hidden import show_hidden_panel
-from ui.batches.moving import show_reassignment_panel
-from ui.batches.seconds import show_second_opinions_panel
+from ui.batches.hidden_questions import show_hidden_panel
+from ui.batches.reassignment import show_reassignment_panel
+from ui.batches.second_opinions import show_second_opinions_panel
 from ui.batches.settings import show_settings_panel
-from ui.batches.sharing import show_shared_queue_panel
+from ui.batches.shared_queue import show_shared_queue_panel
 from ui.context import clock, current_person, read_only_session, require_page, unit_of_work
-from ui.parts import act, show_notice, escape_markdown, screen
 from ui.tables import show_table
+from ui.widgets import act, escape_markdown, screen, show_notice
 
 _TAB_LABELS = (
     "Assign", "Whoever is free", "Move or take back", "How it is judged", "Disputes", "Hidden questions",
@@ -41,7 +41,11 @@ def main() -> None:
     assignment_tab, queue_tab, reassignment_tab, settings_tab, disputes_tab, hidden_tab = st.tabs(_TAB_LABELS)
     with read_only_session() as db:
         load = review.load_batch_workload(db, by=person, batch=batch.name)
-        reviewers = [reviewer for reviewer in list_people_with_role(db, role=Role.REVIEWER) if reviewer.disabled_at is None]
+        reviewers = [
+            reviewer
+            for reviewer in list_people_with_role(db, role=Role.REVIEWER)
+            if reviewer.disabled_at is None
+        ]
     with assignment_tab:
         show_assignment_panel(batch, load, reviewers)
         show_second_opinions_panel(batch, reviewers)

@@ -7,9 +7,9 @@ import streamlit as st
 from domain.people import Action
 from review import service as review
 from ui.batches.attention import show_attention_panel
-from ui.batches.choice import load_batches_or_show_empty, choose_batch
+from ui.batches.choice import choose_batch, load_batches_or_show_empty
 from ui.context import read_only_session, require_page
-from ui.parts import show_empty_state, escape_markdown, screen
+from ui.widgets import escape_markdown, screen, show_empty_state
 
 
 @screen
@@ -24,7 +24,9 @@ def main() -> None:
         return
     with read_only_session() as db:
         hidden_counts = review.count_hidden_by_batch(db, by=person)
-    batch = choose_batch(batches, key="batch-to-watch", default_index=_find_default_index(batches, hidden_counts))
+    batch = choose_batch(
+        batches, key="batch-to-watch", default_index=_find_default_index(batches, hidden_counts)
+    )
     with st.spinner("Comparing verdicts"), read_only_session() as db:
         attention = review.compute_batch_attention(db, by=person, batch=batch.name)
     if not attention.hidden:
@@ -40,8 +42,8 @@ def main() -> None:
     removed_text = f" {attention.removed:,} more were removed and don't count." if attention.removed else ""
     st.caption(
         escape_markdown(
-            f"{attention.judged:,} of {attention.hidden:,} hidden questions are judged.{removed_text} Seen by "
-            "coordinators alone; nothing of it is in any other figure."
+            f"{attention.judged:,} of {attention.hidden:,} hidden questions are judged.{removed_text} Seen by"
+            " coordinators alone; nothing of it is in any other figure."
         )
     )
     show_attention_panel(attention)

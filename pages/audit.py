@@ -8,8 +8,8 @@ from accounts.service.audit_trail import AuditCheck, list_audit_choices, verify_
 from domain.people import Action, Person
 from ui import state
 from ui.context import read_only_session, require_page
-from ui.parts import show_empty_state, escape_markdown, screen
 from ui.trail.entries import show_entries, show_filters
+from ui.widgets import escape_markdown, screen, show_empty_state
 
 
 @screen
@@ -50,7 +50,10 @@ def _show_verification(person: Person) -> None:
             "removed, and any judgement that is not as it was recorded."
         )
     elif audit_check.fault is None:
-        right.success(f"Whole: {audit_check.entries:,} entries; {audit_check.judgements:,} judgements agree with theirs.")
+        right.success(
+            f"Whole: {audit_check.entries:,} entries; {audit_check.judgements:,} judgements agree with"
+            " theirs."
+        )
         right.caption("Head, to be kept elsewhere and held against a later state:")
         right.code(audit_check.head, language=None)
     else:

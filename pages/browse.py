@@ -8,14 +8,14 @@ from browsing.service import list_browsable_datasets, load_search_index_state
 from domain.errors import NotFound
 from domain.people import Action
 from ui.address import parse_id
-from ui.background_jobs.shown import show_job_outcome, show_job_progress
+from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.context import read_only_session, require_page
-from ui.finding.applying import show_bulk_actions
-from ui.finding.filters import choose_search
-from ui.finding.indexing import load_latest_index_job, start_indexing
-from ui.finding.one import show_question
-from ui.finding.results import show_results
-from ui.parts import act, show_empty_state, show_notice, escape_markdown, screen
+from ui.search.bulk_actions import show_bulk_actions
+from ui.search.filters import choose_search
+from ui.search.index_job import load_latest_index_job, start_indexing
+from ui.search.question_history import show_question
+from ui.search.results import show_results
+from ui.widgets import act, escape_markdown, screen, show_empty_state, show_notice
 
 
 @screen
@@ -45,8 +45,8 @@ def main() -> None:
         return
     if index.is_behind:
         st.warning(
-            f"{index.newest - index.last_indexed:,} questions that came in last can't be found yet: they are not "
-            "in the search index."
+            f"{index.newest - index.last_indexed:,} questions that came in last can't be found yet: they are"
+            " not in the search index."
         )
         if not show_job_progress(index_job):
             st.button(

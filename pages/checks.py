@@ -6,11 +6,18 @@ import streamlit as st
 
 from domain.people import Action, Person
 from domain.problems import Check
-from quality.service import CheckReport, DatasetSummary, find_problems, list_datasets, record_problems, load_check_report
+from quality.service import (
+    CheckReport,
+    DatasetSummary,
+    find_problems,
+    list_datasets,
+    load_check_report,
+    record_problems,
+)
 from ui import state
 from ui.context import clock, read_only_session, require_page, unit_of_work
-from ui.parts import act, show_empty_state, show_notice, screen, show_statistic
 from ui.problems.examples import show_check
+from ui.widgets import act, screen, show_empty_state, show_notice, show_statistic
 
 
 @screen
@@ -38,7 +45,9 @@ def main() -> None:
         return
     names = [check for check in Check if check_report.count_of(check)]
     for tab, check in zip(
-        st.tabs([f"{check.title()} ({check_report.count_of(check):,})" for check in names]), names, strict=True
+        st.tabs([f"{check.title()} ({check_report.count_of(check):,})" for check in names]),
+        names,
+        strict=True,
     ):
         with tab:
             show_check(check_report, dataset, check, person)

@@ -10,15 +10,15 @@ from domain.errors import Refused
 from domain.people import Action, Person
 from review.estimates import Estimate
 from review.progress import format_interval, format_percent
-from review.service import DatasetEstimates, load_counts_version, list_estimable_batches, estimate_dataset
+from review.service import DatasetEstimates, estimate_dataset, list_estimable_batches, load_counts_version
 from ui import state
 from ui.chart import show_chart
 from ui.context import current_workspace, read_only_session, require_page
 from ui.estimates.charts import build_estimate_chart
 from ui.estimates.groups import show_group_comparison
 from ui.estimates.sample import load_cached_sample
-from ui.parts import show_empty_state, escape_markdown, screen
 from ui.tables import show_table
+from ui.widgets import escape_markdown, screen, show_empty_state
 
 
 @screen
@@ -61,14 +61,17 @@ def main() -> None:
         with read_only_session() as db:
             version = load_counts_version(db, by=person)
         home = str(current_workspace().home)
-        whole_estimates = _load_estimates(dataset, tuple(chosen_batches), float(goal) / 100, (home, *version), person)
+        whole_estimates = _load_estimates(
+            dataset, tuple(chosen_batches), float(goal) / 100, (home, *version), person
+        )
     except Refused as error:
         st.info(escape_markdown(str(error)))
         return
     if not whole_estimates.estimates.reviewed:
         show_empty_state(
             "Nothing is judged yet",
-            f"{whole_estimates.estimates.dataset_size:,} questions are in {dataset}; their sample waits for its reviewers.",
+            f"{whole_estimates.estimates.dataset_size:,} questions are in {dataset}; their sample waits for"
+            " its reviewers.",
             page="pages/assign.py",
             label="Assign questions",
         )
@@ -89,20 +92,29 @@ def _load_estimates(
     """
     sample = load_cached_sample(dataset, chosen_batches, version, _person)
     with read_only_session() as db:
-        return estimate_dataset(db, by=_person, dataset=dataset, batches=chosen_batches or None, target_half_width=goal, sample_data=sample)
+        return estimate_dataset(
+            db,
+            by=_person,
+            dataset=dataset,
+            batches=chosen_batches or None,
+            target_half_width=goal,
+            sample_data=sample,
+        )
 
 
 def _show_estimates(whole_estimates: DatasetEstimates) -> None:
     estimates = whole_estimates.estimates
     st.markdown(
-        f"**{estimates.reviewed:,} judged questions stand for {estimates.covered:,} of {estimates.dataset_size:,}.**  \n"
-        f":small[Batches: {escape_markdown(', '.join(whole_estimates.batches))}. Each stratum counts by its size.]"
+        f"**{estimates.reviewed:,} judged questions stand for {estimates.covered:,} of"
+        f" {estimates.dataset_size:,}.**  \n:small[Batches:"
+        f" {escape_markdown(', '.join(whole_estimates.batches))}. Each stratum counts by its size.]"
     )
     columns = st.columns(4)
     for column, estimate in zip(columns, (*estimates.outcomes, estimates.key_errors), strict=True):
         column.metric(estimate.name.capitalize(), format_percent(estimate.rate.estimate))
         column.caption(
-            f"95 % {format_interval(estimate.rate.low, estimate.rate.high)}, {estimate.count:,} of {estimate.rate.reviewed:,} judged"
+            f"95 % {format_interval(estimate.rate.low, estimate.rate.high)}, {estimate.count:,} of"
+            f" {estimate.rate.reviewed:,} judged"
         )
     for plan in whole_estimates.plans:
         st.info(escape_markdown(plan.description), icon=":material/flag:")

@@ -7,15 +7,15 @@ import streamlit as st
 from accounts import service as accounts
 from domain.batches import BatchState
 from domain.people import Action, Person, Role
-from review.service import BatchOverview, list_batches_for_reviewer, list_batch_overviews
+from review.service import BatchOverview, list_batch_overviews, list_batches_for_reviewer
 from review.sheet import BatchListItem
 from sampling.service import list_drawable_datasets
 from ui import state
 from ui.context import read_only_session, require_page
 from ui.next_step import find_next_step
-from ui.own_work import show_work_box
-from ui.parts import go_to, escape_markdown
-from ui.studies.own import show_own_studies
+from ui.studies.own_studies import show_own_studies
+from ui.widgets import escape_markdown, go_to
+from ui.work_box import show_work_box
 
 _MAX_BATCHES = 8
 
@@ -42,7 +42,9 @@ def _show_reviewer_section(person: Person) -> None:
     if not batches:
         st.write("Nothing is assigned to you yet. A coordinator gives you questions; they appear here.")
         return
-    for own_batch in sorted(batches, key=lambda own_batch: (not _has_open_questions(own_batch), own_batch.batch.id)):
+    for own_batch in sorted(
+        batches, key=lambda own_batch: (not _has_open_questions(own_batch), own_batch.batch.id)
+    ):
         _show_own_batch(own_batch)
 
 
@@ -105,7 +107,10 @@ def _show_coordinator_section(person: Person) -> None:
 
 
 def _show_batch_progress(overview_row: BatchOverview) -> None:
-    details = [f"{overview_row.questions:,} questions", f"{overview_row.done:,} of {overview_row.requested:,} judgements done"]
+    details = [
+        f"{overview_row.questions:,} questions",
+        f"{overview_row.done:,} of {overview_row.requested:,} judgements done",
+    ]
     if overview_row.skipped:
         details.append(f"{overview_row.skipped:,} skipped")
     if overview_row.batch.state is BatchState.CLOSED:
@@ -120,7 +125,10 @@ def _show_batch_progress(overview_row: BatchOverview) -> None:
     ):
         state.set_selection("batch", overview_row.batch.name)  # the batch that the page Progress opens
         go_to("pages/progress.py")
-    bar_column.progress(overview_row.done / overview_row.requested if overview_row.requested else 0.0, text=escape_markdown(" · ".join(details)))
+    bar_column.progress(
+        overview_row.done / overview_row.requested if overview_row.requested else 0.0,
+        text=escape_markdown(" · ".join(details)),
+    )
 
 
 def _show_admin_section(person: Person) -> None:
@@ -128,7 +136,9 @@ def _show_admin_section(person: Person) -> None:
         people = accounts.list_people(db, by=person)
     st.subheader("People")
     active_people = [account for account in people if account.disabled_at is None]
-    counts = " · ".join(f"{sum(role in account.roles for account in active_people)} with role {role}" for role in Role)
+    counts = " · ".join(
+        f"{sum(role in account.roles for account in active_people)} with role {role}" for role in Role
+    )
     st.write(escape_markdown(f"{len(active_people)} accounts: {counts}"))
     if st.button("Manage people", key="to-people"):
         go_to("pages/people.py")

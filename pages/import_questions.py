@@ -8,14 +8,14 @@ from domain.people import Action, Person
 from quality.service import list_datasets
 from ui import state
 from ui.context import read_only_session, require_page
-from ui.imports import runs
+from ui.imports import import_job
 from ui.imports.deliveries import Delivery
-from ui.imports.handing_in import show_file_selection
-from ui.imports.looking import show_preview
+from ui.imports.file_selection import show_file_selection
 from ui.imports.outcome import show_import_outcome, show_import_progress
+from ui.imports.preview import show_preview
 from ui.navigation import ROOT
-from ui.parts import show_empty_state, screen
 from ui.tables import show_table
+from ui.widgets import screen, show_empty_state
 
 
 @screen
@@ -23,7 +23,7 @@ def main() -> None:
     """The running import, its result, or the next file. One fragment, so that a click cannot interrupt it."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Import")
-    job = runs.load_own_latest_import(person)
+    job = import_job.load_own_latest_import(person)
     delivery = state.get_selection("delivery")
     if job is not None and job.is_active:
         show_import_progress(job)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.people import Action
-from privacy.service import rules
+from privacy.service import load_rules
 from quality.service import list_datasets
 from ui import state
 from ui.context import read_only_session, require_page
-from ui.parts import show_empty_state, screen
+from ui.patients.image_wall import show_pixel_check
 from ui.patients.rules import show_rules_form
-from ui.patients.texts import show_text_hits
-from ui.patients.wall import show_pixel_check
+from ui.patients.text_hits import show_text_hits
+from ui.widgets import screen, show_empty_state
 
 
 @screen
@@ -21,7 +21,7 @@ def main() -> None:
     person = require_page(Action.PROTECT_PATIENTS)
     st.title("Patient data")
     with read_only_session() as db:
-        current_rules = rules(db, by=person)
+        current_rules = load_rules(db, by=person)
         datasets = [summary.name for summary in list_datasets(db, by=person)]
     with st.expander("How this workspace keeps image files", expanded=not datasets):
         show_rules_form(current_rules, person)

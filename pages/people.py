@@ -7,10 +7,10 @@ import streamlit as st
 from accounts import service as accounts
 from domain.people import Action, Person
 from ui.context import read_only_session, require_page
-from ui.parts import screen
-from ui.people.add import show_add_form
-from ui.people.change import show_change_forms
+from ui.people.add_person import show_add_form
+from ui.people.change_person import show_change_forms
 from ui.tables import show_table
+from ui.widgets import screen
 
 
 @screen

@@ -7,15 +7,15 @@ import streamlit as st
 from domain.people import Action, Person
 from review import service as review
 from review.pace import PACE_RULE
-from review.progress import ProgressLine, Progress
+from review.progress import Progress, ProgressLine
 from ui.batches.charts import build_progress_chart
-from ui.batches.choice import load_batches_or_show_empty, choose_batch
-from ui.batches.findings import show_results, show_ratings, show_tier_agreement
+from ui.batches.choice import choose_batch, load_batches_or_show_empty
+from ui.batches.results import show_ratings, show_results, show_tier_agreement
 from ui.chart import show_chart
 from ui.context import clock, current_workspace, read_only_session, require_page
 from ui.layout import show_metrics
-from ui.parts import show_empty_state, format_relative_time, escape_markdown, screen
 from ui.tables import show_table
+from ui.widgets import escape_markdown, format_relative_time, screen, show_empty_state
 
 
 @screen
@@ -23,7 +23,9 @@ def main() -> None:
     """One batch at a time; every figure with its n."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
-    batches = load_batches_or_show_empty(person, "Once a batch is drawn and assigned, its progress is shown here.")
+    batches = load_batches_or_show_empty(
+        person, "Once a batch is drawn and assigned, its progress is shown here."
+    )
     if not batches:
         return
     batch = choose_batch(batches, key="batch-to-follow")
@@ -59,9 +61,9 @@ def _load_progress(batch: str, version: tuple[object, ...], _person: Person) -> 
 def _show_summary(progress: Progress) -> None:
     total = progress.batch_line
     st.caption(
-        f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: {total.questions:,} questions, "
-        f"{total.asked:,} judgements asked for, {total.unassigned:,} questions with nobody. "
-        f"Read at {clock():%Y-%m-%d %H:%M:%S} UTC."
+        f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: {total.questions:,}"
+        f" questions, {total.asked:,} judgements asked for, {total.unassigned:,} questions with nobody. Read"
+        f" at {clock():%Y-%m-%d %H:%M:%S} UTC."
     )
     if not total.asked:
         return
@@ -85,7 +87,12 @@ def _show_breakdown(progress: Progress) -> None:
         (tasks_tab, progress.tasks, "Task"),
     ):
         with tab:
-            show_table([*(_line_row(first_column, line, line.name) for line in lines), _line_row(first_column, progress.batch_line, "all")])
+            show_table(
+                [
+                    *(_line_row(first_column, line, line.name) for line in lines),
+                    _line_row(first_column, progress.batch_line, "all"),
+                ]
+            )
     st.caption(
         "Counted in judgements: a question with two reviewers is asked for twice. Median time: seconds of "
         "looking (image drawn, page visible) until a person's first verdict on a question."

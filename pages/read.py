@@ -6,12 +6,12 @@ import streamlit as st
 
 from domain.errors import DomainError
 from domain.people import Action, Person
-from reader_study.service import open_case, record_guideline_read, list_studies_for_reader
+from reader_study.service import list_studies_for_reader, open_case, record_guideline_read
 from reader_study.sheet import ReadingSheet, ReadingStop, StudyForReader
 from ui.address import parse_id
 from ui.context import clock, read_only_session, require_page, unit_of_work
 from ui.forms.reading import mount_reading_form
-from ui.parts import act, show_empty_state, format_relative_time, show_notice, escape_markdown, screen
+from ui.widgets import act, escape_markdown, format_relative_time, screen, show_empty_state, show_notice
 from web.reading.sheet import reading_sheet_to_json
 from web.review.guideline import replace_images_by_links
 
@@ -44,8 +44,16 @@ def main() -> None:
     _show_stop(person, case_or_stop)
     for other_study in own_studies:
         if other_study.study.id != own_study.study.id and other_study.progress.remaining:
-            label = f"Go on with {escape_markdown(other_study.study.name)} ({other_study.progress.remaining} left)"
-            st.button(label, key=f"read-study-{other_study.study.id}", on_click=_go_to_study, args=(other_study.study.id,))
+            label = (
+                f"Go on with {escape_markdown(other_study.study.name)} ({other_study.progress.remaining}"
+                " left)"
+            )
+            st.button(
+                label,
+                key=f"read-study-{other_study.study.id}",
+                on_click=_go_to_study,
+                args=(other_study.study.id,),
+            )
 
 
 def _show_stop(person: Person, stop: ReadingStop) -> None:

@@ -7,9 +7,9 @@ import streamlit as st
 from domain.people import Action
 from release import service as release
 from ui.context import read_only_session, require_page
-from ui.parts import show_empty_state, show_notice, screen
-from ui.releases.made import show_release
-from ui.releases.making import show_release_form
+from ui.releases.known_release import show_release
+from ui.releases.release_form import show_release_form
+from ui.widgets import screen, show_empty_state, show_notice
 
 
 @screen

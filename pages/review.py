@@ -7,19 +7,19 @@ import streamlit as st
 from domain.batches import BatchState
 from domain.errors import DomainError
 from domain.people import Action
-from review.service import list_batches_for_reviewer, load_page, load_id_mask
+from review.service import list_batches_for_reviewer, load_id_mask, load_page
 from review.sheet import BatchListItem
 from ui import state
 from ui.address import parse_id
 from ui.context import clock, read_only_session, require_page
 from ui.forms.review import mount_review_form
-from ui.parts import show_empty_state, escape_markdown, screen
 from ui.review_page.address import BATCH_PARAMETER, QUESTION_PARAMETER, go_to_question
 from ui.review_page.no_question import show_all_claimed, show_completed
 from ui.review_page.return_question import show_return_button
+from ui.widgets import escape_markdown, screen, show_empty_state
 from web.review.claims import claim_question
 from web.review.guideline import replace_images_by_links
-from web.review.requested_question import QuestionTarget, review_page_to_json, resolve_question
+from web.review.requested_question import QuestionTarget, resolve_question, review_page_to_json
 
 
 @screen
@@ -98,7 +98,10 @@ def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
     if requested_id in batches_by_id:
         return batches_by_id[requested_id]
     open_batches = [own_batch for own_batch in batches if own_batch.batch.state is BatchState.OPEN]
-    return next((own_batch for own_batch in open_batches if own_batch.progress.left), next(iter(open_batches), batches[0]))
+    return next(
+        (own_batch for own_batch in open_batches if own_batch.progress.left),
+        next(iter(open_batches), batches[0]),
+    )
 
 
 def _show_guideline(batch: str, text: str) -> None:

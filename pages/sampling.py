@@ -7,11 +7,11 @@ import streamlit as st
 from domain.people import Action
 from sampling import service as sampling
 from ui import state
-from ui.batches.drawing import show_draw_button, show_preview
-from ui.batches.planning import choose_batch_to_extend, choose_dataset, choose_sampling_plan
+from ui.batches.draw import show_draw_button, show_preview
+from ui.batches.draw_inputs import choose_batch_to_extend, choose_dataset, choose_sampling_plan
 from ui.context import read_only_session, require_page
 from ui.navigation import ROOT
-from ui.parts import show_empty_state, show_notice, screen
+from ui.widgets import screen, show_empty_state, show_notice
 
 
 @screen
@@ -20,7 +20,9 @@ def main() -> None:
     person = require_page(Action.DRAW_BATCH)
     st.title("Draw a batch")
     with read_only_session() as db:
-        datasets = {name: size for name, size in sampling.list_drawable_datasets(db, by=person).items() if size}
+        datasets = {
+            name: size for name, size in sampling.list_drawable_datasets(db, by=person).items() if size
+        }
     if not datasets:
         show_empty_state(
             "No questions yet",

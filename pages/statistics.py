@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from browsing.service import DatasetStatistics, list_browsable_datasets, compute_dataset_statistics, load_statistics_version
+from browsing.service import (
+    DatasetStatistics,
+    compute_dataset_statistics,
+    list_browsable_datasets,
+    load_statistics_version,
+)
 from domain.people import Action, Person
 from ui import state
 from ui.context import read_only_session, require_page
-from ui.finding.beside import choose_other_datasets, show_dataset_comparison
-from ui.finding.counted import show_boxes, show_counts, show_files, show_lengths, show_words
-from ui.parts import show_empty_state, screen
+from ui.search.comparison import choose_other_datasets, show_dataset_comparison
+from ui.search.dataset_statistics import show_boxes, show_counts, show_files, show_lengths, show_words
+from ui.widgets import screen, show_empty_state
 
 
 @screen

@@ -8,12 +8,12 @@ from domain.people import Action
 from reader_study.service import list_studies
 from ui import state
 from ui.context import read_only_session, require_page
-from ui.figures.shown import show_report
-from ui.parts import show_empty_state, screen
-from ui.studies.incoming import show_study_imports
-from ui.studies.making import show_study_form
-from ui.studies.planning import show_planning
-from ui.studies.shown import show_study
+from ui.figures.report_page import show_report
+from ui.studies.power_planning import show_planning
+from ui.studies.study_form import show_study_form
+from ui.studies.study_imports import show_study_imports
+from ui.studies.study_view import show_study
+from ui.widgets import screen, show_empty_state
 
 _VIEWS = ("Studies", "New study", "Plan")
 _STUDY_PARTS = {

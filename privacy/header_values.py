@@ -182,7 +182,9 @@ class HeaderValues:
         exam_dates = self._dates_by_exam.get(exam)
         if exam_dates:
             yield from (
-                _build_hit(field, span, HitKind.HEADER_DATE) for span, dates in _find_dates(text) if dates & exam_dates
+                _build_hit(field, span, HitKind.HEADER_DATE)
+                for span, dates in _find_dates(text)
+                if dates & exam_dates
             )
 
     def _add(self, exam: int, value: IdentityValue) -> None:
@@ -196,13 +198,17 @@ class HeaderValues:
                 self._numbers.add(value.value.casefold())
         else:
             parts = tuple(
-                part.casefold() for part in _WORD_PATTERN.findall(value.value) if part.casefold() not in _TITLES
+                part.casefold()
+                for part in _WORD_PATTERN.findall(value.value)
+                if part.casefold() not in _TITLES
             )
             parts = tuple(part for part in parts if len(part) > 1)
             if len(parts) > 1:
                 for order in {parts, parts[::-1], (parts[0], parts[1]), (parts[1], parts[0])}:
                     self._names[order[0]].add(order)
-            self._name_parts_by_exam[exam] |= {part for part in parts if len(part) > 3 and part not in _COMMON_WORDS}
+            self._name_parts_by_exam[exam] |= {
+                part for part in parts if len(part) > 3 and part not in _COMMON_WORDS
+            }
 
     def _find_name_hits(self, text: str, field: str, exam: int) -> Iterator[TextHit]:
         words = [(match[0].casefold(), match.start(), match.end()) for match in _WORD_PATTERN.finditer(text)]

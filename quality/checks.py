@@ -64,8 +64,12 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
     option_counts = Counter(" ".join(option.casefold().split()) for option in question.options)
     duplicate = next((text for text, count in option_counts.items() if count > 1), None)
     if duplicate is not None:
-        return Problem(check=Check.FORMAT, field="options", reason=f"{duplicate!r} stands there more than once")
-    letters = [match[1] if (match := _LETTERED_PATTERN.match(option)) else None for option in question.options]
+        return Problem(
+            check=Check.FORMAT, field="options", reason=f"{duplicate!r} stands there more than once"
+        )
+    letters = [
+        match[1] if (match := _LETTERED_PATTERN.match(option)) else None for option in question.options
+    ]
     if letters and letters == [chr(ord("A") + index) for index in range(len(letters))]:
         return Problem(check=Check.FORMAT, field="options", reason="still begin with their letters")
     length = len(question.explanation.strip())
@@ -149,14 +153,18 @@ def certainly_without_problems(
     """
     if not (all(stems) and all(explanations) and set(map(len, options)) == {_OPTION_COUNT}):
         return False
-    if min(map(len, stems)) < _MIN_SURE_LENGTH or min(map(len, explanations)) < max(_MIN_SURE_LENGTH, minimum_explanation):
+    if min(map(len, stems)) < _MIN_SURE_LENGTH or min(map(len, explanations)) < max(
+        _MIN_SURE_LENGTH, minimum_explanation
+    ):
         return False
     if not "".join([text[0] for text in (*stems, *explanations)]).isalpha():
         return False
     joined_stems = "\n".join(stems)
     if "nswer" in joined_stems or "NSWER" in joined_stems:
         return False
-    if "A" in joined_stems and ("A." in joined_stems or "A)" in joined_stems or "A:" in joined_stems or "A " in joined_stems):
+    if "A" in joined_stems and (
+        "A." in joined_stems or "A)" in joined_stems or "A:" in joined_stems or "A " in joined_stems
+    ):
         return False
     option_blocks = list(map("\n".join, options))
     joined_options = "\n".join(option_blocks)
@@ -164,10 +172,24 @@ def certainly_without_problems(
         return False
     folded_options = joined_options.casefold().split("\n")
     # A different number of lines means that an option contains a line end.
-    if len(folded_options) != _OPTION_COUNT * len(stems) or not all(folded_options) or not _MISSING_VALUE_TEXTS.isdisjoint(folded_options):
+    if (
+        len(folded_options) != _OPTION_COUNT * len(stems)
+        or not all(folded_options)
+        or not _MISSING_VALUE_TEXTS.isdisjoint(folded_options)
+    ):
         return False
     option_iterator = iter(folded_options)
-    if min(map(len, map(set, zip(option_iterator, option_iterator, option_iterator, option_iterator, strict=True)))) != _OPTION_COUNT:
+    if (
+        min(
+            map(
+                len,
+                map(
+                    set, zip(option_iterator, option_iterator, option_iterator, option_iterator, strict=True)
+                ),
+            )
+        )
+        != _OPTION_COUNT
+    ):
         return False
     first_characters = {text[:2] for text in option_blocks}
     return (

@@ -30,13 +30,13 @@ __all__ = [
     "DetectedProblems",
     "ProblemCount",
     "ProblemExample",
-    "list_examples",
     "find_problems",
-    "list_imported_files",
     "list_datasets",
+    "list_examples",
+    "list_imported_files",
+    "load_check_report",
     "load_question_with_problem",
     "record_problems",
-    "load_check_report",
 ]
 
 _BLOCK_SIZE = 2_000
@@ -100,9 +100,13 @@ def find_problems(
     if minimum < 0:
         raise InvalidValue("minimum_explanation", f"must be 0 or more characters, not {minimum}")
     detected: list[tuple[int, Problem]] = []
-    shared_problems: dict[Problem, Problem] = {}  # equal problems share one object, because a few occur a million times
+    shared_problems: dict[
+        Problem, Problem
+    ] = {}  # equal problems share one object, because a few occur a million times
     done_count = last_number = 0
-    while numbers := problems.list_question_numbers(db, dataset_id=summary.id, after=last_number, count=_BLOCK_SIZE):
+    while numbers := problems.list_question_numbers(
+        db, dataset_id=summary.id, after=last_number, count=_BLOCK_SIZE
+    ):
         detected.extend(
             (number, shared_problems.setdefault(problem, problem))
             for number, question in load_questions(db, question_ids=numbers)
@@ -111,7 +115,10 @@ def find_problems(
         done_count, last_number = done_count + len(numbers), numbers[-1]
         progress(done_count, summary.questions)
     return DetectedProblems(
-        dataset_id=summary.id, minimum_explanation=minimum, last_question=last_number, problems=tuple(detected)
+        dataset_id=summary.id,
+        minimum_explanation=minimum,
+        last_question=last_number,
+        problems=tuple(detected),
     )
 
 
@@ -121,7 +128,9 @@ def record_problems(db: Session, *, by: Person, detected: DetectedProblems, now:
     Questions that were imported since the check keep the problems that their import found.
     """
     require(by, Action.IMPORT_QUESTIONS)
-    datasets.set_minimum_explanation(db, dataset_id=detected.dataset_id, characters=detected.minimum_explanation)
+    datasets.set_minimum_explanation(
+        db, dataset_id=detected.dataset_id, characters=detected.minimum_explanation
+    )
     problems.remove_problems(db, dataset_id=detected.dataset_id, up_to=detected.last_question)
     problems.add_problems(db, dataset_id=detected.dataset_id, problems=detected.problems)
     record(

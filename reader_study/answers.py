@@ -33,7 +33,14 @@ class SubmittedAnswer:
 
 
 def build_reading(
-    submitted: SubmittedAnswer, *, slot: Slot, key: ReadingKey, version: int, revision: int, began_at: datetime, now: datetime
+    submitted: SubmittedAnswer,
+    *,
+    slot: Slot,
+    key: ReadingKey,
+    version: int,
+    revision: int,
+    began_at: datetime,
+    now: datetime,
 ) -> Reading:
     """The reading of an answer, its options in the order of the question.
 

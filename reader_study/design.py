@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from domain.errors import Refused
 from domain.studies import Arm, BlindCase, CaseKind, Crossing, Slot, StudyDesign
-from reader_study.shuffling import latin_square, shuffle_items
+from reader_study.permutations import latin_square, shuffle_items
 
 #: Options that refer to the options above them keep their place.
 _REFERS_TO_ABOVE = re.compile(
@@ -76,7 +76,9 @@ def compute_orders(
     return slots
 
 
-def compute_option_order(options: Sequence[str], *, seed: int, purpose: str, shuffle: bool) -> tuple[int, ...]:
+def compute_option_order(
+    options: Sequence[str], *, seed: int, purpose: str, shuffle: bool
+) -> tuple[int, ...]:
     """The order in which options are shown.
 
     "None of the above" and similar options stay last; options that name others by letter are not moved.
@@ -109,7 +111,8 @@ def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) ->
     readers_per_case = design.readers_per_case or 1
     if readers_per_case > readers:
         raise Refused(
-            f"Each case is to be read by {readers_per_case} readers, and there are {readers}. Name more readers."
+            f"Each case is to be read by {readers_per_case} readers, and there are {readers}. Name more"
+            " readers."
         )
     if design.shared > len(cases):
         raise Refused(f"{design.shared} cases are to be read by all, and there are {len(cases)}.")
@@ -117,7 +120,9 @@ def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) ->
     cases_of_reader = [set(shuffled_cases[: design.shared]) for _ in range(readers)]
     for case in shuffled_cases[design.shared :]:
         reader_order = shuffle_items(range(readers), seed=design.plan.seed, purpose=f"readers of {case}")
-        for reader in sorted(reader_order, key=lambda candidate: len(cases_of_reader[candidate]))[:readers_per_case]:
+        for reader in sorted(reader_order, key=lambda candidate: len(cases_of_reader[candidate]))[
+            :readers_per_case
+        ]:
             cases_of_reader[reader].add(case)
     return [[case for case in cases if case in share] for share in cases_of_reader]
 
@@ -134,9 +139,15 @@ def _order_visits(design: StudyDesign, *, reader_index: int, cases: Sequence[int
         period_visits: list[_Visit] = []
         for arm in _order_arms(design, reader_index=reader_index, period=period):
             half = halves[(design.arms.index(arm) + reader_index + period) % 2]
-            ordered = _order_in_blocks(design, reader_index=reader_index, cases=half, purpose=f"period {period} {arm.name}")
+            ordered = _order_in_blocks(
+                design, reader_index=reader_index, cases=half, purpose=f"period {period} {arm.name}"
+            )
             period_visits += [_Visit(case=case, arm=arm.name, period=period) for case in ordered]
-        all_visits += _insert_repeats(design, reader_index=reader_index, visits=period_visits) if period == 1 else period_visits
+        all_visits += (
+            _insert_repeats(design, reader_index=reader_index, visits=period_visits)
+            if period == 1
+            else period_visits
+        )
     return all_visits
 
 
@@ -148,7 +159,8 @@ def _split_in_halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
 def _order_arms(design: StudyDesign, *, reader_index: int, period: int) -> tuple[Arm, ...]:
     """Both arms, in the order in which the reader has them in a period.
 
-    With the halves by ``reader_index % 2``, four consecutive readers have the four sequences of halves and arms.
+    With the halves by ``reader_index % 2``, four consecutive readers have the four sequences of halves and
+    arms.
     """
     is_reversed = (reader_index // 2 + period) % 2 == 0
     return tuple(reversed(design.arms)) if is_reversed else design.arms
@@ -160,7 +172,9 @@ def _first_arm(design: StudyDesign, reader_index: int) -> str:
     return _order_arms(design, reader_index=reader_index, period=1)[0].name
 
 
-def _order_in_blocks(design: StudyDesign, *, reader_index: int, cases: Sequence[int], purpose: str) -> list[int]:
+def _order_in_blocks(
+    design: StudyDesign, *, reader_index: int, cases: Sequence[int], purpose: str
+) -> list[int]:
     """The cases in blocks that are the same for all readers, ordered by the reader's row of the square."""
     count = max(1, min(design.blocks, len(cases)))
     seed = design.plan.seed
@@ -171,7 +185,9 @@ def _order_in_blocks(design: StudyDesign, *, reader_index: int, cases: Sequence[
     return [
         case
         for block in row
-        for case in shuffle_items(blocks[block], seed=seed, purpose=f"{purpose} reader {reader_index} block {block}")
+        for case in shuffle_items(
+            blocks[block], seed=seed, purpose=f"{purpose} reader {reader_index} block {block}"
+        )
     ]
 
 
@@ -185,7 +201,9 @@ def _insert_repeats(design: StudyDesign, *, reader_index: int, visits: list[_Vis
             f"{design.repeats} hidden repeats at least {design.repeat_gap} cases after the first don't fit "
             f"into {len(visits)} cases: at most {max(0, available)} do. Ask for fewer, or a smaller gap."
         )
-    chosen = shuffle_items(range(available), seed=seed, purpose=f"repeats reader {reader_index}")[: design.repeats]
+    chosen = shuffle_items(range(available), seed=seed, purpose=f"repeats reader {reader_index}")[
+        : design.repeats
+    ]
     repeats_after: dict[int, list[_Visit]] = {index: [] for index in range(len(visits))}
     for first_index in chosen:
         # Placed after the visit at `later`, so that at least `repeat_gap` visits are between the two.

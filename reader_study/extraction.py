@@ -1,6 +1,7 @@
 r"""Extracts the answer from a model's free text, by fixed rules in a fixed order.
 
-1. ``tag``, ``json``, ``boxed``: ``<answer>B</answer>``, ``{"answer": "B"}``, ``\boxed{B}``. Extraction fails
+1. ``tag``, ``json``, ``box_match``: ``<answer>B</answer>``, ``{"answer": "B"}``, ``\boxed{B}``. Extraction
+fails
    if two of them differ.
 2. ``explicit``: the last "answer is X", "Final answer: X" or "the correct option is: X". Extraction fails if
    the last one names no single answer ("the answer is not A", "A or B").
@@ -22,10 +23,16 @@ from dataclasses import dataclass
 
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
-from reader_study.reply_values import is_option_text, parse_answer_list, to_plain_text, parse_answer
+from reader_study.reply_values import is_option_text, parse_answer, parse_answer_list, to_plain_text
 
 GIVEN, TAG, JSON, BOXED = "given", "tag", "json", "boxed"
-EXPLICIT, LETTER, OPTION_TEXT, WHOLE_REPLY, FAILED = "explicit", "letter", "option text", "whole reply", "failed"
+EXPLICIT, LETTER, OPTION_TEXT, WHOLE_REPLY, FAILED = (
+    "explicit",
+    "letter",
+    "option text",
+    "whole reply",
+    "failed",
+)
 #: The part of a reply that is read, in characters.
 MAX_PARSED_LENGTH = 200_000
 #: The most JSON objects that are tried in one reply.
@@ -97,7 +104,9 @@ def _build_extraction(answer: Answer | None, rule: str) -> Extraction:
     return Extraction(answer=answer, rule=FAILED if answer is None else rule)
 
 
-def _find_marked_answers(text: str, format_: AnswerFormat, options: Sequence[str]) -> Iterator[tuple[Answer | None, str]]:
+def _find_marked_answers(
+    text: str, format_: AnswerFormat, options: Sequence[str]
+) -> Iterator[tuple[Answer | None, str]]:
     for tag_match in _TAG.finditer(text):
         yield parse_answer(tag_match[1], format_=format_, options=options), TAG
     for value in _json_answers(text):
@@ -142,7 +151,9 @@ def _build_object(pairs: list[tuple[str, object]]) -> _Object:
     return _Object(pairs)
 
 
-def _answer_after_cue(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+def _answer_after_cue(
+    text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]
+) -> Answer | None:
     """The answer after the last cue; None if it is negated, ambiguous or not readable."""
     if (cue["before"] or "").strip().lower() in _NEGATING_WORDS:
         return None
@@ -162,7 +173,11 @@ def _answer_after_cue(text: str, cue: re.Match[str], format_: AnswerFormat, opti
         # a letter in brackets or with a full stop, then a sentence
         return _letter_before_sentence(line, lead_letter, format_, options)
     value_before_end = parse_answer(line[: end.start()], format_=format_, options=options)
-    return value_before_end if value_before_end is not None else _letter_before_sentence(line, lead_letter, format_, options)
+    return (
+        value_before_end
+        if value_before_end is not None
+        else _letter_before_sentence(line, lead_letter, format_, options)
+    )
 
 
 def _letter_before_sentence(

@@ -17,9 +17,9 @@ from domain.questions import Answer, check_answer
 from domain.readings import Prediction
 from domain.vocabulary import AnswerFormat
 from intake.containers import Container, QuestionFile
-from intake.strictness import decode
+from intake.strict_json import decode
 from reader_study.extraction import GIVEN, Extraction, extract_answer
-from reader_study.reply_values import parse_answer_list, parse_answer
+from reader_study.reply_values import parse_answer, parse_answer_list
 from records.values import BoxRecord
 
 #: The longest free text of one reply, in characters.
@@ -106,27 +106,39 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
                 raise raw
             parsed_line = decode(raw, _decoder)
             model_name = model_name or parsed_line.model
-            yield _build_record(line, parsed_line, model_name=model_name, first_lines=first_lines), file.bytes_read
+            yield (
+                _build_record(line, parsed_line, model_name=model_name, first_lines=first_lines),
+                file.bytes_read,
+            )
         except InvalidValue as error:
             field = "" if error.field == "record" else error.field
             yield Refusal(file=path.name, record=str(line), field=field, reason=error.reason), file.bytes_read
 
 
-def _build_record(line: int, parsed_line: _Line, *, model_name: str | None, first_lines: dict[str, int]) -> PredictionRecord:
+def _build_record(
+    line: int, parsed_line: _Line, *, model_name: str | None, first_lines: dict[str, int]
+) -> PredictionRecord:
     if not parsed_line.question_id:
         raise InvalidValue("question_id", "is empty")
     if parsed_line.question_id in first_lines:
         raise InvalidValue(
-            "question_id", f"{parsed_line.question_id!r} stands on line {first_lines[parsed_line.question_id]} already"
+            "question_id",
+            f"{parsed_line.question_id!r} stands on line {first_lines[parsed_line.question_id]} already",
         )
     first_lines[parsed_line.question_id] = line
     if parsed_line.model is not None and parsed_line.model != model_name:
-        raise InvalidValue("model", f"{parsed_line.model!r} is not {model_name!r}; a file holds one model's predictions")
+        raise InvalidValue(
+            "model", f"{parsed_line.model!r} is not {model_name!r}; a file holds one model's predictions"
+        )
     if parsed_line.answer is None and parsed_line.raw is None:
         raise InvalidValue("answer", "is missing; a line has answer, or raw with the free text of the reply")
     if parsed_line.raw is not None and len(parsed_line.raw) > MAX_REPLY_LENGTH:
-        raise InvalidValue("raw", f"has {len(parsed_line.raw):,} characters, at most {MAX_REPLY_LENGTH:,} are taken")
-    if parsed_line.seconds is not None and not (math.isfinite(parsed_line.seconds) and 0 <= parsed_line.seconds <= 1e7):
+        raise InvalidValue(
+            "raw", f"has {len(parsed_line.raw):,} characters, at most {MAX_REPLY_LENGTH:,} are taken"
+        )
+    if parsed_line.seconds is not None and not (
+        math.isfinite(parsed_line.seconds) and 0 <= parsed_line.seconds <= 1e7
+    ):
         raise InvalidValue("seconds", f"{parsed_line.seconds} is no number of seconds")
     return PredictionRecord(
         line=line,
@@ -139,7 +151,9 @@ def _build_record(line: int, parsed_line: _Line, *, model_name: str | None, firs
     )
 
 
-def resolve_answer(record: PredictionRecord, *, format_: AnswerFormat, options: tuple[str, ...]) -> Extraction:
+def resolve_answer(
+    record: PredictionRecord, *, format_: AnswerFormat, options: tuple[str, ...]
+) -> Extraction:
     """The answer of a record: the given one, or the one extracted from the free text.
 
     Args:
@@ -165,7 +179,8 @@ def resolve_answer(record: PredictionRecord, *, format_: AnswerFormat, options: 
     if answer is None:
         expected = f"one of {len(options)} letters or options" if options else "yes or no"
         raise InvalidValue(
-            "answer", f"{_shorten(stated_answer)} is not {expected}; free text goes into raw, which is read by rules"
+            "answer",
+            f"{_shorten(stated_answer)} is not {expected}; free text goes into raw, which is read by rules",
         )
     check_answer(answer, format_=format_, options=options, field_name="answer")
     return Extraction(answer=answer, rule=GIVEN)
@@ -186,7 +201,11 @@ def _shorten(value: object) -> str:
 
 
 def build_prediction(
-    record: PredictionRecord, question: QuestionFormat | None, answered_questions: frozenset[int], dataset: str, model: str
+    record: PredictionRecord,
+    question: QuestionFormat | None,
+    answered_questions: frozenset[int],
+    dataset: str,
+    model: str,
 ) -> Prediction:
     """The prediction of a record; its model's number is 0 until the model is stored.
 

@@ -58,7 +58,14 @@ def _to_plain(item: PredictionRecord | Refusal) -> tuple[Any, ...]:
     if isinstance(item, Refusal):
         return item.record, item.field, item.reason
     boxes = tuple(
-        (labelled_box.radiograph, labelled_box.label, labelled_box.box.x_min, labelled_box.box.y_min, labelled_box.box.x_max, labelled_box.box.y_max)
+        (
+            labelled_box.radiograph,
+            labelled_box.label,
+            labelled_box.box.x_min,
+            labelled_box.box.y_min,
+            labelled_box.box.x_max,
+            labelled_box.box.y_max,
+        )
         for labelled_box in item.boxes
     )
     return (

@@ -175,7 +175,13 @@ def _read_json_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str
 def _find_header_problem(names: list[str]) -> tuple[str, str] | None:
     for name in REQUIRED_FIELDS:
         if name not in names:
-            return name, f"is missing; a record has {', '.join(REQUIRED_FIELDS)} and may have {', '.join(OPTIONAL_FIELDS)}"
+            return (
+                name,
+                (
+                    f"is missing; a record has {', '.join(REQUIRED_FIELDS)} and may have"
+                    f" {', '.join(OPTIONAL_FIELDS)}"
+                ),
+            )
     for name in names:
         if name not in REQUIRED_FIELDS + OPTIONAL_FIELDS:
             return name, "is no field of overread.reading/1"
@@ -224,7 +230,9 @@ def _parse_timestamp(text: str) -> datetime:
     try:
         timestamp = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise _InvalidField("read_at", f"{text!r} is no time as ISO 8601 has it: 2026-03-02T09:00:00Z") from None
+        raise _InvalidField(
+            "read_at", f"{text!r} is no time as ISO 8601 has it: 2026-03-02T09:00:00Z"
+        ) from None
     if timestamp.tzinfo is None:
         raise _InvalidField("read_at", f"{text!r} has no zone; write Z for UTC")
     return timestamp.astimezone(UTC)

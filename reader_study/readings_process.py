@@ -30,7 +30,9 @@ def read_readings_in_process(path: Path, *, file: str) -> tuple[list[ReadingReco
     refusals: list[Refusal] = []
     for accepted, refused in parse_in_process("reader_study.readings_process", path, {}):
         records += [_to_record(plain) for plain in accepted]
-        refusals += [Refusal(file=file, record=line, field=field, reason=reason) for line, field, reason in refused]
+        refusals += [
+            Refusal(file=file, record=line, field=field, reason=reason) for line, field, reason in refused
+        ]
     return records, refusals
 
 
@@ -54,13 +56,19 @@ def _iterate_parts(arguments: dict[str, Any]) -> Iterator[Any]:
     yield (
         [
             (
-                record.line, record.study, record.reader, record.question_id, record.answer, record.confidence,
-                record.seconds, record.read_at.isoformat(),
+                record.line,
+                record.study,
+                record.reader,
+                record.question_id,
+                record.answer,
+                record.confidence,
+                record.seconds,
+                record.read_at.isoformat(),
             )
             for record in records
         ],
         [(refusal.record, refusal.field, refusal.reason) for refusal in refusals],
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from domain.errors import InvalidValue, Refused
-from reader_study.scoring import KeyedQuestion
+from reader_study.scores import KeyedQuestion
 from records.questions import question_from_plain
 from release.folder import MANIFEST, hash_file
 from release.private import KEYS, keys_folder_of

@@ -60,7 +60,9 @@ def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) ->
     return tuple(matched)
 
 
-def parse_answer_list(values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+def parse_answer_list(
+    values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]
+) -> Answer | None:
     """Convert a list to the answer that its items name; None as for :func:`parse_answer`."""
     indices: set[int] = set()
     for value in values:

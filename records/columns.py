@@ -45,7 +45,7 @@ class LatestVerdicts:
     """The latest verdict of each (question, batch, person), in that order; no hidden questions.
 
     ``errors`` are places in ``error_sets``; ``tiers`` are the expert's own. ``ratings`` have a column each of
-    ``RATING_NAMES``: 1 to 5, 0 where not judged; ``flags`` a column each of ``FLAG_NAMES``: 1 for yes, 0 for
+    ``RATING_IDS``: 1 to 5, 0 where not judged; ``flags`` a column each of ``FLAG_IDS``: 1 for yes, 0 for
     no, -1 where not judged; both have no columns if they were not asked for. ``first_given_at`` (UTC) and
     ``first_seconds`` (of looking) are of the person's first verdict on the question in the batch.
     """
@@ -86,7 +86,7 @@ class LatestVerdicts:
         Of several at the same time, the one of the later batch.
 
         Args:
-            counted: whether a row counts, shape (number of verdicts,); None for all.
+            included: whether a row counts, shape (number of verdicts,); None for all.
         """
         rows = np.arange(len(self)) if included is None else np.flatnonzero(included)
         keys = (self.batches, self.given_at, self.people, self.questions)

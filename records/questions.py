@@ -75,7 +75,9 @@ class ExamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=Fa
 class SourceRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
     """The program that wrote the question."""
 
-    generator: Annotated[OptionalText, _schema_meta("Name of the program or model that wrote the question.")] = UNSET
+    generator: Annotated[
+        OptionalText, _schema_meta("Name of the program or model that wrote the question.")
+    ] = UNSET
     version: Annotated[OptionalText, _schema_meta("Version of the generator.")] = UNSET
     prompt_version: Annotated[OptionalText, _schema_meta("Version of the prompt.")] = UNSET
 
@@ -88,7 +90,9 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
 
     id: Annotated[
         str,
-        _schema_meta("Unique within the dataset.", minLength=1, maxLength=MAX_ID_LENGTH, pattern=r"^\S(.*\S)?$"),
+        _schema_meta(
+            "Unique within the dataset.", minLength=1, maxLength=MAX_ID_LENGTH, pattern=r"^\S(.*\S)?$"
+        ),
     ]
     exam: ExamRecord
     format: AnswerFormat
@@ -98,7 +102,10 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
         _schema_meta("Texts without letters; none for closed and open questions.", maxItems=MAX_OPTIONS),
     ] = UNSET
     answer: Annotated[
-        Annotated[tuple[Annotated[int, _schema_meta(**_OPTION_INDEX_RULES)], ...], _schema_meta(minItems=1, uniqueItems=True)]
+        Annotated[
+            tuple[Annotated[int, _schema_meta(**_OPTION_INDEX_RULES)], ...],
+            _schema_meta(minItems=1, uniqueItems=True),
+        ]
         | Annotated[str, _schema_meta(pattern=_NOT_BLANK)],
         _schema_meta(
             "The answer key: indices of the correct options, counted from 0, ascending; yes or no; or the "
@@ -106,7 +113,12 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
         ),
     ]
     also_right: Annotated[
-        tuple[Annotated[tuple[Annotated[int, _schema_meta(**_OPTION_INDEX_RULES)], ...], _schema_meta(minItems=1)], ...]
+        tuple[
+            Annotated[
+                tuple[Annotated[int, _schema_meta(**_OPTION_INDEX_RULES)], ...], _schema_meta(minItems=1)
+            ],
+            ...,
+        ]
         | UnsetType
         | None,
         _schema_meta("Other complete answers that are also correct: [[0], [2]] is A or C."),
@@ -114,7 +126,9 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
     explanation: Annotated[OptionalText, _schema_meta("Why the answer key is correct.")] = UNSET
     boxes: tuple[BoxRecord, ...] | UnsetType | None = UNSET
     box_grid: Annotated[
-        tuple[Annotated[int, _schema_meta(minimum=1)], Annotated[int, _schema_meta(minimum=1)]] | UnsetType | None,
+        tuple[Annotated[int, _schema_meta(minimum=1)], Annotated[int, _schema_meta(minimum=1)]]
+        | UnsetType
+        | None,
         _schema_meta("[width, height] of the pixel grid of the boxes, if it is not that of the image."),
     ] = UNSET
     box_fit: Annotated[

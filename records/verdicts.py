@@ -48,7 +48,11 @@ class CorrectionRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults
 
 def correction_to_plain(correction: Correction) -> dict[str, Any]:
     """The corrected fields as plain JSON."""
-    return {name: to_plain(value) for name in CORRECTABLE_FIELDS if (value := getattr(correction, name)) is not None}
+    return {
+        name: to_plain(value)
+        for name in CORRECTABLE_FIELDS
+        if (value := getattr(correction, name)) is not None
+    }
 
 
 def correction_from_plain(plain: object) -> Correction:
@@ -112,9 +116,19 @@ def verdict_to_columns(verdict: Verdict) -> dict[str, Any]:
 
 def verdict_from_columns(values: Sequence[Any]) -> Verdict:
     """The verdict of the values of :data:`VERDICT_COLUMNS`, in their order."""
-    batch_id, question_id, person_id, revision, decision, seconds, seconds_looking, seconds_away, given_at, why, image = (
-        values[:_OWN_COLUMN_COUNT]
-    )
+    (
+        batch_id,
+        question_id,
+        person_id,
+        revision,
+        decision,
+        seconds,
+        seconds_looking,
+        seconds_away,
+        given_at,
+        why,
+        image,
+    ) = values[:_OWN_COLUMN_COUNT]
     return Verdict(
         batch_id=batch_id,
         question_id=question_id,

@@ -28,7 +28,7 @@ _PLURALS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Ids of questions that were added (``came``), removed (``went``), moved between sides, or changed.
+    """Ids of questions that were added (``added``), removed (``removed``), moved between sides, or changed.
 
     ``changed`` is by field; ``same`` counts unchanged questions.
     """
@@ -44,7 +44,9 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """A sentence: "v2 against v1: 41 keys changed, 12 questions came; 900 are the same"."""
-        parts = [f"{len(ids):,} {_change_label(name, len(ids))} changed" for name, ids in self.changed.items()]
+        parts = [
+            f"{len(ids):,} {_change_label(name, len(ids))} changed" for name, ids in self.changed.items()
+        ]
         parts += [
             f"{len(ids):,} question{'' if len(ids) == 1 else 's'} {change}"
             for ids, change in (
@@ -82,9 +84,15 @@ def compare_releases(old: Path, new: Path) -> Comparison:
     changed: dict[str, list[str]] = {}
     unchanged = 0
     for key in both:
-        changed_fields = [name for name in _PLURALS if _normalized_value(before[key], name) != _normalized_value(after[key], name)]
+        changed_fields = [
+            name
+            for name in _PLURALS
+            if _normalized_value(before[key], name) != _normalized_value(after[key], name)
+        ]
         if before[key]["_side"] != after[key]["_side"]:
-            changed_fields = [name for name in changed_fields if name in ("stem", "options", "task", "difficulty")]
+            changed_fields = [
+                name for name in changed_fields if name in ("stem", "options", "task", "difficulty")
+            ]
         for name in changed_fields:
             changed.setdefault(name, []).append(key)
         unchanged += not changed_fields

@@ -8,7 +8,7 @@ from functools import cache
 from domain.adjudications import Adjudication
 from domain.batches import FormScope
 from domain.corrections import Correction, apply_correction, diff_questions
-from domain.gold import GoldItem, JudgedQuestion, ExclusionReason, Excluded
+from domain.gold import Excluded, ExclusionReason, GoldItem, JudgedQuestion
 from domain.questions import Question
 from domain.verdicts import Decision
 from review.disputes import boxes_match
@@ -36,15 +36,26 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
     if judged.adjudication is not None:
         return _adjudicated_outcome(judged, judged.adjudication)
     fixed = simple_outcome(
-        frozenset([(judgement.decision, judgement.parts, judgement.correction.is_empty()) for judgement in judged.judgements])
+        frozenset(
+            [
+                (judgement.decision, judgement.parts, judgement.correction.is_empty())
+                for judgement in judged.judgements
+            ]
+        )
     )
     if isinstance(fixed, ExclusionReason):
         return Excluded(judged=judged, reason=fixed)
     if fixed is not None:  # most questions; a release may contain a hundred thousand
         return GoldItem(question=judged.question, judged=judged, decision=fixed, changes=())
-    full_judgements = [judgement for judgement in judged.judgements if judgement.parts is not FormScope.IMAGE_ALIGNMENT]
+    full_judgements = [
+        judgement for judgement in judged.judgements if judgement.parts is not FormScope.IMAGE_ALIGNMENT
+    ]
     # Reviewers who were asked for image alignment only have not approved the wording: only corrections count.
-    relevant = [judgement for judgement in judged.judgements if judgement in full_judgements or not judgement.correction.is_empty()]
+    relevant = [
+        judgement
+        for judgement in judged.judgements
+        if judgement in full_judgements or not judgement.correction.is_empty()
+    ]
     first = full_judgements[0].correction
     result = _apply_correction(judged.question, first)
     for judgement in relevant:
@@ -56,18 +67,23 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
 
 
 @cache
-def simple_outcome(judgements: frozenset[tuple[Decision, FormScope, bool]]) -> ExclusionReason | Decision | None:
+def simple_outcome(
+    judgements: frozenset[tuple[Decision, FormScope, bool]],
+) -> ExclusionReason | Decision | None:
     """The outcome of a question without adjudication, if it does not depend on the content of corrections.
 
     Args:
-        judgements: (decision, parts that the batch asks for, whether nothing was corrected) of all its judgements.
+        judgements: (decision, parts that the batch asks for, whether nothing was corrected) of all its
+            judgements.
 
     Returns:
         Why it is left out; ACCEPT if it is released unchanged; None if the corrections must be compared.
     """
     decisions = {decision for decision, _, _ in judgements}
     if Decision.REJECT in decisions:
-        return ExclusionReason.REJECTED if decisions == {Decision.REJECT} else ExclusionReason.DECISIONS_DIFFER
+        return (
+            ExclusionReason.REJECTED if decisions == {Decision.REJECT} else ExclusionReason.DECISIONS_DIFFER
+        )
     if all(parts is FormScope.IMAGE_ALIGNMENT for _, parts, _ in judgements):
         return ExclusionReason.ALIGNMENT_ONLY
     return Decision.ACCEPT if all(nothing_corrected for _, _, nothing_corrected in judgements) else None

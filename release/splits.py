@@ -103,7 +103,8 @@ def find_leaks(side_by_exam: Mapping[str, Side], exams: Iterable[ExamLinks]) -> 
         for image in exam.images:
             exam_by_side["image", image].setdefault(side, exam.exam)
     return [
-        f"{kind} {value} is public in exam {exam_on_side[Side.PUBLIC]} and private in exam {exam_on_side[Side.PRIVATE]}"
+        f"{kind} {value} is public in exam {exam_on_side[Side.PUBLIC]} and private in exam"
+        f" {exam_on_side[Side.PRIVATE]}"
         for (kind, value), exam_on_side in exam_by_side.items()
         if len(exam_on_side) > 1
     ]

@@ -18,9 +18,21 @@ from release.folder import HashedFile
 #: The columns of the question itself; boxes are last, because they are the widest.
 _QUESTION_COLUMNS = (*(name for name in QUESTION_FIELDS if name != "boxes"), "boxes")
 COLUMNS = (
-    "question_id", "decision", "corrected", *_QUESTION_COLUMNS, "exam_id", "patient", "indication", "age", "sex",
-    "radiographs", "batches", "reviewers", "stratum", "inclusion_probability",
-)  # fmt: skip
+    "question_id",
+    "decision",
+    "corrected",
+    *_QUESTION_COLUMNS,
+    "exam_id",
+    "patient",
+    "indication",
+    "age",
+    "sex",
+    "radiographs",
+    "batches",
+    "reviewers",
+    "stratum",
+    "inclusion_probability",
+)
 
 _LETTERS = "".join(map(option_letter, range(26)))
 #: The first characters of cells that a spreadsheet may run as a formula, and the apostrophe.
@@ -47,7 +59,9 @@ class GoldTable:
         """
         judged = gold.judged
         exam = judged.exam
-        if self._cached_exam_cells is None or self._cached_exam_cells[0] is not exam:  # the questions of an exam are consecutive
+        if (
+            self._cached_exam_cells is None or self._cached_exam_cells[0] is not exam
+        ):  # the questions of an exam are consecutive
             self._cached_exam_cells = (exam, _exam_cells(exam, files))
         cells = [
             *_question_cells(gold, record),
@@ -56,7 +70,7 @@ class GoldTable:
             "; ".join([self._reviewer_names[judgement.person_id] for judgement in judged.judgements]),
             judged.stratum,
         ]
-        # Calling `harmless` for every cell would take as long as writing the row.
+        # Calling `escape_formula` for every cell would take as long as writing the row.
         row = [escape_formula(cell) if cell and cell[0] in _FORMULA_CHARACTERS else cell for cell in cells]
         self._write_row([*row, judged.inclusion_probability])
 
@@ -82,7 +96,9 @@ def _question_cells(gold: GoldItem, record: QuestionRecord) -> list[str | None]:
 
 
 def _format_options(options: tuple[str, ...]) -> str:
-    return "\n".join([f"{option_letter}. {text}" for option_letter, text in zip(_LETTERS, options, strict=False)])
+    return "\n".join(
+        [f"{option_letter}. {text}" for option_letter, text in zip(_LETTERS, options, strict=False)]
+    )
 
 
 def _format_also_right(answers: tuple[Answer, ...]) -> str:
@@ -91,7 +107,10 @@ def _format_also_right(answers: tuple[Answer, ...]) -> str:
 
 def _exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str | None]:
     """The cells of ``exam_id`` to ``radiographs``."""
-    radiographs = [f"{radiograph.view}: {files.get(radiograph.sha256 or '', radiograph.file)}" for radiograph in exam.radiographs]
+    radiographs = [
+        f"{radiograph.view}: {files.get(radiograph.sha256 or '', radiograph.file)}"
+        for radiograph in exam.radiographs
+    ]
     return [exam.id, exam.patient, exam.indication, exam.age, exam.sex, "\n".join(radiographs)]
 
 
@@ -104,5 +123,9 @@ _question_values = attrgetter(*_QUESTION_COLUMNS)
 #: The indices of the fields that are not text, with the functions that write them; boxes are from the record.
 _FORMATTERS = tuple(
     (_QUESTION_COLUMNS.index(name), format_value)
-    for name, format_value in (("options", _format_options), ("answer", _format_answer), ("also_right", _format_also_right))
+    for name, format_value in (
+        ("options", _format_options),
+        ("answer", _format_answer),
+        ("also_right", _format_also_right),
+    )
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from domain.gold import GoldItem, JudgedQuestion, ExclusionReason, Excluded
+from domain.gold import Excluded, ExclusionReason, GoldItem, JudgedQuestion
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 
@@ -85,7 +85,9 @@ class TallyCounter:
             accepted=self._counts["accepted"],
             revised=self._counts["revised"],
             corrections=self._counts["corrections"],
-            excluded={reason.value: self._excluded[reason] for reason in ExclusionReason if self._excluded[reason]},
+            excluded={
+                reason.value: self._excluded[reason] for reason in ExclusionReason if self._excluded[reason]
+            },
             unjudged=unjudged,
             strata={
                 name: {

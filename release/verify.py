@@ -137,7 +137,10 @@ def _check_counts(manifest: dict[str, Any], gold: _GoldFiles) -> Iterator[str]:
         ("corrections", gold.corrections, private.get("corrections", 0)),
     ):
         if counts.get(name) != public_count + private_count:
-            yield f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have {public_count + private_count}"
+            yield (
+                f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have"
+                f" {public_count + private_count}"
+            )
     if gold.private != private.get("questions", 0):
         yield f"{PRIVATE}: {gold.private} questions, the manifest says {private.get('questions', 0)}"
 
@@ -174,7 +177,8 @@ class _GoldFiles:
             faults.extend(_check_corrections(record, corrections.pop(question.id, {})))
         faults += self._check_private(public_ids)
         faults += [
-            f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl" for key in corrections
+            f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl"
+            for key in corrections
         ]
         faults += [
             f"left_out.jsonl, line {line}: question {record.get('question_id')!r} is in gold.jsonl too"

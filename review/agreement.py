@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from domain.questions import Question
 from measures.agreement import SMALL_SAMPLE, Weights, agreement_weights
 from measures.boxes import MeanOverlap, mean_overlap
-from measures.group import Coefficient, agreement_coefficient
+from measures.group_agreement import Coefficient, agreement_coefficient
 from measures.kappa_intervals import ac1_interval, kappa_interval
 from measures.proportions import wilson_by_cluster
-from review.forms import count_choices, normalize_key, compute_box_overlap, has_same_key
+from review.corrected_versions import compute_box_overlap, count_choices, has_same_key, normalize_key
 from review.scales import SCALES, Scale
-from review.shared_questions import SharedQuestionMatrix, SharedQuestion
+from review.shared_questions import SharedQuestion, SharedQuestionMatrix
 
 GROUP_INTERVAL_METHOD = "Gwet's, by exam"
 _KEY_CHANGED = Scale(name="key: kept or changed", group="key", k=2)
@@ -108,7 +108,9 @@ def compute_agreement(shared_questions: Sequence[SharedQuestion]) -> tuple[Group
 _CorrectedPair = tuple[SharedQuestion, Question | None, Question | None]
 
 
-def _compute_pair_agreement(matrix: SharedQuestionMatrix, pair: tuple[int, int], rows: NDArray[np.int64]) -> GroupAgreement:
+def _compute_pair_agreement(
+    matrix: SharedQuestionMatrix, pair: tuple[int, int], rows: NDArray[np.int64]
+) -> GroupAgreement:
     exams, pair_index = matrix.exams[rows], matrix.verdict_index[rows][:, pair]
     corrected_pairs = [
         (matrix.shared[question_row], matrix.corrected_questions[first], matrix.corrected_questions[second])
@@ -124,8 +126,18 @@ def _compute_pair_agreement(matrix: SharedQuestionMatrix, pair: tuple[int, int],
     return GroupAgreement(
         person_ids=(matrix.people[pair[0]], matrix.people[pair[1]]),
         questions=len(corrected_pairs),
-        aspects=(aspects[0], _compute_pair_key_aspect(corrected_pairs), compute_aspect(_KEY_CHANGED, matrix.key_changed), *aspects[1:]),
-        box_overlap=_compute_box_overlap([(shared_question.exam_number, first, second) for shared_question, first, second in corrected_pairs]),
+        aspects=(
+            aspects[0],
+            _compute_pair_key_aspect(corrected_pairs),
+            compute_aspect(_KEY_CHANGED, matrix.key_changed),
+            *aspects[1:],
+        ),
+        box_overlap=_compute_box_overlap(
+            [
+                (shared_question.exam_number, first, second)
+                for shared_question, first, second in corrected_pairs
+            ]
+        ),
     )
 
 
@@ -153,12 +165,20 @@ def _compute_pair_aspect(
 
 
 def _compute_pair_key_aspect(corrected_pairs: Sequence[_CorrectedPair]) -> Aspect:
-    comparable = [(shared_question, a, b) for shared_question, a, b in corrected_pairs if a is not None and b is not None]
+    comparable = [
+        (shared_question, a, b)
+        for shared_question, a, b in corrected_pairs
+        if a is not None and b is not None
+    ]
     is_same = np.array([has_same_key(a, b) for _, a, b in comparable], dtype=bool)
     exams = np.array([shared_question.exam_number for shared_question, _, _ in comparable], dtype=np.int64)
-    is_countable = np.array([count_choices(shared_question.question) > 1 for shared_question, _, _ in comparable], dtype=bool)
+    is_countable = np.array(
+        [count_choices(shared_question.question) > 1 for shared_question, _, _ in comparable], dtype=bool
+    )
     return _build_same_key_aspect(
-        [shared_question.question for shared_question, _, _ in comparable], _estimate_percent_agreement(is_same, exams), _estimate_percent_agreement(is_same[is_countable], exams[is_countable])
+        [shared_question.question for shared_question, _, _ in comparable],
+        _estimate_percent_agreement(is_same, exams),
+        _estimate_percent_agreement(is_same[is_countable], exams[is_countable]),
     )
 
 
@@ -174,7 +194,9 @@ def _estimate_percent_agreement(agrees: NDArray[np.bool_], exams: NDArray[np.int
     )
 
 
-def _build_same_key_aspect(questions: Sequence[Question], percent: AgreementEstimate, countable: AgreementEstimate) -> Aspect:
+def _build_same_key_aspect(
+    questions: Sequence[Question], percent: AgreementEstimate, countable: AgreementEstimate
+) -> Aspect:
     """The aspect "same key"; ``countable`` is over the questions with a fixed number of possible answers."""
     chances = [1 / count for question in questions if (count := count_choices(question)) > 1]
     chance = float(np.mean(chances)) if chances else 0.0
@@ -187,9 +209,14 @@ def _build_same_key_aspect(questions: Sequence[Question], percent: AgreementEsti
         group="key",
         weighted=False,
         percent=percent,
-        kappa=AgreementEstimate(n=percent.n, note="not defined: the options differ from question to question"),
+        kappa=AgreementEstimate(
+            n=percent.n, note="not defined: the options differ from question to question"
+        ),
         third=replace(
-            countable, estimate=correct_for_chance(countable.estimate), low=correct_for_chance(countable.low), high=correct_for_chance(countable.high)
+            countable,
+            estimate=correct_for_chance(countable.estimate),
+            low=correct_for_chance(countable.low),
+            high=correct_for_chance(countable.high),
         ),
         third_name="Brennan-Prediger",
     )
@@ -198,7 +225,9 @@ def _build_same_key_aspect(questions: Sequence[Question], percent: AgreementEsti
 # ---------------------------------------------------------------------------------------------- all together
 def _compute_overall_agreement(matrix: SharedQuestionMatrix) -> GroupAgreement:
     def compute_aspect(scale: Scale, all_codes: NDArray[np.int64]) -> Aspect:
-        return _compute_overall_aspect(scale, np.where(matrix.verdict_index >= 0, all_codes[matrix.verdict_index], -1), matrix.exams)
+        return _compute_overall_aspect(
+            scale, np.where(matrix.verdict_index >= 0, all_codes[matrix.verdict_index], -1), matrix.exams
+        )
 
     aspects = [compute_aspect(scale, matrix.codes[scale.name]) for scale in SCALES]
     corrected_pairs = [
@@ -209,7 +238,12 @@ def _compute_overall_agreement(matrix: SharedQuestionMatrix) -> GroupAgreement:
     return GroupAgreement(
         person_ids=matrix.people,
         questions=len(matrix.shared),
-        aspects=(aspects[0], _compute_overall_key_aspect(matrix), compute_aspect(_KEY_CHANGED, matrix.key_changed), *aspects[1:]),
+        aspects=(
+            aspects[0],
+            _compute_overall_key_aspect(matrix),
+            compute_aspect(_KEY_CHANGED, matrix.key_changed),
+            *aspects[1:],
+        ),
         box_overlap=_compute_box_overlap(corrected_pairs),
     )
 
@@ -223,12 +257,22 @@ def _compute_overall_key_aspect(matrix: SharedQuestionMatrix) -> Aspect:
             if version is not None:
                 codes[row, person] = code_by_key.setdefault(normalize_key(version), len(code_by_key))
     has_several = (codes >= 0).sum(axis=1) > 1
-    is_countable = has_several & np.array([count_choices(shared_question.question) > 1 for shared_question in matrix.shared], dtype=bool)
+    is_countable = has_several & np.array(
+        [count_choices(shared_question.question) > 1 for shared_question in matrix.shared], dtype=bool
+    )
     unweighted = agreement_weights(max(2, len(matrix.people)), Weights.NONE)
     return _build_same_key_aspect(
-        [shared_question.question for shared_question, is_kept in zip(matrix.shared, has_several, strict=True) if is_kept],
-        _estimate_group_coefficient(codes[has_several], Coefficient.PERCENT, unweighted, matrix.exams[has_several]),
-        _estimate_group_coefficient(codes[is_countable], Coefficient.PERCENT, unweighted, matrix.exams[is_countable]),
+        [
+            shared_question.question
+            for shared_question, is_kept in zip(matrix.shared, has_several, strict=True)
+            if is_kept
+        ],
+        _estimate_group_coefficient(
+            codes[has_several], Coefficient.PERCENT, unweighted, matrix.exams[has_several]
+        ),
+        _estimate_group_coefficient(
+            codes[is_countable], Coefficient.PERCENT, unweighted, matrix.exams[is_countable]
+        ),
     )
 
 
@@ -257,9 +301,17 @@ def _estimate_group_coefficient(
     )  # fmt: skip
 
 
-def _compute_box_overlap(corrected_pairs: Sequence[tuple[int, Question | None, Question | None]]) -> MeanOverlap:
-    overlaps = [(exam, compute_box_overlap(first.boxes, second.boxes)) for exam, first, second in corrected_pairs if first and second]
-    return mean_overlap([overlap for _, overlap in overlaps], clusters=[exam for exam, _ in overlaps], seed=_SEED)
+def _compute_box_overlap(
+    corrected_pairs: Sequence[tuple[int, Question | None, Question | None]],
+) -> MeanOverlap:
+    overlaps = [
+        (exam, compute_box_overlap(first.boxes, second.boxes))
+        for exam, first, second in corrected_pairs
+        if first and second
+    ]
+    return mean_overlap(
+        [overlap for _, overlap in overlaps], clusters=[exam for exam, _ in overlaps], seed=_SEED
+    )
 
 
 def format_pair_names(agreements: Sequence[GroupAgreement], people: Mapping[int, str]) -> tuple[str, ...]:

@@ -115,18 +115,27 @@ def compute_attention(
         median_verdicts_between=median(pair.verdicts_between for pair in pairs) if pairs else None,
         faults=(
             _estimate_fault_rates(None, planted),
-            *(_estimate_fault_rates(kind, [planted_verdict for planted_verdict in planted if planted_verdict.fault is kind]) for kind in kinds),
+            *(
+                _estimate_fault_rates(
+                    kind, [planted_verdict for planted_verdict in planted if planted_verdict.fault is kind]
+                )
+                for kind in kinds
+            ),
         ),
         blocks=_compute_blocks(pairs, planted, block),
     )
 
 
-def _estimate_fault_rates(fault: PlantedFault | None, planted: Sequence[PlantedVerdict]) -> FaultDetectionRates:
+def _estimate_fault_rates(
+    fault: PlantedFault | None, planted: Sequence[PlantedVerdict]
+) -> FaultDetectionRates:
     exams = [verdict.exam_number for verdict in planted]
     return FaultDetectionRates(
         fault=fault,
         found=wilson_by_cluster([verdict.detection is FaultDetection.FOUND for verdict in planted], exams),
-        not_accepted=wilson_by_cluster([verdict.detection is not FaultDetection.MISSED for verdict in planted], exams),
+        not_accepted=wilson_by_cluster(
+            [verdict.detection is not FaultDetection.MISSED for verdict in planted], exams
+        ),
     )
 
 
@@ -134,7 +143,12 @@ def _compute_blocks(
     pairs: Sequence[RepeatPair], planted: Sequence[PlantedVerdict], block: int
 ) -> tuple[AttentionBlock, ...]:
     hidden_verdicts: list[RepeatPair | PlantedVerdict] = [*pairs, *planted]
-    hidden_verdicts.sort(key=lambda hidden_verdict: (_select_verdict(hidden_verdict).given_at, _select_verdict(hidden_verdict).question_id))
+    hidden_verdicts.sort(
+        key=lambda hidden_verdict: (
+            _select_verdict(hidden_verdict).given_at,
+            _select_verdict(hidden_verdict).question_id,
+        )
+    )
     blocks = []
     for start in range(0, len(hidden_verdicts), block):
         in_block = hidden_verdicts[start : start + block]
@@ -149,7 +163,8 @@ def _compute_blocks(
                     [repeat.has_same_decision for repeat in repeats], [each.exam_number for each in repeats]
                 ),
                 found=wilson_by_cluster(
-                    [planted_verdict.detection is FaultDetection.FOUND for planted_verdict in faults], [each.exam_number for each in faults]
+                    [planted_verdict.detection is FaultDetection.FOUND for planted_verdict in faults],
+                    [each.exam_number for each in faults],
                 ),
             )
         )

@@ -53,7 +53,11 @@ def find_disputes(question: Question, verdicts: Sequence[Verdict], *, min_iou: f
     rejected = [verdict.decision is Decision.REJECT for verdict in verdicts]
     if any(rejected) and not all(rejected):
         kinds.add(Dispute.DECISION)
-    corrected_questions = [apply_correction(question, verdict.opinion.correction) for verdict in verdicts if not _is_rejection(verdict)]
+    corrected_questions = [
+        apply_correction(question, verdict.opinion.correction)
+        for verdict in verdicts
+        if not _is_rejection(verdict)
+    ]
     for version in corrected_questions[1:]:
         first_version = corrected_questions[0]
         if any(getattr(first_version, name) != getattr(version, name) for name in _KEY_FIELDS):
@@ -84,19 +88,29 @@ def boxes_match(first: Sequence[LabelledBox], second: Sequence[LabelledBox], *, 
 
 def find_differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
     """The fields in which the corrected questions differ from each other or from the machine's version."""
-    corrected_questions = [None if _is_rejection(verdict) else apply_correction(question, verdict.opinion.correction) for verdict in verdicts]
+    corrected_questions = [
+        None if _is_rejection(verdict) else apply_correction(question, verdict.opinion.correction)
+        for verdict in verdicts
+    ]
     return tuple(
         FieldDifference(
             field=name,
             imported_value=getattr(question, name),
-            reviewer_values=tuple(None if version is None else getattr(version, name) for version in corrected_questions),
+            reviewer_values=tuple(
+                None if version is None else getattr(version, name) for version in corrected_questions
+            ),
         )
         for name in FIELDS
-        if any(version is not None and getattr(version, name) != getattr(question, name) for version in corrected_questions)
+        if any(
+            version is not None and getattr(version, name) != getattr(question, name)
+            for version in corrected_questions
+        )
     )
 
 
-def _select_boxes(boxes: Sequence[LabelledBox], key: tuple[str, str]) -> list[tuple[float, float, float, float]]:
+def _select_boxes(
+    boxes: Sequence[LabelledBox], key: tuple[str, str]
+) -> list[tuple[float, float, float, float]]:
     return [box.box.as_tuple() for box in boxes if (box.radiograph, box.label.strip().casefold()) == key]
 
 
@@ -118,7 +132,9 @@ def drop_unchanged_fields(adjudication: Adjudication, question: Question) -> Adj
     return replace(adjudication, decision=decision, correction=correction, reason=adjudication.reason.strip())
 
 
-def check_adopted_verdicts(adjudication: Adjudication, question: Question, verdicts: Sequence[Verdict]) -> None:
+def check_adopted_verdicts(
+    adjudication: Adjudication, question: Question, verdicts: Sequence[Verdict]
+) -> None:
     """Check that the people whose verdict is adopted gave that verdict.
 
     Raises:

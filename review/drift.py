@@ -52,7 +52,8 @@ def compute_drift(verdicts: LatestVerdicts, *, block: int = DEFAULT_BLOCK) -> tu
     """
     order = np.lexsort((verdicts.questions, verdicts.first_given_at))
     return tuple(
-        _compute_block(start + 1, verdicts, order[start : start + block]) for start in range(0, len(order), block)
+        _compute_block(start + 1, verdicts, order[start : start + block])
+        for start in range(0, len(order), block)
     )
 
 
@@ -62,7 +63,9 @@ def _compute_block(first: int, verdicts: LatestVerdicts, rows: NDArray[np.int64]
     for name, rating_column in zip(RATING_IDS, verdicts.ratings.T, strict=True):
         values = rating_column[rows]
         is_rated = values > 0
-        ratings[name] = mean_by_cluster(values[is_rated], exams[is_rated], minimum=RATING_VALUES[0], maximum=RATING_VALUES[-1])
+        ratings[name] = mean_by_cluster(
+            values[is_rated], exams[is_rated], minimum=RATING_VALUES[0], maximum=RATING_VALUES[-1]
+        )
     return DriftBlock(
         first=first,
         last=first + len(rows) - 1,

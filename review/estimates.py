@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from domain.verdicts import Decision, ErrorKind
-from measures.strata import StratumCount, StratifiedRate, exam_design_effect, stratified_rate
+from measures.strata import StratifiedRate, StratumCount, exam_design_effect, stratified_rate
 from review.progress import format_interval, format_percent
 
 SEED = 20
@@ -59,7 +59,8 @@ class Sample:
 class Estimate:
     """One rate of the whole, from ``count`` of ``rate.reviewed`` judged questions.
 
-    ``covered`` of ``whole`` questions are in a cell with a judged question. ``worst`` is the upper limit if
+    ``covered`` of ``whole`` questions are in a cell with a judged question. ``worst_limit`` is the upper
+    limit if
     all questions that are not covered, and all skipped ones, had the property.
     """
 
@@ -107,10 +108,16 @@ def estimate_rates(sample: Sample, *, seed: int = SEED) -> Estimates:
     """
     full_outcomes = [outcome for outcome in sample.outcomes if not outcome.key_only]
     full_rates = _RateEstimator(sample, full_outcomes, seed)
-    key_rates = full_rates if len(full_outcomes) == len(sample.outcomes) else _RateEstimator(sample, sample.outcomes, seed)
+    key_rates = (
+        full_rates
+        if len(full_outcomes) == len(sample.outcomes)
+        else _RateEstimator(sample, sample.outcomes, seed)
+    )
     predicates = build_outcome_predicates()
     return Estimates(
-        outcomes=tuple(full_rates.estimate_rate(name, predicates[name]) for name in (ACCEPTED, CORRECTED, REJECTED)),
+        outcomes=tuple(
+            full_rates.estimate_rate(name, predicates[name]) for name in (ACCEPTED, CORRECTED, REJECTED)
+        ),
         key_errors=key_rates.estimate_rate(KEY_ERROR, predicates[KEY_ERROR]),
         errors=tuple(full_rates.estimate_rate(kind.value, predicates[kind.value]) for kind in ErrorKind),
         reviewed=len(sample.outcomes),
@@ -139,10 +146,13 @@ def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
     addition = ""
     if estimate.skipped or estimate.covered < estimate.dataset_size:
         uncovered = estimate.dataset_size - estimate.covered
-        addition = f"; {format_percent(estimate.worst_limit)} with {uncovered:,} questions not covered and {estimate.skipped:,} skipped"
+        addition = (
+            f"; {format_percent(estimate.worst_limit)} with {uncovered:,} questions not covered and"
+            f" {estimate.skipped:,} skipped"
+        )
     return (
-        f"{estimate.name.capitalize()}s are {format_percent(estimate.rate.estimate)} of the whole, 95 % interval "
-        f"{format_interval(estimate.rate.low, estimate.rate.high)}{addition}; {rule_text}."
+        f"{estimate.name.capitalize()}s are {format_percent(estimate.rate.estimate)} of the whole, 95 %"
+        f" interval {format_interval(estimate.rate.low, estimate.rate.high)}{addition}; {rule_text}."
     )
 
 
@@ -254,6 +264,6 @@ def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iter
     if skipped:
         share = skipped / (skipped + len(sample.outcomes))
         yield (
-            f"Skipped and judged by nobody: {skipped:,} ({format_percent(share)} of those looked at). The bounds "
-            "take none, or all, of them."
+            f"Skipped and judged by nobody: {skipped:,} ({format_percent(share)} of those looked at). The"
+            " bounds take none, or all, of them."
         )

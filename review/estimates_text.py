@@ -24,18 +24,20 @@ def format_data_card(estimates: Estimates) -> tuple[str, ...]:
     """Sentences in Markdown for the data card of a release."""
     if not estimates.reviewed or estimates.key_errors.rate.estimate is None:
         return ()
-    shown_rates = [rate for rate in (*estimates.outcomes, estimates.key_errors, *estimates.errors) if rate.count]
+    shown_rates = [
+        rate for rate in (*estimates.outcomes, estimates.key_errors, *estimates.errors) if rate.count
+    ]
     return (
         (
-            f"{estimates.reviewed:,} questions, drawn at random and judged, stand for {estimates.covered:,} of the "
-            f"dataset's {estimates.dataset_size:,}. {METHOD}"
+            f"{estimates.reviewed:,} questions, drawn at random and judged, stand for {estimates.covered:,}"
+            f" of the dataset's {estimates.dataset_size:,}. {METHOD}"
         ),
         "",
         "| of the whole dataset | % | 95 % interval | judged |",
         "|---|---:|---:|---:|",
         *(
-            f"| {rate.name} | {_format_bare_percent(rate)} | {format_interval(rate.rate.low, rate.rate.high)} | "
-            f"{rate.count:,} of {rate.rate.reviewed:,} |"
+            f"| {rate.name} | {_format_bare_percent(rate)} | {format_interval(rate.rate.low, rate.rate.high)}"
+            f" | {rate.count:,} of {rate.rate.reviewed:,} |"
             for rate in shown_rates
         ),
         "",
@@ -54,15 +56,26 @@ def format_csv_rows(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Ite
         for estimate in estimates:
             rate = estimate.rate
             shares = (
-                rate.estimate, rate.se, rate.low, rate.high, *(rate.bounds or (None, None)), estimate.worst_limit,
+                rate.estimate,
+                rate.se,
+                rate.low,
+                rate.high,
+                *(rate.bounds or (None, None)),
+                estimate.worst_limit,
                 rate.unweighted,
-            )  # fmt: skip
+            )
             yield _format_csv_row(
                 (
                     escape_formula(group),
                     escape_formula(value),
                     estimate.name,
-                    *(estimate.count, rate.reviewed, estimate.skipped, estimate.covered, estimate.dataset_size),
+                    *(
+                        estimate.count,
+                        rate.reviewed,
+                        estimate.skipped,
+                        estimate.covered,
+                        estimate.dataset_size,
+                    ),
                     *("" if share is None else f"{share:.6f}" for share in shares),
                     f"{rate.design_effect:.3f}",
                     rate.note,

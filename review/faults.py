@@ -132,7 +132,11 @@ def _swap_sides(question: Question, _draw_number: int, _other_texts: str) -> Que
     }
     if question.format is AnswerFormat.OPEN:
         values["answer"] = _swap_left_right(key)
-    elif question.format is AnswerFormat.SINGLE and _SIDE_PATTERN.search(key) and isinstance(question.answer, tuple):
+    elif (
+        question.format is AnswerFormat.SINGLE
+        and _SIDE_PATTERN.search(key)
+        and isinstance(question.answer, tuple)
+    ):
         swapped_key = _swap_left_right(key)
         if swapped_key in question.options:
             values["answer"] = (question.options.index(swapped_key),)

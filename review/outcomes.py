@@ -50,7 +50,11 @@ def resolve_outcomes(
     """
     latest = judgements.latest_verdicts
     rows = latest.find_latest_rows(np.isin(latest.batches, list(batches)))
-    adjudication_by_question = {adjudication.question_number: adjudication for adjudication in judgements.adjudications if adjudication.batch_id in batches}
+    adjudication_by_question = {
+        adjudication.question_number: adjudication
+        for adjudication in judgements.adjudications
+        if adjudication.batch_id in batches
+    }
     questions = latest.questions[rows]
     exams = latest.exams[rows]
     starts = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
@@ -61,9 +65,13 @@ def resolve_outcomes(
         if number not in cell_of:
             continue
         judgements_of_question = latest_judgements[start:end]
-        full_judgements = [judgement for judgement in judgements_of_question if judgement.judges_more_than_key]
+        full_judgements = [
+            judgement for judgement in judgements_of_question if judgement.judges_more_than_key
+        ]
         adjudication = adjudication_by_question.get(number)
-        decision, errors, key_error = _resolve_outcome(full_judgements or judgements_of_question, adjudication)
+        decision, errors, key_error = _resolve_outcome(
+            full_judgements or judgements_of_question, adjudication
+        )
         if adjudication is None and 0 < len(full_judgements) < len(judgements_of_question):
             # verdicts on the key alone count only for the key
             key_error = any(judgement.key_error for judgement in judgements_of_question)
@@ -100,7 +108,9 @@ def _build_judgements(judgements: Judgements, rows: NDArray[np.int64]) -> list[_
             person, is_full, decision, error_index, key_changed = columns
             errors = latest.error_sets[error_index]
             key_error = key_changed or not KEY_ERROR_KINDS.isdisjoint(errors)
-            judgement = cache[columns] = _LatestJudgement(person, is_full, DECISIONS[decision], errors, key_error)
+            judgement = cache[columns] = _LatestJudgement(
+                person, is_full, DECISIONS[decision], errors, key_error
+            )
         latest_judgements.append(judgement)
     return latest_judgements
 
@@ -122,7 +132,11 @@ def _resolve_outcome(
         return decision, errors, any(judgement.key_error for judgement in latest_judgements)
     if adjudication.decision is Decision.ACCEPT:
         return adjudication.decision, frozenset(), False
-    adopted = [judgement for judgement in latest_judgements if judgement.person_id in adjudication.follows] or list(latest_judgements)
+    adopted = [
+        judgement for judgement in latest_judgements if judgement.person_id in adjudication.follows
+    ] or list(latest_judgements)
     errors = frozenset[ErrorKind]().union(*(judgement.errors for judgement in adopted))
-    rejected_for_key = adjudication.decision is Decision.REJECT and any(judgement.key_error for judgement in adopted)
+    rejected_for_key = adjudication.decision is Decision.REJECT and any(
+        judgement.key_error for judgement in adopted
+    )
     return adjudication.decision, errors, adjudication.key_changed or rejected_for_key

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-#: The number of latest first verdicts that the pace is computed from; with fewer than ``MIN_VERDICTS`` there is
+#: The number of latest first verdicts that the pace is computed from; with fewer than ``MIN_VERDICTS`` there
+#: is
 #: none.
 WINDOW, MIN_VERDICTS = 50, 5
 

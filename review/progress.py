@@ -9,7 +9,7 @@ from domain.vocabulary import Difficulty
 from measures.agreement import Kappa
 from measures.proportions import Proportion
 from review.pace import ExpectedFinish
-from review.rated import FlagLine, RatingLine
+from review.rating_statistics import FlagLine, RatingLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,9 @@ class Progress:
         """The summary "Of 120 reviewed: …" as in a paper, the most frequent kind of error first."""
         if not self.reviewed:
             return ("Of 0 reviewed: no share is defined yet.",)
-        frequent_errors = sorted((rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count)
+        frequent_errors = sorted(
+            (rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count
+        )
         if not frequent_errors:
             return (f"Of {self.reviewed:,} reviewed: no error was found.",)
         return (f"Of {self.reviewed:,} reviewed:", *(f"{_format_rate(rate)}" for rate in frequent_errors))
@@ -106,4 +108,7 @@ def format_interval(low: float | None, high: float | None) -> str:
 
 def _format_rate(rate: Rate) -> str:
     share = rate.share
-    return f"{share.count:,} {rate.name} ({format_percent(share.estimate)}, {format_interval(share.low, share.high)})"
+    return (
+        f"{share.count:,} {rate.name} ({format_percent(share.estimate)},"
+        f" {format_interval(share.low, share.high)})"
+    )

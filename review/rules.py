@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from domain.batches import BatchSettings, Mode, FormScope
+from domain.batches import BatchSettings, FormScope, Mode
 from domain.corrections import Correction, apply_correction, drop_unchanged
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.exams import Exam
@@ -141,9 +141,10 @@ def describe_stale_verdict(submitted: Verdict, saved: Verdict | None) -> str:
             "Open the question again."
         )
     return (
-        f"Not saved: revision {saved.revision} of your verdict on this question is there already "
-        f"({_describe_verdict(saved)}); this form says {_describe_verdict(submitted)} as revision {submitted.revision}. "
-        "Open the question again: it shows the saved verdict, and a change becomes the next revision."
+        f"Not saved: revision {saved.revision} of your verdict on this question is there already"
+        f" ({_describe_verdict(saved)}); this form says {_describe_verdict(submitted)} as revision"
+        f" {submitted.revision}. Open the question again: it shows the saved verdict, and a change becomes"
+        " the next revision."
     )
 
 

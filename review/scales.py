@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.ratings import RATINGS, RATING_VALUES
+from domain.ratings import RATING_VALUES, RATINGS
 from domain.verdicts import FLAGS, Decision, ErrorKind, Verdict
 from domain.vocabulary import Difficulty
 
@@ -32,7 +32,10 @@ class Scale:
 
 def encode_verdicts(verdicts: Sequence[Verdict]) -> dict[str, NDArray[np.int64]]:
     """The categories of all verdicts on each scale, by the scale's name, shape (verdicts,)."""
-    values_by_field = {field: list(map(attrgetter(field), verdicts)) for field in {rating_scale.field for rating_scale in SCALES}}
+    values_by_field = {
+        field: list(map(attrgetter(field), verdicts))
+        for field in {rating_scale.field for rating_scale in SCALES}
+    }
     codes = {}
     for scale in SCALES:
         values = values_by_field[scale.field]
@@ -55,18 +58,30 @@ def _error_encoder(kind: ErrorKind) -> Callable[[frozenset[ErrorKind]], int]:
 
 SCALES: tuple[Scale, ...] = (
     Scale(
-        name="decision", group="decision", k=len(Decision), field="decision", code=list(Decision).index,
+        name="decision",
+        group="decision",
+        k=len(Decision),
+        field="decision",
+        code=list(Decision).index,
     ),
     *(
         Scale(
-            name=rating.name, group="rating", k=len(RATING_VALUES), field=f"opinion.ratings.{rating.id}", code=_encode_rating,
+            name=rating.name,
+            group="rating",
+            k=len(RATING_VALUES),
+            field=f"opinion.ratings.{rating.id}",
+            code=_encode_rating,
             weighted=True,
         )
         for rating in RATINGS
     ),
     Scale(
-        name="expert tier", group="rating", k=len(Difficulty), field="opinion.difficulty",
-        code=lambda tier: -1 if tier is None else list(Difficulty).index(tier), weighted=True,
+        name="expert tier",
+        group="rating",
+        k=len(Difficulty),
+        field="opinion.difficulty",
+        code=lambda tier: -1 if tier is None else list(Difficulty).index(tier),
+        weighted=True,
     ),
     *(
         Scale(name=flag.name, group="flag", k=2, field=f"opinion.{flag.id}", code=_encode_flag)
@@ -76,4 +91,4 @@ SCALES: tuple[Scale, ...] = (
         Scale(name=kind.value, group="error", k=2, field="opinion.errors", code=_error_encoder(kind))
         for kind in ErrorKind
     ),
-)  # fmt: skip
+)

@@ -46,7 +46,10 @@ def extend_rule(
             f"The random share of this batch is {before.share:g} already; it can grow, not shrink to "
             f"{rule.share:g}."
         )
-    if before.way is SecondOpinionScope.SHARE_AND_ERRORS and rule.way is not SecondOpinionScope.SHARE_AND_ERRORS:
+    if (
+        before.way is SecondOpinionScope.SHARE_AND_ERRORS
+        and rule.way is not SecondOpinionScope.SHARE_AND_ERRORS
+    ):
         raise Refused(
             "Second opinions of this batch are sought where something was found too. That can't be taken "
             "back: it is why only the random share counts for agreement."

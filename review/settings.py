@@ -31,7 +31,8 @@ def check_anchors(settings: BatchSettings) -> None:
 def describe_differences(saved: BatchSettings, own: BatchSettings) -> list[str]:
     """A text for each setting that differs, with the saved and the user's value."""
     differences = [
-        f"{label} {_format_setting(getattr(saved, name))} (saved), {_format_setting(getattr(own, name))} (yours)"
+        f"{label} {_format_setting(getattr(saved, name))} (saved), {_format_setting(getattr(own, name))}"
+        " (yours)"
         for name, label in FROZEN_SETTINGS.items()
         if getattr(saved, name) != getattr(own, name)
     ]

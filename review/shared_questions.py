@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from domain.questions import Question
 from domain.verdicts import Verdict
-from review.forms import apply_verdict, has_same_key
+from review.corrected_versions import apply_verdict, has_same_key
 from review.scales import encode_verdicts
 
 
@@ -27,8 +27,8 @@ class SharedQuestion:
 class SharedQuestionMatrix:
     """The shared questions with all their verdicts in one sequence.
 
-    ``at``, shape (questions, people): the index of each person's verdict on each question, -1 without one.
-    ``codes`` (categories by the scale's name) and ``forms`` (corrected questions) are in the order of the
+    ``verdict_index``, shape (questions, people): the index of each person's verdict; -1 without one.
+    ``codes`` (categories by the scale's name) and ``corrected_questions`` are in the order of the
     verdicts.
     """
 
@@ -49,7 +49,9 @@ class SharedQuestionMatrix:
         verdict_index = np.full((len(shared), len(people)), -1, dtype=np.int64)
         rows = np.repeat(np.arange(len(shared)), [len(question.verdicts) for question in shared])
         verdict_index[rows, [column[verdict.person_id] for verdict in verdicts]] = np.arange(len(verdicts))
-        corrected_questions = [apply_verdict(question.question, verdict) for question in shared for verdict in question.verdicts]
+        corrected_questions = [
+            apply_verdict(question.question, verdict) for question in shared for verdict in question.verdicts
+        ]
         key_changed = [
             -1 if version is None else int(not has_same_key(version, shared[row].question))
             for row, version in zip(rows.tolist(), corrected_questions, strict=True)
@@ -58,8 +60,8 @@ class SharedQuestionMatrix:
             shared=shared,
             exams=np.array([question.exam_number for question in shared], dtype=np.int64),
             people=tuple(people),
-            at=verdict_index,
+            verdict_index=verdict_index,
             codes=encode_verdicts(verdicts),
             key_changed=np.array(key_changed, dtype=np.int64),
-            forms=corrected_questions,
+            corrected_questions=corrected_questions,
         )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.batches import Batch
+from domain.blind_questions import BlindQuestion
 from domain.exams import Exam
 from domain.questions import Question
-from domain.sheets import BlindQuestion
 from domain.verdicts import OwnAnswer, Verdict
 
 

@@ -65,7 +65,9 @@ def allocate_to_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) 
     return {tier: counts.get(tier, 0) for tier in sizes}
 
 
-def _compute_lower_bounds(n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Fraction]) -> dict[Tier, int]:
+def _compute_lower_bounds(
+    n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Fraction]
+) -> dict[Tier, int]:
     """A lower bound for each tier, so that only a few questions must be allocated one by one.
 
     At the level at which min(size, level x share) adds up to ``n``, Webster's rule gives each of k tiers at
@@ -111,7 +113,9 @@ def allocate_to_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
     return counts
 
 
-def allocate(counts: Mapping[Cell, int], *, plan: SamplingPlan, already_drawn: int = 0) -> tuple[Stratum, ...]:
+def allocate(
+    counts: Mapping[Cell, int], *, plan: SamplingPlan, already_drawn: int = 0
+) -> tuple[Stratum, ...]:
     """Compute how many questions a draw takes from each stratum of a frame.
 
     Args:
@@ -132,6 +136,8 @@ def allocate(counts: Mapping[Cell, int], *, plan: SamplingPlan, already_drawn: i
         Stratum(tier=tier, further=further, size=size, drawn=drawn)
         for tier in sizes
         for (further, size), drawn in zip(
-            cells[tier], allocate_to_cells(tier_counts[tier], sizes=[size for _, size in cells[tier]]), strict=True
+            cells[tier],
+            allocate_to_cells(tier_counts[tier], sizes=[size for _, size in cells[tier]]),
+            strict=True,
         )
     )

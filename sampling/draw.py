@@ -95,7 +95,13 @@ def draw_questions(
     is_chosen = np.zeros(len(candidates), dtype=np.bool_)
     for stratum, n in enumerate(counts_to_draw):
         if n:
-            _mark_lowest(is_chosen, stratum_of == stratum, values, n, key_of=lambda index: key_of(int(candidates[index])))
+            _mark_lowest(
+                is_chosen,
+                stratum_of == stratum,
+                values,
+                n,
+                key_of=lambda index: key_of(int(candidates[index])),
+            )
     return candidates[is_chosen]
 
 
@@ -107,13 +113,17 @@ def _mark_lowest(
     *,
     key_of: Callable[[int], str],
 ) -> None:
-    """Mark the ``n`` lowest values where ``in_stratum`` is true; among equal ones, those with the lowest keys."""
+    """Mark the ``n`` lowest values where ``in_stratum`` is true; among equal ones, those with the lowest
+    keys.
+    """
     stratum_values = values[in_stratum]
     stratum_values.partition(n - 1)
     threshold = stratum_values[n - 1]
     in_stratum &= values <= threshold
     is_chosen |= in_stratum
-    surplus = int(np.count_nonzero(stratum_values == threshold)) - int(np.count_nonzero(stratum_values[:n] == threshold))
+    surplus = int(np.count_nonzero(stratum_values == threshold)) - int(
+        np.count_nonzero(stratum_values[:n] == threshold)
+    )
     if surplus:
         tied = np.flatnonzero(in_stratum & (values == threshold)).tolist()
         is_chosen[sorted(tied, key=key_of)[-surplus:]] = False

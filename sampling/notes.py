@@ -9,7 +9,9 @@ from domain.batches import SamplingPlan, Stratum
 from sampling.allocation import TIERS_IN_DISPLAY_ORDER, Tier, allocate_to_tiers, compute_target_count
 
 
-def write_draw_notes(strata: Sequence[Stratum], *, plan: SamplingPlan, already_drawn: int = 0) -> tuple[str, ...]:
+def write_draw_notes(
+    strata: Sequence[Stratum], *, plan: SamplingPlan, already_drawn: int = 0
+) -> tuple[str, ...]:
     """Sentences about differences between a plan and its draw, the most important first.
 
     Args:
@@ -25,7 +27,9 @@ def write_draw_notes(strata: Sequence[Stratum], *, plan: SamplingPlan, already_d
     tiers = [tier for tier in TIERS_IN_DISPLAY_ORDER if tier in sizes]
     n = compute_target_count(plan, size=sum(sizes.values()), already_drawn=already_drawn)
     return (
-        *_describe_too_few(n, sum(drawn.values()), sum(sizes.values()), plan=plan, already_drawn=already_drawn),
+        *_describe_too_few(
+            n, sum(drawn.values()), sum(sizes.values()), plan=plan, already_drawn=already_drawn
+        ),
         *_describe_short_tiers(n, tiers, sizes=sizes, drawn=drawn, plan=plan),
         *_describe_undrawn_tiers(tiers, sizes=sizes, plan=plan),
         *_describe_untiered(tiers, sizes=sizes, drawn=drawn),
@@ -35,7 +39,9 @@ def write_draw_notes(strata: Sequence[Stratum], *, plan: SamplingPlan, already_d
 
 def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, already_drawn: int) -> list[str]:
     if plan.n is not None and plan.n - already_drawn > size:
-        return [f"{_format_question_count(plan.n - already_drawn)} are asked for, but there are only {size:,} to draw from."]
+        return [
+            f"{_format_question_count(plan.n - already_drawn)} requested, but only {size:,} can be drawn."
+        ]
     if drawn < n:
         return [f"{_format_question_count(n)} are asked for, but the tiers with a share have only {drawn:,}."]
     return []
@@ -51,7 +57,8 @@ def _describe_short_tiers(
     compensating = [tier for tier in tiers if drawn[tier] > full_share[tier]]
     if short and compensating:
         additions = ", ".join(
-            f"{drawn[tier] - full_share[tier]:,} more from {_format_tier(tier).lower()}" for tier in compensating
+            f"{drawn[tier] - full_share[tier]:,} more from {_format_tier(tier).lower()}"
+            for tier in compensating
         )
         notes.append(f"What is missing is taken evenly from the others: {additions}.")
     return notes
@@ -59,13 +66,19 @@ def _describe_short_tiers(
 
 def _describe_short_tier(tier: Tier, *, size: int, share: int) -> str:
     if tier is None:
-        return f"There are only {_format_question_count(size)} without a tier, and their share is {share:,}: all are drawn."
+        return (
+            f"There are only {_format_question_count(size)} without a tier, and their share is {share:,}: all"
+            " are drawn."
+        )
     return f"Tier {tier} has only {_format_question_count(size)}, and its share is {share:,}: all are drawn."
 
 
-def _describe_undrawn_tiers(tiers: Sequence[Tier], *, sizes: dict[Tier, int], plan: SamplingPlan) -> list[str]:
+def _describe_undrawn_tiers(
+    tiers: Sequence[Tier], *, sizes: dict[Tier, int], plan: SamplingPlan
+) -> list[str]:
     return [
-        f"{_format_tier(tier)}: {_format_question_count(sizes[tier])}, and a share of 0, so none can be drawn."
+        f"{_format_tier(tier)}: {_format_question_count(sizes[tier])}, and a share of 0, so none can be"
+        " drawn."
         for tier in tiers
         if plan.share(tier) == 0
     ]
@@ -77,7 +90,7 @@ def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: 
     if None not in tiers or drawn[None] == sizes[None]:
         return []
     return [
-        f"{_format_question_count(sizes[None])} without a tier are a tier of their own: {drawn[None]:,} of them are drawn."
+        f"{_format_question_count(sizes[None])} without a tier form their own tier: {drawn[None]:,} drawn."
     ]
 
 
@@ -87,7 +100,9 @@ def _describe_empty_strata(strata: Sequence[Stratum]) -> list[str]:
         return []
     unrepresented = sum(stratum.size for stratum in empty)
     subject = "1 stratum is" if len(empty) == 1 else f"{len(empty):,} strata are"
-    return [f"{subject} too small for one question: {_format_question_count(unrepresented)} stand for nothing in this draw."]
+    return [
+        f"{subject} too small for one question: {_format_question_count(unrepresented)} are not represented."
+    ]
 
 
 def _format_tier(tier: Tier) -> str:

@@ -15,7 +15,7 @@ from domain.people import Action, Person, require
 from sampling.allocation import allocate
 from sampling.draw import draw_questions, sort_by_hash
 from sampling.notes import write_draw_notes
-from storage.browsing import applying
+from storage.browsing import applied_rules
 from storage.sampling import batches, draws, frames
 
 #: The longest name of a batch, in characters.
@@ -122,7 +122,12 @@ def draw_batch(
     if not draw_preview.n:
         if draw_frame.batch is None:
             raise Refused(_describe_empty_draw(dataset, draw_preview))
-        return DrawResult(batch=draw_frame.batch, added=0, strata=draw_preview.strata, notes=(_describe_no_addition(draw_preview), *draw_preview.notes))
+        return DrawResult(
+            batch=draw_frame.batch,
+            added=0,
+            strata=draw_preview.strata,
+            notes=(_describe_no_addition(draw_preview), *draw_preview.notes),
+        )
     batch = draw_frame.batch or batches.add_batch(
         db,
         name=name,
@@ -144,7 +149,11 @@ def draw_batch(
             strata=draw_preview.strata,
         ),
         questions=_select_questions(
-            db, draw_frame, plan=plan, strata=draw_preview.strata, first_position=draws.load_last_position(db, batch_id=batch.id) + 1
+            db,
+            draw_frame,
+            plan=plan,
+            strata=draw_preview.strata,
+            first_position=draws.load_last_position(db, batch_id=batch.id) + 1,
         ),
         by=by.id or None,
     )
@@ -190,7 +199,7 @@ def _load_draw_frame(
     batch = batches.find_batch(db, name=batch_name, lock=lock) if batch_name else None
     earlier_draws: tuple[draws.Draw, ...] = ()
     if batch is not None:
-        if batch.id in applying.load_batches_from_search(db):
+        if batch.id in applied_rules.load_batches_from_search(db):
             raise Refused(
                 f"The questions of the batch {batch.name!r} were found by a search: nothing is drawn into "
                 "it. Choose another name."
@@ -214,8 +223,8 @@ def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: Sampl
         )
     if batches.plan_to_plain(batch.plan) != batches.plan_to_plain(plan):
         raise Refused(
-            f"The batch {batch.name!r} was drawn by another plan ({describe_plan(batch.plan)}). Draw again by "
-            "that plan to add the questions that came since, or choose another name."
+            f"The batch {batch.name!r} was drawn by another plan ({describe_plan(batch.plan)}). Draw again by"
+            " that plan to add the questions that came since, or choose another name."
         )
     if batch.state is BatchState.CLOSED:
         raise Refused(f"The batch {batch.name!r} is closed. Open it again, or choose another name.")
@@ -223,11 +232,15 @@ def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: Sampl
 
 def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> DrawPreview:
     counts = frames.count_frame(
-        db, dataset_id=draw_frame.dataset_id, after=draw_frame.after, through=draw_frame.through, stratify_by=plan.strata
+        db,
+        dataset_id=draw_frame.dataset_id,
+        after=draw_frame.after,
+        through=draw_frame.through,
+        stratify_by=plan.strata,
     )
     strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
     notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
-    rejected = applying.count_rejected(db, dataset_id=draw_frame.dataset_id)
+    rejected = applied_rules.count_rejected(db, dataset_id=draw_frame.dataset_id)
     if rejected:
         notes = (
             *notes,
@@ -243,7 +256,12 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
 
 
 def _select_questions(
-    db: Session, draw_frame: _DrawFrame, *, plan: SamplingPlan, strata: tuple[Stratum, ...], first_position: int
+    db: Session,
+    draw_frame: _DrawFrame,
+    *,
+    plan: SamplingPlan,
+    strata: tuple[Stratum, ...],
+    first_position: int,
 ) -> Iterator[draws.DrawnQuestion]:
     """The drawn questions, with positions from ``first_position`` on.
 
@@ -251,7 +269,11 @@ def _select_questions(
     The order therefore depends on the seed, and neither tiers nor the order of the file form blocks.
     """
     frame = frames.load_frame(
-        db, dataset_id=draw_frame.dataset_id, after=draw_frame.after, through=draw_frame.through, stratify_by=plan.strata
+        db,
+        dataset_id=draw_frame.dataset_id,
+        after=draw_frame.after,
+        through=draw_frame.through,
+        stratify_by=plan.strata,
     )
     by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
 
@@ -305,8 +327,8 @@ def _describe_empty_draw(dataset: str, draw_preview: DrawPreview) -> str:
     if not draw_preview.size:
         return f"The dataset {dataset!r} has no questions yet. Import some first."
     return (
-        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more of every 1,000, "
-        "or for so many in all."
+        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more of every"
+        " 1,000, or for so many in all."
     )
 
 
@@ -314,6 +336,6 @@ def _describe_no_addition(draw_preview: DrawPreview) -> str:
     if not draw_preview.size:
         return "No questions have come in since the last draw; the batch is as it was."
     return (
-        f"The plan takes none of the {draw_preview.size:,} questions that came since the last draw; the batch is as "
-        "it was, and they stay for the next draw."
+        f"The plan takes none of the {draw_preview.size:,} questions that came since the last draw; the batch"
+        " is as it was, and they stay for the next draw."
     )

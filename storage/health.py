@@ -13,7 +13,7 @@ from domain.errors import DomainError
 from storage.engine import get_engine
 from storage.images.files import get_image_store
 from storage.schema import is_current
-from storage.schema_check import find_schema_differences, describe_remedy
+from storage.schema_check import describe_remedy, find_schema_differences
 from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
 

@@ -79,8 +79,8 @@ def prepare_workspace() -> None:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NotNow(
-            f"The workspace folder {home} could not be created. {describe_file_error(error)} See that OVERREAD_HOME "
-            "is right, and that its parent folder can be written."
+            f"The workspace folder {home} could not be created. {describe_file_error(error)} See that"
+            " OVERREAD_HOME is right, and that its parent folder can be written."
         ) from error
     try:
         engine = current_engine()

@@ -113,7 +113,9 @@ def find_schema_differences(connection: Connection) -> list[SchemaDifference]:
     The database must be at the newest revision. Tables, plain indexes and functions that are not Overread's
     are ignored.
     """
-    return compare_schemas(expected=load_expected_schema(connection.dialect.name), actual=read_schema(connection))
+    return compare_schemas(
+        expected=load_expected_schema(connection.dialect.name), actual=read_schema(connection)
+    )
 
 
 def describe_differences(differences: Iterable[SchemaDifference]) -> str:
@@ -122,7 +124,10 @@ def describe_differences(differences: Iterable[SchemaDifference]) -> str:
     summary = "; ".join(str(difference) for difference in all_differences[:_MAX_LISTED])
     if len(all_differences) > _MAX_LISTED:
         summary += f"; and {len(all_differences) - _MAX_LISTED} more, which `cli.py health` lists"
-    return f"The database is not as this version of Overread expects: {summary}. {describe_remedy(all_differences)}"
+    return (
+        f"The database is not as this version of Overread expects: {summary}."
+        f" {describe_remedy(all_differences)}"
+    )
 
 
 def describe_remedy(differences: Iterable[SchemaDifference]) -> str:
@@ -146,7 +151,9 @@ def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifferenc
     differences = []
     for item in sorted({*expected, *actual}):
         expected_definition, actual_definition = expected.get(item), actual.get(item)
-        if expected_definition == actual_definition or (item.table in absent and item.kind is not ObjectKind.TABLE):
+        if expected_definition == actual_definition or (
+            item.table in absent and item.kind is not ObjectKind.TABLE
+        ):
             continue
         if expected_definition is None:
             if _is_foreign(item, actual_definition or "", tables):
@@ -154,7 +161,9 @@ def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifferenc
             kind = DifferenceKind.UNEXPECTED
         else:
             kind = DifferenceKind.MISSING if actual_definition is None else DifferenceKind.ALTERED
-        differences.append(SchemaDifference(kind=kind, object=item, expected=expected_definition, actual=actual_definition))
+        differences.append(
+            SchemaDifference(kind=kind, object=item, expected=expected_definition, actual=actual_definition)
+        )
     return differences
 
 
@@ -246,7 +255,12 @@ def _read_columns_and_constraints(inspector: Inspector, tables: set[str]) -> dic
     for table, key in _iterate_items(inspector.get_multi_foreign_keys(), tables):
         target = f"{key['referred_table']} {_format_columns(key['referred_columns'])}"
         options = " ".join(f"{name} {value}" for name, value in sorted(key["options"].items()) if value)
-        add(table, ObjectKind.FOREIGN_KEY, f"{_format_columns(key['constrained_columns'])} to {target}", options)
+        add(
+            table,
+            ObjectKind.FOREIGN_KEY,
+            f"{_format_columns(key['constrained_columns'])} to {target}",
+            options,
+        )
     for table, unique in _iterate_items(inspector.get_multi_unique_constraints(), tables):
         add(table, ObjectKind.UNIQUE, _format_columns(unique["column_names"]))
     for table, check in _iterate_items(inspector.get_multi_check_constraints(), tables):

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from measures.proportions import Proportion
-from ui.ground import is_light
+from ui.theme import is_light
 
 #: Streamlit's grey of axis labels has a contrast under 4.5 : 1 on its light page; n and intervals stand
 #: there.
@@ -21,7 +21,9 @@ _MARGIN = 70  # pixels next to the rows: Streamlit includes them in the height
 
 def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
     """Draw a chart with text that is legible in the present theme."""
-    text_colours: dict[str, Any] = {"labelColor": _TEXT_ON_LIGHT, "titleColor": _TEXT_ON_LIGHT} if is_light() else {}
+    text_colours: dict[str, Any] = (
+        {"labelColor": _TEXT_ON_LIGHT, "titleColor": _TEXT_ON_LIGHT} if is_light() else {}
+    )
     # Streamlit's theme moves the first and the last label away from the values they name.
     altair_chart = altair_chart.configure_axis(labelFlush=False, **text_colours)
     if text_colours:

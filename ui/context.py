@@ -17,13 +17,13 @@ from web.sign_in.presence import find_present_person
 __all__ = [
     "Workspace",
     "clock",
-    "format_clock_time",
     "current_person",
     "current_workspace",
     "find_current_person",
+    "find_last_write_since",
+    "format_clock_time",
     "read_only_session",
     "require_page",
-    "find_last_write_since",
     "unit_of_work",
 ]
 

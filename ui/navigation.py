@@ -190,5 +190,7 @@ def group_pages_by_stage(person: Person) -> dict[Stage, list[Page]]:
     if len(pages) <= _PAGES_WITHOUT_HEADINGS:
         return {Stage.NONE: pages}
     return {
-        stage: stage_pages for stage in Stage if (stage_pages := [page for page in pages if page.stage is stage])
+        stage: stage_pages
+        for stage in Stage
+        if (stage_pages := [page for page in pages if page.stage is stage])
     }

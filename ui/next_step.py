@@ -41,11 +41,16 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
             label="Draw a batch",
         )
     open_batches = [overview for overview in batches if overview.batch.state is BatchState.OPEN]
-    unassigned_batch = next((overview for overview in open_batches if overview.requested < overview.questions), None)
+    unassigned_batch = next(
+        (overview for overview in open_batches if overview.requested < overview.questions), None
+    )
     if unassigned_batch is not None:
         number = unassigned_batch.questions - unassigned_batch.requested
         return NextStep(
-            situation=f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} not with a reviewer yet.",
+            situation=(
+                f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} not with a reviewer"
+                " yet."
+            ),
             instruction="Assign them to one or more reviewers.",
             page="pages/assign.py",
             label="Assign questions",

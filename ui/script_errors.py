@@ -19,7 +19,9 @@ def handle_script_error(error: Exception) -> bool:
         True: Streamlit shows nothing else.
     """
     number = generate_error_number()
-    _LOG.error(describe_error_location(error), extra={"error": number, "route": f"page {_page_path(st.context.url)}"})
+    _LOG.error(
+        describe_error_location(error), extra={"error": number, "route": f"page {_page_path(st.context.url)}"}
+    )
     st.error(describe_unexpected_error(number))
     return True
 

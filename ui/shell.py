@@ -12,12 +12,12 @@ from accounts import service as accounts
 from domain.errors import NotNow
 from domain.people import Person
 from ui.connection.component import show_connection_strip
-from ui.context import clock, format_clock_time, find_current_person, read_sign_in_token, unit_of_work
-from ui.garbage import freeze_modules
+from ui.context import clock, find_current_person, format_clock_time, read_sign_in_token, unit_of_work
+from ui.garbage_collection import freeze_modules
 from ui.navigation import HOME, PAGES, Page, group_pages_by_stage
-from ui.parts import act, show_unavailable, show_notice, escape_markdown
 from ui.redirect import redirect_to
-from ui.typed.component import mount_unsaved_input
+from ui.unsaved_input.component import mount_unsaved_input
+from ui.widgets import act, escape_markdown, show_notice, show_unavailable
 from web.gate import SIGN_IN
 from web.interrupted_clicks import pop_interrupted
 
@@ -83,8 +83,8 @@ def _take_interruption_message() -> str | None:
     if interrupted_at is None:
         return None
     return (
-        f"The database was away at {format_clock_time(interrupted_at)}. What you clicked then was not saved; what you had typed "
-        "is still here. Look at it, and click again."
+        f"The database was away at {format_clock_time(interrupted_at)}. What you clicked then was not saved;"
+        " what you had typed is still here. Look at it, and click again."
     )
 
 
@@ -99,7 +99,9 @@ def _sign_out() -> None:
 
 def _unavailable_page(page: Page, error: NotNow) -> StreamlitPage:
     """Return a page that shows that the database is away, under the address of the given page."""
-    return st.Page(partial(show_unavailable, error), title=page.title, url_path=page.path.stem, default=page is HOME)
+    return st.Page(
+        partial(show_unavailable, error), title=page.title, url_path=page.path.stem, default=page is HOME
+    )
 
 
 def _show_signed_out() -> None:

@@ -23,7 +23,8 @@ def show_table(
 ) -> None:
     """Draw a plain table; the columns are the keys of the rows, and whole numbers have thousands separators.
 
-    ``visible_rows`` is the number of rows in sight, for a table with controls below it that should be in sight
+    ``visible_rows`` is the number of rows in sight, for a table with controls below it that should be in
+    sight
     too.
 
     If there are many columns, the first stays in place while a narrow window scrolls the others (Streamlit
@@ -39,7 +40,9 @@ def show_table(
     # With a pandas style: Streamlit's own formats use the browser's language, unlike the text of the page.
     is_formatted_here = all(_is_formatted_here(value) for row in visible_cells for value in row.values())
     st.dataframe(
-        frame.style.format(_format_cell, na_rep="") if is_formatted_here and len(rows) <= _MAX_STYLED_ROWS else frame,
+        frame.style.format(_format_cell, na_rep="")
+        if is_formatted_here and len(rows) <= _MAX_STYLED_ROWS
+        else frame,
         hide_index=True,
         width="stretch",
         height=_table_height(len(rows), visible_rows),

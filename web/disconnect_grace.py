@@ -30,7 +30,7 @@ class DisconnectGrace:
         last_message_at, is_disconnected = -self._seconds, False
 
         async def receive_delayed() -> Message:
-            nonlocal last, gone
+            nonlocal last_message_at, is_disconnected
             message = await receive()
             if message["type"] == "websocket.receive":
                 last_message_at = monotonic()
@@ -42,7 +42,7 @@ class DisconnectGrace:
             return message
 
         async def send_if_connected(message: Message) -> None:
-            nonlocal gone
+            nonlocal is_disconnected
             if is_disconnected:
                 return
             try:

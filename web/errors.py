@@ -56,7 +56,11 @@ class ErrorMiddleware:
                 raise
             is_unavailable = isinstance(error, NotNow)
             response = _error_response(
-                Request(scope), str(error), kind=type(error).__name__, status=http_status(error), is_retry=is_unavailable
+                Request(scope),
+                str(error),
+                kind=type(error).__name__,
+                status=http_status(error),
+                is_retry=is_unavailable,
             )
             await response(scope, receive, send)
         except Exception as error:  # any exception: the log says where it was raised
@@ -65,16 +69,24 @@ class ErrorMiddleware:
             _LOG.error(describe_error_location(error), extra={"error": number})
             if started:
                 raise
-            response = _error_response(Request(scope), describe_unexpected_error(number), kind="Fault", status=500)
+            response = _error_response(
+                Request(scope), describe_unexpected_error(number), kind="Fault", status=500
+            )
             await response(scope, receive, send)
 
 
-def _error_response(request: Request, text: str, *, kind: str, status: int, is_retry: bool = False) -> Response:
+def _error_response(
+    request: Request, text: str, *, kind: str, status: int, is_retry: bool = False
+) -> Response:
     """The error response: a page for a person, JSON for a script. ``is_retry`` adds a Retry-After header."""
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if is_retry else {}
     if "text/html" not in request.headers.get("accept", "") or request.method != "GET":
         return JSONResponse({"error": text, "kind": kind}, status, headers)
     headers |= {"Refresh": headers["Retry-After"]} if is_retry else {}
-    next_step = f"It is asked for again every {RETRY_AFTER_SECONDS} seconds." if is_retry else "Go back, or reload it."
+    next_step = (
+        f"It is asked for again every {RETRY_AFTER_SECONDS} seconds."
+        if is_retry
+        else "Go back, or reload it."
+    )
     page = error_page(text=text, next_step=next_step)
     return HTMLResponse(page, status, headers | {"Content-Security-Policy": POLICY})

@@ -34,8 +34,8 @@ from domain.errors import NotNow
 from domain.people import Person
 from web.interrupted_clicks import note_interrupted
 from web.routes import OPEN_PATHS, find_route
-from web.sign_in.cookies import find_sign_in_token, drop_unprefixed_cookies
-from web.sign_in.presence import idle_limit, find_present_person
+from web.sign_in.cookies import drop_unprefixed_cookies, find_sign_in_token
+from web.sign_in.presence import find_present_person, idle_limit
 from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirmed
 from web.thread_limits import SAVES
 
@@ -50,7 +50,11 @@ OPEN_WITHOUT_SIGN_IN = frozenset({"/_stcore/health", "/_stcore/host-config"} | O
 #: Ties Streamlit's session to the sign-in: Streamlit does not give a session to another sign-in. A value that
 #: the client sends in this header is dropped (.streamlit/config.toml names it in trustedUserHeaders).
 SIGN_IN_HEADER = "x-overread-sign-in"
-_POLICY_VIOLATION, _MESSAGE_TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013  # RFC 6455, 7.4.1; 1013 by IANA's registry
+_POLICY_VIOLATION, _MESSAGE_TOO_BIG, _TRY_AGAIN_LATER = (
+    1008,
+    1009,
+    1013,
+)  # RFC 6455, 7.4.1; 1013 by IANA's registry
 #: Largest websocket message in bytes: clicks and typed text. Files come by the upload route.
 MAX_FRAME_BYTES = 4 << 20
 #: Seconds that a click waits for an unavailable database, and seconds between two attempts.

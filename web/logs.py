@@ -30,14 +30,18 @@ def configure_logs() -> None:
     """
     strip_exception_values()
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if os.environ.get("OVERREAD_LOG", "") == "json" else KeyValueFormatter())
+    handler.setFormatter(
+        JsonFormatter() if os.environ.get("OVERREAD_LOG", "") == "json" else KeyValueFormatter()
+    )
     root = logging.getLogger()
     root.handlers = [handler]
     level = os.environ.get("OVERREAD_LOG_LEVEL", "info").upper()
     logging.getLogger("overread").setLevel(level if level in logging.getLevelNamesMapping() else "INFO")
     for name in list(logging.root.manager.loggerDict):
         logger = logging.getLogger(name)
-        if logger.handlers and not any(isinstance(attached, logging.FileHandler) for attached in logger.handlers):
+        if logger.handlers and not any(
+            isinstance(attached, logging.FileHandler) for attached in logger.handlers
+        ):
             logger.handlers, logger.propagate = [], True
     # Streamlit logs an uncaught exception with its message; on_script_error logs it without (errors.py).
     logging.getLogger("streamlit.error_util").disabled = True

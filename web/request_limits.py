@@ -62,7 +62,9 @@ class RequestLimits:
 class _TimedBody:
     """A request's body, counted and timed as it arrives."""
 
-    def __init__(self, receive: Receive, *, max_bytes: int, patience: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, receive: Receive, *, max_bytes: int, patience: float, clock: Callable[[], float]
+    ) -> None:
         self._receive = receive
         self._max_bytes = max_bytes
         self._patience = patience
@@ -107,7 +109,11 @@ async def _discard(receive: Receive, *, seconds: float) -> None:
 
 
 def _describe_limit(max_bytes: int) -> str:
-    return f"The request is larger than {max_bytes // MIB} MiB." if max_bytes >= MIB else "That is no form of this app."
+    return (
+        f"The request is larger than {max_bytes // MIB} MiB."
+        if max_bytes >= MIB
+        else "That is no form of this app."
+    )
 
 
 def _too_large_response(request: Request, text: str) -> Response:

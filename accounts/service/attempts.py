@@ -74,7 +74,10 @@ def _find_limits(db: Session, *, name: str, address: str, token: str | None) -> 
     """The counts that the attempt adds to, with the number of wrong ones before the first wait."""
     if token and _has_signed_in_here(db, name=name, token=token):
         return {_hash_parts("browser", name, token): FREE_ATTEMPTS}
-    return {_hash_parts("address", name, address): FREE_ATTEMPTS, _hash_parts("anywhere", name): FREE_ATTEMPTS_ANYWHERE}
+    return {
+        _hash_parts("address", name, address): FREE_ATTEMPTS,
+        _hash_parts("anywhere", name): FREE_ATTEMPTS_ANYWHERE,
+    }
 
 
 def _has_signed_in_here(db: Session, *, name: str, token: str) -> bool:
@@ -84,7 +87,11 @@ def _has_signed_in_here(db: Session, *, name: str, token: str) -> bool:
 
 
 def _compute_wait(count: int, free_attempts: int) -> timedelta:
-    return min(MAX_WAIT, timedelta(seconds=2 ** min(count - free_attempts + 1, 10))) if count >= free_attempts else timedelta(0)
+    return (
+        min(MAX_WAIT, timedelta(seconds=2 ** min(count - free_attempts + 1, 10)))
+        if count >= free_attempts
+        else timedelta(0)
+    )
 
 
 def _hash_parts(*parts: str) -> str:

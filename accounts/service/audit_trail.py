@@ -20,8 +20,15 @@ from storage.audit.trail import BEGIN_TRAIL, load_last_number_and_hash
 from storage.review.assignments import list_batches_of_person
 from storage.review.shared_queues import list_pools_of_person
 
-__all__ = ["AuditCheck", "AuditFilter", "VisibleEntry", "list_audit_choices", "list_audit_entries", "export_audit",
-           "verify_audit"]  # fmt: skip
+__all__ = [
+    "AuditCheck",
+    "AuditFilter",
+    "VisibleEntry",
+    "export_audit",
+    "list_audit_choices",
+    "list_audit_entries",
+    "verify_audit",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +146,9 @@ def _compare_judgements(
         for judgement in saved_rows:
             count += 1
             digest = _digest(judgement.what, judgement.person_id, judgement.subject, canonical(judgement.new))
-            if recorded_judgements.pop(digest, None) is None and (trail_began_at is None or judgement.at > trail_began_at):
+            if recorded_judgements.pop(digest, None) is None and (
+                trail_began_at is None or judgement.at > trail_began_at
+            ):
                 mismatch = judgement
                 break
     if mismatch is not None:
@@ -184,6 +193,10 @@ def _redact_entries(
     entries: Iterator[AuditEntry] | tuple[AuditEntry, ...], by: Person, blinded_prefixes: tuple[str, ...]
 ) -> Iterator[VisibleEntry]:
     for entry in entries:
-        withheld = entry.person_id != by.id and entry.subject.startswith(blinded_prefixes) if blinded_prefixes else False
+        withheld = (
+            entry.person_id != by.id and entry.subject.startswith(blinded_prefixes)
+            if blinded_prefixes
+            else False
+        )
         visible = replace(entry, old=None, new=None, why="") if withheld else entry
         yield VisibleEntry(entry=visible, withheld=withheld)

@@ -29,7 +29,9 @@ def create_first_admin_code(db: Session, *, by: Person, code: str, now: datetime
     require(by, Action.MANAGE_PEOPLE)
     _refuse_second_admin(db)
     expires_at = now + CODE_LIFETIME
-    first_admin_codes.replace_code(db, code_sha256=token_sha256(_normalise_code(code)), expires_at=expires_at, now=now)
+    first_admin_codes.replace_code(
+        db, code_sha256=token_sha256(_normalise_code(code)), expires_at=expires_at, now=now
+    )
     record(db, by=by, what="make first admin's code", subject="people", new=expires_at, now=now)
     return expires_at
 

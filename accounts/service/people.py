@@ -88,7 +88,7 @@ def change_roles(
         by: who acts.
         name: the person's sign-in name.
         roles: one or more; the same roles again change nothing.
-        instead_of: the roles that the user was shown; None for no such check.
+        expected_roles: the roles that the user was shown; None for no such check.
         now: the time.
 
     Raises:
@@ -106,14 +106,22 @@ def change_roles(
         return person
     if expected_roles is not None and frozenset(expected_roles) != person.roles:
         raise StaleRevision(
-            f"Not saved: the roles of {person.display_name} were changed since this page showed them. They "
-            f"are {_join_roles(person.roles)} now; this page showed {_join_roles(expected_roles)} and would save "
-            f"{_join_roles(new_roles)}. Look at them again, then save."
+            f"Not saved: the roles of {person.display_name} were changed since this page showed them. They"
+            f" are {_join_roles(person.roles)} now; this page showed {_join_roles(expected_roles)} and would"
+            f" save {_join_roles(new_roles)}. Look at them again, then save."
         )
     if Role.ADMIN not in new_roles:
         _refuse_removing_last_admin(db, person, "take the role admin from")
     people.replace_roles(db, person_id=person.id, roles=new_roles)
-    record(db, by=by, what="change roles", subject=_audit_subject(person), old=person.roles, new=new_roles, now=now)
+    record(
+        db,
+        by=by,
+        what="change roles",
+        subject=_audit_subject(person),
+        old=person.roles,
+        new=new_roles,
+        now=now,
+    )
     return people.load_person(db, person_id=person.id)
 
 

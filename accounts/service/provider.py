@@ -48,7 +48,8 @@ def _find_account(db: Session, claims: Claims, now: datetime) -> Person:
     person = next(filter(None, (people.find_person(db, name=name) for name in claims.verified_emails)), None)
     if person is None or people.load_oidc_subject(db, person_id=person.id) is not None:
         raise NotSignedIn(
-            f"{claims.display_name} has no account here. Ask an admin to add one with that e-mail address as name."
+            f"{claims.display_name} has no account here. Ask an admin to add one with that e-mail address as"
+            " name."
         )
     people.set_oidc_subject(db, person_id=person.id, subject=claims.subject)
     record(

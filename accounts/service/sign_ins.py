@@ -10,7 +10,7 @@ from sqlmodel import Session
 from accounts.passwords import check_password_rules, hash_password, verify_password
 from accounts.service.audit import record
 from accounts.service.people import load_person_by_name
-from accounts.service.presence import IDLE_LIMIT, MAX_DURATION, is_valid
+from accounts.service.sign_in_lifecycle import IDLE_LIMIT, MAX_DURATION, is_valid
 from accounts.tokens import token_sha256
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
@@ -105,7 +105,12 @@ def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int
     person = load_person_by_name(db, name=name)
     ended_count = sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
     record(
-        db, by=by, what="sign out everywhere", subject=f"person {person.id} {person.name}", new=ended_count, now=now
+        db,
+        by=by,
+        what="sign out everywhere",
+        subject=f"person {person.id} {person.name}",
+        new=ended_count,
+        now=now,
     )
     return ended_count
 

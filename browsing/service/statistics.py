@@ -8,12 +8,12 @@ from sqlmodel import Session
 
 from browsing.dataset_statistics import (
     DatasetStatistics,
-    count_formats,
     compute_lengths,
+    count_formats,
     count_questions_by_boxes,
     count_questions_by_value,
 )
-from browsing.words import TextCounts
+from browsing.text_counts import TextCounts
 from domain.people import Action, Person, require
 from domain.vocabulary import Task
 from storage.browsing import statistics

@@ -111,7 +111,9 @@ class FindingSpec:
     def __post_init__(self) -> None:
         placement = CATALOGUE[self.kind]
         if self.side is not None and self.side not in placement.sides:
-            raise ValueError(f"{self.kind} cannot be on side {self.side}; allowed: {', '.join(placement.sides)}")
+            raise ValueError(
+                f"{self.kind} cannot be on side {self.side}; allowed: {', '.join(placement.sides)}"
+            )
         if self.zone is not None and self.zone not in placement.zones:
             raise ValueError(f"{self.kind} cannot be in {self.zone}; allowed: {', '.join(placement.zones)}")
         if not 0.0 <= self.conspicuity <= 1.0:

@@ -79,7 +79,9 @@ def draw_device(spec: FindingSpec, cage: Cage, heart: Heart, random: np.random.G
     return draw_functions[spec.kind](cage.habitus, random, strength)
 
 
-def _draw_line(knots: Points, radius: float, per_mm: float, *, cortex: float = 0.0, core: float = 1.0) -> Tubes:
+def _draw_line(
+    knots: Points, radius: float, per_mm: float, *, cortex: float = 0.0, core: float = 1.0
+) -> Tubes:
     return join_curves([sample_curve(knots, radius, step=0.3, weight=per_mm)], cortex=cortex, core=core)
 
 

@@ -152,7 +152,9 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
     dataset.ViewCodeSequence[0].ViewModifierCodeSequence = Sequence([])
     # row direction: patient's left, or back; column direction: feet
     dataset.PatientOrientation = ["L", "F"] if frontal else ["P", "F"]
-    dataset.PatientOrientationCodeSequence = Sequence([_code_item("10904000", "SCT", "Orthostatic body position")])
+    dataset.PatientOrientationCodeSequence = Sequence(
+        [_code_item("10904000", "SCT", "Orthostatic body position")]
+    )
     dataset.PositionerType = "NONE"
     dataset.KVP = "125"
     dataset.DistanceSourceToDetector = "1800"

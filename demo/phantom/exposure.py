@@ -44,7 +44,9 @@ def expose(attenuation: Field, spacing: float, technique: Technique, random: np.
     """Noisy line integral that the detector would report (0 air, about 3.5 abdomen), same shape."""
     primary = np.exp(-np.clip(attenuation, 0, 9))
     # air outside the body would dominate the scatter; a real detector has collimation and a grid
-    scattered = technique.scatter * gaussian_blur(np.minimum(primary, 0.22), 28 / spacing) + np.float32(0.0022)
+    scattered = technique.scatter * gaussian_blur(np.minimum(primary, 0.22), 28 / spacing) + np.float32(
+        0.0022
+    )
     signal = primary + scattered
     quanta = np.float32(9000 * technique.dose * (spacing / 0.34) ** 2)  # for a signal of 1; Poisson noise
     noise = random.standard_normal(signal.shape, dtype=np.float32)

@@ -50,17 +50,23 @@ def draw_scapulae(habitus: Habitus) -> tuple[Tubes, Tubes]:
 
         lateral = np.array([joint + _offset(-3, 8, -4), (joint + tip) / 2 + _offset(-5, 4, -4), tip])
         medial = np.array([tip, (tip + inner) / 2 + _offset(-7, 8, 0), inner, inner + _offset(10, -14, 12)])
-        spine = np.array([inner + _offset(3, 6, -4), inner + _offset(22, -6, -10), joint + _offset(0, -30, -15)])
+        spine = np.array(
+            [inner + _offset(3, 6, -4), inner + _offset(22, -6, -10), joint + _offset(0, -30, -15)]
+        )
         thin.append(sample_curve(lateral * mirror, np.array([3.4, 3.0, 2.4]), step=0.5, weight=1.5))
         thin.append(sample_curve(medial * mirror, 1.7, step=0.5, weight=1.1))
         thin.append(sample_curve(spine * mirror, 2.6, step=0.5, weight=0.9))
 
-        coracoid = np.array([joint + _offset(-20, -14, 10), joint + _offset(-14, -17, 22), joint + _offset(-7, -9, 30)])
+        coracoid = np.array(
+            [joint + _offset(-20, -14, 10), joint + _offset(-14, -17, 22), joint + _offset(-7, -9, 30)]
+        )
         rim = np.array([joint + _offset(-1, -14, 0), joint + _offset(2, 0, 0), joint + _offset(-3, 15, 0)])
         acromion = np.array([joint + _offset(-10, -32, -15), joint + _offset(14, -31, -5), shoulder])
         # a short, thick tube for the head of the humerus, which projects as a ball
         head = np.array([joint + _offset(25, -3, 2), joint + _offset(27, 2, 2)])
-        shaft = np.array([joint + _offset(34, 12, 2), joint + _offset(42, 70, 2), joint + _offset(50, 330, 6)])
+        shaft = np.array(
+            [joint + _offset(34, 12, 2), joint + _offset(42, 70, 2), joint + _offset(50, 330, 6)]
+        )
         thick.append(sample_curve(coracoid * mirror, 5.0, step=0.5, weight=0.9))
         thick.append(sample_curve(rim * mirror, 5.0, step=0.5, weight=0.95))
         thick.append(sample_curve(acromion * mirror, 6.0, step=0.5, weight=0.95))

@@ -57,7 +57,9 @@ def draw_heart(habitus: Habitus) -> Heart:
     scale = np.diag([stretch, tall, stretch**0.5])
     translation = np.array([0.0, base, 12.0 * habitus.depth])
     return Heart(
-        parts=tuple(Ellipsoid(centre=scale @ part.centre + translation, axes=scale @ part.axes) for part in unscaled)
+        parts=tuple(
+            Ellipsoid(centre=scale @ part.centre + translation, axes=scale @ part.axes) for part in unscaled
+        )
     )
 
 

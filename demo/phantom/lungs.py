@@ -39,16 +39,22 @@ def mediastinum_path(scene: Scene, frame: Frame, step: int) -> Field:
     fade = 1 / (1 + np.exp((v - np.float32(scene.habitus.left_dome_y + 5)) / 4))
     heart = scene.heart.chord(frame, u, v) * fade.astype(np.float32)
     chord = np.maximum(chord, heart) + 0.35 * np.minimum(chord, heart)
-    return chord + project_tubes([draw_aorta(scene.habitus, scene.cage)], frame, step, classes=(9.0, 12.0, 16.0))
+    return chord + project_tubes(
+        [draw_aorta(scene.habitus, scene.cage)], frame, step, classes=(9.0, 12.0, 16.0)
+    )
 
 
 def compute_lung_paths(scene: Scene, frame: Frame, step: int, mediastinum: Field) -> LungPaths:
-    """The contents of the cavity on both sides; ``mediastinum`` is from ``mediastinum_path`` for the same grid."""
+    """The contents of the cavity on both sides; ``mediastinum`` is from ``mediastinum_path`` for the same
+    grid.
+    """
 
     def both_sides(shells: dict[Side, Shell], extra_gap: float = 0.0) -> Field:
         total = np.zeros(frame.shape(step), np.float32)
         for side in SIDES:
-            total += side_cavity_path(scene, frame, scene.domes[side], _widen_shell(shells[side], extra_gap), step=step)
+            total += side_cavity_path(
+                scene, frame, scene.domes[side], _widen_shell(shells[side], extra_gap), step=step
+            )
         return soft_clip(total - mediastinum, 5.0)
 
     healthy = dict.fromkeys(SIDES, NO_SHELL)

@@ -17,10 +17,17 @@ def render_marker(frame: Frame, random: np.random.Generator) -> Field:
     draw = ImageDraw.Draw(tile)
     corner = (4 * scale, 4 * scale)
     draw.rounded_rectangle(
-        (corner[0], corner[1], corner[0] + thick * scale, corner[1] + height * scale), radius=0.6 * scale, fill=255
+        (corner[0], corner[1], corner[0] + thick * scale, corner[1] + height * scale),
+        radius=0.6 * scale,
+        fill=255,
     )
     draw.rounded_rectangle(
-        (corner[0], corner[1] + (height - thick) * scale, corner[0] + width * scale, corner[1] + height * scale),
+        (
+            corner[0],
+            corner[1] + (height - thick) * scale,
+            corner[0] + width * scale,
+            corner[1] + height * scale,
+        ),
         radius=0.6 * scale,
         fill=255,
     )

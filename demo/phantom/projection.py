@@ -7,11 +7,11 @@ from demo.phantom.airways import AIRWAY_CLASSES, draw_airways, draw_bubbles
 from demo.phantom.catalogue import Side
 from demo.phantom.chords import fractal_noise, soft_clip
 from demo.phantom.devices import DEVICE_CLASSES
-from demo.phantom.exposure import BONE, LUNG, SOFT, MAX_VALUE, Technique, expose, apply_presentation
+from demo.phantom.exposure import BONE, LUNG, MAX_VALUE, SOFT, Technique, apply_presentation, expose
 from demo.phantom.frame import Field, Frame, View
 from demo.phantom.girdle import GIRDLE_CLASSES, draw_clavicles, draw_raised_arms, draw_scapulae
 from demo.phantom.habitus import part_rng
-from demo.phantom.lungs import LungPaths, mediastinum_path, compute_lung_paths
+from demo.phantom.lungs import LungPaths, compute_lung_paths, mediastinum_path
 from demo.phantom.marker import render_marker
 from demo.phantom.ribs import RIB_CLASSES, draw_costal_cartilage, draw_sternum
 from demo.phantom.scene import SIDES, Scene

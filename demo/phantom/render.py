@@ -53,7 +53,10 @@ def render_exam(
     )
     phantom_findings = tuple(
         PhantomFinding(
-            spec=part.spec, region=part.region, size_mm=part.size_mm, boxes=find_finding_boxes(scene, part, frames)
+            spec=part.spec,
+            region=part.region,
+            size_mm=part.size_mm,
+            boxes=find_finding_boxes(scene, part, frames),
         )
         for part in scene.findings
     )

@@ -84,4 +84,6 @@ def draw_costal_cartilage(habitus: Habitus, cage: Cage) -> Tubes | None:
     all_points = np.concatenate(points)
     if not len(all_points):
         return None
-    return Tubes(points=all_points, weights=np.concatenate(weights) * 0.6, radii=np.full(len(all_points), 0.9))
+    return Tubes(
+        points=all_points, weights=np.concatenate(weights) * 0.6, radii=np.full(len(all_points), 0.9)
+    )

@@ -44,7 +44,9 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
             c0, c1 = np.searchsorted(u[0], [-z - 40, -z + 85])
             dz, dy = -(u[:, c0:c1]) - np.float32(z), v[r0:r1] - np.float32(y)
             length = float(np.hypot(1, slope))
-            vertebra = _lateral_vertebra((dz - slope * dy) / length, (dy + slope * dz) / length, number, pitch * length)
+            vertebra = _lateral_vertebra(
+                (dz - slope * dy) / length, (dy + slope * dz) / length, number, pitch * length
+            )
         field[r0:r1, c0:c1] += vertebra
     return field * np.float32(habitus.dense_bone)
 

@@ -98,7 +98,9 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     end_tangent = 0.8 * (end - start)
     t = np.linspace(0.0, 1.0, samples)[None, :, None]
     h00, h10, h01, h11 = 2 * t**3 - 3 * t**2 + 1, t**3 - 2 * t**2 + t, -2 * t**3 + 3 * t**2, t**3 - t**2
-    curve = h00 * start[:, None] + h10 * start_tangent[:, None] + h01 * end[:, None] + h11 * end_tangent[:, None]
+    curve = (
+        h00 * start[:, None] + h10 * start_tangent[:, None] + h01 * end[:, None] + h11 * end_tangent[:, None]
+    )
     pieces = np.linalg.norm(np.diff(curve, axis=1), axis=2)
     lengths = np.concatenate(
         [pieces[:, :1] / 2, (pieces[:, 1:] + pieces[:, :-1]) / 2, pieces[:, -1:] / 2], axis=1

@@ -50,7 +50,9 @@ def _extent_of_change(scene: Scene, finding: PlacedFinding, frame: Frame) -> Ext
         mediastinum = mediastinum / 2
 
     def air_path(shell: Shell) -> Field:
-        return soft_clip(side_cavity_path(scene, frame, scene.domes[side], shell, step=step) - mediastinum, 3.0)
+        return soft_clip(
+            side_cavity_path(scene, frame, scene.domes[side], shell, step=step) - mediastinum, 3.0
+        )
 
     healthy = air_path(NO_SHELL)
     if finding.spec.kind is FindingKind.EFFUSION:

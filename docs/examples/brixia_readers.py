@@ -24,7 +24,15 @@ def main(annotations: Path, out: Path) -> int:
             name = record["filename"]
             for column_prefix, reader in _READERS.items():
                 writer.writerows(
-                    (f"{name} {zone}", reader, "reader", record[f"{column_prefix}-{zone}"], f"zone {zone}", name, 4)
+                    (
+                        f"{name} {zone}",
+                        reader,
+                        "reader",
+                        record[f"{column_prefix}-{zone}"],
+                        f"zone {zone}",
+                        name,
+                        4,
+                    )
                     for zone in "ABCDEF"
                 )
     return 0

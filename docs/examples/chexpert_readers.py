@@ -19,7 +19,9 @@ def main(folder: Path, out: Path) -> int:
     with out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_HEADER)
-        writer.writerows(_read_ratings(folder / "groundtruth.csv", "majority", "reference", set_reference=False))
+        writer.writerows(
+            _read_ratings(folder / "groundtruth.csv", "majority", "reference", set_reference=False)
+        )
         for path in sorted((folder / "radiologists" / "groundtruth").glob("*.csv")):
             writer.writerows(_read_ratings(path, path.stem.removesuffix("_gt"), "reader", set_reference=True))
         for path in sorted((folder / "radiologists" / "benchmark_radiologists").glob("*.csv")):
@@ -38,8 +40,15 @@ def _read_ratings(path: Path, rater: str, kind: str, *, set_reference: bool) -> 
                 if finding in ("Study", "") or value not in ("0", "1", "0.0", "1.0"):
                     continue
                 yield (
-                    f"{study} {finding}", rater, kind, value[0], finding, study, "2", "yes" if set_reference else "",
-                )  # fmt: skip
+                    f"{study} {finding}",
+                    rater,
+                    kind,
+                    value[0],
+                    finding,
+                    study,
+                    "2",
+                    "yes" if set_reference else "",
+                )
 
 
 if __name__ == "__main__":

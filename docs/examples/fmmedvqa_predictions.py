@@ -19,7 +19,10 @@ def main(predictions: Path, questions: Path, out: Path, unjoined_path: Path) -> 
         ids_by_text[_normalize(question["question"])].append(str(question["qid"]))
     joined_count = 0
     rows = json.loads(predictions.read_text(encoding="utf-8"))  # one array, whatever the file is called
-    with out.open("w", encoding="utf-8") as file, unjoined_path.open("w", encoding="utf-8", newline="") as unjoined_file:
+    with (
+        out.open("w", encoding="utf-8") as file,
+        unjoined_path.open("w", encoding="utf-8", newline="") as unjoined_file,
+    ):
         unjoined_writer = csv.writer(unjoined_file, lineterminator="\n")
         unjoined_writer.writerow(("row", "question"))
         for row in rows:
@@ -30,7 +33,9 @@ def main(predictions: Path, questions: Path, out: Path, unjoined_path: Path) -> 
             joined_count += 1
             line = {"question_id": ids_by_text[key].popleft(), "raw": str(row["answer_pred"])}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    print(f"{joined_count} of {len(rows)} rows joined; {len(rows) - joined_count} are listed in {unjoined_path}")
+    print(
+        f"{joined_count} of {len(rows)} rows joined; {len(rows) - joined_count} are listed in {unjoined_path}"
+    )
     return 0
 
 

@@ -31,7 +31,10 @@ def main(folder: Path, out: Path) -> int:
                 writer.writerow((number, name, "model", answer, 4))
             accuracy = correct_count / len(evaluation["predictions"])
             mismatches += abs(accuracy - evaluation["accuracy"]) > 1e-12
-            print(f"{name}: {accuracy:.6f} of {len(evaluation['predictions'])}, stated {evaluation['accuracy']:.6f}")
+            print(
+                f"{name}: {accuracy:.6f} of {len(evaluation['predictions'])}, stated"
+                f" {evaluation['accuracy']:.6f}"
+            )
         writer.writerows((number, "key", "reference", key, 4) for number, key in gold.items())
     return 1 if mismatches else 0
 

@@ -9,8 +9,16 @@ import msgspec
 from domain.errors import InvalidValue
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
-from intake.formats.gemex_shape import GRID, IdGenerator, parse_boxes, parse_closed_answer, parse_exam, detect_format, parse_option_indices
-from intake.strictness import decode
+from intake.formats.gemex_common import (
+    GRID,
+    IdGenerator,
+    detect_format,
+    parse_boxes,
+    parse_closed_answer,
+    parse_exam,
+    parse_option_indices,
+)
+from intake.strict_json import decode
 from intake.texts import none_if_unknown, split_option_letters
 from records.questions import QuestionRecord
 

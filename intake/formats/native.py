@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from intake.strictness import decode, decode_plain_lines
+from intake.strict_json import decode, decode_plain_lines
 from records.questions import QuestionRecord
 
 _decoder = msgspec.json.Decoder(QuestionRecord)

@@ -11,8 +11,8 @@ import msgspec
 from domain.errors import InvalidValue
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake.formats.views import parse_view
-from intake.strictness import decode
-from intake.texts import parse_list, none_if_unknown, split_option_letters, option_index
+from intake.strict_json import decode
+from intake.texts import none_if_unknown, option_index, parse_list, split_option_letters
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
 #: The tasks in the order in which they are tried: a name that contains the word belongs to that task.
@@ -65,7 +65,9 @@ class RexvqaReader:
         if b"NaN" in raw:
             raw = _NAN_SECTION.sub(rb"\1null", raw)
         record = decode(raw, _decoder)
-        letters, options = split_option_letters([option or "" for option in parse_list(record.options, "options")])
+        letters, options = split_option_letters(
+            [option or "" for option in parse_list(record.options, "options")]
+        )
         exam_id = none_if_unknown(record.StudyInstanceUid) or none_if_unknown(_to_text(record.study_id))
         if exam_id is None:
             raise InvalidValue("StudyInstanceUid", "is missing, and study_id too")

@@ -9,7 +9,7 @@ import msgspec
 
 from domain.errors import InvalidValue
 from domain.vocabulary import YES_NO, AnswerFormat, Task
-from intake.strictness import decode
+from intake.strict_json import decode
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
 #: Only the types that determine the task; SIZE, ABN and the others ask for various skills.

@@ -21,7 +21,7 @@ from accounts.service.audit import record
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from domain.problems import Check
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from intake.archives import unpack_archive
 from intake.containers import QuestionFile
 from intake.parsed_batch import ParsedBatch
@@ -29,11 +29,16 @@ from intake.parsing_process import LARGE_FILE_BYTES, parse_batches_in_process
 from intake.preview import FilePreview, open_image_source, preview_file
 from intake.recognition import FileFormat, recognise_file
 from intake.refusals import RefusalList, open_refusal_list
-from intake.reports import ImportRefused, ImportReport, ImportProgress
+from intake.reports import ImportProgress, ImportRefused, ImportReport
 from intake.service.batch_writer import BatchWriter
-from intake.service.door import DeidentificationSettings, check_deidentification, load_deidentification, list_kept_attributes
-from intake.service.pictures import ImageImporter
-from intake.zipped import ZippedImages
+from intake.service.deidentify import (
+    DeidentificationSettings,
+    check_deidentification,
+    list_kept_attributes,
+    load_deidentification,
+)
+from intake.service.image_importer import ImageImporter
+from intake.zipped_images import ZippedImages
 from privacy.service import search_with_headers
 from storage.intake import datasets
 from storage.intake.bulk import defer_indexes, lock_for_import
@@ -45,14 +50,14 @@ FORMATS = tuple(file_format.value for file_format in FileFormat)
 __all__ = [
     "FORMATS",
     "DeidentificationSettings",
-    "ImportRefused",
-    "ImportReport",
     "FilePreview",
     "ImportProgress",
+    "ImportRefused",
+    "ImportReport",
     "ZippedImages",
-    "load_deidentification",
     "import_questions",
     "list_kept_attributes",
+    "load_deidentification",
     "preview_file",
     "unpack_images",
 ]
@@ -87,7 +92,9 @@ def import_questions(
         dataset: the name of a new dataset, or of an existing one to add questions to.
         images: the folder of images, or a zip in memory; None to import questions only.
         workspace: where image files and the list of refusals are stored.
-        deidentification: of :func:`door_of`, called in an earlier transaction. With None it is read here, and on SQLite
+        deidentification: of :func:`load_deidentification`, called in an earlier transaction. With None it is
+            read here, and
+            on SQLite
             all other writers then wait while the images are read.
         skip_known: leave out records that are in the dataset already with identical bytes.
         skip_bad: leave out invalid records instead of refusing the file.
@@ -134,12 +141,16 @@ def import_questions(
         image_importer = None
         if source is not None:
             deidentification = deidentification or load_deidentification(db, by=by)
-            image_importer = ImageImporter(workspace, source, stack.enter_context(GuardedReader()), deidentification=deidentification)
+            image_importer = ImageImporter(
+                workspace, source, stack.enter_context(GuardedReader()), deidentification=deidentification
+            )
             _fetch_images(image_importer, parse(minimum_explanation=0), report_progress)
         # Locked as late as possible: on SQLite, all other writers wait from here to the end.
         lock_for_import(db)
         check_deidentification(db, deidentification=deidentification)
-        dataset_id, existing_count = _find_or_create_dataset(db, name=dataset, minimum_explanation=minimum_explanation, now=now)
+        dataset_id, existing_count = _find_or_create_dataset(
+            db, name=dataset, minimum_explanation=minimum_explanation, now=now
+        )
         import_id = datasets.add_import(
             db,
             dataset_id=dataset_id,
@@ -165,13 +176,25 @@ def import_questions(
             for batch in parse(minimum_explanation=minimum):
                 writer.write(batch)
                 records += batch.records
-                report_progress(batch, records, questions=writer.questions, refused=refusals.count, pictures=image_importer)
+                report_progress(
+                    batch,
+                    records,
+                    questions=writer.questions,
+                    refused=refusals.count,
+                    image_importer=image_importer,
+                )
             # Runs while the indexes are created; before that, the parsing process uses the second processor.
             digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_hash_file, path)
         if records == 0:
             refusals.add("", "file", "holds no records")
         report = _build_report(
-            dataset, name, known_format.value, refusals, refusals_path, writer=writer, image_importer=image_importer
+            dataset,
+            name,
+            known_format.value,
+            refusals,
+            refusals_path,
+            writer=writer,
+            image_importer=image_importer,
         )
         if refusals.count and (not skip_bad or records == 0):
             raise ImportRefused(report)
@@ -190,13 +213,22 @@ def import_questions(
     return report
 
 
-def _fetch_images(image_importer: ImageImporter, batches: Iterator[ParsedBatch], report_progress: Callable[..., None]) -> None:
+def _fetch_images(
+    image_importer: ImageImporter, batches: Iterator[ParsedBatch], report_progress: Callable[..., None]
+) -> None:
     """Read all images that the records name, before the database is locked."""
     records = 0
     for batch in batches:
         image_importer.import_files(file for exam in batch.exams for _, file, _ in exam[6])
         records += batch.records
-        report_progress(batch, records, questions=0, refused=len(batch.refusals), pictures=image_importer, fetching=True)
+        report_progress(
+            batch,
+            records,
+            questions=0,
+            refused=len(batch.refusals),
+            image_importer=image_importer,
+            fetching=True,
+        )
 
 
 def _report_progress(
@@ -215,7 +247,11 @@ def _report_progress(
     if image_importer:
         fraction = fraction * 0.9 if fetching else 0.9 + fraction * 0.1
     images = image_importer.imported_count if image_importer else 0
-    progress(ImportProgress(records=records, questions=questions, refused=refused, images=images, fraction=fraction))
+    progress(
+        ImportProgress(
+            records=records, questions=questions, refused=refused, images=images, fraction=fraction
+        )
+    )
 
 
 def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:
@@ -251,7 +287,9 @@ def check_dataset_name(name: str) -> str:
     return stripped
 
 
-def _find_or_create_dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> tuple[int, int]:
+def _find_or_create_dataset(
+    db: Session, *, name: str, minimum_explanation: int | None, now: datetime
+) -> tuple[int, int]:
     """Number of a dataset, which is created if necessary, and of its questions."""
     dataset_id = datasets.find_dataset_id(db, name=name)
     if dataset_id is None:

@@ -11,14 +11,14 @@ from domain.boxes import Box, BoxFit, BoxGrid
 from domain.draw_hash import compute_draw_hashes
 from domain.errors import InvalidValue
 from imaging.identity import IdentityValue
-from intake.collector import pause_garbage_collector
 from intake.containers import Container, format_record_name
 from intake.exams import FACT_NAMES, ExamState, RadiographState, merge_exam
-from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, UnmappedBoxes, ExamFacts, ParsedBatch
+from intake.garbage_collector import pause_garbage_collector
+from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, ExamFacts, ParsedBatch, UnmappedBoxes
 from intake.refusals import RefusalList
 from intake.rules import map_to_image
-from intake.seen import SeenHashes
-from intake.service.pictures import ImageImporter, resolve_view
+from intake.seen_hashes import SeenHashes
+from intake.service.image_importer import ImageImporter, resolve_view
 from records.values import BoxRecord, to_json
 from storage.intake.bulk import (
     REBUILD_INDEXES_BELOW,
@@ -27,8 +27,8 @@ from storage.intake.bulk import (
     insert_rows,
     load_draw_hashes,
     load_known_exams,
-    load_record_hashes,
     load_next_numbers,
+    load_record_hashes,
 )
 
 _QUESTION_COLUMNS = ("id", "dataset_id", "exam_id", "import_id", "draw_hash", *COLUMNS)
@@ -86,7 +86,9 @@ class BatchWriter:
             self._refusals.add(record, field, reason)
         hashes = compute_draw_hashes([question[KEY] for question in batch.questions])
         new_indices = self._find_new_questions(batch, hashes)
-        self._load_exams([batch.exams[exam_index][0] for exam_index in {batch.exam_indices[i] for i in new_indices}])
+        self._load_exams(
+            [batch.exams[exam_index][0] for exam_index in {batch.exam_indices[i] for i in new_indices}]
+        )
         if self._image_importer:
             needed = {batch.exam_indices[i] for i in new_indices}
             files = (file for exam_index in sorted(needed) for _, file, _ in batch.exams[exam_index][6])
@@ -101,7 +103,9 @@ class BatchWriter:
         seen = self._seen_questions.add_and_find_known(hashes)
         to_look_up = range(len(questions)) if self._queries_index else seen
         known = (
-            load_record_hashes(self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in to_look_up])
+            load_record_hashes(
+                self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in to_look_up]
+            )
             if to_look_up
             else {}
         )
@@ -136,7 +140,9 @@ class BatchWriter:
             self._exams.clear()
         unknown = sorted({key for key in keys if key not in self._exams})
         if self._seen_exams is not None:
-            unknown = [unknown[i] for i in self._seen_exams.add_and_find_known([hash(key) for key in unknown])]
+            unknown = [
+                unknown[i] for i in self._seen_exams.add_and_find_known([hash(key) for key in unknown])
+            ]
         for key, row in load_known_exams(self._db, dataset_id=self._dataset, keys=unknown).items():
             radiographs = {name: RadiographState(*picture) for name, picture in row["radiographs"].items()}
             self._exams[key] = ExamState(key, row["id"], tuple(row[name] for name in FACT_NAMES), radiographs)
@@ -158,7 +164,9 @@ class BatchWriter:
         for name, file, view in radiographs:
             image = self._image_importer[file]
             image_facts = image.facts
-            radiograph_states[name] = RadiographState(file, resolve_view(view, image_facts), image.sha256, image_facts.rows, image_facts.columns)
+            radiograph_states[name] = RadiographState(
+                file, resolve_view(view, image_facts), image.sha256, image_facts.rows, image_facts.columns
+            )
             if image.identity:
                 self.identity.setdefault(key, {}).update(dict.fromkeys(image.identity))
             patient, age, sex = (
@@ -195,9 +203,13 @@ class BatchWriter:
 
     def _write_rows(self, batch_rows: BatchRows, rows: list[tuple[Any, ...]]) -> None:
         db, dataset = self._db, self._dataset
-        new_rows = ((state.number, dataset, state.key, *state.facts) for state in batch_rows.new_exams.values())
+        new_rows = (
+            (state.number, dataset, state.key, *state.facts) for state in batch_rows.new_exams.values()
+        )
         insert_rows(db, table="exam", columns=_EXAM_COLUMNS, rows=new_rows)
-        insert_rows(db, table="radiograph", columns=_RADIOGRAPH_COLUMNS, rows=batch_rows.build_radiograph_rows())
+        insert_rows(
+            db, table="radiograph", columns=_RADIOGRAPH_COLUMNS, rows=batch_rows.build_radiograph_rows()
+        )
         add_exam_facts(
             db,
             facts=[
@@ -288,7 +300,14 @@ class BatchRows:
             state = self.new_exams.get(key) or self.changed_exams[key]
             for position, (name, radiograph_state) in enumerate(state.radiographs.items()):
                 if position >= self._positions[key]:
-                    yield (state.number, name, position, radiograph_state.file, radiograph_state.view, radiograph_state.sha256)
+                    yield (
+                        state.number,
+                        name,
+                        position,
+                        radiograph_state.file,
+                        radiograph_state.view,
+                        radiograph_state.sha256,
+                    )
 
     def _merge_state(self, exam_index: int) -> ExamState:
         if exam_index in self._errors:
@@ -310,7 +329,9 @@ class BatchRows:
             self.changed_exams[state.key] = kept_state
         return kept_state
 
-    def _map_boxes(self, question: tuple[Any, ...], boxes: UnmappedBoxes, state: ExamState) -> tuple[Any, ...]:
+    def _map_boxes(
+        self, question: tuple[Any, ...], boxes: UnmappedBoxes, state: ExamState
+    ) -> tuple[Any, ...]:
         plain_grid, listed_boxes = boxes
         grid = (
             BoxGrid(width=plain_grid[0], height=plain_grid[1], fit=BoxFit(plain_grid[2]))
@@ -335,7 +356,9 @@ class BatchRows:
                 mapped_boxes.append(BoxRecord(radiograph, label, corners))
                 continue
             box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
-            mapped_box = map_to_image(box, grid=grid, rows=radiograph_state.rows, columns=radiograph_state.columns)
+            mapped_box = map_to_image(
+                box, grid=grid, rows=radiograph_state.rows, columns=radiograph_state.columns
+            )
             mapped_boxes.append(BoxRecord(radiograph, label, mapped_box.as_tuple()))
             changed = True
         return (*question[:BOXES], to_json(mapped_boxes), *question[BOXES + 1 :]) if changed else question

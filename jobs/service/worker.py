@@ -26,7 +26,7 @@ from accounts.service import command_line_person
 from domain.errors import DomainError, NotNow
 from domain.jobs import Job, JobStatus
 from jobs.encoding import to_json
-from jobs.service.runs import JobOutcome, JobCancelled, JobFailed, JobKind, JobRun, LeaseLost
+from jobs.service.runs import JobCancelled, JobFailed, JobKind, JobOutcome, JobRun, LeaseLost
 from storage.accounts.people import load_person
 from storage.engine import current_engine
 from storage.jobs import jobs as stored
@@ -150,7 +150,13 @@ class Worker:
         if run.outcome is None:
             return live_job
         outcome = run.outcome
-        return replace(live_job, status=outcome.status, message=outcome.message, result=outcome.result, finished_at=outcome.ended_at)
+        return replace(
+            live_job,
+            status=outcome.status,
+            message=outcome.message,
+            result=outcome.result,
+            finished_at=outcome.ended_at,
+        )
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
@@ -210,7 +216,9 @@ class Worker:
         if job.cancel_requested:
             return JobOutcome(status=JobStatus.CANCELLED, message="", result=None, ended_at=now)
         if job.attempts > 1 and (not run.kind.resumable or job.attempts > MAX_ATTEMPTS):
-            return JobOutcome(status=JobStatus.INTERRUPTED, message=_INTERRUPTED_MESSAGE, result=None, ended_at=now)
+            return JobOutcome(
+                status=JobStatus.INTERRUPTED, message=_INTERRUPTED_MESSAGE, result=None, ended_at=now
+            )
         return None
 
     def _run_job(self, run: JobRun[Any]) -> None:
@@ -282,7 +290,9 @@ class Worker:
                     return
             try:
                 self._renew_leases()
-                if self._is_watching and time.monotonic() - last_takeover >= min(_TAKEOVER_INTERVAL, pause * 2.5):
+                if self._is_watching and time.monotonic() - last_takeover >= min(
+                    _TAKEOVER_INTERVAL, pause * 2.5
+                ):
                     last_takeover = time.monotonic()
                     self.take_waiting_jobs()
             except NotNow:

@@ -1,6 +1,7 @@
 """Accuracy of each rater by task, by category and overall, and accuracy without "cannot determine".
 
-The primary results count "cannot determine" as incorrect; ``compute_coverage`` leaves those answers out and gives the
+The primary results count "cannot determine" as incorrect; ``compute_coverage`` leaves those answers out and
+gives the
 share of questions that remain. Overall accuracy is micro (every question has the same weight) and macro (the
 mean of the tasks). If questions share an exam, intervals are clustered by exam.
 """
@@ -15,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.clusters import renumber_clusters
-from measures.coded import QuestionSubset, RatingMatrix
 from measures.proportions import Proportion, wilson, wilson_by_cluster
+from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.settings import Settings
 from measures.results import AccuracyResult, CoverageResult, OverallAccuracy
 
@@ -34,7 +35,11 @@ def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[Accuracy
         Task by task, all tasks first; within a task in the order of the raters. Intervals are clustered by
         exam where questions share exams.
     """
-    return tuple(_rater_accuracy(matrix, settings, rater, subset) for subset in matrix.task_subsets() for rater in matrix.non_reference_raters)
+    return tuple(
+        _rater_accuracy(matrix, settings, rater, subset)
+        for subset in matrix.task_subsets()
+        for rater in matrix.non_reference_raters
+    )
 
 
 def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[AccuracyResult, ...]:
@@ -48,7 +53,9 @@ def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple
         Category by category; within a category in the order of the raters. Empty if no category is stated.
     """
     return tuple(
-        _rater_accuracy(matrix, settings, rater, subset) for subset in matrix.category_subsets() for rater in matrix.non_reference_raters
+        _rater_accuracy(matrix, settings, rater, subset)
+        for subset in matrix.category_subsets()
+        for rater in matrix.non_reference_raters
     )
 
 
@@ -127,10 +134,14 @@ def compute_share_correct(
 
 
 def _rater_share(matrix: RatingMatrix, settings: Settings, rater: int, rows: NDArray[np.int64]) -> Proportion:
-    return compute_share_correct(matrix.correct[rows, rater], matrix.exam_numbers(rows), confidence=settings.confidence)[0]
+    return compute_share_correct(
+        matrix.correct[rows, rater], matrix.exam_numbers(rows), confidence=settings.confidence
+    )[0]
 
 
-def _rater_accuracy(matrix: RatingMatrix, settings: Settings, rater: int, subset: QuestionSubset) -> AccuracyResult:
+def _rater_accuracy(
+    matrix: RatingMatrix, settings: Settings, rater: int, subset: QuestionSubset
+) -> AccuracyResult:
     correct, exams = matrix.correct[subset.rows, rater], matrix.exam_numbers(subset.rows)
     share, is_clustered = compute_share_correct(correct, exams, confidence=settings.confidence)
     notes = [share.note, CLUSTERED_NOTE if is_clustered and not share.note else ""]
@@ -157,7 +168,9 @@ def _coverage(matrix: RatingMatrix, settings: Settings) -> Iterator[CoverageResu
             correct = matrix.correct[rows, rater]
             undetermined = (correct >= 0) & (matrix.answers[rows, rater] == matrix.undetermined)
             n = int((correct >= 0).sum())
-            share, _ = compute_share_correct(np.where(undetermined, -1, correct), exam, confidence=settings.confidence)
+            share, _ = compute_share_correct(
+                np.where(undetermined, -1, correct), exam, confidence=settings.confidence
+            )
             yield CoverageResult(
                 rater=matrix.raters[rater],
                 kind=matrix.kinds[rater],

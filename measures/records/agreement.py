@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
-from measures.coded import QuestionSubset, RatingMatrix
 from measures.estimate import Estimate
 from measures.kappa_intervals import ac1_interval, kappa_interval
+from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
 from measures.results import PairAgreement
@@ -63,7 +63,9 @@ def compute_agreement(
     return tuple(results)
 
 
-def _pair_agreement(matrix: RatingMatrix, settings: Settings, pair: tuple[int, int], subset: QuestionSubset, scale: Scale) -> PairAgreement:
+def _pair_agreement(
+    matrix: RatingMatrix, settings: Settings, pair: tuple[int, int], subset: QuestionSubset, scale: Scale
+) -> PairAgreement:
     (a, b), rows = pair, subset.rows
     first, second = scale.codes[:, a], scale.codes[:, b]
     in_common = (first >= 0) & (second >= 0)
@@ -126,12 +128,16 @@ def _has_verification_bias(
     """Whether one rater answered only the questions in which the other gave certain answers.
 
     That is assumed if the other rater's answers on the common questions never occur on the questions that
-    only the other answered, in the same tasks, with ``MIN_VERIFICATION_QUESTIONS`` questions or more in both groups.
+    only the other answered, in the same tasks, with ``MIN_VERIFICATION_QUESTIONS`` questions or more in both
+    groups.
     """
     same_task = np.isin(matrix.task[subset.rows], matrix.task[subset.rows][in_common])
     for own_codes, other_codes in ((first, second), (second, first)):
         answered_alone = (own_codes >= 0) & (other_codes < 0) & same_task
-        if min(int(answered_alone.sum()), int(in_common.sum())) >= MIN_VERIFICATION_QUESTIONS and not np.isin(own_codes[in_common], own_codes[answered_alone]).any():
+        if (
+            min(int(answered_alone.sum()), int(in_common.sum())) >= MIN_VERIFICATION_QUESTIONS
+            and not np.isin(own_codes[in_common], own_codes[answered_alone]).any()
+        ):
             return True
     return False
 
@@ -143,22 +149,30 @@ def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _brennan_prediger(matrix: RatingMatrix, rows: NDArray[np.int64], is_same: NDArray[np.bool_], k: int) -> float | None:
+def _brennan_prediger(
+    matrix: RatingMatrix, rows: NDArray[np.int64], is_same: NDArray[np.bool_], k: int
+) -> float | None:
     """(Agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
     if not len(rows):
         return None
     options = np.where(matrix.options[rows] > 0, matrix.options[rows], 0).astype(np.float64)
-    possible = np.where(matrix.multiple_ticks[rows] & (options > 0), 2.0 ** np.minimum(options, 60) - 1, options)
+    possible = np.where(
+        matrix.multiple_ticks[rows] & (options > 0), 2.0 ** np.minimum(options, 60) - 1, options
+    )
     chance = float(np.mean(1.0 / np.where(possible > 0, possible, max(1, k))))
     return None if chance >= 1 else (float(is_same.mean()) - chance) / (1 - chance)
 
 
-def _jaccard(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64], is_same: NDArray[np.bool_]) -> float | None:
+def _jaccard(
+    matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64], is_same: NDArray[np.bool_]
+) -> float | None:
     if not len(rows):
         return None
     overlap = is_same.astype(np.float64)
     for index in np.flatnonzero(matrix.multiple_ticks[rows] & ~is_same):
-        first_ticks, second_ticks = (set(matrix.labels[matrix.answers[rows[index], rater]].split("|")) for rater in (a, b))
+        first_ticks, second_ticks = (
+            set(matrix.labels[matrix.answers[rows[index], rater]].split("|")) for rater in (a, b)
+        )
         overlap[index] = len(first_ticks & second_ticks) / len(first_ticks | second_ticks)
     return float(overlap.mean())
 

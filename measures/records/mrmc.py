@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from measures.coded import RatingMatrix
 from measures.mrmc import compare_with_model
+from measures.rating_matrix import RatingMatrix
 from measures.records.settings import Settings
 from measures.results import MrmcComparison
 

@@ -1,7 +1,8 @@
 """Differences of accuracy of each pair of raters, on common questions and on different questions.
 
 ``p_holm`` adjusts the exact p within the declared family, task by task; it is None outside the family. If the
-questions of two raters overlap in part, ``compute_paired_differences`` uses the common ones and notes that, and ``compute_unpaired_differences``
+questions of two raters overlap in part, ``compute_paired_differences`` uses the common ones and notes that,
+and ``compute_unpaired_differences``
 gives the difference over all questions of each: with Newcombe's interval if none is common, otherwise with
 the covariance of the common ones (the U-statistic for two fixed raters).
 """
@@ -18,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.clusters import renumber_clusters
-from measures.coded import QuestionSubset, RatingMatrix
 from measures.paired import compare_paired, holm, newcombe_unpaired
+from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
 from measures.results import PairedDifference, UnpairedDifference, to_record
 
@@ -40,10 +41,18 @@ def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tupl
     family_pairs = settings.parse_family(matrix.raters)
     results: list[PairedDifference] = []
     for subset in matrix.task_subsets():
-        task_differences = [_paired_difference(matrix, settings, a, b, subset) for a, b in combinations(matrix.non_reference_raters, 2)]
-        family_p_values = [row.p_exact if _is_in_family(row, matrix, settings, family_pairs) else None for row in task_differences]
+        task_differences = [
+            _paired_difference(matrix, settings, a, b, subset)
+            for a, b in combinations(matrix.non_reference_raters, 2)
+        ]
+        family_p_values = [
+            row.p_exact if _is_in_family(row, matrix, settings, family_pairs) else None
+            for row in task_differences
+        ]
         for row, adjusted in zip(task_differences, holm(family_p_values), strict=True):
-            outside_note = "p_holm: outside the family" if adjusted is None and row.p_exact is not None else ""
+            outside_note = (
+                "p_holm: outside the family" if adjusted is None and row.p_exact is not None else ""
+            )
             note = "; ".join(filter(None, (row.note, outside_note)))
             results.append(replace(row, p_holm=adjusted, note=note))
     return tuple(results)
@@ -69,7 +78,10 @@ def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tu
 
 
 def _is_in_family(
-    row: PairedDifference, matrix: RatingMatrix, settings: Settings, family_pairs: frozenset[frozenset[str]] | None
+    row: PairedDifference,
+    matrix: RatingMatrix,
+    settings: Settings,
+    family_pairs: frozenset[frozenset[str]] | None,
 ) -> bool:
     pair = frozenset((row.a, row.b))
     if family_pairs is not None:
@@ -80,16 +92,22 @@ def _is_in_family(
     return settings.family == READERS_WITH_MODELS and kinds == {"reader", "model"}
 
 
-def _paired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset) -> PairedDifference:
+def _paired_difference(
+    matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset
+) -> PairedDifference:
     rows, exams = subset.rows, matrix.exam_numbers(subset.rows)
     first, second = matrix.correct[rows, a], matrix.correct[rows, b]
     common = (first >= 0) & (second >= 0)
     exam = None if exams is None else exams[common]
-    comparison = compare_paired(first[common] == 1, second[common] == 1, clusters=exam, confidence=settings.confidence)
+    comparison = compare_paired(
+        first[common] == 1, second[common] == 1, clusters=exam, confidence=settings.confidence
+    )
     notes = [comparison.note]
     answered_by_one = int(((first >= 0) ^ (second >= 0)).sum())
     if answered_by_one and comparison.n:
-        notes.append(f"the {comparison.n} common questions only; {answered_by_one} were answered by one of the two")
+        notes.append(
+            f"the {comparison.n} common questions only; {answered_by_one} were answered by one of the two"
+        )
     elif answered_by_one:
         notes.append("different questions: see unpaired")
     return PairedDifference(
@@ -101,7 +119,9 @@ def _paired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int,
     )
 
 
-def _unpaired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset) -> Iterator[UnpairedDifference]:
+def _unpaired_difference(
+    matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset
+) -> Iterator[UnpairedDifference]:
     rows, exam = subset.rows, matrix.exam_numbers(subset.rows)
     first, second = matrix.correct[rows, a], matrix.correct[rows, b]
     n_a, n_b = int((first >= 0).sum()), int((second >= 0).sum())
@@ -133,13 +153,17 @@ def _unpaired_difference(matrix: RatingMatrix, settings: Settings, a: int, b: in
     )
 
 
-def _standard_error(first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None) -> float:
+def _standard_error(
+    first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None
+) -> float:
     """Standard error of the difference of two means over questions that overlap in part."""
     influence = np.zeros(len(first))
     for sign, answers in ((1, first), (-1, second)):
         answered = answers >= 0
         n = int(answered.sum())
-        influence[answered] += sign * (answers[answered] - answers[answered].mean()) / n * math.sqrt(n / max(1, n - 1))
+        influence[answered] += (
+            sign * (answers[answered] - answers[answered].mean()) / n * math.sqrt(n / max(1, n - 1))
+        )
     if exam is not None:
         cluster_index, _ = renumber_clusters(exam)
         influence = np.bincount(cluster_index, weights=influence).astype(np.float64)

@@ -26,9 +26,12 @@ def compute_repeat_agreement(pairs: pd.DataFrame, settings: Settings) -> tuple[R
     for rater, rater_pairs in pairs.sort_values(["rater", "question_id"]).groupby("rater", sort=True):
         labels = sorted({*rater_pairs["first"], *rater_pairs["again"]})
         first, second = (
-            pd.Categorical(rater_pairs[name], categories=labels).codes.astype(np.int64) for name in ("first", "again")
+            pd.Categorical(rater_pairs[name], categories=labels).codes.astype(np.int64)
+            for name in ("first", "again")
         )
-        exam_or_question = rater_pairs["exam"].where(rater_pairs["exam"] != "", "question " + rater_pairs["question_id"])
+        exam_or_question = rater_pairs["exam"].where(
+            rater_pairs["exam"] != "", "question " + rater_pairs["question_id"]
+        )
         estimate = kappa_interval(
             first,
             second,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
-from measures.coded import RatingMatrix
+from measures.rating_matrix import RatingMatrix
 from measures.ratings import UNDETERMINED, scale_positions
 
 
@@ -52,7 +52,9 @@ def build_scale(matrix: RatingMatrix, rows: NDArray[np.int64], weights: Weights)
     ordered_labels = [label for label in matrix.labels if label != UNDETERMINED]
     position_by_label = dict(zip(ordered_labels, scale_positions(ordered_labels), strict=True))
     span = max(position_by_label.values()) - min(position_by_label.values()) if position_by_label else 0.0
-    positions = np.array([position_by_label[matrix.labels[label_index]] for label_index in used], dtype=np.float64)
+    positions = np.array(
+        [position_by_label[matrix.labels[label_index]] for label_index in used], dtype=np.float64
+    )
     steps = np.abs(np.subtract.outer(positions, positions)) / (span or 1.0)
     agreement = 1.0 - (steps if weights is Weights.LINEAR else steps**2)
     return Scale(k=k, codes=codes, weights=agreement)

@@ -12,11 +12,11 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.errors import NotFound, Refused
-from domain.patient_data import PixelCheckScope, PixelDecision, PixelCheck
+from domain.patient_data import PixelCheck, PixelCheckScope, PixelDecision
 from domain.people import Action, Person, require
+from imaging.burned_in_text import LONGEST_SIDE, OWN_METHOD, TextRank, rank_text, ranking_method
 from imaging.errors import UnreadableImage
-from imaging.guarded import GuardedReader
-from imaging.text_in_pixels import LONGEST_SIDE, OWN_METHOD, TextRank, ranking_method, rank_text
+from imaging.guarded_reader import GuardedReader
 from storage.images.files import ImageStore, get_image_store
 from storage.intake import datasets
 from storage.intake.bulk import load_known_images
@@ -117,7 +117,9 @@ def load_pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
             db, dataset_id=dataset_id, dicom_only=required is PixelCheckScope.DICOM
         )
         undecided = image_count - decided_count
-    return PixelState(images=images, ranked=ranked, decided=decided, removed=removed, required=required, undecided=undecided)
+    return PixelState(
+        images=images, ranked=ranked, decided=decided, removed=removed, required=required, undecided=undecided
+    )
 
 
 def load_next_images(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelCheck]:
@@ -131,7 +133,9 @@ def load_next_images(db: Session, *, by: Person, dataset: str, count: int) -> li
     require(by, Action.PROTECT_PATIENTS)
     dataset_id = datasets.load_dataset(db, name=dataset).id
     dicom_only = patient_data.load_rules(db).confirm_pixels is PixelCheckScope.DICOM
-    return patient_data.list_undecided_images(db, dataset_id=dataset_id, dicom_only=dicom_only, first=0, count=count)
+    return patient_data.list_undecided_images(
+        db, dataset_id=dataset_id, dicom_only=dicom_only, first=0, count=count
+    )
 
 
 def load_removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelCheck]:
@@ -160,7 +164,9 @@ def decide_images(
         NotFound: the workspace has no such image; nothing is stored.
     """
     require(by, Action.PROTECT_PATIENTS)
-    unknown = {sha256 for sha256, _ in decisions} - load_known_images(db, sha256=[image_hash for image_hash, _ in decisions])
+    unknown = {sha256 for sha256, _ in decisions} - load_known_images(
+        db, sha256=[image_hash for image_hash, _ in decisions]
+    )
     if unknown:
         raise NotFound(f"There is no image {min(unknown)} in this workspace.")
     for sha256, decision in decisions:
@@ -169,9 +175,14 @@ def decide_images(
             previous_value = None if previous is None else previous.value
             subject = f"image {sha256}"
             record(
-                db, by=by, what="look for patients in pixels", subject=subject, old=previous_value, new=decision.value,
+                db,
+                by=by,
+                what="look for patients in pixels",
+                subject=subject,
+                old=previous_value,
+                new=decision.value,
                 now=now,
-            )  # fmt: skip
+            )
 
 
 def _rank_image(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.patient_data import PixelCheckScope, Originals, PatientDataRules
+from domain.patient_data import Originals, PatientDataRules, PixelCheckScope
 from domain.people import Action, Person, require
 from imaging.pseudonyms import PseudonymKey
 from storage.privacy import patient_data

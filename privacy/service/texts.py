@@ -17,7 +17,7 @@ from domain.errors import NotFound, Refused
 from domain.patient_data import HEADER_HIT_KINDS, HitKind, Originals, TextHit
 from domain.people import Action, Person, require
 from imaging.errors import UnreadableImage
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from imaging.identity import IdentityValue
 from privacy.header_values import HeaderValues
 from privacy.patterns import find_hits_by_pattern
@@ -34,7 +34,8 @@ _FROM_PATTERNS = frozenset(HitKind) - HEADER_HIT_KINDS
 class TextSearchResult:
     """The result of a search, not stored yet; ``list_hits`` are (question number, hit).
 
-    ``headers`` is the number of image headers whose values were searched for. ``headers_kept`` is false if
+    ``headers`` is the number of image headers whose values were searched for. ``headers_available`` is false
+    if
     the workspace de-identifies files on import; the hits that the import found by headers then stay.
     """
 
@@ -84,8 +85,13 @@ def find_hits(
     if images:
         identity_values = _load_identity_values(images, workspace=workspace, progress=progress)
     header_values, hits = HeaderValues(identity_values), []
-    for done, text_row in enumerate(text_hits.iterate_question_texts(db, dataset_id=dataset_summary.id), start=1):
-        hits += [(text_row.question_number, hit) for hit in _find_hits(text_row.texts, text_row.exam_number, header_values)]
+    for done, text_row in enumerate(
+        text_hits.iterate_question_texts(db, dataset_id=dataset_summary.id), start=1
+    ):
+        hits += [
+            (text_row.question_number, hit)
+            for hit in _find_hits(text_row.texts, text_row.exam_number, header_values)
+        ]
         if done % 1_000 == 0 or done == dataset_summary.questions:
             progress(done, dataset_summary.questions, "questions")
     return TextSearchResult(
@@ -132,7 +138,9 @@ def search_with_headers(
     if not values_by_exam:
         return 0
     numbers = text_hits.load_exam_numbers_by_key(db, dataset_id=dataset_id, keys=sorted(values_by_exam))
-    header_values = HeaderValues({numbers[key]: identity_values for key, identity_values in values_by_exam.items() if key in numbers})
+    header_values = HeaderValues(
+        {numbers[key]: identity_values for key, identity_values in values_by_exam.items() if key in numbers}
+    )
     if not header_values:
         return 0
     hits = [

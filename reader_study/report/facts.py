@@ -58,7 +58,9 @@ def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:
     return StudyFacts(
         **plain
         | {
-            "protocol_versions": tuple(ProtocolVersionFacts(**version) for version in plain["protocol_versions"]),
+            "protocol_versions": tuple(
+                ProtocolVersionFacts(**version) for version in plain["protocol_versions"]
+            ),
             "settings": UsedSettings(
                 **settings | {"family": family if isinstance(family, str) else tuple(family)}
             ),

@@ -38,14 +38,23 @@ def resolve_family(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
     pairs_by_entry = {entry: _resolve_pairs(entry, all_pairs, kinds) for entry in declared}
     pairs = frozenset().union(*pairs_by_entry.values()) if pairs_by_entry else frozenset()
     unknown_entries = [entry for entry, entry_pairs in pairs_by_entry.items() if not entry_pairs]
-    unknown = f" It names no raters of this study with {', '.join(map(repr, unknown_entries))}." if unknown_entries else ""
+    unknown = (
+        f" It names no raters of this study with {', '.join(map(repr, unknown_entries))}."
+        if unknown_entries
+        else ""
+    )
     if pairs:
-        prefix = f"p (Holm) counts the family that the protocol declares, {_format_count(pairs)} within a task: "
+        prefix = (
+            f"p (Holm) counts the family that the protocol declares, {_format_count(pairs)} within a task: "
+        )
         known_entries = "; ".join(entry for entry in declared if entry not in unknown_entries)
         return Family(pairs=pairs, description=f"{prefix}{known_entries}.{unknown}")
     reason = "names no raters of this study" if declared else "declares no family"
     return Family(
-        pairs=all_pairs, description=f"The protocol {reason}: p (Holm) counts all {_format_count(all_pairs)} within a task.{unknown}"
+        pairs=all_pairs,
+        description=(
+            f"The protocol {reason}: p (Holm) counts all {_format_count(all_pairs)} within a task.{unknown}"
+        ),
     )
 
 
@@ -54,8 +63,12 @@ def adjust_p_values(paired: Sequence[PairedDifference], family: Family) -> tuple
     p_by_comparison: dict[tuple[str, str, str], float | None] = {}
     for task in dict.fromkeys(row.task for row in paired):
         task_rows = [row for row in paired if row.task == task]
-        family_p_values = [row.p_exact if frozenset((row.a, row.b)) in family.pairs else None for row in task_rows]
-        p_by_comparison |= {(task, row.a, row.b): p for row, p in zip(task_rows, holm(family_p_values), strict=True)}
+        family_p_values = [
+            row.p_exact if frozenset((row.a, row.b)) in family.pairs else None for row in task_rows
+        ]
+        p_by_comparison |= {
+            (task, row.a, row.b): p for row, p in zip(task_rows, holm(family_p_values), strict=True)
+        }
     return tuple(replace(row, p_holm=p_by_comparison[row.task, row.a, row.b]) for row in paired)
 
 

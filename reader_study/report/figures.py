@@ -63,7 +63,9 @@ def make_figure_name(kind: str, subject: str = ALL) -> str:
     If ``subject`` has other characters than ASCII letters and digits, a part of its hash is added, so that
     names stay distinct.
     """
-    plain = "".join(character if character.isascii() and character.isalnum() else "-" for character in subject)
+    plain = "".join(
+        character if character.isascii() and character.isalnum() else "-" for character in subject
+    )
     if plain != subject:
         plain = f"{plain}-{hashlib.sha256(subject.encode()).hexdigest()[:6]}"
     return f"{kind}-{plain}"
@@ -101,8 +103,10 @@ def _draw_accuracy(report: StudyReport, *, task: str) -> _Drawing:
     svg = draw_forest(
         figure_rows,
         title=f"Accuracy, per cent: {_describe_task(task)}",
-        caption=f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams repeat); "
-        f"overlap is no test.{helped_note} Diamond: reader; square: model.",
+        caption=(
+            f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams"
+            f" repeat); overlap is no test.{helped_note} Diamond: reader; square: model."
+        ),
         axis=Axis(low=0.0, high=1.0, ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
     )
     return figure_rows, svg
@@ -114,10 +118,15 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
     svg = draw_forest(
         figure_rows,
         title=f"Accuracy less that of {report.facts.model}, points: {_describe_task(task)}",
-        caption=f"{_describe_study(report)}Paired on the same cases, {_format_confidence(report)} intervals (Tango), each by "
-        "itself: not adjusted for their number.",
+        caption=(
+            f"{_describe_study(report)}Paired on the same cases, {_format_confidence(report)} intervals"
+            " (Tango), each by itself: not adjusted for their number."
+        ),
         axis=Axis(
-            low=-axis_limit, high=axis_limit, ticks=tuple(axis_limit * factor / 2 for factor in (-2, -1, 0, 1, 2)), zero=0.0
+            low=-axis_limit,
+            high=axis_limit,
+            ticks=tuple(axis_limit * factor / 2 for factor in (-2, -1, 0, 1, 2)),
+            zero=0.0,
         ),
     )
     return figure_rows, svg
@@ -125,7 +134,9 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
 
 def _axis_limit(forest_rows: Sequence[ForestRow[Any]]) -> float:
     """The limit of the axis of differences, on both sides: a multiple of 0.1 (10 points), at least 0.1."""
-    values = [abs(value) for row in forest_rows for value in (row.low, row.high, row.estimate) if value is not None]
+    values = [
+        abs(value) for row in forest_rows for value in (row.low, row.high, row.estimate) if value is not None
+    ]
     return max([0.1, *(math.ceil(float(end) * 10) / 10 for end in values)])
 
 
@@ -137,8 +148,10 @@ def _draw_kappa(report: StudyReport, *, task: str) -> _Drawing:
         names,
         _build_kappa_cells(figure_rows),
         title=f"Cohen's kappa: {_describe_task(task)}",
-        caption=f"{_describe_study(report)}Value, {_format_confidence(report)} interval, n. Grey: not defined, or n below {SMALL_SAMPLE}. "
-        "Of answers as given, not of right and wrong.",
+        caption=(
+            f"{_describe_study(report)}Value, {_format_confidence(report)} interval, n. Grey: not defined, or"
+            f" n below {SMALL_SAMPLE}. Of answers as given, not of right and wrong."
+        ),
     )
     return figure_rows, svg
 
@@ -151,7 +164,10 @@ def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str,
         if agreement.low is not None:
             lines.append(f"{agreement.low:.2f} to {agreement.high:.2f}")
         lines.append(f"n {agreement.n:,}")
-        hint = f"{agreement.a} and {agreement.b}: {'; '.join(filter(None, (agreement.interval, agreement.note)))}"
+        hint = (
+            f"{agreement.a} and {agreement.b}:"
+            f" {'; '.join(filter(None, (agreement.interval, agreement.note)))}"
+        )
         shade = None if agreement.few or agreement.kappa is None else max(0.0, agreement.kappa)
         square = GridCell(lines=tuple(lines), shade=shade, hint=hint)
         cells[agreement.a, agreement.b] = cells[agreement.b, agreement.a] = square
@@ -170,7 +186,9 @@ def _draw_repeats(report: StudyReport) -> _Drawing:
     svg = draw_forest(
         figure_rows,
         title="A reader with the same reader: kappa on hidden repeats",
-        caption=f"{_describe_study(report)}{_format_confidence(report)} intervals. Repeats count in nothing else.",
+        caption=(
+            f"{_describe_study(report)}{_format_confidence(report)} intervals. Repeats count in nothing else."
+        ),
         axis=Axis(low=-0.2, high=1.0, ticks=(-0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0), factor=1.0, zero=0.0),
     )
     return figure_rows, svg
@@ -179,7 +197,11 @@ def _draw_repeats(report: StudyReport) -> _Drawing:
 def _draw_times(report: StudyReport) -> _Drawing:
     figure_rows = rows.build_time_rows(report)
     longest = max(row.high or 0.0 for row in figure_rows)
-    step = next(candidate for candidate in (0.1, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e3, 1e4, 1e6) if longest <= 6 * candidate)
+    step = next(
+        candidate
+        for candidate in (0.1, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e3, 1e4, 1e6)
+        if longest <= 6 * candidate
+    )
     ticks = tuple(step * index for index in range(round(-(-longest // step)) + 1))
     svg = draw_forest(
         figure_rows,
@@ -196,7 +218,10 @@ def _draw_learning(report: StudyReport) -> _Drawing:
     svg = draw_panels(
         {name: [quarter for quarter in quarters if quarter.rater == name] for name in names},
         title="Over the order of reading: accuracy in quarters, per cent",
-        caption=f"{_describe_study(report)}{_format_confidence(report)} Wilson intervals; below, n and median seconds a case.",
+        caption=(
+            f"{_describe_study(report)}{_format_confidence(report)} Wilson intervals; below, n and median"
+            " seconds a case."
+        ),
     )
     return quarters, svg
 
@@ -208,8 +233,10 @@ def _draw_confusion(report: StudyReport, *, rater: str) -> _Drawing:
         sorted({row.answer for row in figure_rows}),
         _build_confusion_cells(figure_rows),
         title=f"Key (rows) and answer (columns): {rater}",
-        caption=f"{_describe_study(report)}Single-choice and closed questions; letters in the question's own order, "
-        "share of the row.",
+        caption=(
+            f"{_describe_study(report)}Single-choice and closed questions; letters in the question's own"
+            " order, share of the row."
+        ),
     )
     return figure_rows, svg
 
@@ -231,8 +258,10 @@ def _draw_places(report: StudyReport) -> _Drawing:
         [f"place {place}" for place in sorted({row.place for row in figure_rows})],
         _build_place_cells(figure_rows),
         title="Place of the option: chosen more often than it is right, points",
-        caption=f"{_describe_study(report)}Times chosen / times the key stood there, of n. Places as they were shown: "
-        "for a reader in the shuffled order, for a model in the question's own.",
+        caption=(
+            f"{_describe_study(report)}Times chosen / times the key stood there, of n. Places as they were"
+            " shown: for a reader in the shuffled order, for a model in the question's own."
+        ),
     )
     return figure_rows, svg
 

@@ -79,7 +79,9 @@ _TABLES = {
 }
 #: Texts of at least this many characters may break into lines.
 _WRAP_LENGTH = 28
-_COLLAPSED_TABLES = frozenset({"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"})
+_COLLAPSED_TABLES = frozenset(
+    {"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"}
+)
 
 
 def render_html(report: StudyReport) -> str:
@@ -162,9 +164,13 @@ def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
     heads, rows = (raters, columns) if transposed else (columns, raters)
     lines = [f"<tr><th></th>{''.join(f'<th>{escape(str(head))}</th>' for head in heads)}</tr>"]
     for row in rows:
-        inner = "".join(_render_cell(results_by_cell.get((head, row) if transposed else (row, head))) for head in heads)
+        inner = "".join(
+            _render_cell(results_by_cell.get((head, row) if transposed else (row, head))) for head in heads
+        )
         lines.append(f"<tr><td>{escape(str(row))}</td>{inner}</tr>")
-    best_note = " A marked cell is ahead of every other rater by the paired interval." if group_kind == "task" else ""
+    best_note = (
+        " A marked cell is ahead of every other rater by the paired interval." if group_kind == "task" else ""
+    )
     return (
         f'<p class="soft">Per cent, interval, right of n.{best_note}</p>'
         f'<div class="wide"><table>{"".join(lines)}</table></div>'
@@ -190,7 +196,9 @@ def _render_table(records: list[Record]) -> str:
     heads = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in records[0])
     integer_columns = {name for name in records[0] if all(_is_integer(record[name]) for record in records)}
     lines = [
-        "<tr>" + "".join(_render_value(value, as_integer=name in integer_columns) for name, value in record.items()) + "</tr>"
+        "<tr>"
+        + "".join(_render_value(value, as_integer=name in integer_columns) for name, value in record.items())
+        + "</tr>"
         for record in records
     ]
     return f'<div class="wide"><table><tr>{heads}</tr>{"".join(lines)}</table></div>'
@@ -211,4 +219,6 @@ def _render_value(value: object, *, as_integer: bool) -> str:
         return f'<td><data value="{value!r}">{text}</data></td>'
     if isinstance(value, int):
         return f"<td>{value:,}</td>"
-    return f'<td class="{"text long" if len(str(value)) > _WRAP_LENGTH else "text"}">{escape(str(value))}</td>'
+    return (
+        f'<td class="{"text long" if len(str(value)) > _WRAP_LENGTH else "text"}">{escape(str(value))}</td>'
+    )

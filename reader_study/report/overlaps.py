@@ -16,9 +16,9 @@ from domain.vocabulary import AnswerFormat
 from measures.boxes import MeanOverlap, mean_overlap
 from measures.ratings import ALL
 from measures.records.settings import Settings
-from reader_study.report.material import ReportData
+from reader_study.report.report_data import ReportData
 from reader_study.report.tables import BoxOverlap
-from review.forms import compute_box_overlap
+from review.corrected_versions import compute_box_overlap
 
 #: One question: its format, its exam, the boxes of the key, the boxes that were drawn.
 AnsweredBoxes = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[LabelledBox]]
@@ -27,7 +27,9 @@ AnsweredBoxes = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[Labelle
 def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverlap, ...]:
     """One row per rater with a box, and per answer format; arms are combined, hidden repeats left out."""
     cases = {case.blind_case.id: case for case in data.cases if case.scored}
-    included_cases = [case for case_id, case in cases.items() if not data.is_excluded(case_id=case_id, reader_id=None)]
+    included_cases = [
+        case for case_id, case in cases.items() if not data.is_excluded(case_id=case_id, reader_id=None)
+    ]
     answers_by_rater: dict[tuple[str, str], list[AnsweredBoxes]] = {}
     for reader in data.readers:
         answers_by_rater[reader.name, "reader"] = [
@@ -59,7 +61,9 @@ def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverl
             note=overlap.note,
         )
         for (rater, kind), answers in answers_by_rater.items()
-        for name, with_boxes, overlap in compute_overlap_by_format(answers, seed=settings.seed, confidence=settings.confidence)
+        for name, with_boxes, overlap in compute_overlap_by_format(
+            answers, seed=settings.seed, confidence=settings.confidence
+        )
     )
 
 
@@ -77,7 +81,9 @@ def compute_overlap_by_format(
         format_answers = [answer for answer in with_key_boxes if name in (ALL, answer[0].value)]
         if not format_answers:
             continue
-        exams = {exam: index for index, exam in enumerate(dict.fromkeys(answer[1] for answer in format_answers))}
+        exams = {
+            exam: index for index, exam in enumerate(dict.fromkeys(answer[1] for answer in format_answers))
+        }
         overlap = mean_overlap(
             [compute_box_overlap(key, boxes, by_label=False) for _, _, key, boxes in format_answers],
             clusters=[exams[answer[1]] for answer in format_answers],

@@ -10,7 +10,7 @@ from domain.protocols import CannotDetermineRule
 from domain.questions import Answer, option_letter
 from domain.studies import Case
 from measures.ratings import REPEAT, TRAINING, UNDETERMINED
-from reader_study.report.material import ReportData
+from reader_study.report.report_data import ReportData
 
 KEY_RATER = "the key"
 #: The answer of a prediction whose extraction failed; a category of its own for agreement.
@@ -36,7 +36,10 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
         for case in data.cases
         if case.scored and not data.is_excluded(case_id=case.blind_case.id, reader_id=None)
     ]
-    rows += [_build_row(case, KEY_RATER, "reference", _answer_to_text(case.question.answer), correct="yes") for case in included_cases]
+    rows += [
+        _build_row(case, KEY_RATER, "reference", _answer_to_text(case.question.answer), correct="yes")
+        for case in included_cases
+    ]
     for reading in data.readings:
         case, reader = cases[reading.key.case_id], readers_by_id[reading.key.reader_id]
         if data.is_excluded(case_id=case.blind_case.id, reader_id=reader.id):
@@ -64,7 +67,9 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
                 continue
             answer_text = FAILED_ANSWER if prediction.answer is None else _answer_to_text(prediction.answer)
             correct = _yes_or_no(case.is_correct(prediction.answer))
-            rows.append(_build_row(case, name, "model", answer_text, correct=correct, seconds=prediction.seconds))
+            rows.append(
+                _build_row(case, name, "model", answer_text, correct=correct, seconds=prediction.seconds)
+            )
     columns = list(_build_row(data.cases[0], "", "", "")) if data.cases else []
     return pd.DataFrame(rows, columns=columns)
 

@@ -127,7 +127,11 @@ def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[Fores
 def list_kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreement]:
     """The agreement of each pair of raters, without the key; those with ``few`` cases are shown in grey."""
     key = report.facts.settings.reference
-    return [agreement for agreement in report.tables.agreement if agreement.task == task and key not in (agreement.a, agreement.b)]
+    return [
+        agreement
+        for agreement in report.tables.agreement
+        if agreement.task == task and key not in (agreement.a, agreement.b)
+    ]
 
 
 def build_repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:

@@ -20,7 +20,8 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
     helped_raters = [rater.rater for rater in tables.raters if rater.set_reference]
     if helped_raters:
         lines.append(
-            f"{_join_names(helped_raters)} helped to set the key: their accuracy is marked and is no independent figure."
+            f"{_join_names(helped_raters)} helped to set the key: their accuracy is marked and is no"
+            " independent figure."
         )
     if facts.repeat_answers or facts.training_answers:
         lines.append(
@@ -29,7 +30,9 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
         )
     failed = [reply_counts for reply_counts in tables.failed if reply_counts.failed]
     if failed:
-        counts = ", ".join(f"{reply_counts.model} {reply_counts.failed:,} of {reply_counts.n:,}" for reply_counts in failed)
+        counts = ", ".join(
+            f"{reply_counts.model} {reply_counts.failed:,} of {reply_counts.n:,}" for reply_counts in failed
+        )
         lines.append(f"No answer was found in some replies; they count as wrong: {counts}.")
     n_exclusions = len(tables.exclusions)
     lines.append(f"{n_exclusions:,} exclusions, listed below." if n_exclusions else "Nothing was excluded.")
@@ -56,7 +59,9 @@ def _write_primary_comparison(facts: StudyFacts, tables: ReportTables, protocol:
     lines = [_write_accuracy(result, level) for result in [*model_results, *readers]]
     primary_is_random = protocol.readers is ReaderEffect.RANDOM
     lines += [
-        _write_comparison(comparison, protocol, primary=comparison.random_readers is primary_is_random, level=level)
+        _write_comparison(
+            comparison, protocol, primary=comparison.random_readers is primary_is_random, level=level
+        )
         for comparison in tables.mrmc
         if comparison.model == model
     ]
@@ -69,7 +74,10 @@ def _write_accuracy(result: AccuracyResult, level: str) -> str:
     text = f"On {result.n:,} cases, {result.rater} was right on {result.correct:,}"
     if result.low is None or result.high is None:
         return f"{text} ({format_share(result.estimate)})."
-    return f"{text} ({format_share(result.estimate)}, {level} {result.low * 100:.1f} to {result.high * 100:.1f})."
+    return (
+        f"{text} ({format_share(result.estimate)}, {level} {result.low * 100:.1f} to"
+        f" {result.high * 100:.1f})."
+    )
 
 
 def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary: bool, level: str) -> str:
@@ -100,7 +108,9 @@ def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary
 
 def _write_selection_caveat(tables: ReportTables) -> str:
     micro = {
-        overall.rater: overall.micro for overall in tables.overall if overall.kind == "reader" and overall.micro is not None
+        overall.rater: overall.micro
+        for overall in tables.overall
+        if overall.kind == "reader" and overall.micro is not None
     }
     if len(micro) < 2:
         return ""

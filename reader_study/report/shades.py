@@ -29,5 +29,7 @@ def _mix_colour(shade: float) -> tuple[int, ...]:
 
 def _luminance(parts: tuple[int, ...]) -> float:
     shares = (part / 255 for part in parts)
-    linear = (channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in shares)
+    linear = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in shares
+    )
     return sum(weight * component for weight, component in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -110,6 +110,8 @@ def choose_model(tables: ReportTables, protocol_model: str, requested: str | Non
     models = [row.rater for row in tables.overall if row.kind == "model"]
     if requested is not None:
         if requested not in models:
-            raise Refused(f"{requested!r} is no model of this study; there are {', '.join(models) or 'none'}.")
+            raise Refused(
+                f"{requested!r} is no model of this study; there are {', '.join(models) or 'none'}."
+            )
         return requested
     return protocol_model if protocol_model in models else models[0] if len(models) == 1 else None

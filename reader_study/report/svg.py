@@ -33,7 +33,9 @@ _NAMES = '<g class="names" data-left="{left}" data-top="{top}" data-bottom="{bot
 _NAMES_PATTERN = (
     r'viewBox="0 0 (\d+) (\d+)".*' + _NAMES.format(left=r"(\d+)", top=r"(\d+)", bottom=r"(\d+)") + "(.*?)</g>"
 )
-_LETTER_WIDTH = 6.6  # average width of a letter, in pixels, that is reserved; text in a wider font would be cut
+_LETTER_WIDTH = (
+    6.6  # average width of a letter, in pixels, that is reserved; text in a wider font would be cut
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +146,9 @@ def add_sticky_names(svg: str) -> str:
         f'style="width:{100 * left / width:.4f}%"><rect class="paper" y="{top}" width="{left}" '
         f'height="{bottom - top}"/>{match.group(6)}</svg>'
     )
-    return f'<div class="holding" style="min-width:{width * 0.8:.0f}px;max-width:{width}px">{svg}{overlay}</div>'
+    return (
+        f'<div class="holding" style="min-width:{width * 0.8:.0f}px;max-width:{width}px">{svg}{overlay}</div>'
+    )
 
 
 def apply_theme(svg: str, *, dark: bool, paper: str) -> str:
@@ -173,7 +177,10 @@ def draw_panels(series: dict[str, list[LearningQuarter]], *, title: str, caption
     panel_width, panel_height, panels_per_row = 200, 130, 4
     parts = []
     for index, (name, rows) in enumerate(series.items()):
-        left, top = 48 + (panel_width + 40) * (index % panels_per_row), 70 + (panel_height + 86) * (index // panels_per_row)
+        left, top = (
+            48 + (panel_width + 40) * (index % panels_per_row),
+            70 + (panel_height + 86) * (index // panels_per_row),
+        )
         parts.append(f'<text x="{left}" y="{top - 12}" font-weight="600">{_shorten(name)}</text>')
         for share in (0.0, 0.5, 1.0):
             y = top + panel_height * (1 - share)
@@ -184,10 +191,14 @@ def draw_panels(series: dict[str, list[LearningQuarter]], *, title: str, caption
         parts += _draw_points(rows, left, top, panel_width, panel_height)
     lines = -(-len(series) // panels_per_row)
     width = 48 + (panel_width + 40) * min(panels_per_row, max(3, len(series)))
-    return _build_svg(parts, width=width, bottom=70 + (panel_height + 86) * lines - 20, title=title, caption=caption)
+    return _build_svg(
+        parts, width=width, bottom=70 + (panel_height + 86) * lines - 20, title=title, caption=caption
+    )
 
 
-def _draw_points(rows: list[LearningQuarter], left: int, top: int, panel_width: int, panel_height: int) -> list[str]:
+def _draw_points(
+    rows: list[LearningQuarter], left: int, top: int, panel_width: int, panel_height: int
+) -> list[str]:
     parts, path = [], []
     for index, row in enumerate(rows):
         x = left + panel_width * (index + 0.5) / len(rows)
@@ -195,7 +206,10 @@ def _draw_points(rows: list[LearningQuarter], left: int, top: int, panel_width: 
         parts.append(f'<text {text_attributes} y="{top + panel_height + 16}">{row.quarter}</text>')
         seconds = row.median_seconds
         for line, text in enumerate((f"n {row.n}", "" if seconds is None else f"{seconds:.1f} s")):
-            parts.append(f'<text {text_attributes} y="{top + panel_height + 32 + 14 * line}" font-size="10">{text}</text>')
+            parts.append(
+                f'<text {text_attributes} y="{top + panel_height + 32 + 14 * line}"'
+                f' font-size="10">{text}</text>'
+            )
         if row.estimate is None or row.low is None or row.high is None:
             continue
         low, up, y = (top + panel_height * (1 - value) for value in (row.low, row.high, row.estimate))
@@ -209,12 +223,15 @@ def _draw_cell(cell: GridCell | None, x: int, y: int, size: int, height: int) ->
     if cell is None:
         return []
     box = f'x="{x}" y="{y}" width="{size - 2}" height="{height - 2}"'
-    fill, text_fill = (GREY, ON_GREY) if cell.shade is None else (cell_colour(cell.shade), text_colour(cell.shade))
+    fill, text_fill = (
+        (GREY, ON_GREY) if cell.shade is None else (cell_colour(cell.shade), text_colour(cell.shade))
+    )
     rect = f'<rect fill="{fill}" {box}/>'
     first = y + (height - 2 - 15 * len(cell.lines)) / 2 + 12
     lines = [
-        f'<text style="fill:{text_fill}" x="{x + size / 2:.1f}" y="{first + 15 * index:.1f}" text-anchor="middle" '
-        f'font-size="{13 if index == 0 and len(text) < 9 else 10}">{escape(text)}</text>'
+        f'<text style="fill:{text_fill}" x="{x + size / 2:.1f}" y="{first + 15 * index:.1f}"'
+        ' text-anchor="middle"'
+        f' font-size="{13 if index == 0 and len(text) < 9 else 10}">{escape(text)}</text>'
         for index, text in enumerate(cell.lines)
     ]
     return ["<g>", f"<title>{escape(cell.hint)}</title>", rect, *lines, "</g>"]

@@ -6,39 +6,51 @@ stored. ``study`` is the name of a study; NotFound is raised for an unknown one.
 """
 
 from reader_study.answers import SubmittedAnswer
-from reader_study.service.drafts import save_reading_draft, record_guideline_read, record_reading_time
-from reader_study.service.outside import OutsideReadings, import_readings
+from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
+from reader_study.service.outside_readings import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
 from reader_study.service.progress import ReaderProgress, list_faulty_questions, load_study_progress
-from reader_study.service.protocols import Excluded, change_protocol, exclude_readings, list_exclusions, list_protocol_versions
+from reader_study.service.protocols import (
+    Excluded,
+    change_protocol,
+    exclude_readings,
+    list_exclusions,
+    list_protocol_versions,
+)
 from reader_study.service.readers import assign_readers, list_readers, remove_reader, set_profile
 from reader_study.service.reading import submit_reading
-from reader_study.service.reporting import (
+from reader_study.service.reports import (
     ReportState,
     compute_report,
-    load_stored_report,
-    load_report_state,
     load_or_compute_report,
+    load_report_state,
+    load_stored_report,
 )
-from reader_study.service.sheets import is_training_case, open_case, load_reading_at, load_reading_image, list_studies_for_reader
+from reader_study.service.sheets import (
+    is_training_case,
+    list_studies_for_reader,
+    load_reading_at,
+    load_reading_image,
+    open_case,
+)
 from reader_study.service.studies import (
     StudySummary,
     close_study,
     create_study,
     describe_design,
     list_studies,
-    reopen_study,
     load_study_summary,
+    reopen_study,
 )
 
 __all__ = [
-    "ImportedPredictions",
     "Excluded",
+    "ImportedPredictions",
     "OutsideReadings",
     "ReaderProgress",
     "ReportState",
-    "SubmittedAnswer",
     "StudySummary",
+    "SubmittedAnswer",
     "assign_readers",
     "change_protocol",
     "close_study",
@@ -46,29 +58,29 @@ __all__ = [
     "create_study",
     "describe_design",
     "exclude_readings",
-    "list_exclusions",
-    "list_faulty_questions",
-    "submit_reading",
     "import_predictions",
     "import_readings",
     "is_training_case",
-    "save_reading_draft",
-    "load_stored_report",
+    "list_exclusions",
+    "list_faulty_questions",
     "list_models",
-    "list_studies",
-    "open_case",
     "list_protocol_versions",
-    "record_guideline_read",
     "list_readers",
+    "list_studies",
+    "list_studies_for_reader",
+    "load_or_compute_report",
     "load_reading_at",
     "load_reading_image",
+    "load_report_state",
+    "load_stored_report",
+    "load_study_progress",
+    "load_study_summary",
+    "open_case",
+    "record_guideline_read",
     "record_reading_time",
     "remove_reader",
     "reopen_study",
-    "load_report_state",
+    "save_reading_draft",
     "set_profile",
-    "list_studies_for_reader",
-    "load_study_progress",
-    "load_or_compute_report",
-    "load_study_summary",
+    "submit_reading",
 ]

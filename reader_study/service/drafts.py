@@ -10,7 +10,7 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, StaleRevision
 from domain.people import Action, Person, require
-from reader_study.service.held import check_open, lock_case
+from reader_study.service.locked_case import check_open, lock_case
 from storage.reader_study import readers as study_readers
 from storage.reader_study import readings as stored
 
@@ -68,8 +68,8 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
         return current_revision
     if current_revision != revision:
         raise StaleRevision(
-            f"Not kept: what was entered is at revision {current_revision}, this form knows {revision}. It was "
-            "changed or answered in another tab or window. Reload the page."
+            f"Not kept: what was entered is at revision {current_revision}, this form knows {revision}. It"
+            " was changed or answered in another tab or window. Reload the page."
         )
     check_open(locked)
     stored.put_draft(db, key=locked.key, revision=revision + 1, body=body, now=now)

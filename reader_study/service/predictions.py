@@ -17,7 +17,7 @@ from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.readings import Prediction
 from reader_study.extraction import FAILED
-from reader_study.predictions_file import QuestionFormat, PredictionRecord, Refusals, build_prediction
+from reader_study.predictions_file import PredictionRecord, QuestionFormat, Refusals, build_prediction
 from reader_study.predictions_process import read_predictions_in_process
 from storage.intake.bulk import load_record_hashes
 from storage.intake.questions import load_questions
@@ -100,17 +100,32 @@ def import_predictions(
     known_model = {entry.name: entry for entry in stored.list_models(db, dataset_id=dataset_id)}.get(model)
     if known_model is not None and known_model.simulated != simulated:
         raise Refused(f"A model of the name {model} is there already, and one of the two is simulated.")
-    answered_before = stored.load_predicted_questions(db, model_id=known_model.id) if known_model else frozenset()
+    answered_before = (
+        stored.load_predicted_questions(db, model_id=known_model.id) if known_model else frozenset()
+    )
     file = file_name or path.name
     refusals = Refusals(file=file)
     records = _read_records(path, model=model, file=file, refusals=refusals, progress=progress)
     new_predictions: list[Prediction] = []
     for start in range(0, len(records), _CHUNK):
         batch = records[start : start + _CHUNK]
-        questions = _load_question_formats(db, dataset_id=dataset_id, cases=cases, keys=[prediction_record.question_id for prediction_record in batch])
+        questions = _load_question_formats(
+            db,
+            dataset_id=dataset_id,
+            cases=cases,
+            keys=[prediction_record.question_id for prediction_record in batch],
+        )
         for prediction_record in batch:
             try:
-                new_predictions.append(build_prediction(prediction_record, questions.get(prediction_record.question_id), answered_before, name, model))
+                new_predictions.append(
+                    build_prediction(
+                        prediction_record,
+                        questions.get(prediction_record.question_id),
+                        answered_before,
+                        name,
+                        model,
+                    )
+                )
             except InvalidValue as error:
                 refusals.add(str(prediction_record.line), error.field, error.reason)
     if not refusals.count and not new_predictions:
@@ -122,7 +137,16 @@ def import_predictions(
         )  # fmt: skip
     model_id = stored.get_or_add_model(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)
     rules = Counter(prediction.rule for prediction in new_predictions)
-    _store_run(db, by=by, path=path, file=file, dataset_id=dataset_id, model_id=model_id, new_predictions=new_predictions, now=now)
+    _store_run(
+        db,
+        by=by,
+        path=path,
+        file=file,
+        dataset_id=dataset_id,
+        model_id=model_id,
+        new_predictions=new_predictions,
+        now=now,
+    )
     outcome = ImportedPredictions(
         model=model, dataset=name, predictions=len(new_predictions), failed=rules[FAILED],
         rules=dict(sorted(rules.items())), refusals=(), refused=0,
@@ -164,11 +188,20 @@ def _store_run(
     failed = sum(prediction.failed for prediction in new_predictions)
     digest = _hash_file(path)
     run_id = stored.add_run(
-        db, model_id=model_id, file_name=file, file_sha256=digest, predictions=len(new_predictions), failed=failed,
-        refused=0, by=by.id or None, now=now,
-    )  # fmt: skip
+        db,
+        model_id=model_id,
+        file_name=file,
+        file_sha256=digest,
+        predictions=len(new_predictions),
+        failed=failed,
+        refused=0,
+        by=by.id or None,
+        now=now,
+    )
     for start in range(0, len(new_predictions), _CHUNK):
-        batch = [replace(prediction, model_id=model_id) for prediction in new_predictions[start : start + _CHUNK]]
+        batch = [
+            replace(prediction, model_id=model_id) for prediction in new_predictions[start : start + _CHUNK]
+        ]
         stored.add_predictions(db, run_id=run_id, predictions=batch)
     record(
         db,
@@ -209,7 +242,9 @@ def _load_dataset_and_cases(
     if study is not None:
         loaded_study = load_study(db, name=study)
         if dataset is not None and dataset != loaded_study.source.dataset:
-            raise InvalidValue("dataset", f"the study {study} is on {loaded_study.source.dataset}, not {dataset}")
+            raise InvalidValue(
+                "dataset", f"the study {study} is on {loaded_study.source.dataset}, not {dataset}"
+            )
         cases = {
             case.question_id: QuestionFormat(
                 number=case.question_number, format=case.format, options=case.options
@@ -238,9 +273,13 @@ def _load_question_formats(
         numbers = load_question_numbers(db, dataset_id=dataset_id, keys=other_keys)
     except NotFound:
         existing_keys = set(load_record_hashes(db, dataset_id=dataset_id, keys=other_keys))
-        numbers = load_question_numbers(db, dataset_id=dataset_id, keys=[key for key in other_keys if key in existing_keys])
+        numbers = load_question_numbers(
+            db, dataset_id=dataset_id, keys=[key for key in other_keys if key in existing_keys]
+        )
     for number, question in load_questions(db, question_ids=numbers.values()):
-        questions[question.id] = QuestionFormat(number=number, format=question.format, options=question.options)
+        questions[question.id] = QuestionFormat(
+            number=number, format=question.format, options=question.options
+        )
     return questions
 
 

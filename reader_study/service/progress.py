@@ -52,7 +52,11 @@ def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderP
     progress = []
     for reader in list_readers(db, study_id=loaded_study.id):
         reader_readings = readings[reader.id]
-        scored = [own_reading for own_reading in reader_readings if kinds[own_reading.key.case_id] is CaseKind.SCORED]
+        scored = [
+            own_reading
+            for own_reading in reader_readings
+            if kinds[own_reading.key.case_id] is CaseKind.SCORED
+        ]
         first_readings = [own_reading for own_reading in scored if not own_reading.key.repeat]
         planned = slots[reader.id]
         slot_kinds = [(kinds[slot.case_id], bool(slot.repeat)) for slot in planned]
@@ -63,10 +67,14 @@ def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderP
                 done=len(first_readings),
                 total=total,
                 repeats_done=len(scored) - len(first_readings),
-                repeats=slot_kinds.count((CaseKind.SCORED, True)) if planned else len(scored) - len(first_readings),
+                repeats=slot_kinds.count((CaseKind.SCORED, True))
+                if planned
+                else len(scored) - len(first_readings),
                 training_done=len(reader_readings) - len(scored),
                 training=slot_kinds.count((CaseKind.TRAINING, False)),
-                seconds_median=median(own_reading.seconds_looking for own_reading in first_readings) if first_readings else None,
+                seconds_median=median(own_reading.seconds_looking for own_reading in first_readings)
+                if first_readings
+                else None,
                 cannot_determine=sum(own_reading.cannot_determine for own_reading in first_readings),
                 faulty=sum(bool(own_reading.faulty) for own_reading in reader_readings),
                 last_read_at=max((own_reading.read_at for own_reading in reader_readings), default=None),

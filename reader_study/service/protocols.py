@@ -12,7 +12,7 @@ from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from domain.protocols import READING_CONDITIONS, Protocol, ProtocolVersion, diff_protocols
 from domain.studies import Exclusion
-from reader_study.service.ordering import replace_reading_orders
+from reader_study.service.reading_orders import replace_reading_orders
 from storage.reader_study import studies as stored
 from storage.reader_study.cases import list_blind_cases
 from storage.reader_study.readers import list_readers
@@ -53,13 +53,20 @@ def change_protocol(
     changed_conditions = [name for name, _, _ in changed if name in READING_CONDITIONS]
     if loaded_study.frozen and changed_conditions:
         raise Refused(
-            f"{', '.join(changed_conditions).replace('_', ' ')} can't be changed any more: the first answer is in, and "
-            "answers given under different conditions can't be compared. Make a study of its own."
+            f"{', '.join(changed_conditions).replace('_', ' ')} can't be changed any more: the first answer"
+            " is in, and answers given under different conditions can't be compared. Make a study of its"
+            " own."
         )
     if answers and not why.strip():
         raise Refused("Answers are in, so this is an amendment of the protocol: say why it is changed.")
     version = create_protocol_version(
-        loaded_study.id, current_version.version + 1, protocol, why=why.strip(), answers=answers, by=by, now=now
+        loaded_study.id,
+        current_version.version + 1,
+        protocol,
+        why=why.strip(),
+        answers=answers,
+        by=by,
+        now=now,
     )
     stored.add_protocol(db, version=version)
     if not loaded_study.frozen and protocol.shuffle_options != current_version.protocol.shuffle_options:
@@ -114,12 +121,16 @@ def exclude_readings(
     loaded_study = stored.load_study(db, name=study)
     case_id = reader_id = None
     if case is not None:
-        numbers = {blind_case.number: blind_case.id for blind_case in list_blind_cases(db, study_id=loaded_study.id)}
+        numbers = {
+            blind_case.number: blind_case.id for blind_case in list_blind_cases(db, study_id=loaded_study.id)
+        }
         if case not in numbers:
             raise InvalidValue("case", f"{study} has no case {case}; they are 1 to {len(numbers)}")
         case_id = numbers[case]
     if reader is not None:
-        names = {study_reader.name: study_reader.id for study_reader in list_readers(db, study_id=loaded_study.id)}
+        names = {
+            study_reader.name: study_reader.id for study_reader in list_readers(db, study_id=loaded_study.id)
+        }
         if reader not in names:
             raise InvalidValue("reader", f"{reader!r} is none of {', '.join(names) or 'nobody yet'}")
         reader_id = names[reader]
@@ -158,8 +169,12 @@ def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, .
     """All exclusions of the study, in the order in which they were made."""
     require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study)
-    numbers = {blind_case.id: blind_case.number for blind_case in list_blind_cases(db, study_id=loaded_study.id)}
-    names = {study_reader.id: study_reader.name for study_reader in list_readers(db, study_id=loaded_study.id)}
+    numbers = {
+        blind_case.id: blind_case.number for blind_case in list_blind_cases(db, study_id=loaded_study.id)
+    }
+    names = {
+        study_reader.id: study_reader.name for study_reader in list_readers(db, study_id=loaded_study.id)
+    }
     return tuple(
         Excluded(
             case=None if exclusion.case_id is None else numbers[exclusion.case_id],

@@ -12,7 +12,7 @@ from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.people import Action, Person, Role, require
 from domain.studies import Reader, ReaderProfile, ReaderStudy, StudyState
-from reader_study.service.ordering import replace_reading_orders
+from reader_study.service.reading_orders import replace_reading_orders
 from storage.reader_study import readers as stored
 from storage.reader_study.cases import replace_slots
 from storage.reader_study.readings import delete_drafts
@@ -91,7 +91,9 @@ def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: date
     replace_slots(db, study_id=loaded_study.id, slots=())
     stored.remove_reader(db, reader_id=removed_reader.id)
     replace_reading_orders(db, study=loaded_study)
-    record(db, by=by, what="remove reader", subject=f"study {loaded_study.id}", old=removed_reader.name, now=now)
+    record(
+        db, by=by, what="remove reader", subject=f"study {loaded_study.id}", old=removed_reader.name, now=now
+    )
     return stored.list_readers(db, study_id=loaded_study.id)
 
 

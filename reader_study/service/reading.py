@@ -14,8 +14,8 @@ from domain.image_display import resolve_image_display
 from domain.people import Action, Person, require
 from domain.readings import Reading
 from domain.studies import CaseKind
-from reader_study.answers import SubmittedAnswer, check_reading, build_reading, is_same_answer
-from reader_study.service.held import LockedCase, check_open, lock_case
+from reader_study.answers import SubmittedAnswer, build_reading, check_reading, is_same_answer
+from reader_study.service.locked_case import LockedCase, check_open, lock_case
 from reader_study.service.sheets import find_period_opening
 from records.values import boxes_to_plain, to_plain
 from storage.audit.contents import image_display_to_plain

@@ -12,7 +12,7 @@ from domain.people import Action, Person, require
 from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, CaseKind, Reader, ReaderStudy, Slot, StudyState
 from measures.proportions import Proportion, wilson
-from reader_study.service.drawing import hash_content
+from reader_study.service.case_sampling import hash_content
 from reader_study.sheet import (
     CaseCounts,
     ReadingSheet,
@@ -88,7 +88,9 @@ def load_reading_at(db: Session, *, person: Person, study_id: int, position: int
     require(person, Action.READ)
     _, reader = _load_own_study(db, person=person, study_id=study_id)
     slot = cases.find_slot(db, reader_id=reader.id, position=position)
-    return None if slot is None else stored.find_last_reading(db, key=build_reading_key(slot, study_id=study_id))
+    return (
+        None if slot is None else stored.find_last_reading(db, key=build_reading_key(slot, study_id=study_id))
+    )
 
 
 def is_training_case(db: Session, *, person: Person, study_id: int, position: int) -> bool:
@@ -107,7 +109,9 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
     """The reader's own accuracy over the scored cases; None while a case is open or without an answer."""
     if cases.list_open_slots(db, reader_id=reader.id):
         return None
-    cases_by_id = {case.blind_case.id: case for case in cases.list_cases(db, study_id=study.id) if case.scored}
+    cases_by_id = {
+        case.blind_case.id: case for case in cases.list_cases(db, study_id=study.id) if case.scored
+    }
     first = [
         reading
         for reading in stored.iterate_readings(db, study_id=study.id, reader_id=reader.id)
@@ -198,7 +202,9 @@ def _build_sheet(
         feedback = TrainingResult(correct=keyed.is_correct(reading.answer), question=keyed.question)
     draft = stored.find_draft(db, key=key)
     later_slots = [open_slot for open_slot in open_slots if open_slot.position != slot.position]
-    upcoming_exams = [cases.load_blind_case(db, case_id=open_slot.case_id).exam_number for open_slot in later_slots[:1]]
+    upcoming_exams = [
+        cases.load_blind_case(db, case_id=open_slot.case_id).exam_number for open_slot in later_slots[:1]
+    ]
     return ReadingSheet(
         study=study,
         reader=reader,
@@ -223,7 +229,11 @@ def _build_sheet(
 
 
 def _load_exam(db: Session, exam_number: int, *, with_clinical_information: bool) -> Exam:
-    return load_exam(db, exam_id=exam_number) if with_clinical_information else load_exam_without_information(db, exam_id=exam_number)
+    return (
+        load_exam(db, exam_id=exam_number)
+        if with_clinical_information
+        else load_exam_without_information(db, exam_id=exam_number)
+    )
 
 
 def _check_unchanged(case: BlindCase, *, exam: Exam) -> None:
@@ -240,7 +250,9 @@ def _find_previous_position(db: Session, study: ReaderStudy, reader: Reader, slo
     if previous_slot is None:
         return None
     case = cases.load_blind_case(db, case_id=previous_slot.case_id)
-    answered = stored.find_last_reading(db, key=build_reading_key(previous_slot, study_id=study.id)) is not None
+    answered = (
+        stored.find_last_reading(db, key=build_reading_key(previous_slot, study_id=study.id)) is not None
+    )
     return previous_slot.position if answered and case.kind is CaseKind.SCORED else None
 
 

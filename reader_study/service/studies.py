@@ -20,7 +20,7 @@ from domain.studies import (
     StudyDesign,
     StudyState,
 )
-from reader_study.service.drawing import draw_cases
+from reader_study.service.case_sampling import draw_cases
 from reader_study.service.protocols import create_protocol_version
 from storage.reader_study import studies as stored
 from storage.reader_study.cases import add_cases, count_cases
@@ -159,5 +159,13 @@ def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: d
         return loaded_study
     stored.set_study_state(db, study_id=loaded_study.id, state=state)
     action = "close study" if state is StudyState.CLOSED else "reopen study"
-    record(db, by=by, what=action, subject=f"study {loaded_study.id}", old=loaded_study.state.value, new=state.value, now=now)
+    record(
+        db,
+        by=by,
+        what=action,
+        subject=f"study {loaded_study.id}",
+        old=loaded_study.state.value,
+        new=state.value,
+        now=now,
+    )
     return stored.load_study(db, study_id=loaded_study.id)

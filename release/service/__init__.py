@@ -6,19 +6,19 @@ stored.
 """
 
 from release.compare import Comparison, compare_releases
-from release.forms.form import FormatName
-from release.service.choosing import ReviewerNaming, list_releasable_batches
-from release.service.known import (
+from release.formats.format_writer import FormatName
+from release.service.inputs import ReviewerNaming, list_releasable_batches
+from release.service.preview import preview_release, preview_version
+from release.service.recorded_releases import (
     ReleaseFile,
-    list_releases,
+    default_release_folder,
     find_release_file,
     list_release_files,
-    default_release_folder,
+    list_releases,
     verify_recorded_release,
 )
-from release.service.making import WrittenRelease, write_release
-from release.service.preview import preview_release, preview_version
-from release.service.recording import ReleaseSummary, record_release
+from release.service.recorder import ReleaseSummary, record_release
+from release.service.writer import WrittenRelease, write_release
 from release.splits import SplitPlan
 from release.tally import Tally
 from release.verify import VerifyReport, verify_release
@@ -27,23 +27,23 @@ from storage.release.releases import ReleaseRecord
 __all__ = [
     "Comparison",
     "FormatName",
-    "ReleaseRecord",
-    "ReviewerNaming",
     "ReleaseFile",
+    "ReleaseRecord",
     "ReleaseSummary",
+    "ReviewerNaming",
     "SplitPlan",
     "Tally",
     "VerifyReport",
     "WrittenRelease",
     "compare_releases",
+    "default_release_folder",
+    "find_release_file",
+    "list_releasable_batches",
+    "list_release_files",
     "list_releases",
     "preview_release",
     "preview_version",
     "record_release",
-    "list_releasable_batches",
-    "find_release_file",
-    "list_release_files",
-    "default_release_folder",
     "verify_recorded_release",
     "verify_release",
     "write_release",

@@ -15,15 +15,15 @@ from sqlmodel import Session
 from domain.batches import Batch, FormScope
 from domain.people import Action, Person, require
 from domain.verdicts import Decision
-from intake.collector import pause_garbage_collector
+from intake.garbage_collector import pause_garbage_collector
 from records.columns import DECISIONS
 from release.rule import simple_outcome
-from release.service.choosing import load_drawn_batches, load_outcomes, build_tally
-from release.tally import TallyCounter, Tally
+from release.service.inputs import build_tally, load_drawn_batches, load_outcomes
+from release.tally import Tally, TallyCounter
 from storage.privacy.patient_data import load_removed_images
 from storage.release import gold
-from storage.review.adjudications import load_rules, load_adjudicated_questions
-from storage.review.standing import load_latest_verdicts
+from storage.review.adjudications import load_adjudicated_questions, load_rules
+from storage.review.latest_verdicts import load_latest_verdicts
 
 _PARTS = tuple(FormScope)
 
@@ -64,8 +64,12 @@ def preview_version(
     """
     require(by, Action.MAKE_RELEASE)
     _, release_batches = load_drawn_batches(db, dataset, batches)
-    verdict_version = gold.compute_judged_version(db, batches=[drawn_batch.batch for drawn_batch in release_batches])
-    rule_revisions = tuple(load_rules(db, batch_id=drawn_batch.batch.id).revision for drawn_batch in release_batches)
+    verdict_version = gold.compute_judged_version(
+        db, batches=[drawn_batch.batch for drawn_batch in release_batches]
+    )
+    rule_revisions = tuple(
+        load_rules(db, batch_id=drawn_batch.batch.id).revision for drawn_batch in release_batches
+    )
     return (*verdict_version, rule_revisions, len(load_removed_images(db)))
 
 
@@ -86,9 +90,12 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
     # The relevant content of a verdict has few possible values. Each is one bit; the bits of a question's
     # verdicts are combined.
     parts_index = np.select(
-        [latest_verdicts.batches[rows] == batch.id for batch in batches], [_parts_index(each) for each in batches]
+        [latest_verdicts.batches[rows] == batch.id for batch in batches],
+        [_parts_index(each) for each in batches],
     )
-    codes = (latest_verdicts.decisions[rows].astype(np.int64) * len(_PARTS) + parts_index) * 2 + latest_verdicts.corrects[rows]
+    codes = (
+        latest_verdicts.decisions[rows].astype(np.int64) * len(_PARTS) + parts_index
+    ) * 2 + latest_verdicts.corrects[rows]
     combinations = np.bitwise_or.reduceat(np.left_shift(1, codes), starts)
     adjudicated = np.isin(judged, list(load_adjudicated_questions(db, batch_ids=batch_ids)))
     names, strata = gold.load_strata(db, batches=batches, numbers=judged)
@@ -114,4 +121,6 @@ def _decode_combination(combination: int) -> frozenset[tuple[Decision, FormScope
     judgement_kinds = [
         (decision, parts, not corrects) for decision in DECISIONS for parts in _PARTS for corrects in (0, 1)
     ]
-    return frozenset(judgement_kind for bit, judgement_kind in enumerate(judgement_kinds) if combination >> bit & 1)
+    return frozenset(
+        judgement_kind for bit, judgement_kind in enumerate(judgement_kinds) if combination >> bit & 1
+    )

@@ -10,7 +10,7 @@ from accounts.service.audit import record
 from domain.batches import Batch, BatchSettings, BatchState, FormScope
 from domain.errors import Refused, StaleRevision
 from domain.people import Action, Person, require
-from review.settings import check_anchors, list_frozen_changes, describe_differences
+from review.settings import check_anchors, describe_differences, list_frozen_changes
 from storage.accounts.people import load_person
 from storage.review.assignments import load_last_change
 from storage.review.verdicts import has_judgements
@@ -75,7 +75,9 @@ def change_settings(
         )
     saved = stored.save_settings(db, batch_id=loaded_batch.id, settings=settings, by=by.id or None, now=now)
     subject = batch_subject(loaded_batch)
-    record(db, by=by, what="change settings", subject=subject, old=loaded_batch.settings, new=settings, now=now)
+    record(
+        db, by=by, what="change settings", subject=subject, old=loaded_batch.settings, new=settings, now=now
+    )
     return saved
 
 
@@ -95,7 +97,15 @@ def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: d
     if loaded_batch.state is state:
         return loaded_batch
     action = "close batch" if state is BatchState.CLOSED else "reopen batch"
-    record(db, by=by, what=action, subject=batch_subject(loaded_batch), old=loaded_batch.state, new=state, now=now)
+    record(
+        db,
+        by=by,
+        what=action,
+        subject=batch_subject(loaded_batch),
+        old=loaded_batch.state,
+        new=state,
+        now=now,
+    )
     return stored.save_state(db, batch_id=loaded_batch.id, state=state, by=by.id or None, now=now)
 
 

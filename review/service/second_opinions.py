@@ -12,15 +12,23 @@ from accounts.service.audit import record
 from domain.batches import Batch
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondOpinionScope
+from review.distribution import (
+    CurrentAssignments,
+    Distribution,
+    UnderassignedQuestion,
+    distribute_questions,
+    format_question_count,
+    list_current_holders,
+    list_numbers_by_name,
+)
 from review.second_opinions import extend_rule
+from review.service.assignments import create_assignments, load_current_assignments
 from review.service.batches import batch_subject
-from review.service.choosing import lock_open_batch, load_reviewers
-from review.service.giving import load_current_assignments, create_assignments
-from review.split import CurrentAssignments, UnderassignedQuestion, Distribution, list_numbers_by_name, list_current_holders, format_question_count, distribute_questions
+from review.service.coordinator_lookups import load_reviewers, lock_open_batch
 from storage.review.assignments import list_batch_members
-from storage.review.second_opinions import put_second_opinions, load_question_ids, find_second_opinions
+from storage.review.latest_verdicts import load_questions_with_errors
+from storage.review.second_opinions import find_second_opinions, load_question_ids, put_second_opinions
 from storage.review.shared_queues import count_free_by_question
-from storage.review.standing import load_questions_with_errors
 from storage.sampling.batches import load_batch
 
 WHERE_FOUND = SecondOpinionScope.SHARE_AND_ERRORS
@@ -132,7 +140,9 @@ def preview_second_opinions(
     return _build_summary(loaded_batch, rule, _plan_second_opinions(db, loaded_batch, rule, people), people)
 
 
-def _plan_second_opinions(db: Session, batch: Batch, rule: SecondOpinions, people: Sequence[Person]) -> _SecondOpinionPlan:
+def _plan_second_opinions(
+    db: Session, batch: Batch, rule: SecondOpinions, people: Sequence[Person]
+) -> _SecondOpinionPlan:
     current = load_current_assignments(db, batch)
     in_queue = count_free_by_question(db, batch_id=batch.id)
     random_share = rule.draw_random_share(load_question_ids(db, batch_id=batch.id))
@@ -156,20 +166,32 @@ def _plan_second_opinions(db: Session, batch: Batch, rule: SecondOpinions, peopl
                     holders=holders,
                 )
             )
-    distribution = distribute_questions(to_assign, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam)
-    return _SecondOpinionPlan(current=current, distribution=distribution, random_share=random_share, without_first=without_first, share_size=len(random_share))
+    distribution = distribute_questions(
+        to_assign, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
+    )
+    return _SecondOpinionPlan(
+        current=current,
+        distribution=distribution,
+        random_share=random_share,
+        without_first=without_first,
+        share_size=len(random_share),
+    )
 
 
-def _build_summary(batch: Batch, rule: SecondOpinions, plan: _SecondOpinionPlan, people: Sequence[Person]) -> SecondOpinionSummary:
-    assigned = [question.question_number for group in plan.distribution.by_person.values() for question in group]
+def _build_summary(
+    batch: Batch, rule: SecondOpinions, plan: _SecondOpinionPlan, people: Sequence[Person]
+) -> SecondOpinionSummary:
+    assigned = [
+        question.question_number for group in plan.distribution.by_person.values() for question in group
+    ]
     random_count = len(plan.random_share.intersection(assigned))
     notes = [f"The random share is {format_question_count(plan.share_size)} of the batch (seed {rule.seed})."]
     if not assigned and not plan.distribution.unplaced:
         notes.append("All that are to have a second reviewer so far have one.")
     if plan.distribution.unplaced:
         notes.append(
-            f"{format_question_count(len(plan.distribution.unplaced))} found nobody: these people judge them already. "
-            "Name others too."
+            f"{format_question_count(len(plan.distribution.unplaced))} found nobody: these people judge them"
+            " already. Name others too."
         )
     if plan.without_first:
         notes.append(

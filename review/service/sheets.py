@@ -18,27 +18,27 @@ from domain.boxes import LabelledBox
 from domain.errors import NotAllowed, NotFound
 from domain.exams import Exam
 from domain.people import Action, Person, require
-from review.rules import check_own_answer, build_question_not_found
-from review.service.held import may_open_question, require_key
-from review.sheet import BatchListItem, ViewingTimes, ReviewerProgress, ReviewSheet, StoredImage
-from review.veil import IdMask
+from review.id_mask import IdMask
+from review.rules import build_question_not_found, check_own_answer
+from review.service.locked_questions import may_open_question, require_key
+from review.sheet import BatchListItem, ReviewerProgress, ReviewSheet, StoredImage, ViewingTimes
 from storage.images.radiographs import find_image, list_radiograph_keys
 from storage.intake.exams import load_report
 from storage.review import assignments, claims, shared_queues
 from storage.review.adjudications import is_adjudicator_on_exam
 from storage.review.assignments import AssignedQuestion, BatchMember
 from storage.review.drafts import load_drafts
-from storage.review.hidden import list_unassigned_hidden, find_id_mask
+from storage.review.hidden import find_id_mask, list_unassigned_hidden
 from storage.review.question_work import (
     BatchCounts,
     BatchForPerson,
     QuestionWork,
-    load_batch_counts,
     find_batch_for_person,
-    load_upcoming_questions,
+    find_question_work,
+    load_batch_counts,
     load_looking_times,
     load_question_with_exam,
-    find_question_work,
+    load_upcoming_questions,
 )
 from storage.review.verdicts import (
     find_last_judged_question,
@@ -135,9 +135,16 @@ def load_page(
     loaded_question = load_question_with_exam(db, question_id=question, blind=blind)
     previous_number, next_number = assignments.find_neighbours(db, **reviewer_key, position=position)
     counts, current_position = load_batch_counts(db, **reviewer_key, position=position)
-    times = load_looking_times(db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts])
-    batches = [_build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, [])) for batch_count in counts]
-    current_progress = next((listed_batch.progress for listed_batch in batches if listed_batch.batch.id == batch_id), None)
+    times = load_looking_times(
+        db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts]
+    )
+    batches = [
+        _build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, []))
+        for batch_count in counts
+    ]
+    current_progress = next(
+        (listed_batch.progress for listed_batch in batches if listed_batch.batch.id == batch_id), None
+    )
     seconds, looking_seconds, away_seconds = work.viewing_seconds
     sheet = ReviewSheet(
         batch=reviewer_batch.batch,
@@ -154,11 +161,18 @@ def load_page(
         report_open=report_open,
         report=load_report(db, exam_id=work.exam_number) if report_open else None,
         fixed_alignment=fixed_alignment,
-        viewing_times=ViewingTimes(seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds),
-        progress=replace(current_progress or ReviewerProgress(done=0, skipped=0, left=0, total=0), position=current_position),
+        viewing_times=ViewingTimes(
+            seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds
+        ),
+        progress=replace(
+            current_progress or ReviewerProgress(done=0, skipped=0, left=0, total=0),
+            position=current_position,
+        ),
         previous=previous_number,
         next=next_number,
-        upcoming_images=_list_upcoming_images(db, reviewer_batch, person=person, work=work, upcoming=upcoming),
+        upcoming_images=_list_upcoming_images(
+            db, reviewer_batch, person=person, work=work, upcoming=upcoming
+        ),
     )
     return ReviewPage(
         sheet=sheet,
@@ -169,7 +183,12 @@ def load_page(
 
 
 def load_page_after(
-    db: Session, *, person: Person, reviewer_batch: BatchForPerson, left_question: AssignedQuestion, now: datetime
+    db: Session,
+    *,
+    person: Person,
+    reviewer_batch: BatchForPerson,
+    left_question: AssignedQuestion,
+    now: datetime,
 ) -> ReviewPage | None:
     """Load the next open question after ``left_question``, or the first open one if there is none after it.
 
@@ -187,13 +206,28 @@ def load_page_after(
     """
     require(person, Action.JUDGE)
     reviewer_key = {"person_id": person.id, "batch_id": reviewer_batch.batch.id}
-    following, first = load_upcoming_questions(db, **reviewer_key, position=left_question.position, limit=_PRELOAD_QUESTIONS + 1)
+    following, first = load_upcoming_questions(
+        db, **reviewer_key, position=left_question.position, limit=_PRELOAD_QUESTIONS + 1
+    )
     if following:
         question, upcoming = following[0].question_number, following[1:]
-        return load_page(db, **_reviewer_and_batch(person, reviewer_batch), question=question, reviewer_batch=reviewer_batch, upcoming=upcoming, now=now)
+        return load_page(
+            db,
+            **_reviewer_and_batch(person, reviewer_batch),
+            question=question,
+            reviewer_batch=reviewer_batch,
+            upcoming=upcoming,
+            now=now,
+        )
     if first is None:
         return None
-    return load_page(db, **_reviewer_and_batch(person, reviewer_batch), question=first.question_number, reviewer_batch=reviewer_batch, now=now)
+    return load_page(
+        db,
+        **_reviewer_and_batch(person, reviewer_batch),
+        question=first.question_number,
+        reviewer_batch=reviewer_batch,
+        now=now,
+    )
 
 
 def load_exam_for_drawing(
@@ -257,11 +291,18 @@ def list_batches_for_reviewer(db: Session, *, person: Person) -> list[BatchListI
     """The batches in which the person has questions, including closed ones, the oldest first."""
     require(person, Action.JUDGE)
     counts, _ = load_batch_counts(db, person_id=person.id)
-    times = load_looking_times(db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts])
-    return [_build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, [])) for batch_count in counts]
+    times = load_looking_times(
+        db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts]
+    )
+    return [
+        _build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, []))
+        for batch_count in counts
+    ]
 
 
-def load_radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
+def load_radiograph_file(
+    db: Session, *, person: Person, exam_number: int, radiograph_key: str
+) -> StoredImage:
     """The image file of a radiograph, if the person may see it.
 
     Coordinators may see all; reviewers those of exams on which they have a question, may take one from a
@@ -305,7 +346,9 @@ def _reviewer_and_batch(person: Person, reviewer_batch: BatchForPerson) -> dict[
     return {"person": person, "batch_id": reviewer_batch.batch.id}
 
 
-def _build_batch_list_item(db: Session, person: Person, counts: BatchCounts, times: list[float]) -> BatchListItem:
+def _build_batch_list_item(
+    db: Session, person: Person, counts: BatchCounts, times: list[float]
+) -> BatchListItem:
     """The batch with the person's place in it; ``times`` are seconds of looking of their first verdicts."""
     reviewer_key = {"person_id": person.id, "batch_id": counts.batch.id}
     done, skipped, left = (
@@ -333,9 +376,13 @@ def _list_upcoming_images(
     """(exam number, radiograph id) of the next exams, for preloading."""
     reviewer_key = {"person_id": person.id, "batch_id": reviewer_batch.batch.id}
     if upcoming is None:
-        upcoming, _ = load_upcoming_questions(db, **reviewer_key, position=work.assigned.position, limit=_PRELOAD_QUESTIONS)
+        upcoming, _ = load_upcoming_questions(
+            db, **reviewer_key, position=work.assigned.position, limit=_PRELOAD_QUESTIONS
+        )
     exam_numbers = dict.fromkeys(member.exam_number for member in upcoming)
     if reviewer_batch.in_pool:
-        exam_numbers |= dict.fromkeys(claims.list_upcoming_exams(db, **reviewer_key, limit=_PRELOAD_QUESTIONS))
+        exam_numbers |= dict.fromkeys(
+            claims.list_upcoming_exams(db, **reviewer_key, limit=_PRELOAD_QUESTIONS)
+        )
     exam_numbers.pop(work.exam_number, None)
     return list_radiograph_keys(db, exam_numbers=list(exam_numbers)[:_PRELOAD_EXAMS])

@@ -106,7 +106,9 @@ def revoke_sign_in(db: Session, *, token_sha256: str, now: datetime) -> None:
 
 
 def revoke_sign_ins_of(db: Session, *, person_id: int, now: datetime, except_token: str | None = None) -> int:
-    """Revoke every sign-in of a person, except the one with the SHA-256 ``except_token``; return their number."""
+    """Revoke every sign-in of a person, except the one with the SHA-256 ``except_token``; return their
+    number.
+    """
     statement = update(SignInRow).where(
         col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None)
     )

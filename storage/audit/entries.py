@@ -74,7 +74,9 @@ def _conditions(criteria: AuditFilter) -> list[ColumnElement[bool]]:
         conditions.append(AuditRow.what == criteria.what)
     if criteria.subject is not None:  # "batch 3" and "batch 3 question 17", not "batch 30"
         prefix = f"{criteria.subject} "
-        has_prefix = and_(AuditRow.subject >= prefix, AuditRow.subject < f"{criteria.subject}!")  # "!" follows " "
+        has_prefix = and_(
+            AuditRow.subject >= prefix, AuditRow.subject < f"{criteria.subject}!"
+        )  # "!" follows " "
         conditions.append(or_(AuditRow.subject == criteria.subject, has_prefix))
     if criteria.since is not None:
         conditions.append(AuditRow.at >= criteria.since)

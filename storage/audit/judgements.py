@@ -19,9 +19,9 @@ from storage.audit.contents import (
     GIVE_VERDICT,
     OPEN_REPORT,
     SKIP_QUESTION,
+    own_answer_to_plain,
     question_subject,
     report_opening_to_plain,
-    own_answer_to_plain,
     skip_to_plain,
 )
 from storage.review.verdicts import verdict_from_row
@@ -71,7 +71,9 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
     for row in _iterate_rows(db, ReportOpeningRow):
         try:
             new = report_opening_to_plain(
-                image_alignment=row.image_alignment, opened_at=row.opened_at, image=image_display_from_column(row.image)
+                image_alignment=row.image_alignment,
+                opened_at=row.opened_at,
+                image=image_display_from_column(row.image),
             )
         except ValueError as error:
             new = {"unreadable": str(error)}

@@ -98,7 +98,9 @@ def _append_pending_entries(db: Session) -> None:
 def _discard_rolled_back(db: Session, rolled_back: SessionTransaction) -> None:
     """Discard the waiting entries of a transaction or savepoint that is rolled back."""
     if pending := db.info.get(_PENDING):
-        db.info[_PENDING] = [item for item in pending if rolled_back.nested and not _is_within(item[0], rolled_back)]
+        db.info[_PENDING] = [
+            item for item in pending if rolled_back.nested and not _is_within(item[0], rolled_back)
+        ]
 
 
 def _is_within(inner: SessionTransaction | None, outer: SessionTransaction) -> bool:

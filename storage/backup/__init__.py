@@ -1,9 +1,9 @@
 """Backup of a whole workspace to one file during use, and its restoration; both are verified with hashes."""
 
 from storage.backup.archive import BackupDamaged
-from storage.backup.making import BackupResult, make_backup
+from storage.backup.backup_writer import BackupResult, make_backup
 from storage.backup.manifest import Manifest
-from storage.backup.restoring import RestoreResult, check_backup, restore_backup
+from storage.backup.restoration import RestoreResult, check_backup, restore_backup
 
 __all__ = [
     "BackupDamaged",

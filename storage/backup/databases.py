@@ -18,7 +18,7 @@ from domain.errors import NotNow, Refused
 from storage.backup.tables import DERIVED_TABLES, count_rows, inspect_tables
 from storage.engine import make_engine
 from storage.rows import metadata
-from storage.schema import read_revision, list_revisions, upgrade
+from storage.schema import list_revisions, read_revision, upgrade
 from storage.workspace import Workspace
 
 #: Suffixes of the database file, SQLite's write-ahead log and its index.
@@ -99,7 +99,9 @@ def _open_server_database(workspace: Workspace) -> Iterator[Connection]:
             connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # for open transactions of the app
             _drop_everything(connection)
             if foreign_tables := [shape.name for shape in inspect_tables(connection)]:
-                raise Refused(f"The database has tables that are not Overread's: {', '.join(foreign_tables[:6])}.")
+                raise Refused(
+                    f"The database has tables that are not Overread's: {', '.join(foreign_tables[:6])}."
+                )
             yield connection
     finally:
         engine.dispose()

@@ -42,14 +42,17 @@ class TableShape:
 
 
 def inspect_tables(connection: Connection, *, include: Collection[str] | None = None) -> list[TableShape]:
-    """Return the tables of the database, or ``include`` these. Each table follows the tables that it refers to.
+    """Return the tables of the database, or ``include`` these. Each table follows the tables that it refers
+    to.
 
     Alembic's table and derived tables (:data:`DERIVED_TABLES`) are left out.
     """
     inspector = inspect(connection)
     names = [name for name, _ in inspector.get_sorted_table_and_fkc_names() if name]
     return [
-        _inspect_table(inspector, name) for name in names if not _is_excluded(name) and (include is None or name in include)
+        _inspect_table(inspector, name)
+        for name in names
+        if not _is_excluded(name) and (include is None or name in include)
     ]
 
 
@@ -61,7 +64,9 @@ def count_rows(connection: Connection, table: str) -> int:
 def iterate_lines(connection: Connection, shape: TableShape) -> Iterator[bytes]:
     """Yield the rows as lines, with newlines. At most some thousands are in memory."""
     sqlite = connection.dialect.name == "sqlite"
-    converters = [_FROM_SQLITE.get(kind) if sqlite else _FROM_POSTGRES.get(kind) for kind in shape.columns.values()]
+    converters = [
+        _FROM_SQLITE.get(kind) if sqlite else _FROM_POSTGRES.get(kind) for kind in shape.columns.values()
+    ]
     conversions = [(index, convert) for index, convert in enumerate(converters) if convert is not None]
     collate = "" if sqlite else ' COLLATE "C"'
     order = ", ".join(
@@ -141,7 +146,9 @@ def _is_excluded(name: str) -> bool:
 
 
 def _inspect_table(inspector: Inspector, name: str) -> TableShape:
-    columns = {column["name"]: _kind(name, column["name"], column["type"]) for column in inspector.get_columns(name)}
+    columns = {
+        column["name"]: _kind(name, column["name"], column["type"]) for column in inspector.get_columns(name)
+    }
     return TableShape(
         name=name, columns=columns, key=tuple(inspector.get_pk_constraint(name)["constrained_columns"])
     )

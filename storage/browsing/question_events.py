@@ -215,7 +215,9 @@ def _load_rows(db: Session, table: _JudgementTable, number: int) -> Iterable[Row
 
 
 def _event_by_person(row: Row[Any], *, what: str, when: datetime, more: dict[str, Any]) -> QuestionEvent:
-    return QuestionEvent(kind=what, occurred_at=when, person_name=row.display_name, place=row.batch, details=more)
+    return QuestionEvent(
+        kind=what, occurred_at=when, person_name=row.display_name, place=row.batch, details=more
+    )
 
 
 def _load_release_events(db: Session, number: int) -> list[QuestionEvent]:
@@ -227,7 +229,11 @@ def _load_release_events(db: Session, number: int) -> list[QuestionEvent]:
     )
     return [
         QuestionEvent(
-            kind="released", occurred_at=row.made_at, person_name=row.display_name, place=row.name, details={"side": row.side}
+            kind="released",
+            occurred_at=row.made_at,
+            person_name=row.display_name,
+            place=row.name,
+            details={"side": row.side},
         )
         for row in rows
     ]

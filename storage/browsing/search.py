@@ -81,7 +81,9 @@ def index_next_questions(db: Session, *, after: int, limit: int) -> int:
     if last is None:
         return 0
     words_expression = "q.key || ' ' || q.stem || ' ' || q.options || ' ' || q.explanation"
-    facets = " || ' ' || ".join([*(_facet_expression(column, sqlite=sqlite) for column in FACETS), _boxes_expression()])
+    facets = " || ' ' || ".join(
+        [*(_facet_expression(column, sqlite=sqlite) for column in FACETS), _boxes_expression()]
+    )
     if sqlite:
         statement = (
             "INSERT INTO question_words (rowid, said, facets) "  # noqa: S608 - our own names
@@ -90,7 +92,8 @@ def index_next_questions(db: Session, *, after: int, limit: int) -> int:
     else:
         statement = (
             "INSERT INTO question_words (question_id, words) SELECT q.id, "  # noqa: S608 - our own names
-            f"to_tsvector('simple', {words_expression}) || array_to_tsvector(string_to_array({facets}, ' ')) FROM {source} "
+            f"to_tsvector('simple', {words_expression}) || array_to_tsvector(string_to_array({facets}, ' '))"
+            f" FROM {source} "
             "ON CONFLICT DO NOTHING"
         )
     db.execute(text(statement), parameters)

@@ -18,7 +18,7 @@ import s3fs
 
 from domain.errors import NotFound, NotNow
 from storage.images.circuit_breaker import CircuitBreaker, CircuitOpen
-from storage.images.folder import verify_content, validate_sha256
+from storage.images.folder import validate_sha256, verify_content
 
 _LOG = logging.getLogger(__name__)
 #: Seconds for one attempt: until the server accepts the connection, and until its next byte.
@@ -131,7 +131,7 @@ class BucketStore:
             reason = f"no answer within {timeout:g} s" if timed_out else f"{type(error).__name__}: {error}"
             _LOG.warning("s3://%s: %s", self._root, reason)
             raise NotNow(
-                f"The image store s3://{self._root} "
-                f"{f'did not answer within {timeout:g} s' if timed_out else 'could not be reached'}. Try again, "
-                "and if it stays so, tell whoever runs this server; its log says why."
+                f"The image store s3://{self._root}"
+                f" {f'did not answer within {timeout:g} s' if timed_out else 'could not be reached'}. Try"
+                " again, and if it stays so, tell whoever runs this server; its log says why."
             ) from error

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from domain.errors import NotFound, NotNow, Refused
-from domain.file_errors import describe_file_error, add_filename_to_errors
+from domain.file_errors import add_filename_to_errors, describe_file_error
 
 SHA256_LENGTH = 64
 

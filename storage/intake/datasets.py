@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from domain.errors import NotFound
 from storage.rows import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
-from storage.sampling.ordinary import exclude_hidden_datasets
+from storage.sampling.hidden_filters import exclude_hidden_datasets
 from storage.types import AnySelect
 
 
@@ -93,7 +93,9 @@ def load_dataset(db: Session, *, name: str) -> DatasetSummary:
 
 def list_datasets(db: Session) -> list[DatasetSummary]:
     """Return all datasets, ordered by name."""
-    questions = _load_counts(db, select(QuestionRow.dataset_id, func.count()).group_by(QuestionRow.dataset_id))
+    questions = _load_counts(
+        db, select(QuestionRow.dataset_id, func.count()).group_by(QuestionRow.dataset_id)
+    )
     exams = _load_counts(db, select(ExamRow.dataset_id, func.count()).group_by(ExamRow.dataset_id))
     problems = _load_counts(db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id))
     images = _load_counts(

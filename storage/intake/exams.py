@@ -77,7 +77,9 @@ def load_exam_without_information(db: Session, *, exam_id: int) -> Exam:
     key = db.execute(select(ExamRow.key).where(ExamRow.id == exam_id)).scalar_one_or_none()
     if key is None:
         raise NotFound(f"There is no exam number {exam_id}.")
-    radiographs = tuple(replace(radiograph, view=View.UNKNOWN) for radiograph in _load_radiographs(db, exam_id))
+    radiographs = tuple(
+        replace(radiograph, view=View.UNKNOWN) for radiograph in _load_radiographs(db, exam_id)
+    )
     return Exam(id=key, radiographs=radiographs)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlalchemy import Connection, bindparam, select
 from sqlmodel import Session
 
+from domain.blind_questions import BlindQuestion
 from domain.errors import NotFound
 from domain.questions import Question
-from domain.sheets import BlindQuestion
 from domain.vocabulary import AnswerFormat
 from records.questions import QUESTION_COLUMNS, question_from_columns
 from records.values import from_json

@@ -72,7 +72,9 @@ def find_latest_job(
         conditions.append(JobRow.subject == subject)
     if owner_id is not None:
         conditions.append(JobRow.owner_id == owner_id)
-    row = db.execute(select(JobRow).where(*conditions).order_by(JobRow.id.desc()).limit(1)).scalar_one_or_none()
+    row = db.execute(
+        select(JobRow).where(*conditions).order_by(JobRow.id.desc()).limit(1)
+    ).scalar_one_or_none()
     return _job_from_row(row) if row is not None else None
 
 

@@ -10,11 +10,11 @@ from sqlmodel import Session
 
 from domain.errors import StaleRevision
 from domain.patient_data import (
-    PixelCheckScope,
     Originals,
     PatientDataRules,
-    PixelDecision,
     PixelCheck,
+    PixelCheckScope,
+    PixelDecision,
 )
 from storage.rows import (
     ExamRow,

@@ -68,7 +68,10 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
             texts += [("answer", answer)] if isinstance(answer, str) else []
             if first_questions[row.exam_id] == row.id:
                 texts += [("indication", row.indication or ""), ("report", row.report or "")]
-                texts += [(f"file {index}", file_name) for index, file_name in enumerate(files[row.exam_id], start=1)]
+                texts += [
+                    (f"file {index}", file_name)
+                    for index, file_name in enumerate(files[row.exam_id], start=1)
+                ]
             yield QuestionTexts(
                 question_number=row.id,
                 question_id=row.key,
@@ -113,9 +116,7 @@ def replace_hits(
         db,
         table="text_hit",
         columns=("question_id", "field", "begins", "kind", "ends", "dataset_id"),
-        rows=(
-            (number, hit.field, hit.start, hit.kind.value, hit.end, dataset_id) for number, hit in hits
-        ),
+        rows=((number, hit.field, hit.start, hit.kind.value, hit.end, dataset_id) for number, hit in hits),
     )
 
 

@@ -42,7 +42,10 @@ def add_problems(db: Session, *, dataset_id: int, problems: Iterable[tuple[int, 
         db,
         table="problem",
         columns=("question_id", "check_name", "field", "dataset_id", "reason"),
-        rows=((number, problem.check.value, problem.field, dataset_id, problem.reason) for number, problem in problems),
+        rows=(
+            (number, problem.check.value, problem.field, dataset_id, problem.reason)
+            for number, problem in problems
+        ),
     )
 
 

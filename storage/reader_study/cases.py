@@ -139,7 +139,9 @@ def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
 def list_slots(db: Session, *, study_id: int | None = None, reader_id: int | None = None) -> tuple[Slot, ...]:
     """Return the stored order of one reader, or of all readers of a study, by reader and position."""
     condition = SlotRow.reader_id == reader_id if reader_id is not None else SlotRow.study_id == study_id
-    rows = db.execute(select(SlotRow).where(condition).order_by(SlotRow.reader_id, SlotRow.position)).scalars()
+    rows = db.execute(
+        select(SlotRow).where(condition).order_by(SlotRow.reader_id, SlotRow.position)
+    ).scalars()
     return tuple(_slot_from_row(row) for row in rows)
 
 
@@ -162,7 +164,10 @@ def list_open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slo
         .exists()
     )
     rows = db.execute(
-        select(SlotRow).where(SlotRow.reader_id == reader_id, ~has_reading).order_by(SlotRow.position).limit(limit)
+        select(SlotRow)
+        .where(SlotRow.reader_id == reader_id, ~has_reading)
+        .order_by(SlotRow.position)
+        .limit(limit)
     ).scalars()
     return tuple(_slot_from_row(row) for row in rows)
 

@@ -28,7 +28,9 @@ class ModelRecord:
     failed: int
 
 
-def get_or_add_model(db: Session, *, dataset_id: int, name: str, simulated: bool = False, now: datetime) -> int:
+def get_or_add_model(
+    db: Session, *, dataset_id: int, name: str, simulated: bool = False, now: datetime
+) -> int:
     """Return the number of the dataset's model with that name; a new model is added."""
     number = db.execute(
         select(ModelRow.id).where(ModelRow.dataset_id == dataset_id, ModelRow.name == name)

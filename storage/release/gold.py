@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlmodel import Session
 
 from domain.batches import Batch
-from storage.review.standing import factorize, read_columns
+from storage.review.latest_verdicts import factorize, read_columns
 from storage.rows import (
     AdjudicationRow,
     BatchQuestionRow,
@@ -21,7 +21,7 @@ from storage.rows import (
     RadiographRow,
     VerdictRow,
 )
-from storage.sampling.ordinary import exclude_hidden
+from storage.sampling.hidden_filters import exclude_hidden
 
 
 def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
@@ -102,7 +102,9 @@ def load_reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[
     return {row[0]: (row[1], row[2]) for row in db.execute(statement)}
 
 
-def load_exam_links(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str | None, tuple[str, ...]]]:
+def load_exam_links(
+    db: Session, *, batches: Sequence[Batch]
+) -> list[tuple[str, str | None, tuple[str, ...]]]:
     """Return (exam, patient, SHA-256 of its images) of every exam with a judged question of these batches."""
     judged = (
         select(QuestionRow.exam_id)

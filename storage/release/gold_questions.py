@@ -25,9 +25,9 @@ from domain.vocabulary import Sex, View
 from records.values import from_json
 from records.verdicts import correction_from_plain, errors_from_json, image_display_from_column
 from storage.intake.questions import load_questions_with_exams
-from storage.review.adjudications import load_latest_adjudications, load_rules, load_adjudicated_questions
+from storage.review.adjudications import load_adjudicated_questions, load_latest_adjudications, load_rules
 from storage.rows import BatchQuestionRow, ExamRow, ImageRow, RadiographRow, VerdictRow
-from storage.sampling.ordinary import exclude_hidden
+from storage.sampling.hidden_filters import exclude_hidden
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 _EXAM_TABLE, _RADIOGRAPH_TABLE, _IMAGE_TABLE, _VERDICT_TABLE, _BATCH_QUESTION_TABLE = (
@@ -75,7 +75,8 @@ def iterate_judged_questions(
 ) -> Iterator[JudgedQuestion]:
     """Yield the questions that were judged in these batches, in the order of import.
 
-    If ``include`` is given, other question numbers are left out. A person's latest verdict counts: the highest
+    If ``include`` is given, other question numbers are left out. A person's latest verdict counts: the
+    highest
     revision in a batch, and the latest by time among several batches. 500 questions are in memory at a time.
     """
     batches_by_id = {batch.id: batch for batch in batches}
@@ -85,13 +86,23 @@ def iterate_judged_questions(
         .distinct()
         .order_by(_VERDICT.question_id)
     )
-    numbers = [question_number for question_number in db.execute(judged).scalars() if include is None or question_number in include]
+    numbers = [
+        question_number
+        for question_number in db.execute(judged).scalars()
+        if include is None or question_number in include
+    ]
     same_box = {number: load_rules(db, batch_id=number).rules.same_box_iou for number in batches_by_id}
     adjudicated = load_adjudicated_questions(db, batch_ids=list(batches_by_id))
     for start in range(0, len(numbers), _CHUNK):
         chunk = numbers[start : start + _CHUNK]
-        adjudications = _load_adjudications(db, [question_number for question_number in chunk if question_number in adjudicated], batches_by_id)
-        yield from _load_chunk(db.connection(), chunk, batches_by_id, same_box, adjudications, with_report=with_report)
+        adjudications = _load_adjudications(
+            db,
+            [question_number for question_number in chunk if question_number in adjudicated],
+            batches_by_id,
+        )
+        yield from _load_chunk(
+            db.connection(), chunk, batches_by_id, same_box, adjudications, with_report=with_report
+        )
 
 
 def _load_chunk(
@@ -124,7 +135,9 @@ def _load_chunk(
         )
 
 
-def _load_adjudications(db: Session, numbers: list[int], batches_by_id: dict[int, Batch]) -> dict[int, Adjudication]:
+def _load_adjudications(
+    db: Session, numbers: list[int], batches_by_id: dict[int, Batch]
+) -> dict[int, Adjudication]:
     """Return the latest adjudications by question; among several batches, the latest by time."""
     latest: dict[int, Adjudication] = {}
     if not numbers:  # the usual case

@@ -67,7 +67,9 @@ def move_release(db: Session, *, release_id: int, folder: Path) -> None:
 
 def find_release(db: Session, *, dataset_id: int, name: str) -> ReleaseRecord | None:
     """Return the dataset's release with that name, if there is one."""
-    row = db.execute(_select_releases().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)).one_or_none()
+    row = db.execute(
+        _select_releases().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)
+    ).one_or_none()
     return None if row is None else _release_from_row(row)
 
 
@@ -118,7 +120,9 @@ def _release_from_row(row: AnyRow) -> ReleaseRecord:
     )
 
 
-def add_release_items(db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]) -> None:
+def add_release_items(
+    db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]
+) -> None:
     """Record that the questions with these ids are in the release, on that side."""
     for start in range(0, len(keys), _CHUNK):
         numbers = db.execute(

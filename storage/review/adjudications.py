@@ -53,7 +53,9 @@ def load_rules(db: Session, *, batch_id: int) -> VersionedRules:
     ).scalars()
     if row is None:
         return VersionedRules(rules=AdjudicationRules(adjudicators=tuple(adjudicators)), revision=0)
-    rules = AdjudicationRules(adjudicators=tuple(adjudicators), hide_names=row.hide_names, same_box_iou=row.same_box)
+    rules = AdjudicationRules(
+        adjudicators=tuple(adjudicators), hide_names=row.hide_names, same_box_iou=row.same_box
+    )
     return VersionedRules(rules=rules, revision=row.revision)
 
 
@@ -71,7 +73,9 @@ def put_rules(
     row.hide_names, row.same_box, row.revision = rules.hide_names, rules.same_box_iou, revision
     db.add(row)
     db.execute(delete(AdjudicatorRow).where(AdjudicatorRow.batch_id == batch_id))
-    db.add_all(AdjudicatorRow(batch_id=batch_id, person_id=person_id, named_at=now) for person_id in person_ids)
+    db.add_all(
+        AdjudicatorRow(batch_id=batch_id, person_id=person_id, named_at=now) for person_id in person_ids
+    )
     db.flush()
 
 

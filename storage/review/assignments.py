@@ -22,7 +22,7 @@ from sqlmodel import Session
 
 from domain.batches import AssignmentState
 from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, HiddenSetRow, QuestionRow
-from storage.sampling.ordinary import exclude_hidden
+from storage.sampling.hidden_filters import exclude_hidden
 from storage.types import AnyRow, AnySelect
 
 #: Distance between the positions of adjacent questions in a batch with hidden questions.
@@ -37,14 +37,18 @@ _OF_PERSON = (
     AssignmentRow.person_id == bindparam("person_id"),
     AssignmentRow.batch_id == bindparam("batch_id"),
 )
-_ASSIGNMENTS = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(*_OF_PERSON)
+_ASSIGNMENTS = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(
+    *_OF_PERSON
+)
 _POSITION: BindParameter[int] = bindparam("position")
 _OPEN = _ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.OPEN.value)
 _FIRST_OPEN = _OPEN.order_by(AssignmentRow.position).limit(1)
 _OPEN_AFTER = (
     _OPEN.where(AssignmentRow.position > _POSITION).order_by(AssignmentRow.position).limit(bindparam("most"))
 )
-_SKIPPED = _ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(AssignmentRow.position)
+_SKIPPED = _ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(
+    AssignmentRow.position
+)
 _ASSIGNMENT = _ASSIGNMENTS.where(AssignmentRow.question_id == bindparam("question_id"))
 _ASSIGNMENT_LOCKED = _ASSIGNMENT.with_for_update()
 
@@ -53,12 +57,19 @@ def _select_nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[in
     on_side = AssignmentRow.position > _POSITION if forward else AssignmentRow.position < _POSITION
     order = AssignmentRow.position if forward else AssignmentRow.position.desc()
     name = f"{'behind' if forward else 'before'}_{state.value}"
-    nearest = _ASSIGNMENTS.where(AssignmentRow.state == state.value, on_side).order_by(order).limit(1).subquery(name)
+    nearest = (
+        _ASSIGNMENTS.where(AssignmentRow.state == state.value, on_side)
+        .order_by(order)
+        .limit(1)
+        .subquery(name)
+    )
     return select(nearest.c.question_id, nearest.c.position)
 
 
 # One index look-up per state, because the index is ordered by state first.
-_NEIGHBOURS = union_all(*(_select_nearest(state, forward=forward) for state in _NOT_WITHDRAWN for forward in (False, True)))
+_NEIGHBOURS = union_all(
+    *(_select_nearest(state, forward=forward) for state in _NOT_WITHDRAWN for forward in (False, True))
+)
 _COUNTS = (
     select(
         AssignmentRow.state,
@@ -109,7 +120,8 @@ def find_first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQu
 def list_skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
     """Return the questions that the person has skipped, by position."""
     return tuple(
-        _assignment_from_row(row) for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
+        _assignment_from_row(row)
+        for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
     )
 
 
@@ -121,7 +133,9 @@ def list_open_after(
     return tuple(_assignment_from_row(row) for row in db.execute(_OPEN_AFTER, values))
 
 
-def find_neighbours(db: Session, *, person_id: int, batch_id: int, position: int) -> tuple[int | None, int | None]:
+def find_neighbours(
+    db: Session, *, person_id: int, batch_id: int, position: int
+) -> tuple[int | None, int | None]:
     """Return the numbers of the person's nearest questions before and after ``position``, not withdrawn."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     candidates = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]

@@ -61,7 +61,8 @@ def take_claim(
 ) -> Claim | None:
     """Assign the next judgement of the queue to the person, and return it as it was before.
 
-    The order of preference is: a judgement about the exam ``preferred_exam``; one about an exam on which nobody
+    The order of preference is: a judgement about the exam ``preferred_exam``; one about an exam on which
+    nobody
     else is working; any other; an expired claim; last, one that the person held before and lost or returned.
     The result is None if the person can take none now.
 
@@ -93,13 +94,17 @@ def take_claim(
             if claim is not None:
                 _assign_claim(db, claim, batch_id=batch_id, person_id=person_id, expires_at=expires_at)
                 return claim
-        any_claim = select(ClaimRow.turn).where(or_(and_(free, ~assigned_now), and_(expired, ~assigned_now))).limit(1)
+        any_claim = (
+            select(ClaimRow.turn).where(or_(and_(free, ~assigned_now), and_(expired, ~assigned_now))).limit(1)
+        )
         if db.execute(any_claim).first() is None:
             break
     return None
 
 
-def renew_claim(db: Session, *, batch_id: int, question_id: int, person_id: int, expires_at: datetime) -> bool:
+def renew_claim(
+    db: Session, *, batch_id: int, question_id: int, person_id: int, expires_at: datetime
+) -> bool:
     """Extend the person's claim on the question; return False if the person does not hold it."""
     result = db.execute(
         update(ClaimRow)
@@ -257,8 +262,12 @@ def _lock_first_claim(db: Session, where: ColumnElement[bool], order: Sequence[A
     )
 
 
-def _has_assignment(person_id: int, batch_id: int, *, except_state: AssignmentState | None = None) -> ColumnElement[bool]:
-    """Return the condition that the person has an assignment to the claim's question not in state ``except_state``."""
+def _has_assignment(
+    person_id: int, batch_id: int, *, except_state: AssignmentState | None = None
+) -> ColumnElement[bool]:
+    """Return the condition that the person has an assignment to the claim's question not in state
+    ``except_state``.
+    """
     conditions = [
         AssignmentRow.batch_id == batch_id,
         AssignmentRow.question_id == ClaimRow.question_id,

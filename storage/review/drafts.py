@@ -20,7 +20,9 @@ _DRAFTS = select(DraftRow.part, DraftRow.revision, DraftRow.body).where(*_DRAFT_
 _DELETE = delete(DraftRow).where(*_DRAFT_KEY).execution_options(synchronize_session=False)
 
 
-def load_drafts(db: Session, *, batch_id: int, question_id: int, person_id: int) -> dict[str, tuple[int, Any]]:
+def load_drafts(
+    db: Session, *, batch_id: int, question_id: int, person_id: int
+) -> dict[str, tuple[int, Any]]:
     """Return the drafts of a question by part, as (revision, plain JSON body)."""
     rows = db.execute(_DRAFTS, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})
     return {row.part: (row.revision, from_json(row.body)) for row in rows}

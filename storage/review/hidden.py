@@ -16,7 +16,7 @@ from domain.hidden import HiddenKind, HiddenPlan, HiddenQuestion, PlantedFault
 from domain.questions import Question
 from records.questions import question_to_columns
 from records.values import from_json, to_json
-from storage.intake.bulk import lock_for_import, load_next_numbers
+from storage.intake.bulk import load_next_numbers, lock_for_import
 from storage.intake.datasets import add_dataset, add_import
 from storage.review.assignments import POSITION_GAP
 from storage.rows import AssignmentRow, HiddenQuestionRow, HiddenSetRow, QuestionRow
@@ -104,7 +104,12 @@ def put_hidden_set(
             .values(position=AssignmentRow.position * POSITION_GAP)
         )
         row = HiddenSetRow(
-            batch_id=batch_id, dataset_id=dataset_id, import_id=import_id, veil=id_mask, plan="", changed_at=now
+            batch_id=batch_id,
+            dataset_id=dataset_id,
+            import_id=import_id,
+            veil=id_mask,
+            plan="",
+            changed_at=now,
         )
     row.plan, row.changed_at = to_json(plan_to_plain(plan)), now
     db.add(row)
@@ -125,7 +130,9 @@ def add_hidden(
     sources = _load_question_columns(db, {request.source for request in requests})
     questions, added = [], []
     for number, request in enumerate(requests, start=first):
-        questions.append(_copy_question(sources[request.source], request.altered, number=number, hidden=hidden))
+        questions.append(
+            _copy_question(sources[request.source], request.altered, number=number, hidden=hidden)
+        )
         added.append(
             HiddenQuestion(
                 number=number, batch_id=hidden.batch_id, person_id=request.person_id, kind=request.kind,
@@ -159,7 +166,8 @@ def list_hidden_questions(
     if person_id is not None:
         statement = statement.where(HiddenQuestionRow.person_id == person_id)
     return tuple(
-        _hidden_from_row(row) for row in db.execute(statement.order_by(HiddenQuestionRow.question_id)).scalars()
+        _hidden_from_row(row)
+        for row in db.execute(statement.order_by(HiddenQuestionRow.question_id)).scalars()
     )
 
 

@@ -11,7 +11,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from domain.hidden import QueuedQuestion
 from domain.verdicts import Decision
-from storage.browsing.applying import select_rejected
+from storage.browsing.applied_rules import select_rejected
 from storage.rows import (
     AssignmentRow,
     BatchQuestionRow,

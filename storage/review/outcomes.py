@@ -15,9 +15,9 @@ from domain.batches import AssignmentState
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 from records.values import from_json
-from storage.review.standing import changes_key, factorize, read_columns
+from storage.review.latest_verdicts import changes_key, factorize, read_columns
 from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
-from storage.sampling.ordinary import exclude_hidden
+from storage.sampling.hidden_filters import exclude_hidden
 
 #: The features, besides the tier, by which questions of a dataset can be grouped.
 FEATURES = ("task", "category", "generator", "prompt_version")
@@ -52,7 +52,8 @@ def load_reviewed_questions(db: Session, *, batch_ids: Sequence[int]) -> Reviewe
     """Return the questions of these batches that are judged or skipped in one of them."""
     table = QuestionRow.__table__.c
     reviewed = [
-        select(row_type.question_id).where(row_type.batch_id.in_(batch_ids)) for row_type in (VerdictRow, AssignmentRow)
+        select(row_type.question_id).where(row_type.batch_id.in_(batch_ids))
+        for row_type in (VerdictRow, AssignmentRow)
     ]
     reviewed[1] = reviewed[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
     drawn_question_ids = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))

@@ -8,9 +8,9 @@ from sqlmodel import Session
 
 from domain.batches import AssignmentState
 from records.columns import STATES, TASKS, TIERS, AssignmentColumns, QuestionColumns
-from storage.review.standing import to_indices, read_columns
+from storage.review.latest_verdicts import read_columns, to_indices
 from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow
-from storage.sampling.ordinary import exclude_hidden
+from storage.sampling.hidden_filters import exclude_hidden
 
 
 def load_batch_columns(db: Session, *, batch_id: int) -> QuestionColumns:

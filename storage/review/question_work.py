@@ -15,10 +15,10 @@ from sqlalchemy import BindParameter, and_, bindparam, exists, func, literal, se
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
+from domain.blind_questions import BlindQuestion
 from domain.errors import NotFound
 from domain.exams import Exam
 from domain.questions import Question
-from domain.sheets import BlindQuestion
 from domain.verdicts import OwnAnswer
 from domain.vocabulary import AnswerFormat
 from records.questions import QUESTION_COLUMNS, question_from_columns
@@ -34,7 +34,6 @@ from storage.rows import (
     ExamRow,
     HiddenSetRow,
     ImageRow,
-    ViewingTimeRow,
     OwnAnswerRow,
     PoolMemberRow,
     QuestionRow,
@@ -42,6 +41,7 @@ from storage.rows import (
     ReportOpeningRow,
     SharedQueueRow,
     VerdictRow,
+    ViewingTimeRow,
 )
 from storage.sampling.batches import batch_from_row
 
@@ -299,7 +299,9 @@ def load_upcoming_questions(
     following: list[BatchMember] = []
     first = None
     for row in db.execute(_UPCOMING, values):
-        question = BatchMember(question_number=row.question_id, position=row.position, exam_number=row.exam_id)
+        question = BatchMember(
+            question_number=row.question_id, position=row.position, exam_number=row.exam_id
+        )
         if row.part == 0:
             following.append(question)
         else:
@@ -336,12 +338,17 @@ _POOLS = select(
 ).where(PoolMemberRow.person_id == _PERSON, PoolMemberRow.left_at.is_(None))
 _OWN_BATCHES = union_all(select(*_STATES.c, literal(0).label("shares")), _POOLS).subquery("mine")
 _BATCHES = (
-    select(*_BATCH_COLUMNS, _OWN_BATCHES.c.state.label("assignment_state"), _OWN_BATCHES.c.questions, _OWN_BATCHES.c.shares,
-           _UP_TO_POSITION.label("so_far"))
+    select(
+        *_BATCH_COLUMNS,
+        _OWN_BATCHES.c.state.label("assignment_state"),
+        _OWN_BATCHES.c.questions,
+        _OWN_BATCHES.c.shares,
+        _UP_TO_POSITION.label("so_far"),
+    )
     .select_from(_OWN_BATCHES)
     .join(BatchRow, BatchRow.id == _OWN_BATCHES.c.batch_id)
     .order_by(BatchRow.id)
-)  # fmt: skip
+)
 _LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
     VerdictRow.batch_id.in_(bindparam("batch_ids", expanding=True)),
     VerdictRow.person_id == _PERSON,

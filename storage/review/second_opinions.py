@@ -19,10 +19,17 @@ def find_second_opinions(db: Session, *, batch_id: int) -> SecondOpinions | None
     return SecondOpinions(way=SecondOpinionScope(row.way), share=row.share, seed=row.seed)
 
 
-def put_second_opinions(db: Session, *, batch_id: int, second_opinions: SecondOpinions, now: datetime) -> None:
+def put_second_opinions(
+    db: Session, *, batch_id: int, second_opinions: SecondOpinions, now: datetime
+) -> None:
     """Store the rule. It replaces the previous one."""
     row = db.get(SecondOpinionsRow, batch_id) or SecondOpinionsRow(batch_id=batch_id, sought_at=now)
-    row.way, row.share, row.seed, row.sought_at = second_opinions.way.value, second_opinions.share, second_opinions.seed, now
+    row.way, row.share, row.seed, row.sought_at = (
+        second_opinions.way.value,
+        second_opinions.share,
+        second_opinions.seed,
+        now,
+    )
     db.add(row)
     db.flush()
 

@@ -197,7 +197,11 @@ def count_free_by_question(db: Session, *, batch_id: int) -> dict[int, int]:
     """Return how many judgements the queue still requests, by question; empty if its pool is empty."""
     if not list_pool_members(db, batch_id=batch_id):
         return {}
-    return {question.question_number: question.free for question in list_queue_questions(db, batch_id=batch_id) if question.free}
+    return {
+        question.question_number: question.free
+        for question in list_queue_questions(db, batch_id=batch_id)
+        if question.free
+    }
 
 
 def add_free_judgements(db: Session, *, batch_id: int, requests: Sequence[tuple[QueueQuestion, int]]) -> None:

@@ -13,7 +13,12 @@ from domain.errors import AlreadyThere
 from domain.image_display import ImageDisplay
 from domain.verdicts import OwnAnswer, Verdict
 from records.values import answer_from_json, to_json, to_plain
-from records.verdicts import VERDICT_COLUMNS, image_display_from_column, verdict_from_columns, verdict_to_columns
+from records.verdicts import (
+    VERDICT_COLUMNS,
+    image_display_from_column,
+    verdict_from_columns,
+    verdict_to_columns,
+)
 from storage.inserts import insert_into
 from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
@@ -94,7 +99,9 @@ def find_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: 
     )
 
 
-def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int, answer: OwnAnswer) -> None:
+def add_own_answer(
+    db: Session, *, batch_id: int, question_id: int, person_id: int, answer: OwnAnswer
+) -> None:
     """Append an own answer.
 
     Raises:

@@ -11,7 +11,7 @@ from storage.rows.adjudications import (
     AdjudicatorRow,
     SecondOpinionsRow,
 )
-from storage.rows.applying import AppliedQuestionRow, AppliedRuleRow, RuleReversalRow
+from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, RuleReversalRow
 from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
 from storage.rows.claims import ClaimRow, PoolMemberRow, SharedQueueRow
@@ -29,7 +29,7 @@ from storage.rows.jobs import JobRow
 from storage.rows.patient_data import PatientDataRulesRow, PixelDecisionRow, PixelTextRow, TextHitRow
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.releases import ReleaseItemRow, ReleaseRow
-from storage.rows.signing_in import FirstAdminCodeRow, WrongPasswordRow
+from storage.rows.sign_in_security import FirstAdminCodeRow, WrongPasswordRow
 from storage.rows.studies import (
     CaseKeyRow,
     CaseRow,
@@ -44,7 +44,14 @@ from storage.rows.studies import (
     SlotRow,
     StudyReaderRow,
 )
-from storage.rows.verdicts import DraftRow, ViewingTimeRow, OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+from storage.rows.verdicts import (
+    DraftRow,
+    OwnAnswerRow,
+    ReportOpeningRow,
+    SkipRow,
+    VerdictRow,
+    ViewingTimeRow,
+)
 
 #: All tables of the project; the migrations are compared with it.
 metadata = SQLModel.metadata
@@ -73,7 +80,6 @@ __all__ = [
     "ImageRow",
     "ImportRow",
     "JobRow",
-    "ViewingTimeRow",
     "ModelRow",
     "OwnAnswerRow",
     "PatientDataRulesRow",
@@ -104,6 +110,7 @@ __all__ = [
     "StudyReaderRow",
     "TextHitRow",
     "VerdictRow",
+    "ViewingTimeRow",
     "WrongPasswordRow",
     "metadata",
 ]

@@ -16,8 +16,8 @@ from domain.batches import (
     Batch,
     BatchSettings,
     BatchState,
-    Mode,
     FormScope,
+    Mode,
     SamplingPlan,
 )
 from domain.errors import NotFound

@@ -14,9 +14,9 @@ from sqlmodel import Session
 
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
-from storage.browsing.applying import select_rejected, list_rejection_times
+from storage.browsing.applied_rules import list_rejection_times, select_rejected
 from storage.rows import DatasetRow, QuestionRow
-from storage.sampling.ordinary import exclude_hidden_datasets
+from storage.sampling.hidden_filters import exclude_hidden_datasets
 from storage.types import AnySelect
 
 _BLOCK = 50_000  # rows in memory as Python objects at a time
@@ -57,7 +57,9 @@ def load_dataset_sizes(db: Session) -> dict[str, int]:
 def list_dataset_names(db: Session) -> list[str]:
     """Return the names of all datasets in alphabetical order."""
     return list(
-        db.execute(select(DatasetRow.name).where(exclude_hidden_datasets()).order_by(DatasetRow.name)).scalars()
+        db.execute(
+            select(DatasetRow.name).where(exclude_hidden_datasets()).order_by(DatasetRow.name)
+        ).scalars()
     )
 
 
@@ -92,7 +94,8 @@ def count_frame(
 ) -> dict[Cell, int]:
     """Count the questions of the frame by cell.
 
-    ``stratify_by`` may have "task", "category", "generator" and "prompt_version". Questions that a rule rejects
+    ``stratify_by`` may have "task", "category", "generator" and "prompt_version". Questions that a rule
+    rejects
     are not part of a frame; ``with_rejected`` counts them too.
     """
     columns = _stratum_columns_of(stratify_by)
@@ -127,7 +130,9 @@ def load_frame(
         codes |= {value: next(next_code) for value in sorted(set(cell_values) - codes.keys())}
         numbers.append(np.array(number, dtype=np.int64))
         hashes.append(np.array(draw_hash, dtype=np.int64))
-        strata.append(np.fromiter(map(codes.__getitem__, cell_values), dtype=np.int32, count=len(cell_values)))
+        strata.append(
+            np.fromiter(map(codes.__getitem__, cell_values), dtype=np.int32, count=len(cell_values))
+        )
     all_strata = np.concatenate(strata)
     return Frame(
         numbers=np.concatenate(numbers),
@@ -162,7 +167,8 @@ def _stratum_columns_of(stratify_by: Sequence[str]) -> list[ColumnElement[str]]:
         "prompt_version": QuestionRow.prompt_version,
     }
     return [
-        func.coalesce(column, "") for column in (QuestionRow.difficulty, *(allowed[name] for name in stratify_by))
+        func.coalesce(column, "")
+        for column in (QuestionRow.difficulty, *(allowed[name] for name in stratify_by))
     ]
 
 

@@ -33,7 +33,10 @@ from web.routes import ROUTE_GROUPS
 PEOPLE = {Role.ADMIN: "ada", Role.COORDINATOR: "cora", Role.REVIEWER: "ruth", Role.READER: "rea"}
 ON_DISK = [page for page in PAGES if page.path.is_file()]  # as in the app's shell
 PAGE_CELLS = [
-    (role, page) for page in ON_DISK for role in Role if page.action and page.action not in ACTIONS_BY_ROLE[role]
+    (role, page)
+    for page in ON_DISK
+    for role in Role
+    if page.action and page.action not in ACTIONS_BY_ROLE[role]
 ]
 ROUTE_CELLS = [
     (role, route)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.soak_kill import KillOutcome, open_postgres_soak, kill_repeatedly, open_sqlite_soak
+from benchmarks.soak_kill import KillOutcome, kill_repeatedly, open_postgres_soak, open_sqlite_soak
 from tests.e2e.several_processes import free_ports
 
 pytestmark = pytest.mark.full

@@ -36,7 +36,11 @@ def exam(app: RunningApp) -> RunningApp:
         db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(key=KEY))
         for name in ("ruth", "remo"):
             accounts.start_sign_in(
-                db, person=world.people[name], token=f"token-of-{name}", previous_token=None, now=datetime.now(UTC)
+                db,
+                person=world.people[name],
+                token=f"token-of-{name}",
+                previous_token=None,
+                now=datetime.now(UTC),
             )
     return app
 

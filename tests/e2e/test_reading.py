@@ -98,7 +98,9 @@ class Wire:
 def order_of(app: RunningApp, study, name: str):
     """The reader's slots in stored order."""
     with read_only_session(app.engine) as db:
-        reader = next(each for each in studies.list_readers(db, by=CORA, study=study.name) if each.name == name)
+        reader = next(
+            each for each in studies.list_readers(db, by=CORA, study=study.name) if each.name == name
+        )
         return list_slots(db, reader_id=reader.id)
 
 

@@ -12,9 +12,9 @@ import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 from measures.agreement import Weights
+from measures.all_measures import compute_measures
 from measures.ratings_file import read_ratings
 from measures.records.settings import Settings
-from measures.whole import compute_measures
 from tests.unit.measuring import only
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"

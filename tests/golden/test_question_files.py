@@ -42,7 +42,9 @@ def test_the_schema_names_the_fields_that_are_read(native_schema):
 
 
 def test_the_published_schema_is_the_one_that_the_record_gives():
-    assert SCHEMA_PATH.read_text(encoding="utf-8") == render_schema(), "write it anew: python -m records.schema"
+    assert SCHEMA_PATH.read_text(encoding="utf-8") == render_schema(), (
+        "write it anew: python -m records.schema"
+    )
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,12 @@ def test_options_read_as_a_person_reads_them(folder):
 
 
 @pytest.mark.parametrize(
-    ("names", "who"), [(ReviewerNaming.ACCOUNT, "remo"), (ReviewerNaming.DISPLAY, "Remo"), (ReviewerNaming.PSEUDONYM, "reviewer-2")]
+    ("names", "who"),
+    [
+        (ReviewerNaming.ACCOUNT, "remo"),
+        (ReviewerNaming.DISPLAY, "Remo"),
+        (ReviewerNaming.PSEUDONYM, "reviewer-2"),
+    ],
 )
 def test_reviewers_are_named_as_it_was_asked(sqlite_engine, tmp_path, names, who):
     write(judged_world(sqlite_engine), tmp_path / "v1", names=names)

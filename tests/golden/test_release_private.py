@@ -10,10 +10,10 @@ import pytest
 from pydicom.uid import JPEGLSLossless
 
 from domain.errors import Refused
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from release.compare import compare_releases
 from release.service import SplitPlan, verify_release
-from release.service.pictures import hash_pixels
+from release.service.images import hash_pixels
 from storage.images.files import get_image_store
 from tests.golden.forms_world import FormsWorld, make_forms_world
 from tests.golden.release_world import judged_world, write

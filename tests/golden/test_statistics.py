@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from measures.agreement import Weights, agreement_weights
-from measures.group import (
+from measures.group_agreement import (
     Coefficient,
     agreement_coefficient,
     fleiss_by_category,

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from accounts import service as accounts
 from domain.people import Person, Role
 from storage.unit_of_work import unit_of_work
-from ui.background_jobs.running import worker
+from ui.background_jobs.job_control import worker
 
 ROOT = Path(__file__).resolve().parents[2]
 # AppTest puts pages/ first on the path, where files have the same names as modules here.

@@ -14,7 +14,7 @@ def page_with_counter() -> None:
     import streamlit as st
 
     from domain.errors import NotNow, Refused
-    from ui.parts import act, show_notice
+    from ui.widgets import act, show_notice
 
     def count(step: int) -> str:
         st.session_state["count"] = st.session_state.get("count", 0) + step
@@ -131,7 +131,7 @@ def page_that_adds_somebody() -> None:
     from accounts import service as accounts
     from domain.people import Role
     from ui.context import clock, current_person, unit_of_work
-    from ui.parts import act, show_notice
+    from ui.widgets import act, show_notice
 
     def add() -> str:
         with unit_of_work() as db:

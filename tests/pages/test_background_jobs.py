@@ -19,7 +19,7 @@ from tests.pages.conftest import COMMAND_LINE, settled, texts
 from tests.storage import job_kinds
 from tests.storage.job_kinds import FAIL, HOLD, Fail, Hold
 from tests.storage.worlds import NOW
-from ui.background_jobs import running
+from ui.background_jobs import job_control
 
 SUBJECT = "the test"
 
@@ -29,7 +29,7 @@ def cora(monkeypatch, sign_in_as):
     """A coordinator is signed in; the tests' kinds of jobs are registered beside those of the app."""
     for kind in job_kinds.KINDS:
         constant = kind.replace(" ", "_").upper()
-        monkeypatch.setitem(running._KIND_LOCATIONS, kind, f"tests.storage.job_kinds:{constant}")
+        monkeypatch.setitem(job_control._KIND_LOCATIONS, kind, f"tests.storage.job_kinds:{constant}")
     return sign_in_as("cora", Role.COORDINATOR)
 
 
@@ -37,7 +37,7 @@ def cora(monkeypatch, sign_in_as):
 def held(cora):
     """A job that has done 3 of 8 and waits for the test."""
     job_kinds.HELD["page"] = threading.Event()
-    yield running.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT)
+    yield job_control.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT)
     job_kinds.HELD["page"].set()
     settled()
 
@@ -47,11 +47,11 @@ def drawn(kind: str = "HOLD"):
         import streamlit as st
 
         from tests.storage import job_kinds
-        from ui.background_jobs import running
-        from ui.background_jobs.shown import show_job_outcome, show_job_progress
+        from ui.background_jobs import job_control
+        from ui.background_jobs.job_status import show_job_outcome, show_job_progress
         from ui.context import current_person
 
-        job = running.load_latest_job(getattr(job_kinds, kind), by=current_person(), subject="the test")
+        job = job_control.load_latest_job(getattr(job_kinds, kind), by=current_person(), subject="the test")
         st.markdown("running" if show_job_progress(job) else "at rest")
         show_job_outcome(job)
 
@@ -81,7 +81,7 @@ def test_while_it_runs_its_progress_is_shown_in_every_tab_and_to_every_coordinat
 
 
 def test_started_again_while_it_runs_it_is_the_same_job(held, cora):
-    assert running.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT).number == held.number
+    assert job_control.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT).number == held.number
 
 
 def test_it_is_cancelled_by_its_button(held):
@@ -104,7 +104,7 @@ def test_what_came_of_it_is_shown_until_it_is_dismissed(held):
 
 
 def test_why_it_failed_is_shown_without_what_the_fault_holds(cora):
-    running.start_job(FAIL, Fail(how="fault"), by=cora, subject=SUBJECT)
+    job_control.start_job(FAIL, Fail(how="fault"), by=cora, subject=SUBJECT)
     settled()
     shown = texts(drawn("FAIL"))
     assert "The server's log says why." in shown
@@ -132,10 +132,10 @@ def test_one_whose_process_was_killed_says_that_it_continues(cora):
     assert drawn().get("progress")[0].proto.text.startswith("The server was restarted.")
 
 
-@pytest.mark.parametrize("kind", sorted(running._KIND_LOCATIONS))
+@pytest.mark.parametrize("kind", sorted(job_control._KIND_LOCATIONS))
 def test_every_kind_is_declared_under_its_name(kind):
-    assert running.find_job_kind(kind).name == kind
+    assert job_control.find_job_kind(kind).name == kind
 
 
 def test_a_kind_that_is_not_declared_is_unknown():
-    assert running.find_job_kind("of tomorrow") is None
+    assert job_control.find_job_kind("of tomorrow") is None

@@ -6,7 +6,7 @@ import pytest
 
 from browsing.service import index_questions
 from domain.people import Role
-from storage.browsing.applying import list_rules
+from storage.browsing.applied_rules import list_rules
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.judgements import accept, give, reject

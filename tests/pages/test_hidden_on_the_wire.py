@@ -24,7 +24,11 @@ pytestmark = pytest.mark.full
 
 HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PLAN = HiddenPlan(
-    repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_COMPARISON), seed=3
+    repeats=0.2,
+    distance=5,
+    planted=2,
+    faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_COMPARISON),
+    seed=3,
 )
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 #: The fields that differ between the questions of an exam, and so between first showing and repeat.

@@ -73,7 +73,9 @@ def test_what_the_preview_says_is_hidden_and_then_removed_with_a_reason(world, p
     why.input("The key was wrong before.").run()
     button(page, "Remove from what is measured").click().run()
     assert not page.exception
-    assert [each.removed_why for each in hidden(world) if not each.is_counted] == ["The key was wrong before."]
+    assert [each.removed_why for each in hidden(world) if not each.is_counted] == [
+        "The key was wrong before."
+    ]
 
 
 def test_nothing_that_cannot_be_is_hidden(world, page_of):

@@ -19,7 +19,7 @@ from tests.golden.question_files import write_image
 from tests.pages.conftest import COMMAND_LINE, settled, texts
 from tests.storage.import_worlds import lines, record
 from tests.storage.worlds import NOW
-from ui.imports import deliveries, runs
+from ui.imports import deliveries, import_job
 
 PAGE = "pages/import_questions.py"
 
@@ -87,7 +87,7 @@ def test_an_import_runs_behind_the_page_and_says_what_came_of_it(page, folder):
 
 def test_a_double_click_starts_one_import(page, folder):
     delivery = deliveries.locate_server_files(str(folder / "set.jsonl"), str(folder))
-    request = runs.ImportRequest(
+    request = import_job.ImportRequest(
         delivery=delivery,
         file_format="auto",
         dataset="d",
@@ -96,8 +96,8 @@ def test_a_double_click_starts_one_import(page, folder):
         minimum_explanation=None,
     )
     with unit_of_work() as db:
-        first, _ = start_job(db, by=COMMAND_LINE, kind=runs.IMPORT, parameters=request, now=NOW)
-    assert runs.start_import(request, COMMAND_LINE).number == first.number
+        first, _ = start_job(db, by=COMMAND_LINE, kind=import_job.IMPORT, parameters=request, now=NOW)
+    assert import_job.start_import(request, COMMAND_LINE).number == first.number
     the_import()
     assert questions() == 2
 
@@ -110,7 +110,7 @@ def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_ca
     job = the_import()
     page.run()
     assert "Nothing was imported from bad.jsonl: 1 refused." in texts(page)
-    assert f"/files/refusals/{runs.decode_outcome(job).refusals_file}" in texts(page)
+    assert f"/files/refusals/{import_job.decode_outcome(job).refusals_file}" in texts(page)
     click(page, "Import the rest")
     the_import()
     page.run()
@@ -196,7 +196,7 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
     )
     assert isinstance(delivery.images, Path)
     assert (delivery.name, delivery.images.name) == ("my set.jsonl", "wrapping")
-    request = runs.ImportRequest(
+    request = import_job.ImportRequest(
         delivery=delivery,
         file_format="auto",
         dataset="d",
@@ -204,7 +204,7 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
         skip_bad=False,
         minimum_explanation=None,
     )
-    runs.start_import(request, COMMAND_LINE)
+    import_job.start_import(request, COMMAND_LINE)
     assert the_import().status is JobStatus.DONE
     assert not delivery.path.exists()
 

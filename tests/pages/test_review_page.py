@@ -7,9 +7,9 @@ from google.protobuf.json_format import MessageToDict
 from sqlalchemy import text
 from sqlmodel import Session
 
-from domain.batches import BatchSettings, Mode, FormScope
+from domain.batches import BatchSettings, FormScope, Mode
 from domain.people import Role
-from review.service import save_own_answer, save_verdict, open_report, skip_question
+from review.service import open_report, save_own_answer, save_verdict, skip_question
 from storage.unit_of_work import unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.judgements import accept

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from accounts.service import command_line_person
-from domain.batches import BatchSettings, Mode, FormScope
+from domain.batches import BatchSettings, FormScope, Mode
 from domain.people import Role
-from sampling.service import list_batches, list_batch_questions
+from sampling.service import list_batch_questions, list_batches
 from storage.unit_of_work import read_only_session
 from tests.pages.conftest import texts
 from tests.storage.planted_frames import plant, planted

@@ -60,7 +60,9 @@ def sign_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Browser]:
             token = f"token-of-{name}"
             with unit_of_work() as db:
                 person = accounts.load_person_by_name(db, name=name)
-                accounts.start_sign_in(db, person=person, token=token, previous_token=None, now=datetime.now(UTC))
+                accounts.start_sign_in(
+                    db, person=person, token=token, previous_token=None, now=datetime.now(UTC)
+                )
             known[name] = Browser(cookies={"overread": token})
         there = known[name]
         monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: there)

@@ -44,7 +44,7 @@ from storage.workspace import Workspace
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import lines, record
 from tests.storage.made_releases import create_release
-from ui.patients.searching import SEARCH_TEXTS, SearchRequest
+from ui.patients.search_jobs import SEARCH_TEXTS, SearchRequest
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BY = accounts.command_line_person()
@@ -232,9 +232,14 @@ class Subject:
                 return
             said = studies.SubmittedAnswer(answer=(0,), confidence=4, seconds=20.0, seconds_looking=12.0)
             studies.submit_reading(
-                db, person=reader, study_id=study.id, position=sheet.slot.position, revision=1, submitted=said,
+                db,
+                person=reader,
+                study_id=study.id,
+                position=sheet.slot.position,
+                revision=1,
+                submitted=said,
                 now=now,
-            )  # fmt: skip
+            )
 
 
 def person(db: Session, name: str) -> Person:

@@ -204,9 +204,12 @@ def _judge(made: StudyWorld) -> None:
             db, by=made.cora, batch="first", to=["remo"], where_found=False, share=0.25, seed=7, now=NOW
         )
         second = sorted(
-            number for number in world.questions
-            if find_assignment(db, batch_id=world.batch.id, question_id=number, person_id=made.people["remo"].id)
-        )  # fmt: skip
+            number
+            for number in world.questions
+            if find_assignment(
+                db, batch_id=world.batch.id, question_id=number, person_id=made.people["remo"].id
+            )
+        )
     for number in world.questions[:6]:
         give(world, accept(world, question=number))
     for number in set(second) - {*world.questions[:6]}:

@@ -16,7 +16,13 @@ from sqlalchemy import Engine, create_engine, text
 from lints.migrations import record_landed
 from storage.engine import make_engine
 from storage.schema import list_revisions, upgrade
-from storage.schema_check import Schema, expected_schema_path, read_schema, compute_schema_digest, schema_to_json
+from storage.schema_check import (
+    Schema,
+    compute_schema_digest,
+    expected_schema_path,
+    read_schema,
+    schema_to_json,
+)
 from storage.workspace import driver_url
 
 ROOT = Path(__file__).resolve().parents[2]

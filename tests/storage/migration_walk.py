@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, Engine, insert, inspect
 
-from storage.backup.tables import iterate_lines, inspect_tables
+from storage.backup.tables import inspect_tables, iterate_lines
 from storage.engine import make_engine
 from storage.rows import DraftRow, OwnAnswerRow, ProblemRow, ReportOpeningRow, SkipRow
-from storage.schema import downgrade, read_revision, list_revisions, upgrade
+from storage.schema import downgrade, list_revisions, read_revision, upgrade
 from storage.unit_of_work import unit_of_work
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, make_world

@@ -23,7 +23,9 @@ def add(engine, name="anna", *roles, password=None, demo=False) -> Person:
 
 def begin(engine, person, *, token="t1", replaces=None, password=None) -> None:
     with unit_of_work(engine) as db:
-        accounts.start_sign_in(db, person=person, token=token, previous_token=replaces, password=password, now=NOON)
+        accounts.start_sign_in(
+            db, person=person, token=token, previous_token=replaces, password=password, now=NOON
+        )
 
 
 def who(engine, token="t1", now=NOON) -> str | None:

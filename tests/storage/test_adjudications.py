@@ -121,7 +121,11 @@ def test_names_are_hidden_by_the_rules_and_both_sides_are_there(world, anna):
         sheet = review.open_dispute(db, person=anna, batch_id=world.batch.id, question_number=3)
     assert sheet.reviewer_names == ("Reviewer A", "Reviewer B")
     (difference,) = sheet.differences
-    assert (difference.field, difference.imported_value, difference.reviewer_values) == ("answer", (1,), ((1,), (2,)))
+    assert (difference.field, difference.imported_value, difference.reviewer_values) == (
+        "answer",
+        (1,),
+        ((1,), (2,)),
+    )
 
 
 def test_who_judged_the_question_or_was_not_named_settles_nothing(world, anna):

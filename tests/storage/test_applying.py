@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, select, text
 
-from accounts.service import AuditFilter, list_audit_entries, command_line_person
+from accounts.service import AuditFilter, command_line_person, list_audit_entries
 from browsing.service import (
     Search,
+    describe_event,
+    index_questions,
     list_applied_rules,
     load_history,
-    index_questions,
     preview_bulk_action,
     queue_matching,
     reject_matching,
     revert_rule,
-    describe_event,
 )
 from cli import main
 from domain.batches import BatchState, SamplingPlan

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine
 
-from domain.batches import AssignmentState, BatchSettings, BatchState, Mode, FormScope
+from domain.batches import AssignmentState, BatchSettings, BatchState, FormScope, Mode
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
 from domain.ratings import Ratings
 from review import service as review
@@ -258,7 +258,12 @@ def test_progress_counts_what_is_in_the_database(engine):
     with read_only_session(engine) as db:
         found = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
         (listed,) = review.list_batch_overviews(db, by=world.people["cora"])
-    assert (found.batch_line.questions, found.batch_line.asked, found.batch_line.done, found.batch_line.left) == (12, 24, 2, 22)
+    assert (
+        found.batch_line.questions,
+        found.batch_line.asked,
+        found.batch_line.done,
+        found.batch_line.left,
+    ) == (12, 24, 2, 22)
     assert [(line.name, line.done, line.seconds_median) for line in found.reviewers] == [
         ("Remo", 1, 30.0),
         ("Ruth", 1, 10.0),

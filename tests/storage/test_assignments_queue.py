@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from review import service as review
-from storage.review.assignments import find_first_open, has_question_on_exam, find_neighbours
+from storage.review.assignments import find_first_open, find_neighbours, has_question_on_exam
 from storage.unit_of_work import read_only_session
 from tests.storage.worlds import NOW, World, make_world
 

@@ -15,8 +15,8 @@ from accounts.service import command_line_person
 from accounts.service.audit_trail import (
     AuditCheck,
     AuditFilter,
-    list_audit_entries,
     export_audit,
+    list_audit_entries,
     verify_audit,
 )
 from domain.errors import NotAllowed
@@ -158,7 +158,9 @@ def test_what_was_judged_before_there_was_a_trail_is_counted_in_its_first_entry(
 def test_filters_and_pages(world):
     def numbers(*, below=None, limit=50, **wanted):
         with read_only_session(world.engine) as db:
-            found = list_audit_entries(db, by=BY, entry_filter=AuditFilter(**wanted), below=below, limit=limit)
+            found = list_audit_entries(
+                db, by=BY, entry_filter=AuditFilter(**wanted), below=below, limit=limit
+            )
         return [each.entry.number for each in found]
 
     assert numbers() == [5, 4, 3, 2, 1]

@@ -14,7 +14,7 @@ from accounts import service as accounts
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
 from storage.backup import check_backup, make_backup, restore_backup
-from storage.backup.tables import count_rows, iterate_lines, inspect_tables
+from storage.backup.tables import count_rows, inspect_tables, iterate_lines
 from storage.engine import make_engine
 from storage.images.files import get_image_store
 from storage.rows import AuditRow, PersonRow, ReleaseRow, SignInRow

@@ -21,7 +21,7 @@ from domain.errors import Refused
 from domain.jobs import JobStatus
 from jobs.service import list_jobs
 from storage.backup import Manifest, check_backup, make_backup, restore_backup
-from storage.backup.tables import iterate_lines, inspect_tables
+from storage.backup.tables import inspect_tables, iterate_lines
 from storage.engine import make_engine
 from storage.schema import downgrade, is_current
 from storage.schema_check import check_schema

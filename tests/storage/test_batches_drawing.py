@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import Engine, select
 
 from accounts.service import command_line_person
-from domain.batches import BatchSettings, BatchState, Mode, FormScope, SamplingPlan
+from domain.batches import BatchSettings, BatchState, FormScope, Mode, SamplingPlan
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty
-from sampling.service import DrawResult, draw_batch, list_batches, list_batch_questions, preview_draw
+from sampling.service import DrawResult, draw_batch, list_batch_questions, list_batches, preview_draw
 from storage.rows import BatchQuestionRow, QuestionRow
 from storage.sampling.batches import load_batch, plan_from_plain, plan_to_plain, save_settings, save_state
 from storage.sampling.draws import list_draws
@@ -122,7 +122,7 @@ def test_a_fixed_number_is_so_many_in_all(engine):
     plant(engine, planted(150))
     first = draw(engine, plan=plan)
     assert first.added == 150
-    assert "200 questions are asked for, but there are only 150" in first.notes[0]
+    assert "200 questions requested, but only 150" in first.notes[0]
     plant(engine, planted(1000, first=150))
     assert draw(engine, plan=plan).added == 50
     assert draw(engine, plan=plan).added == 0

@@ -9,15 +9,15 @@ from sqlalchemy import update
 
 from accounts.service import command_line_person
 from browsing.service import (
-    Search,
     QuestionStatus,
+    Search,
     count_matches,
-    search_questions,
-    load_history,
+    describe_event,
     index_questions,
+    load_history,
     load_question_number,
     load_search_index_state,
-    describe_event,
+    search_questions,
 )
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotFound
@@ -223,7 +223,9 @@ def test_the_history_says_whether_the_radiograph_was_on_screen(world, image, sai
     give(world, replace(reject(world, question=2), image=image))
     with read_only_session(world.engine) as db:
         found = load_history(db, by=BY, question_number=2)
-    [(_, details)] = [describe_event(event, found.question) for event in found.events if event.kind == "verdict"]
+    [(_, details)] = [
+        describe_event(event, found.question) for event in found.events if event.kind == "verdict"
+    ]
     assert [line for line in details if "radiograph" in line] == said_of_it
 
 

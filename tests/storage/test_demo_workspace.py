@@ -16,15 +16,21 @@ import pytest
 from accounts.service import command_line_person, list_people
 from demo import workspace as demo_workspace
 from demo.cases import CASES
-from demo.furnishing import DATASET
-from demo.studying import READERS, STUDY
-from demo.workspace import workspace_exists, make_demo
+from demo.history import DATASET
+from demo.simulated_studies import READERS, STUDY
+from demo.workspace import make_demo, workspace_exists
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
 from reader_study import service as studies
 from reader_study.sheet import ReadingStop
-from review.service import compute_batch_attention, list_batches_to_adjudicate, list_disputes, load_sheet, list_batch_overviews
-from sampling.service import list_drawable_datasets, list_batches
+from review.service import (
+    compute_batch_attention,
+    list_batch_overviews,
+    list_batches_to_adjudicate,
+    list_disputes,
+    load_sheet,
+)
+from sampling.service import list_batches, list_drawable_datasets
 from storage.engine import make_engine
 from storage.reader_study.cases import list_cases
 from storage.reader_study.readings import iterate_readings
@@ -161,7 +167,9 @@ def test_an_interrupted_demo_leaves_no_workspace(tmp_path, monkeypatch):
 
     monkeypatch.setattr(demo_workspace, "_write_marker", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        make_demo(workspace, now=NOW, report_progress=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]})
+        make_demo(
+            workspace, now=NOW, report_progress=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]}
+        )
     assert not workspace_exists(workspace)
     assert list(workspace.home.iterdir()) == []
 

@@ -18,7 +18,7 @@ from domain.batches import BatchSettings, FormScope
 from domain.corrections import Correction
 from domain.errors import NotFound, Refused
 from domain.verdicts import Decision, ErrorKind
-from review.service import list_estimable_batches, estimate_groups, estimate_dataset
+from review.service import estimate_dataset, estimate_groups, list_estimable_batches
 from storage.review.adjudications import add_adjudication
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import judged_world, write

@@ -15,7 +15,7 @@ from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from domain.verdicts import ErrorKind
 from release.service import preview_release
 from review import service as review
-from review.service.hidden_planning import plan_hidden
+from review.service.hidden_plans import plan_hidden
 from storage.intake.datasets import list_datasets
 from storage.review.hidden import list_hidden_questions
 from storage.rows import AuditRow, BatchQuestionRow, QuestionRow
@@ -41,7 +41,9 @@ def world(engine) -> World:
 
 def hide(world: World, plan: HiddenPlan = PLAN, name: str = "asked") -> review.HiddenSummary:
     with unit_of_work(world.engine) as db:
-        return review.hide_questions(db, by=world.people["cora"], batch=name, plan=plan, mask_secret=VEIL, now=NOW)
+        return review.hide_questions(
+            db, by=world.people["cora"], batch=name, plan=plan, mask_secret=VEIL, now=NOW
+        )
 
 
 def hidden(world: World, name: str = "ruth"):
@@ -151,7 +153,9 @@ def test_nothing_hidden_is_in_any_count_of_the_batch(world):
 
     def counted():
         with read_only_session(world.engine) as db:
-            (overview,) = [each for each in review.list_batch_overviews(db, by=cora) if each.batch.id == world.batch.id]
+            (overview,) = [
+                each for each in review.list_batch_overviews(db, by=cora) if each.batch.id == world.batch.id
+            ]
             return (
                 replace(overview, done=0, left=0),
                 overview.done + overview.left,

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from domain.errors import InvalidValue, NotFound, NotNow, Refused
-from storage.images.files import get_image_store, store_image, read_image
+from storage.images.files import get_image_store, read_image, store_image
 from storage.workspace import Workspace, current_workspace
 from tests.storage.bucket_server import BUCKET, running_bucket_server
 

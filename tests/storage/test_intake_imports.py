@@ -43,9 +43,9 @@ def test_questions_keep_the_order_of_the_file_and_the_hash_they_are_drawn_by(imp
     assert (report.questions, report.exams, report.images, report.refused) == (3, 1, 1, 0)
     assert [each.id for each in questions(importer)] == ["q-2", "q-1", "q-3"]
     with read_only_session(importer.engine) as db:
-        assert dict(db.execute(select(QuestionRow.key, QuestionRow.draw_hash)).all())["q-1"] == compute_draw_hash(
+        assert dict(db.execute(select(QuestionRow.key, QuestionRow.draw_hash)).all())[
             "q-1"
-        )
+        ] == compute_draw_hash("q-1")
 
 
 def test_the_file_is_written_down_with_its_hash_and_counts(importer):

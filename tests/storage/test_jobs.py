@@ -273,7 +273,7 @@ def test_a_kind_that_cannot_be_resumed_is_interrupted_and_can_be_started_again(e
     made = hold(engine, "not again", kind=NOT_AGAIN)
     with unit_of_work(engine) as db:
         stored.claim_job(db, number=made.number, worker="killed", lease_until=NOW, now=NOW)
-    worker.take_waiting()
+    worker.take_waiting_jobs()
     left = job(engine, made.number)
     assert (left.status, left.message) == (
         JobStatus.INTERRUPTED,
@@ -289,7 +289,7 @@ def test_a_job_that_ends_its_process_three_times_is_not_taken_again(engine, work
     for attempt in range(3):
         with unit_of_work(engine) as db:
             stored.claim_job(db, number=made.number, worker=f"killed {attempt}", lease_until=NOW, now=NOW)
-    worker.take_waiting()
+    worker.take_waiting_jobs()
     assert job(engine, made.number).status is JobStatus.INTERRUPTED
 
 
@@ -298,7 +298,7 @@ def test_a_kind_of_a_newer_version_is_left_in_the_queue(engine, worker):
         made = stored.add_job(
             db, kind="of tomorrow", subject="s", action=HOLD.action, owner_id=None, parameters="{}", now=NOW
         )
-    worker.take_waiting()
+    worker.take_waiting_jobs()
     assert job(engine, made.number).status is JobStatus.QUEUED
 
 

@@ -50,7 +50,9 @@ def test_who_is_signed_in_is_known_while_somebody_else_writes(sqlite_template, t
     engine = current_engine()
     try:
         person = add(engine)
-        long_ago = datetime.now(UTC) - 2 * accounts.LAST_SEEN_INTERVAL  # so that the time last seen is written
+        long_ago = (
+            datetime.now(UTC) - 2 * accounts.LAST_SEEN_INTERVAL
+        )  # so that the time last seen is written
         with unit_of_work() as db:
             accounts.start_sign_in(db, person=person, token="t1", previous_token=None, now=long_ago)
         with unit_of_work() as writer:

@@ -15,21 +15,21 @@ from sqlmodel import Session
 
 from accounts.service import command_line_person
 from domain.errors import NotFound, Refused, StaleRevision
-from domain.patient_data import PixelCheckScope, HitKind, Originals, PixelDecision
-from intake.service import ZippedImages, load_deidentification, import_questions
+from domain.patient_data import HitKind, Originals, PixelCheckScope, PixelDecision
+from intake.service import ZippedImages, import_questions, load_deidentification
 from privacy.service import (
     change_rules,
     decide_images,
+    describe_ranking,
     find_hits,
-    load_hit_report,
     list_hits,
+    load_hit_report,
     load_next_images,
     load_pixel_state,
-    describe_ranking,
+    load_removed_images,
+    load_rules,
     record_hits,
     record_ranks,
-    load_removed_images,
-    rules,
 )
 from storage.images.folder import FolderStore
 from storage.images.radiographs import find_image
@@ -98,8 +98,12 @@ def every_byte_below(folder) -> bytes:
 
 # ---------------------------------------------------------------------------------------------- the rules
 def test_a_new_workspace_keeps_files_whole_and_asks_for_no_look(db):
-    found = rules(db, by=COMMAND_LINE)
-    assert (found.originals, found.confirm_pixels, found.revision) == (Originals.WHOLE, PixelCheckScope.NONE, 0)
+    found = load_rules(db, by=COMMAND_LINE)
+    assert (found.originals, found.confirm_pixels, found.revision) == (
+        Originals.WHOLE,
+        PixelCheckScope.NONE,
+        0,
+    )
 
 
 def test_a_change_on_top_of_somebody_elses_is_refused(db):
@@ -147,7 +151,9 @@ def test_both_ways_give_the_patient_the_same_pseudonym(db, tmp_path, workspace):
     whole = db.execute(text("SELECT patient FROM exam")).scalar_one()
     second = question(2)
     second["exam"]["id"] = "another"
-    bring_in(db, tmp_path, workspace, second, door=load_deidentification(db, by=COMMAND_LINE, deidentify=True))
+    bring_in(
+        db, tmp_path, workspace, second, door=load_deidentification(db, by=COMMAND_LINE, deidentify=True)
+    )
     assert db.execute(text("SELECT DISTINCT patient FROM exam")).scalars().all() == [whole]
 
 

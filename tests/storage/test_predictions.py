@@ -14,7 +14,7 @@ from domain.errors import InvalidValue, NotAllowed, NotFound
 from reader_study import service as studies
 from storage.audit.entries import iterate_entries
 from storage.reader_study.cases import list_cases
-from storage.reader_study.predictions import list_models, iterate_predictions
+from storage.reader_study.predictions import iterate_predictions, list_models
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import StudyWorld, make_study_world
 from tests.storage.worlds import NOW

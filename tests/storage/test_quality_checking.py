@@ -4,7 +4,7 @@ import pytest
 
 from accounts.service import command_line_person
 from domain.problems import Check
-from quality.service import list_examples, find_problems, record_problems, load_check_report
+from quality.service import find_problems, list_examples, load_check_report, record_problems
 from storage.intake.datasets import load_dataset
 from storage.quality.problems import remove_problems
 from storage.unit_of_work import read_only_session, unit_of_work

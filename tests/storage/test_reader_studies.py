@@ -53,7 +53,10 @@ def test_training_cases_are_about_other_exams(engine: Engine) -> None:
     made = make_study_world(engine, design=make_design(6, training=3))
     with read_only_session(engine) as db:
         cases = list_cases(db, study_id=made.study.id)
-    exams = {kind: {case.blind_case.exam_number for case in cases if case.blind_case.kind is kind} for kind in CaseKind}
+    exams = {
+        kind: {case.blind_case.exam_number for case in cases if case.blind_case.kind is kind}
+        for kind in CaseKind
+    }
     assert len(cases) == 9
     assert exams[CaseKind.SCORED] & exams[CaseKind.TRAINING] == set()
 

@@ -55,7 +55,7 @@ def test_a_reader_is_told_indication_age_sex_and_view(engine: Engine) -> None:
 
 def test_in_the_arm_that_is_told_nothing_nothing_is_fetched(engine: Engine) -> None:
     made = make_study_world(engine, design=make_design(6, **CROSSED))
-    while (untold := sheet_of(made)).arm.told:
+    while (untold := sheet_of(made)).arm.clinical_info_shown:
         answer(made)
     assert (untold.exam.indication, untold.exam.age, untold.exam.sex) == (None, None, None)
     assert {each.view for each in untold.exam.radiographs} == {View.UNKNOWN}
@@ -243,13 +243,17 @@ def test_drafts_and_times_come_back_and_end_with_the_answer(engine: Engine) -> N
 def test_a_reader_sees_the_image_of_the_case_at_hand_and_the_next_alone(engine: Engine) -> None:
     made = make_study_world(engine, design=make_design(8, one_per_exam=True))
     with read_only_session(engine) as db:
-        exams = {case.blind_case.id: case.blind_case.exam_number for case in list_cases(db, study_id=made.study.id)}
+        exams = {
+            case.blind_case.id: case.blind_case.exam_number for case in list_cases(db, study_id=made.study.id)
+        }
     order = [exams[sheet_of(made).case.id]]
     seen = set()
     for exam in sorted(exams.values()):
         with read_only_session(engine) as db:
             try:
-                studies.load_reading_image(db, person=made.people["rea"], exam_number=exam, radiograph_key="pa")
+                studies.load_reading_image(
+                    db, person=made.people["rea"], exam_number=exam, radiograph_key="pa"
+                )
                 seen.add(exam)
             except (NotAllowed, NotFound) as error:
                 if isinstance(error, NotFound):

@@ -14,12 +14,12 @@ from domain.corrections import Correction
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.verdicts import Decision
 from release.service import (
+    find_release_file,
+    list_releasable_batches,
+    list_release_files,
     list_releases,
     preview_release,
     record_release,
-    list_releasable_batches,
-    find_release_file,
-    list_release_files,
     verify_recorded_release,
     verify_release,
 )

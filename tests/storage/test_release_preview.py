@@ -9,9 +9,9 @@ from accounts.service import command_line_person
 from domain.corrections import Correction
 from domain.verdicts import Decision, ErrorKind
 from release.service import preview_release
-from release.service.choosing import load_drawn_batches, load_outcomes, build_tally
+from release.service.inputs import build_tally, load_drawn_batches, load_outcomes
 from release.service.preview import count_simple_outcomes
-from release.tally import TallyCounter, Tally
+from release.tally import Tally, TallyCounter
 from storage.unit_of_work import read_only_session
 from tests.golden.release_world import judged_world
 from tests.storage.judgements import accept, give, reject

@@ -15,8 +15,8 @@ from storage.backup import check_backup, make_backup, restore_backup
 from storage.schema import downgrade, upgrade
 from storage.schema_check import (
     expected_schema_path,
-    read_schema,
     find_schema_differences,
+    read_schema,
     schema_from_json,
     schema_to_json,
 )

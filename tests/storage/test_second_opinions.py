@@ -56,7 +56,8 @@ def test_the_share_is_the_same_whatever_was_judged(world):
 def test_a_larger_share_holds_the_smaller_one():
     ids = {number: f"q{number}" for number in range(100)}
     small, large = (
-        SecondOpinions(way=SecondOpinionScope.RANDOM_SHARE, share=share, seed=3).draw_random_share(ids) for share in (0.1, 0.4)
+        SecondOpinions(way=SecondOpinionScope.RANDOM_SHARE, share=share, seed=3).draw_random_share(ids)
+        for share in (0.1, 0.4)
     )
     assert small < large
 

@@ -11,7 +11,7 @@ from domain.ratings import RATING_IDS, Ratings
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty
 from records.columns import DECISIONS, TIERS
-from storage.review.standing import load_questions_with_errors, load_latest_verdicts
+from storage.review.latest_verdicts import load_latest_verdicts, load_questions_with_errors
 from storage.unit_of_work import read_only_session
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, World, make_world

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import Engine, update
 
 from accounts.service import command_line_person
+from browsing.dataset_comparison import format_comparison_csv
 from browsing.figures import render_figures
 from browsing.service import compute_dataset_statistics, load_statistics_version
-from browsing.side_by_side import format_comparison_csv
-from browsing.words import TextCounts, bin_lengths, mean_length
+from browsing.text_counts import TextCounts, bin_lengths, mean_length
 from cli import main
 from storage.rows import QuestionRow, ReleaseRow
 from storage.unit_of_work import read_only_session, unit_of_work

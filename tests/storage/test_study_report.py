@@ -23,7 +23,7 @@ from reader_study.report.files import render_file, render_files
 from reader_study.report.html import render_html
 from reader_study.report.rows import build_accuracy_rows
 from reader_study.report.study_report import StudyReport
-from storage.reader_study.kept_reports import store_report
+from storage.reader_study.report_cache import store_report
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.study_reports import of, predict, report, scored
@@ -202,7 +202,10 @@ def test_a_kept_report_with_other_columns_is_computed_again(made, tmp_path):
         store_report(workspace, digest=state.digest, text=other)
         assert studies.load_stored_report(by=made.cora, workspace=workspace, digest=state.digest) is None
         with read_only_session(made.engine) as db:
-            assert studies.load_or_compute_report(db, by=made.cora, study="first", workspace=workspace).to_json() == text
+            assert (
+                studies.load_or_compute_report(db, by=made.cora, study="first", workspace=workspace).to_json()
+                == text
+            )
 
 
 def test_the_kept_report_against_another_model_is_the_one_computed_against_it(made, tmp_path):

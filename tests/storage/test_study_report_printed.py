@@ -11,7 +11,7 @@ from domain.protocols import Protocol
 from domain.questions import option_letter
 from measures.results import PairAgreement
 from reader_study.report.files import render_file
-from reader_study.report.printed import build_kappa_tables
+from reader_study.report.paper_tables import build_kappa_tables
 from tests.storage.study_reports import of, predict, report, scored
 from tests.storage.study_worlds import StudyWorld, make_design, make_study_world, read_all
 
@@ -49,7 +49,9 @@ def test_accuracies_are_laid_out_as_the_paper_prints_them(made, tmp_path):
     assert mean["m"] == f"{100 * sum(shares) / len(shares):.2f}"
     assert (whole["Questions"], whole["m"]) == ("8", "87.50")
     assert "printed_by_task" in render_file(found, "report.json")
-    assert render_file(found, "tables/printed_by_task.csv").startswith("Rater,Overall (micro),Overall (macro),")
+    assert render_file(found, "tables/printed_by_task.csv").startswith(
+        "Rater,Overall (micro),Overall (macro),"
+    )
 
 
 def test_boxes_count_where_the_key_has_one_and_no_box_drawn_is_no_figure(made, tmp_path):

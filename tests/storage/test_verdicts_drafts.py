@@ -136,4 +136,8 @@ def test_time_on_a_question_only_grows(world):
                 now=NOW,
             )
         sheet = review.load_sheet(db, person=world.people["ruth"], batch_id=world.batch.id, now=NOW)
-    assert (sheet.viewing_times.seconds, sheet.viewing_times.seconds_looking, sheet.viewing_times.seconds_away) == (30, 20, 5)
+    assert (
+        sheet.viewing_times.seconds,
+        sheet.viewing_times.seconds_looking,
+        sheet.viewing_times.seconds_away,
+    ) == (30, 20, 5)

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import pandas as pd
 
+from measures.all_measures import Measures, compute_measures
 from measures.records.settings import Settings
-from measures.whole import Measures, compute_measures
 
 Result = TypeVar("Result")
 #: Without resampling, for tests that need no intervals and should be quick.

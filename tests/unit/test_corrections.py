@@ -1,6 +1,6 @@
 """Corrections: what they change, and what they leave unchanged."""
 
-from domain.corrections import Correction, list_changes, apply_correction, drop_unchanged
+from domain.corrections import Correction, apply_correction, drop_unchanged, list_changes
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat
 

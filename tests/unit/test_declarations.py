@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from domain.batches import DEFAULT_ANCHORS, FormScope
-from domain.ratings import RATING_IDS, RATINGS, RATING_VALUES
+from domain.ratings import RATING_IDS, RATING_VALUES, RATINGS
 from domain.verdicts import FLAG_IDS, FLAGS, Decision, ErrorKind
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from records.questions import QUESTION_COLUMNS, QUESTION_FIELDS, REVEALING_FIELDS, QuestionRecord

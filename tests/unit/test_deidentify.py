@@ -27,7 +27,7 @@ from imaging.deidentify import deidentify
 from imaging.errors import UnreadableImage
 from imaging.identity import IdentityKind, IdentityValue, read_identity
 from imaging.pseudonyms import PseudonymKey
-from imaging.reading import read_radiograph
+from imaging.reader import read_radiograph
 from tests.unit.makers.dicom_files import CT, dicom, ramp
 from tests.unit.makers.planted import TELLTALE, planted_file, profile_tags
 from tests.unit.makers.raster_files import png, saved

@@ -13,7 +13,7 @@ from demo.phantom.render import render_exam
 from demo.planted import QUESTIONS_PER_ERROR, QUESTIONS_PER_FAULT, plant_errors
 from demo.questions import write_questions
 from demo.reports import write_report
-from demo.reviewing import simulate_verdict
+from demo.simulated_reviewers import simulate_verdict
 from demo.terms import TERMS
 from domain.corrections import apply_correction
 from domain.verdicts import Decision, ErrorKind, check_decision
@@ -93,14 +93,14 @@ def test_whether_a_finding_is_there_is_answered_by_what_was_put_in(written):
         for kind in FindingKind:
             stem = f"Does this examination show {TERMS[kind].with_article}?"
             if each.question.stem == stem:
-                assert (each.question.answer == "yes") == bool(each.facts.of(kind))
+                assert (each.question.answer == "yes") == bool(each.facts.visible_of_kind(kind))
 
 
 def test_a_finding_that_the_report_leaves_out_is_never_asked_about(written):
-    quiet = [each for each in written if each.facts.quiet]
+    quiet = [each for each in written if each.facts.unreported]
     assert quiet
     for each in quiet:
-        term = TERMS[each.facts.quiet[0].kind]
+        term = TERMS[each.facts.unreported[0].kind]
         texts = (each.question.stem, *each.question.options)
         assert not any(term.after_no in text.lower() for text in texts)
 
@@ -117,7 +117,7 @@ def test_reports_name_every_finding_that_they_do_not_leave_out(exams):
                 str(seen.kind), str(seen.kind).split()[-1]
             )
             assert word in report.lower() or "silhouette" in report
-        for seen in facts.quiet:
+        for seen in facts.unreported:
             assert TERMS[seen.kind].after_no not in report.lower()
 
 
@@ -175,7 +175,7 @@ def test_every_planted_error_changes_its_question_or_its_exam_has_a_strange_repo
 def test_the_question_as_it_should_be_is_the_sound_one(written, planted):
     sound = {each.question.id: each.question for each in written}
     for name, each in planted.planted.items():
-        assert each.mended is None or each.mended == sound[name]
+        assert each.corrected is None or each.mended == sound[name]
 
 
 def test_no_stem_comes_twice_on_an_exam_after_planting(planted):
@@ -194,13 +194,15 @@ def test_simulated_verdicts_stand_and_corrections_mend(planted):
         judged = simulate_verdict(question, known, rng=source, all_parts=True)
         check_decision(judged.decision, judged.opinion)
         if judged.decision is Decision.REVISE and judged.opinion.errors:
-            assert apply_correction(question, judged.opinion.correction) == known.mended
+            assert apply_correction(question, judged.opinion.correction) == known.corrected
 
 
 def test_a_simulated_verdict_on_image_alignment_rates_nothing_else(planted):
     source = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions[:60]:
-        opinion = simulate_verdict(question, planted.planted.get(question.id), rng=source, all_parts=False).opinion
+        opinion = simulate_verdict(
+            question, planted.planted.get(question.id), rng=source, all_parts=False
+        ).opinion
         assert opinion.ratings.image_alignment is not None
         assert opinion.ratings.clinical_quality is None
         assert opinion.correction.is_empty()

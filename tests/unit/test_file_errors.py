@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import cli
-from domain.file_errors import describe_file_error, add_filename_to_errors
+from domain.file_errors import add_filename_to_errors, describe_file_error
 
 
 def raised_by(action):
@@ -16,7 +16,10 @@ def raised_by(action):
 
 
 def write_to_a_full_disk():
-    with Path("/dev/full").open("wb", buffering=0) as file, add_filename_to_errors(Path("v1/questions.jsonl")):
+    with (
+        Path("/dev/full").open("wb", buffering=0) as file,
+        add_filename_to_errors(Path("v1/questions.jsonl")),
+    ):
         file.write(b"x")
 
 

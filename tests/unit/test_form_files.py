@@ -9,7 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from web.forms.files import BUNDLES, MEDIA_TYPES, file_url, load_form_files, form_script, form_html
+from web.forms.files import BUNDLES, MEDIA_TYPES, file_url, form_html, form_script, load_form_files
 from web.forms.routes import ROUTES
 
 FRONTEND = BUNDLES.parent

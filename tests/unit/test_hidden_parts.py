@@ -16,7 +16,7 @@ from domain.questions import Question
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import AnswerFormat
 from review.faults import FaultDetection, classify_detection, plant_fault
-from review.veil import IdMask
+from review.id_mask import IdMask
 
 SINGLE = Question(
     id="q1", exam_id="e1", format=AnswerFormat.SINGLE, stem="Where is the effusion?",
@@ -82,7 +82,9 @@ def test_a_finding_that_the_report_names_is_not_said_to_be_absent():
 def test_a_question_that_does_not_allow_a_fault_gets_none():
     assert made(CLOSED, PlantedFault.WRONG_SIDE) is None  # it states no side
     assert made(CLOSED, PlantedFault.SECOND_CORRECT_OPTION) is None  # it has no options
-    assert made(CLOSED, PlantedFault.ABSENT_FINDING, report="") is None  # an absent finding has no known location
+    assert (
+        made(CLOSED, PlantedFault.ABSENT_FINDING, report="") is None
+    )  # an absent finding has no known location
 
 
 @pytest.mark.parametrize("fault", PlantedFault)

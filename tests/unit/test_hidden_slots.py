@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from domain.batches import AssignmentState
 from domain.hidden import QueuedQuestion
-from review.hiding import QueueGaps, compute_position_between
+from review.hidden_placement import QueueGaps, compute_position_between
 
 
 @st.composite

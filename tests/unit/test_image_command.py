@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import cli
-from imaging.folder import plan_folder
+from imaging.render_folder import plan_folder
 from tests.unit.makers.dicom_files import dicom, ramp
 
 

@@ -117,7 +117,9 @@ def test_a_save_a_sign_in_and_the_connection_are_served_while_41_radiographs_wai
             person = {"X-Overread-Person": str(world.people["ruth"].id)}
             headers = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin", **person}
             saved = await ruth.post(
-                "/judging/verdict", json=verdict_request(world.questions[0], "saved meanwhile"), headers=headers
+                "/judging/verdict",
+                json=verdict_request(world.questions[0], "saved meanwhile"),
+                headers=headers,
             )
             page, there = await stranger.get("/sign-in"), await ruth.get("/connected")
             served_meanwhile = sum(task.done() for task in waiting) <= 1  # the queue is full

@@ -37,12 +37,16 @@ def test_a_picture_is_made_once(cache):
         return b"picture"
 
     for _ in range(3):
-        assert cache.find_or_make("one", make) == b"picture"
+        assert cache.get_or_create("one", make) == b"picture"
     assert len(made) == 1
 
 
 def test_what_is_made_of_one_file_otherwise_has_another_name():
-    made = {picture_cache_name(SHA256, longest_side=300), picture_cache_name(SHA256, longest_side=None), matrix_cache_name(SHA256)}
+    made = {
+        picture_cache_name(SHA256, longest_side=300),
+        picture_cache_name(SHA256, longest_side=None),
+        matrix_cache_name(SHA256),
+    }
     assert len({*made, facts_cache_name(SHA256)}) == 4
 
 
@@ -51,29 +55,29 @@ def test_a_picture_that_can_not_be_made_leaves_nothing(cache, tmp_path):
         raise OSError("no pixels")
 
     with pytest.raises(OSError, match="no pixels"):
-        cache.find_or_make("one", fail)
+        cache.get_or_create("one", fail)
     assert names(tmp_path) == set()
 
 
 def test_only_whole_files_are_in_the_folder(cache, tmp_path):
-    cache.keep("one", b"picture")
+    cache.store("one", b"picture")
     assert names(tmp_path) == {"one"}
 
 
 def test_the_oldest_go_first_when_space_runs_out(cache, tmp_path):
     for age, name in enumerate(["new", "old", "older"]):
-        cache.keep(name, bytes(300))
+        cache.store(name, bytes(300))
         last_used(tmp_path, name, seconds_ago=age * 100)
-    cache.keep("newest", bytes(300))
+    cache.store("newest", bytes(300))
     assert names(tmp_path) == {"newest", "new", "old"}
 
 
 def test_what_was_looked_at_is_not_old(cache, tmp_path):
     for name in ("first", "second", "third"):
-        cache.keep(name, bytes(300))
+        cache.store(name, bytes(300))
         last_used(tmp_path, name, seconds_ago=100)
     cache.find("first")
-    cache.keep("fourth", bytes(500))
+    cache.store("fourth", bytes(500))
     assert {"first", "fourth"} <= names(tmp_path)
 
 
@@ -85,16 +89,16 @@ def test_what_lay_there_before_counts(tmp_path):
 
 
 def test_a_file_larger_than_the_limit_is_given_and_not_kept(cache, tmp_path):
-    assert cache.find_or_make("large", lambda: bytes(2000)) == bytes(2000)
+    assert cache.get_or_create("large", lambda: bytes(2000)) == bytes(2000)
     assert names(tmp_path) == set()
 
 
 def test_what_a_process_left_half_written_is_removed_after_an_hour(cache, tmp_path):
-    cache.keep("one", b"1")
+    cache.store("one", b"1")
     half = next(tmp_path.rglob("one")).with_name(".incoming-x")
     half.write_bytes(b"half")
     last_used(tmp_path, ".incoming-x", seconds_ago=4000)
-    cache.keep("two", bytes(100))
+    cache.store("two", bytes(100))
     assert names(tmp_path) == {"one", "two"}
 
 

@@ -26,7 +26,7 @@ from pydicom.uid import (
 )
 
 from imaging.errors import UnreadableImage
-from imaging.reading import read_radiograph
+from imaging.reader import read_radiograph
 from tests.unit.makers.dicom_files import codestream, dicom, ramp
 
 LOSSLESS = [

@@ -13,10 +13,10 @@ from pydicom.uid import ImplicitVRLittleEndian, JPEG2000Lossless, RLELossless
 
 from domain.vocabulary import Sex, View
 from imaging.dicom_file import ATTRIBUTES_READ
-from imaging.dicom_person import STORED_ATTRIBUTES
+from imaging.dicom_stored_header import STORED_ATTRIBUTES
 from imaging.errors import UnreadableImage
 from imaging.radiograph import ImageFacts
-from imaging.reading import describe, read_radiograph
+from imaging.reader import describe, read_radiograph
 from tests.unit.makers.dicom_files import (
     COMPUTED_RADIOGRAPHY,
     CT,

@@ -12,10 +12,16 @@ from pydicom import Dataset, dcmread
 from pydicom.pixels.processing import apply_modality_lut, apply_voi_lut
 from pydicom.uid import ExplicitVRBigEndian, ImplicitVRLittleEndian
 
-from imaging.display import compute_automatic_window, render_display_jpeg, display_size, choose_first_window, build_grey_table
+from imaging.display import (
+    build_grey_table,
+    choose_first_window,
+    compute_automatic_window,
+    display_size,
+    render_display_jpeg,
+)
 from imaging.errors import UnreadableImage
 from imaging.radiograph import AS_STORED, VoiTable, Window
-from imaging.reading import read_radiograph
+from imaging.reader import read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.raster_files import png
 

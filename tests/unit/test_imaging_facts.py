@@ -14,9 +14,9 @@ from pydicom import Dataset
 from pydicom.sequence import Sequence
 
 from imaging.display import render_display_jpeg
-from imaging.facts import build_viewer_facts
 from imaging.matrix import encode_matrix
-from imaging.reading import read_radiograph
+from imaging.reader import read_radiograph
+from imaging.viewer_facts import build_viewer_facts
 from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.sent_pixels import decode_matrix
 
@@ -102,14 +102,18 @@ def _brightness(values: np.ndarray, facts: dict[str, Any]) -> np.ndarray:
 )
 def test_the_browser_shows_what_the_server_draws(pixels, attributes):
     content = dicom(pixels, **attributes)
-    drawn = np.asarray(Image.open(io.BytesIO(render_display_jpeg(read_radiograph(content, name="x"), quality=95))))
+    drawn = np.asarray(
+        Image.open(io.BytesIO(render_display_jpeg(read_radiograph(content, name="x"), quality=95)))
+    )
     assert np.abs(shown_by_the_browser(content) - drawn).max() < 6  # JPEG is not exact
     assert drawn.max() - drawn.min() > 200
 
 
 def test_8_bit_pictures_too():
     content = bytes(imagecodecs.png_encode((SMOOTH >> 4).astype(np.uint8)))
-    drawn = np.asarray(Image.open(io.BytesIO(render_display_jpeg(read_radiograph(content, name="x"), quality=95))))
+    drawn = np.asarray(
+        Image.open(io.BytesIO(render_display_jpeg(read_radiograph(content, name="x"), quality=95)))
+    )
     assert np.abs(shown_by_the_browser(content) - drawn).max() < 6
 
 

@@ -13,9 +13,9 @@ import pytest
 from domain.vocabulary import View
 from imaging.display import render_display_jpeg
 from imaging.errors import UnreadableImage
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from imaging.radiograph import Window
-from imaging.reading import describe, read_radiograph
+from imaging.reader import describe, read_radiograph
 from imaging.reading_process import Limits
 from tests.unit.makers.dicom_files import dicom, inflating_to, nested, ramp
 from tests.unit.makers.raster_files import png
@@ -166,7 +166,7 @@ def test_processes_that_were_started_ahead_read_like_others(tmp_path):
 
 # -------------------------------------------------------------------------------------- replacements
 def test_a_process_that_read_its_share_reads_on_until_the_next_one_is_ready(file, monkeypatch):
-    monkeypatch.setattr("imaging.guarded._FILES_PER_PROCESS", 3)
+    monkeypatch.setattr("imaging.guarded_reader._FILES_PER_PROCESS", 3)
     path = file(RICH)
     with GuardedReader(workers=1) as reader:
         reader.describe(path)
@@ -182,7 +182,7 @@ def test_a_process_that_read_its_share_reads_on_until_the_next_one_is_ready(file
 
 
 def test_leaving_the_block_ends_the_one_that_is_starting_too(file, monkeypatch):
-    monkeypatch.setattr("imaging.guarded._FILES_PER_PROCESS", 1)
+    monkeypatch.setattr("imaging.guarded_reader._FILES_PER_PROCESS", 1)
     with GuardedReader(workers=1) as reader:
         reader.describe(file(RICH))
         successor = reader._successors[process_of(reader)]

@@ -24,7 +24,7 @@ from pydicom.uid import (
 
 from imaging.matrix import SIGNED_OFFSET, encode_matrix, encoded_bits
 from imaging.radiograph import PNG, DecodedRadiograph, ImageFacts
-from imaging.reading import read_radiograph
+from imaging.reader import read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.sent_pixels import decode_matrix
 

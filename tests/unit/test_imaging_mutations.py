@@ -26,7 +26,7 @@ from pydicom.uid import (
 
 from imaging.display import render_display_jpeg
 from imaging.errors import UnreadableImage
-from imaging.reading import describe, read_radiograph
+from imaging.reader import describe, read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.raster_files import png, saved
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from imaging.errors import UnreadableImage
-from imaging.reading import describe, read_radiograph
+from imaging.reader import describe, read_radiograph
 from tests.unit.makers.raster_files import chunk, png, png_of_size, saved
 
 GREY = np.arange(20 * 30, dtype=np.uint16).reshape(20, 30)

@@ -16,7 +16,7 @@ from pydicom.uid import ExplicitVRLittleEndian, JPEG2000Lossless, JPEGLosslessSV
 
 from imaging.png import encode_grey_png
 from imaging.radiograph import Window
-from imaging.reading import read_radiograph
+from imaging.reader import read_radiograph
 from imaging.render import reduce_to_quarter, render_pngs
 from tests.unit.makers.dicom_files import dicom, ramp
 
@@ -144,7 +144,10 @@ def test_at_the_edge_it_is_the_mean_of_what_is_left():
 
 @given(arrays(np.uint8, SHAPES))
 def test_8_and_16_bits_are_averaged_alike(levels):
-    one, other = reduce_to_quarter(levels).astype(int), reduce_to_quarter(levels.astype(np.uint16)).astype(int)
+    one, other = (
+        reduce_to_quarter(levels).astype(int),
+        reduce_to_quarter(levels.astype(np.uint16)).astype(int),
+    )
     assert np.abs(one - other).max() <= 1  # Pillow may round a half down at the edge
 
 

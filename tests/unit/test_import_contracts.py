@@ -53,7 +53,7 @@ def test_planted_imports_are_found(house):
         "demo/workspace.py": "import ui",
         "web/gate.py": "import ui",
         "web/routes.py": "import streamlit",
-        "imaging/reading.py": "import storage",
+        "imaging/reader.py": "import storage",
         "domain/boxes.py": "import numpy",
     }
     for path, line in planted.items():

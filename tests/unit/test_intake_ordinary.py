@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from domain.boxes import Box, LabelledBox
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from intake import filling
+from intake import batch_filler
+from intake.batch_filler import BatchFiller
 from intake.containers import Container
-from intake.filling import BatchFiller
 from intake.formats import native
 from intake.formats.native import NativeReader
-from intake.ordinary import build_ordinary_columns
-from intake.strictness import decode_plain_lines
-from quality.checks import check_question, certainly_without_problems
+from intake.ordinary_records import build_ordinary_columns
+from intake.strict_json import decode_plain_lines
+from quality.checks import certainly_without_problems, check_question
 
 ORDINARY: dict[str, Any] = {
     "id": "q",
@@ -84,7 +84,7 @@ def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, be
     lines = [*others[:before], line(changes, spoilt), *others[before:]]
     together = filled(lines, with_images=with_images, at_once=100)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(filling, "build_ordinary_columns", lambda *_, **__: None)
+        patch.setattr(batch_filler, "build_ordinary_columns", lambda *_, **__: None)
         alone = filled(lines, with_images=with_images, at_once=1)
     for name in ("names", "questions", "boxes", "problems", "refusals", "records"):
         assert getattr(together, name) == getattr(alone, name)

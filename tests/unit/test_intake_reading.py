@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from domain.errors import InvalidValue
 from intake import containers
 from intake.containers import Container, QuestionFile
-from intake.folders import ImageFolder
-from intake.formats.gemex_shape import parse_exam, parse_option_indices
+from intake.formats.gemex_common import parse_exam, parse_option_indices
 from intake.formats.views import parse_view
-from intake.seen import SeenHashes
-from intake.strictness import decode, decode_plain_lines
-from intake.texts import parse_list, none_if_unknown, split_option_letters, option_index
+from intake.image_folder import ImageFolder
+from intake.seen_hashes import SeenHashes
+from intake.strict_json import decode, decode_plain_lines
+from intake.texts import none_if_unknown, option_index, parse_list, split_option_letters
 from records.questions import QuestionRecord
 
 JSON = st.recursive(
@@ -84,7 +84,8 @@ def test_a_line_without_an_end_is_skipped_in_pieces(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a": 1}\n{"b": "' + b"x" * 5_000 + b'"}\n{"c": 3}\n')
     names = [
-        (name, isinstance(raw, InvalidValue)) for name, raw in QuestionFile(path).read_records(Container.LINES)
+        (name, isinstance(raw, InvalidValue))
+        for name, raw in QuestionFile(path).read_records(Container.LINES)
     ]
     assert names == [(1, False), (2, True), (3, False)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lints.__main__ import main
-from lints.migrations import VERSIONS, hash_migrations, read_landed, record_landed, find_changed_migrations
+from lints.migrations import VERSIONS, find_changed_migrations, hash_migrations, read_landed, record_landed
 
 ROOT = Path(__file__).resolve().parents[2]
 

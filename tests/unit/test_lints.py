@@ -20,7 +20,7 @@ def rules_broken(path: str, text: str) -> list[str]:
     ("rule", "path", "text"),
     [
         ("fixed-widget-key", "pages/review.py", 'st.radio("Key", options, key="key")\n'),
-        ("fixed-widget-key", "ui/parts.py", 'st.sidebar.text_area("Stem", key=f"stem")\n'),
+        ("fixed-widget-key", "ui/widgets.py", 'st.sidebar.text_area("Stem", key=f"stem")\n'),
         ("fixed-widget-key", "ui/plain.py", 'st_canvas(key="canvas")\n'),
         ("unsafe-html", "pages/review.py", "st.markdown(text, unsafe_allow_html=True)\n"),
         ("download-button", "pages/release.py", 'st.download_button("Gold", data)\n'),
@@ -50,12 +50,12 @@ def rules_broken(path: str, text: str) -> list[str]:
         ),
         (
             "draws-while-writing",
-            "ui/releases/making.py",
+            "ui/releases/release_form.py",
             "def save():\n    st.progress(0)\n    with unit_of_work() as db:\n        add_person(db)\n",
         ),
         ("submit-without-act", "pages/people.py", 'st.form_submit_button("Add")\n'),
         ("fragment-without-screen", "pages/people.py", "@st.fragment\ndef main():\n    pass\n"),
-        ("thread-of-its-own", "ui/imports/runs.py", "threading.Thread(target=work).start()\n"),
+        ("thread-of-its-own", "ui/imports/import_job.py", "threading.Thread(target=work).start()\n"),
         ("reads-the-clock", "review/service.py", "moment = datetime.now(UTC)\n"),
         ("reads-the-clock", "storage/accounts/people.py", "moment = time.time()\n"),
         ("draws-by-chance", "sampling/draw.py", "import random\n"),
@@ -100,10 +100,13 @@ def test_a_planted_offence_is_found(rule, path, text):
         ("pages/people.py", "@screen\ndef main():\n    pass\n"),
         ("web/sign_in/routes.py", f"{WRITER}save()\n"),
         (
-            "ui/releases/making.py",
+            "ui/releases/release_form.py",
             f"{WRITER}def draw():\n    st.progress(0.0)\n    st.button('Go', on_click=act, args=(save,))\n",
         ),
-        ("ui/imports/runs.py", f"{WRITER}work = save  # allow write-without-act: a thread of its own\n"),
+        (
+            "ui/imports/import_job.py",
+            f"{WRITER}work = save  # allow write-without-act: a thread of its own\n",
+        ),
         (
             "pages/check.py",
             'st.pills("Check", checks, key="check")  # allow fixed-widget-key: filters the whole page\n',
@@ -182,7 +185,8 @@ def test_modules_that_import_one_way_are_fine(tmp_path, capsys):
 
 def names_hidden(*paths: str) -> list[str]:
     return [
-        offence.text.split("'")[1] for offence in find_hidden_packages(SourceFile(path=path, text="") for path in paths)
+        offence.text.split("'")[1]
+        for offence in find_hidden_packages(SourceFile(path=path, text="") for path in paths)
     ]
 
 

@@ -75,7 +75,9 @@ def test_boxes_match_themselves(truth):
 
 
 def test_the_mean_leaves_out_questions_without_a_box():
-    found = mean_overlap([match_boxes([LEFT], [LEFT]), match_boxes([], []), match_boxes([LEFT], [FAR])], seed=1)
+    found = mean_overlap(
+        [match_boxes([LEFT], [LEFT]), match_boxes([], []), match_boxes([LEFT], [FAR])], seed=1
+    )
     assert (found.n, found.score) == (2, 0.5)
 
 
@@ -137,7 +139,9 @@ def test_questions_that_share_exams_widen_the_interval():
     hits, stratum = [True] * 4 + [False] * 16, [0] * 20
     effect = exam_design_effect(hits, stratum, [at // 4 for at in range(20)], [5.0] * 20)
     assert effect == pytest.approx(4.0)
-    alone, together = (stratified_rate(strata((100, 20, 4)), seed=1, design_effect=each) for each in (1.0, effect))
+    alone, together = (
+        stratified_rate(strata((100, 20, 4)), seed=1, design_effect=each) for each in (1.0, effect)
+    )
     assert together.high - together.low > 1.3 * (alone.high - alone.low)
     assert together.se == pytest.approx(2 * alone.se)
 

@@ -10,8 +10,8 @@ from scipy.stats import binomtest, chi2
 
 from measures.paired import (
     cochran_q,
-    compare_paired,
     compare_margins,
+    compare_paired,
     holm,
     mcnemar,
     newcombe_paired,

@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from measures.agreement import Weights, agreement_weights
-from measures.group import Coefficient, agreement_coefficient, fleiss_by_category, ordinal_weights
+from measures.group_agreement import Coefficient, agreement_coefficient, fleiss_by_category, ordinal_weights
 from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
 from measures.kappa_intervals import POSTERIOR, kappa_interval
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
@@ -90,7 +90,10 @@ def test_ordinal_alpha_of_two_categories_is_nominal_alpha(ratings):
 
 def test_a_group_of_one_category_has_agreement_and_ac1_but_no_kappa():
     ratings = np.zeros((10, 3), dtype=np.int64)
-    assert agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(2)).note == "not defined: one category"
+    assert (
+        agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(2)).note
+        == "not defined: one category"
+    )
     assert agreement_coefficient(ratings, Coefficient.PERCENT, weights=np.eye(2)).value == 1.0
     assert agreement_coefficient(ratings, Coefficient.AC1, weights=np.eye(2)).value == 1.0
 
@@ -99,7 +102,9 @@ def test_every_question_twice_under_one_exam_is_no_more_evidence_for_a_group():
     ratings = np.random.default_rng(2).integers(3, size=(30, 4))
     once = agreement_coefficient(ratings, Coefficient.CONGER, weights=np.eye(3))
     exams = np.repeat(np.arange(30), 2)
-    twice = agreement_coefficient(np.repeat(ratings, 2, axis=0), Coefficient.CONGER, weights=np.eye(3), clusters=exams)
+    twice = agreement_coefficient(
+        np.repeat(ratings, 2, axis=0), Coefficient.CONGER, weights=np.eye(3), clusters=exams
+    )
     assert (twice.value, twice.se) == pytest.approx((once.value, once.se))
 
 

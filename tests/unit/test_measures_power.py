@@ -11,8 +11,8 @@ import pytest
 from domain.errors import InvalidValue
 from measures.mrmc import compare_with_model
 from measures.power import (
-    PowerAssumptions,
     Power,
+    PowerAssumptions,
     _find_significant,
     cases_for_power,
     power_by_formula,

@@ -12,8 +12,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from domain.errors import InvalidValue
+from measures.all_measures import compute_measures
 from measures.records.settings import Settings
-from measures.whole import compute_measures
 from tests.unit.measuring import PLAIN, measured, only, ratings
 
 KEYS = {
@@ -71,7 +71,10 @@ def test_the_same_ratings_in_another_order_give_the_same_bytes():
     table = simulated()
     shuffled = table.sample(frac=1.0, random_state=3)
     settings = Settings(bootstrap=200)
-    assert compute_measures(table, settings=settings).to_json() == compute_measures(shuffled, settings=settings).to_json()
+    assert (
+        compute_measures(table, settings=settings).to_json()
+        == compute_measures(shuffled, settings=settings).to_json()
+    )
 
 
 def test_kappas_are_scikit_learns_on_the_same_rows():

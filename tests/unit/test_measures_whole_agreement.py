@@ -12,9 +12,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from domain.errors import Refused
 from measures.agreement import Weights
+from measures.all_measures import compute_measures
 from measures.ratings import canonical_answer
 from measures.records.settings import Settings
-from measures.whole import compute_measures
 from tests.unit.measuring import PLAIN, measured, only
 
 

@@ -21,7 +21,11 @@ def test_every_action_has_its_page():
 
 
 def test_a_reader_sees_home_and_read():
-    assert [page.title for page in list_permitted_pages(person(Role.READER))] == ["Home", "Read", "My account"]
+    assert [page.title for page in list_permitted_pages(person(Role.READER))] == [
+        "Home",
+        "Read",
+        "My account",
+    ]
 
 
 def test_a_reviewer_sees_home_review_and_the_disputes():

@@ -7,8 +7,8 @@ from accounts.passwords import (
     DEMO_PASSWORD,
     check_password_rules,
     hash_password,
-    verify_password,
     needs_rehash,
+    verify_password,
 )
 from domain.errors import InvalidValue
 

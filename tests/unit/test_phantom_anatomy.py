@@ -129,5 +129,7 @@ def test_tube_oblique_to_the_beam_has_longer_paths():
     frame = Frame(view=View.PA, rows=120, columns=120, spacing=0.5, turn=0.0, centre=0.0)
     # 60 degrees to the beam: the path is 1 / cos 60 = 2 times as long
     knots = np.array([[-40.0, 30.25, -40 * np.sqrt(3)], [40.0, 30.25, 40 * np.sqrt(3)]])
-    path = project_tubes([join_curves([sample_curve(knots, 4.0, step=0.1)])], frame, 1, classes=(4.0,), blur=0.01)
+    path = project_tubes(
+        [join_curves([sample_curve(knots, 4.0, step=0.1)])], frame, 1, classes=(4.0,), blur=0.01
+    )
     assert path[60, 60] == pytest.approx(16.0, rel=0.03)

@@ -6,8 +6,15 @@ from hypothesis import strategies as st
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
-from web.drawing.canvas import find_browser_files, canvas_to_json
-from web.drawing.plain_editor import MAX_SIDE, STROKE, boxes_to_objects, clean_boxes, objects_to_boxes, create_surface
+from web.drawing.canvas import canvas_to_json, find_browser_files
+from web.drawing.plain_editor import (
+    MAX_SIDE,
+    STROKE,
+    boxes_to_objects,
+    clean_boxes,
+    create_surface,
+    objects_to_boxes,
+)
 
 sizes = st.integers(min_value=40, max_value=6000)
 
@@ -69,7 +76,9 @@ def test_a_box_without_a_place_is_refused(field):
 def test_what_a_click_leaves_behind_is_dropped():
     surface = create_surface(rows=3200, columns=2600)
     specks = [rect(width=STROKE, height=STROKE), rect(width=2 * STROKE, height=2 * STROKE)]
-    boxes = objects_to_boxes([*specks, rect(width=3 * STROKE, height=STROKE)], radiograph="pa", surface=surface)
+    boxes = objects_to_boxes(
+        [*specks, rect(width=3 * STROKE, height=STROKE)], radiograph="pa", surface=surface
+    )
     assert [round(each.box.width) for each in clean_boxes(boxes, surface=surface)] == [6 * STROKE]
 
 

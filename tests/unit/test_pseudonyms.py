@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from imaging.pseudonyms import PseudonymKey
-from imaging.reading import describe
+from imaging.reader import describe
 from tests.unit.makers.dicom_files import dicom
 
 

@@ -9,12 +9,12 @@ from domain.problems import Check
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from quality.checks import (
+    certainly_without_problems,
     check_completeness,
     check_format,
     check_question,
     check_schema,
     check_types,
-    certainly_without_problems,
 )
 
 

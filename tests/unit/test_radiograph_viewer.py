@@ -6,7 +6,13 @@ import pytest
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
-from web.drawing.radiograph_viewer import facts_url, is_from_viewer, pixels_url, objects_to_boxes, boxes_to_json
+from web.drawing.radiograph_viewer import (
+    boxes_to_json,
+    facts_url,
+    is_from_viewer,
+    objects_to_boxes,
+    pixels_url,
+)
 
 
 def labelled(*corners):
@@ -22,7 +28,9 @@ def test_boxes_come_back_from_json_exactly_as_they_went():
 
 
 def test_what_is_off_the_matrix_is_cut_away():
-    [box] = objects_to_boxes(boxes_to_json([labelled(-5, 10, 20, 3300)]), radiograph="pa", rows=3000, columns=2500)
+    [box] = objects_to_boxes(
+        boxes_to_json([labelled(-5, 10, 20, 3300)]), radiograph="pa", rows=3000, columns=2500
+    )
     assert box.box.as_tuple() == (0, 10, 20, 3000)
 
 

@@ -14,7 +14,7 @@ from domain.errors import Refused
 from domain.studies import Arm, BlindCase, CaseKind, Crossing, StudyDesign
 from domain.vocabulary import AnswerFormat
 from reader_study.design import compute_option_order, compute_orders
-from reader_study.shuffling import latin_square, shuffle_items
+from reader_study.permutations import latin_square, shuffle_items
 
 TOLD, BARE = Arm(name="told"), Arm(name="bare", clinical_info_shown=False)
 
@@ -209,7 +209,8 @@ def test_options_keep_their_order_where_the_protocol_says_so():
 @pytest.mark.parametrize("text", ["None of the above", "All of the above", "none of these"])
 def test_an_option_about_those_above_stays_last(text):
     found = {
-        compute_option_order(("one", text, "three"), seed=seed, purpose="a slot", shuffle=True) for seed in range(40)
+        compute_option_order(("one", text, "three"), seed=seed, purpose="a slot", shuffle=True)
+        for seed in range(40)
     }
     assert found == {(0, 2, 1), (2, 0, 1)}
 

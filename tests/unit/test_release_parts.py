@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from domain.boxes import Box, LabelledBox
 from domain.exams import Exam, Radiograph
 from domain.questions import Question, Source
-from domain.table_cells import unescape_formula, escape_formula
+from domain.table_cells import escape_formula, unescape_formula
 from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
 from records.questions import exam_to_record, question_from_plain, question_to_record
 from release.manifest import VERSION

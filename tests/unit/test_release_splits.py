@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidValue
-from release.splits import ExamLinks, Side, SplitPlan, cluster_exams, find_leaks, assign_sides
+from release.splits import ExamLinks, Side, SplitPlan, assign_sides, cluster_exams, find_leaks
 
 PLAN = SplitPlan(private_share=0.3, seed=7)
 
@@ -88,7 +88,9 @@ TIES = st.lists(
 
 @given(ties=TIES, share=st.floats(0.05, 0.95), seed=st.integers(0, 2**31))
 def test_no_split_ever_leaks(ties, share, seed):
-    assert find_leaks(assign_sides(cluster_exams(ties), SplitPlan(private_share=share, seed=seed)), ties) == []
+    assert (
+        find_leaks(assign_sides(cluster_exams(ties), SplitPlan(private_share=share, seed=seed)), ties) == []
+    )
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan")])

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Message
 
-from web.request_limits import KIB, MIB, GRACE_SECONDS, MIN_BYTES_PER_SECOND, RequestLimits, max_body_bytes
+from web.request_limits import GRACE_SECONDS, KIB, MIB, MIN_BYTES_PER_SECOND, RequestLimits, max_body_bytes
 
 
 class Clock:

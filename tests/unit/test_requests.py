@@ -23,11 +23,11 @@ from domain.errors import (
 )
 from web.requests import (
     UnreadableRequest,
+    http_status,
+    json_errors,
     json_response,
     read_json_body,
-    json_errors,
     require_same_origin,
-    http_status,
 )
 
 OURS = {"X-Overread": "1", "Origin": "http://overread.example"}

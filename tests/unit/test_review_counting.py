@@ -12,9 +12,9 @@ from domain.batches import AssignmentState, Batch, BatchSettings, BatchState, Sa
 from domain.ratings import RATING_IDS
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
-from review.counting import count_batch
+from review.batch_counts import count_batch
 from review.progress import format_interval, format_percent
-from review.rated import format_mean
+from review.rating_statistics import format_mean
 from tests.unit.makers.batch_facts import facts_of
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -113,7 +113,10 @@ def test_before_any_verdict_no_share_is_defined():
     assert found.summary_lines == ("Of 0 reviewed: no share is defined yet.",)
     share = found.errors[0].share
     assert (share.estimate, share.note) == (None, "not defined: nothing was counted")
-    assert (format_percent(share.estimate), format_interval(share.low, share.high)) == ("not defined", "not defined")
+    assert (format_percent(share.estimate), format_interval(share.low, share.high)) == (
+        "not defined",
+        "not defined",
+    )
 
 
 def test_a_question_that_two_people_judged_counts_once():

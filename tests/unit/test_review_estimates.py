@@ -10,8 +10,8 @@ import pytest
 from domain.verdicts import Decision, ErrorKind
 from measures.strata import StratumCount, stratified_rate
 from review.estimates import SEED, Outcome, Sample, estimate_rates, explain_limit_exceeded
-from review.planning import plan_sample_size
 from review.progress import format_interval, format_percent
+from review.sample_size import plan_sample_size
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "statistics"
 KINDS = {
@@ -110,7 +110,9 @@ def test_questions_of_one_exam_widen_the_interval():
             outcome(number, errors=[ErrorKind.WRONG_KEY] if number <= 20 else [], exam=number // per_exam)
             for number in range(1, 121)
         ]
-        found = Sample(names={"all": "all"}, sizes={"all": 2000}, outcomes=outcomes, skipped={}, dataset_size=2000)
+        found = Sample(
+            names={"all": "all"}, sizes={"all": 2000}, outcomes=outcomes, skipped={}, dataset_size=2000
+        )
         return of(estimate_rates(found), ErrorKind.WRONG_KEY)
 
     assert of_exams(5).half_width > 1.3 * of_exams(1).half_width
@@ -154,7 +156,9 @@ def test_a_plan_names_the_tier_that_narrows_the_interval_and_holds_what_it_says(
         name: (size, n + more.get(name, 0), hits + round(more.get(name, 0) * hits / n))
         for name, (size, n, hits) in counts.items()
     }
-    assert of(estimate_rates(sample(then)), ErrorKind.SEVERAL_CORRECT).half_width == pytest.approx(0.02, abs=0.002)
+    assert of(estimate_rates(sample(then)), ErrorKind.SEVERAL_CORRECT).half_width == pytest.approx(
+        0.02, abs=0.002
+    )
 
 
 def test_a_plan_for_an_interval_that_is_narrow_enough_asks_for_nothing():
@@ -174,4 +178,6 @@ def test_the_rule_refuses_with_the_figure():
 
 
 def test_the_rule_refuses_while_nothing_is_judged():
-    assert "nothing can be said" in explain_limit_exceeded(estimate_rates(sample({"all": (100, 0, 0)})).key_errors, limit=0.5)
+    assert "nothing can be said" in explain_limit_exceeded(
+        estimate_rates(sample({"all": (100, 0, 0)})).key_errors, limit=0.5
+    )

@@ -28,7 +28,9 @@ def test_a_pause_until_now_slows_the_pace():
 def test_only_the_last_fifty_count():
     slow = [START - timedelta(days=day) for day in range(1, 100)]
     now = START + timedelta(minutes=49)
-    assert estimate_finish([*slow, *every(1, 50)], left=10, now=now).expected_at == now + timedelta(minutes=10)
+    assert estimate_finish([*slow, *every(1, 50)], left=10, now=now).expected_at == now + timedelta(
+        minutes=10
+    )
 
 
 def test_fewer_than_five_verdicts_give_no_pace():

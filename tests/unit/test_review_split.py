@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review.split import UnderassignedQuestion, distribute_questions
+from review.distribution import UnderassignedQuestion, distribute_questions
 
 
 def exams_of(*sizes, need=1, holders=frozenset()):
@@ -18,13 +18,19 @@ def exams_of(*sizes, need=1, holders=frozenset()):
         for _ in range(size):
             number += 1
             questions.append(
-                UnderassignedQuestion(question_number=number, exam_number=exam, position=number, missing_reviewers=need, holders=holders)
+                UnderassignedQuestion(
+                    question_number=number,
+                    exam_number=exam,
+                    position=number,
+                    missing_reviewers=need,
+                    holders=holders,
+                )
             )
     return questions
 
 
 def numbers(parts, person):
-    return [each.question_number for each in parts.given[person]]
+    return [each.question_number for each in parts.by_person[person]]
 
 
 sizes = st.lists(st.integers(1, 6), min_size=1, max_size=40)
@@ -57,7 +63,9 @@ def test_numbers_differ_by_no_more_than_the_largest_exam(sizes, people):
 
 @given(st.integers(1, 60), people)
 def test_exams_of_one_question_are_split_to_within_one(count, people):
-    loads = [len(group) for group in distribute_questions(exams_of(*[1] * count), people=people).by_person.values()]
+    loads = [
+        len(group) for group in distribute_questions(exams_of(*[1] * count), people=people).by_person.values()
+    ]
     assert max(loads) - min(loads) <= 1
 
 

@@ -34,13 +34,20 @@ def test_of_101_the_second_odd_one_is_medium():
 
 def test_a_half_is_rounded_up():
     # 1,005 x 100 / 1,000 = 100.5
-    assert [compute_target_count(PLAN, size=size) for size in (1004, 1005, 1015, 4, 5)] == [100, 101, 102, 0, 1]
+    assert [compute_target_count(PLAN, size=size) for size in (1004, 1005, 1015, 4, 5)] == [
+        100,
+        101,
+        102,
+        0,
+        1,
+    ]
 
 
 def test_a_fixed_number_counts_what_is_drawn_already_and_what_is_there():
     plan = SamplingPlan(seed=7, per_1000=None, n=200)
     assert [
-        compute_target_count(plan, size=size, already_drawn=already) for size, already in [(1000, 0), (1000, 150), (30, 150)]
+        compute_target_count(plan, size=size, already_drawn=already)
+        for size, already in [(1000, 0), (1000, 150), (30, 150)]
     ] == [
         200,
         50,

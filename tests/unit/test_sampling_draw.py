@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from domain.draw_hash import compute_draw_hash
-from sampling.draw import draw_questions, sort_by_hash, mix_hashes, mix_seed
+from sampling.draw import draw_questions, mix_hashes, mix_seed, sort_by_hash
 
 KEYS = [f"q{i}" for i in range(10_000)]
 HASHES = np.array([compute_draw_hash(key) for key in KEYS], dtype=np.int64)
@@ -17,7 +17,9 @@ def drawn_keys(keys, strata, take, seed, hashes=None):
     hashes = np.array([compute_draw_hash(key) for key in keys], dtype=np.int64) if hashes is None else hashes
     strata = np.array(strata, dtype=np.int32)
     sizes = np.bincount(strata, minlength=len(take)).tolist()
-    indices = draw_questions(hashes, strata, counts_to_draw=take, sizes=sizes, seed=seed, key_of=keys.__getitem__)
+    indices = draw_questions(
+        hashes, strata, counts_to_draw=take, sizes=sizes, seed=seed, key_of=keys.__getitem__
+    )
     return [keys[index] for index in sort_by_hash(indices, hashes, seed=seed, key_of=keys.__getitem__)]
 
 
@@ -92,7 +94,9 @@ def test_equal_hashes_are_settled_by_id(hashes, n):
 def test_ids_are_looked_up_only_where_hashes_are_equal():
     asked: list[int] = []
     one_stratum = np.zeros(10_000, dtype=np.int32)
-    found = draw_questions(HASHES, one_stratum, counts_to_draw=[1000], sizes=[10_000], seed=7, key_of=asked.append)
+    found = draw_questions(
+        HASHES, one_stratum, counts_to_draw=[1000], sizes=[10_000], seed=7, key_of=asked.append
+    )
     assert len(found) == 1000
     assert asked == []
 

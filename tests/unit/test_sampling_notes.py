@@ -14,7 +14,9 @@ def notes(plan=None, *, already=0, **sizes):
     plan = plan or SamplingPlan(seed=7)
     tiers = {**{tier.value: tier for tier in Difficulty}, "none": None}
     counts: dict[Any, int] = {(tiers[name], ()): size for name, size in sizes.items()}
-    return write_draw_notes(allocate(counts, plan=plan, already_drawn=already), plan=plan, already_drawn=already)
+    return write_draw_notes(
+        allocate(counts, plan=plan, already_drawn=already), plan=plan, already_drawn=already
+    )
 
 
 def test_a_draw_that_goes_by_the_plan_needs_no_note():
@@ -38,14 +40,14 @@ def test_few_questions_without_a_tier_are_named_too():
 
 def test_questions_without_a_tier_are_said_to_be_a_tier():
     assert notes(easy=400, medium=300, none=300) == (
-        "300 questions without a tier are a tier of their own: 33 of them are drawn.",
+        "300 questions without a tier form their own tier: 33 drawn.",
     )
 
 
 def test_a_number_that_the_frame_does_not_have_is_said():
     plan = SamplingPlan(seed=7, per_1000=None, n=200)
     assert notes(plan, already=20, easy=50, medium=50)[0] == (
-        "180 questions are asked for, but there are only 100 to draw from."
+        "180 questions requested, but only 100 can be drawn."
     )
 
 
@@ -60,5 +62,5 @@ def test_strata_too_small_for_a_question_are_counted():
     plan = SamplingPlan(seed=7, strata=("task",))
     strata = allocate({(HARD, ("location",)): 990, (HARD, ("geometric",)): 4}, plan=plan)
     assert write_draw_notes(strata, plan=plan) == (
-        "1 stratum is too small for one question: 4 questions stand for nothing in this draw.",
+        "1 stratum is too small for one question: 4 questions are not represented.",
     )

@@ -10,8 +10,8 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from cli import COMMANDS, MODULE_NAMES
-from storage.schema import alembic_config, prepare_workspace, list_revisions
-from ui.garbage import freeze_modules
+from storage.schema import alembic_config, list_revisions, prepare_workspace
+from ui.garbage_collection import freeze_modules
 
 pytestmark = pytest.mark.slow
 

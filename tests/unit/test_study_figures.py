@@ -10,7 +10,7 @@ import pytest
 
 from reader_study.report.rows import ForestRow
 from reader_study.report.shades import GREY, ON_GREY, cell_colour, text_colour
-from reader_study.report.svg import Axis, GridCell, draw_forest, draw_grid, add_sticky_names, apply_theme
+from reader_study.report.svg import Axis, GridCell, add_sticky_names, apply_theme, draw_forest, draw_grid
 
 AXIS = Axis(low=0.0, high=1.0, ticks=(0.0, 1.0))
 

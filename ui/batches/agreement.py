@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from measures.agreement import SMALL_SAMPLE
-from review.agreement import Aspect, GroupAgreement, AgreementEstimate, format_pair_names
+from review.agreement import AgreementEstimate, Aspect, GroupAgreement, format_pair_names
 from review.service import BatchAgreement
-from ui.ground import secondary_text_colour
-from ui.parts import escape_markdown
+from ui.theme import secondary_text_colour
+from ui.widgets import escape_markdown
 
 _GROUP_LABELS = {
     "decision": "Decision and key",
@@ -22,11 +22,11 @@ _GROUP_LABELS = {
 }
 _COLUMNS = ("Agreement", "Kappa", "AC1 or other")
 _METHODS_NOTE = (
-    "95 % intervals, clustered by exam: of agreement Wilson's (of all together Gwet's), of kappa and AC1 as "
-    f"named. Grey: fewer than {SMALL_SAMPLE} questions, or not defined. Agreement: the share of questions with one "
-    "value. Kappa: Cohen's for two, Conger's for all; of ratings and tier with quadratic weights (AC1 is AC2 "
-    "then). The same key: compared as text; Brennan-Prediger with each question's own number of options is "
-    "in the place of AC1."
+    "95 % intervals, clustered by exam: of agreement Wilson's (of all together Gwet's), of kappa and AC1 as"
+    f" named. Grey: fewer than {SMALL_SAMPLE} questions, or not defined. Agreement: the share of questions"
+    " with one value. Kappa: Cohen's for two, Conger's for all; of ratings and tier with quadratic weights"
+    " (AC1 is AC2 then). The same key: compared as text; Brennan-Prediger with each question's own number of"
+    " options is in the place of AC1."
 )
 
 
@@ -56,7 +56,11 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
             if group is None:
                 _show_box_agreement(agreement.agreements[pair_index])
             else:
-                group_aspects = [aspect for aspect in agreement.agreements[pair_index].aspects if _GROUP_LABELS[aspect.group] == group]
+                group_aspects = [
+                    aspect
+                    for aspect in agreement.agreements[pair_index].aspects
+                    if _GROUP_LABELS[aspect.group] == group
+                ]
                 show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in group_aspects])
     st.caption(_METHODS_NOTE)
 
@@ -119,7 +123,9 @@ def _interval_kinds(figures: Sequence[AgreementEstimate]) -> str:
 def _show_box_agreement(pair: GroupAgreement) -> None:
     boxes = pair.box_overlap
     if boxes.score is None:
-        st.caption(escape_markdown(f"{boxes.note.capitalize()}: neither reviewer left a box on a shared question."))
+        st.caption(
+            escape_markdown(f"{boxes.note.capitalize()}: neither reviewer left a box on a shared question.")
+        )
         return
     score_interval = (
         boxes.note

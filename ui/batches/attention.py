@@ -10,8 +10,8 @@ from measures.proportions import Proportion
 from review.attention import DEFAULT_BLOCK
 from review.service import BatchAttention, ReviewerAttention
 from ui.batches.agreement import show_aspect_table
-from ui.ground import secondary_text_colour
-from ui.parts import escape_markdown
+from ui.theme import secondary_text_colour
+from ui.widgets import escape_markdown
 
 #: The number of columns that fit into a narrow window.
 _MAX_COLUMNS_UNPINNED = 4
@@ -35,11 +35,15 @@ def _show_overview(batch_attention: BatchAttention) -> None:
         rows.append(
             {
                 "Reviewer": _reviewer_name(reviewer),
-                "Same decision again": _format_share(decision.percent) if decision else "no repeat judged twice",
+                "Same decision again": _format_share(decision.percent)
+                if decision
+                else "no repeat judged twice",
                 "Kappa with oneself": _format_kappa(decision) if decision else "not defined",
                 "Faults found": _format_share(all_faults.found),
                 "Not accepted": _format_share(all_faults.not_accepted),
-                "Judged in between": "" if reviewer.attention.median_verdicts_between is None else f"{reviewer.attention.median_verdicts_between:.0f}",
+                "Judged in between": ""
+                if reviewer.attention.median_verdicts_between is None
+                else f"{reviewer.attention.median_verdicts_between:.0f}",
                 "Repeats": f"{reviewer.attention.pairs:,} of {reviewer.repeat_count:,} judged twice",
                 "Planted": f"{all_faults.found.n:,} of {reviewer.planted_count:,} judged",
             }
@@ -81,7 +85,11 @@ def _show_faults(batch_attention: BatchAttention) -> None:
 
 def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
     st.subheader("Agreement with oneself, aspect by aspect")
-    reviewers_by_name = {_reviewer_name(reviewer): reviewer for reviewer in batch_attention.reviewers if reviewer.attention.agreement}
+    reviewers_by_name = {
+        _reviewer_name(reviewer): reviewer
+        for reviewer in batch_attention.reviewers
+        if reviewer.attention.agreement
+    }
     if not reviewers_by_name:
         st.caption("No question is judged twice by the same reviewer yet.")
         return
@@ -115,8 +123,8 @@ def _show_drift(batch_attention: BatchAttention) -> None:
         return
     _show_table(rows)
     st.caption(
-        f"Blocks of {DEFAULT_BLOCK} hidden questions in the order of their verdicts; the last may be short. So few "
-        "say little one by one: look for a trend."
+        f"Blocks of {DEFAULT_BLOCK} hidden questions in the order of their verdicts; the last may be short."
+        " So few say little one by one: look for a trend."
     )
 
 
@@ -128,7 +136,9 @@ def _show_table(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) 
         width="stretch",
         height="content",
         # The first column stays in sight when a narrow window is scrolled to the last columns.
-        column_config={frame.columns[0]: st.column_config.Column(pinned=len(frame.columns) > _MAX_COLUMNS_UNPINNED)},
+        column_config={
+            frame.columns[0]: st.column_config.Column(pinned=len(frame.columns) > _MAX_COLUMNS_UNPINNED)
+        },
     )
 
 

@@ -21,7 +21,9 @@ def build_progress_chart(lines: Sequence[ProgressLine]) -> alt.Chart:
     rows = [
         {"name": line.name, "state": name, "judgements": count, "order": position}
         for line in lines
-        for position, (name, count) in enumerate(zip(_STATE_COLOURS, (line.done, line.skipped, line.left), strict=True))
+        for position, (name, count) in enumerate(
+            zip(_STATE_COLOURS, (line.done, line.skipped, line.left), strict=True)
+        )
     ]
     progress_chart: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))
@@ -72,7 +74,9 @@ def build_tier_heat_map(table: TierTable) -> alt.LayerChart:
     # High counts are dark in both themes: white text on dark cells, black text on light ones.
     cells = base.mark_rect().encode(
         color=alt.Color(
-            "count:Q", legend=None, scale=alt.Scale(domain=[0, max(1, max_count)], range=["#dfe9ee", "#1f5b73"])
+            "count:Q",
+            legend=None,
+            scale=alt.Scale(domain=[0, max(1, max_count)], range=["#dfe9ee", "#1f5b73"]),
         )
     )
     numbers = base.mark_text(fontSize=15).encode(

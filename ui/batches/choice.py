@@ -11,7 +11,7 @@ from domain.people import Person
 from review.service import BatchOverview, list_batch_overviews
 from ui import state
 from ui.context import read_only_session
-from ui.parts import show_empty_state
+from ui.widgets import show_empty_state
 
 
 def load_batches_or_show_empty(person: Person, next_step: str) -> list[BatchOverview]:
@@ -26,13 +26,18 @@ def load_batches_or_show_empty(person: Person, next_step: str) -> list[BatchOver
 def choose_batch(batches: Sequence[BatchOverview], *, key: str, default_index: int | None = None) -> Batch:
     """Draw the selection of a batch.
 
-    The default is the batch chosen on the page before, else the one at index ``default_index``, else the largest
+    The default is the batch chosen on the page before, else the one at index ``default_index``, else the
+    largest
     open one. ``key`` is the widget's key; it differs from page to page.
     """
     names = [summary.batch.name for summary in batches]
     previous_name = state.get_selection("batch")
     fallback_index = find_largest_open(batches) if default_index is None else default_index
-    selected_index = names.index(previous_name) if isinstance(previous_name, str) and previous_name in names else fallback_index
+    selected_index = (
+        names.index(previous_name)
+        if isinstance(previous_name, str) and previous_name in names
+        else fallback_index
+    )
     name = st.selectbox("Batch", names, index=selected_index, key=key)
     state.set_selection("batch", name)
     return batches[names.index(name)].batch

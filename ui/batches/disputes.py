@@ -8,9 +8,9 @@ import streamlit as st
 
 from domain.adjudications import AdjudicationRules
 from domain.people import Person
-from review.service import load_adjudication_rules, change_adjudication_rules
+from review.service import change_adjudication_rules, load_adjudication_rules
 from ui.context import clock, current_person, read_only_session, unit_of_work
-from ui.parts import act, show_notice
+from ui.widgets import act, show_notice
 
 
 def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> None:
@@ -30,7 +30,9 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         placeholder="nobody yet",
     )
     left, right = st.columns(2, vertical_alignment="bottom")
-    hide_names = left.checkbox("Hide the reviewers' names", value=saved.rules.hide_names, key=f"{key_prefix}-hidden")
+    hide_names = left.checkbox(
+        "Hide the reviewers' names", value=saved.rules.hide_names, key=f"{key_prefix}-hidden"
+    )
     same_box = right.number_input(
         "Boxes are the same from IoU",
         min_value=0.05,
@@ -40,7 +42,9 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         key=f"{key_prefix}-iou",
         help="The area that two boxes share, of the area that they cover together.",
     )
-    rules = AdjudicationRules(adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(same_box))
+    rules = AdjudicationRules(
+        adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(same_box)
+    )
     st.button(
         "Save the rules",
         key=f"{key_prefix}-save",

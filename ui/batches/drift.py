@@ -15,8 +15,8 @@ from measures.proportions import Proportion
 from review.drift import DriftBlock
 from review.service import BatchAgreement
 from ui.chart import show_chart
-from ui.parts import escape_markdown
 from ui.tables import show_table
+from ui.widgets import escape_markdown
 
 BlockMeasure = Mean | Proportion
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
@@ -47,11 +47,11 @@ def show_drift_panel(agreement: BatchAgreement) -> None:
     )
     st.caption(
         escape_markdown(
-            f"Blocks of {agreement.drift_block:,} verdicts in the order in which each reviewer first gave "
-            f"them; the last may be short. With fewer than {SMALL_SAMPLE} verdicts a block says little: look for a "
-            "trend, not at one "
-            "point. 95 % intervals, clustered by exam (Wilson's of shares, Student's of means). Seconds of "
-            "looking until the first verdict. Reviewers don't see this page."
+            f"Blocks of {agreement.drift_block:,} verdicts in the order in which each reviewer first gave"
+            f" them; the last may be short. With fewer than {SMALL_SAMPLE} verdicts a block says little: look"
+            " for a trend, not at one point. 95 % intervals, clustered by exam (Wilson's of shares,"
+            " Student's of means). Seconds of looking until the first verdict. Reviewers don't see this"
+            " page."
         )
     )
 
@@ -67,7 +67,9 @@ def _measure_getters() -> dict[str, Callable[[DriftBlock], BlockMeasure]]:
     }
 
 
-def _build_drift_chart(agreement: BatchAgreement, name: str, get_value: Callable[[DriftBlock], BlockMeasure]) -> alt.FacetChart:
+def _build_drift_chart(
+    agreement: BatchAgreement, name: str, get_value: Callable[[DriftBlock], BlockMeasure]
+) -> alt.FacetChart:
     factor = 100 if name == "accepted" else 1
     rows = []
     for person, blocks in agreement.drift.items():
@@ -117,6 +119,8 @@ def _format_measure(value: BlockMeasure, *, share: bool) -> str:
         return f"{100 * figure:.0f} %" if share else f"{figure:.1f}"
 
     interval = (
-        "" if value.low is None or value.high is None else f" ({format_number(value.low)} to {format_number(value.high)})"
+        ""
+        if value.low is None or value.high is None
+        else f" ({format_number(value.low)} to {format_number(value.high)})"
     )
     return f"{format_number(value.estimate)}{interval}, n = {value.n:,}"

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from domain.batches import Batch, BatchSettings, Mode, FormScope
+from domain.batches import Batch, BatchSettings, FormScope, Mode
 from domain.people import Person
 from domain.ratings import RATING_IDS, RATINGS
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
-from ui.parts import act, show_notice
+from ui.widgets import act, show_notice
 from web.review.guideline import replace_images_by_links
 
 _MODE_LABELS = {
@@ -101,7 +101,9 @@ def _show_guideline_form(batch: Batch) -> None:
         )  # fmt: skip
         with st.container(horizontal=True):
             _save_button("Save guideline", _save_guideline, batch, form_key)
-            st.form_submit_button("Preview", key=f"{form_key}-preview")  # allow submit-without-act: it only shows
+            st.form_submit_button(
+                "Preview", key=f"{form_key}-preview"
+            )  # allow submit-without-act: it only shows
     guideline_text = str(state.get_widget_value(f"{form_key}-text") or "")
     if guideline_text.strip():
         with st.container(border=True):
@@ -153,7 +155,9 @@ def _save_mode(batch: Batch, form_key: str) -> str:
 
 
 def _save_guideline(batch: Batch, form_key: str) -> str:
-    return _save(batch, replace(batch.settings, guideline=str(state.get_widget_value(f"{form_key}-text") or "")))
+    return _save(
+        batch, replace(batch.settings, guideline=str(state.get_widget_value(f"{form_key}-text") or ""))
+    )
 
 
 def _save_anchors(batch: Batch, form_key: str) -> str:
@@ -163,7 +167,9 @@ def _save_anchors(batch: Batch, form_key: str) -> str:
         )
         return one, two, three, four, five
 
-    return _save(batch, replace(batch.settings, anchors={rating: anchor_texts(rating) for rating in RATING_IDS}))
+    return _save(
+        batch, replace(batch.settings, anchors={rating: anchor_texts(rating) for rating in RATING_IDS})
+    )
 
 
 def _save(batch: Batch, settings: BatchSettings) -> str:

@@ -10,13 +10,13 @@ from domain.people import Person
 from domain.verdicts import ErrorKind
 from review.estimates import KEY_ERROR, Estimate
 from review.progress import format_interval, format_percent
-from review.service import BATCH_GROUP, GROUPS, GroupEstimates, load_counts_version, estimate_groups
+from review.service import BATCH_GROUP, GROUPS, GroupEstimates, estimate_groups, load_counts_version
 from ui.chart import show_chart
 from ui.context import current_workspace, read_only_session
 from ui.estimates.charts import build_estimate_chart
 from ui.estimates.sample import load_cached_sample
-from ui.parts import escape_markdown
 from ui.tables import show_table
+from ui.widgets import escape_markdown
 
 _GROUP_LABELS = {"prompt_version": "Prompt version", BATCH_GROUP: "Batch"}
 _MAX_GROUPS = 12  # groups in a table; nobody compares more
@@ -64,7 +64,13 @@ def _load_estimates(
     sample = load_cached_sample(dataset, batches, version, _person)
     with read_only_session() as db:
         return estimate_groups(
-            db, by=_person, dataset=dataset, group=group, batches=batches or None, examples=True, sample_data=sample
+            db,
+            by=_person,
+            dataset=dataset,
+            group=group,
+            batches=batches or None,
+            examples=True,
+            sample_data=sample,
         )
 
 
@@ -93,6 +99,7 @@ def _show_examples(groups: Sequence[GroupEstimates]) -> None:
         for part in groups:
             for question in part.examples.get(kind, ()):
                 st.markdown(
-                    f"- {escape_markdown(part.name)}: [{escape_markdown(question.id)}](/browse?question={question.number}) "
-                    f"{escape_markdown(question.stem)}"
+                    f"- {escape_markdown(part.name)}:"
+                    f" [{escape_markdown(question.id)}](/browse?question={question.number})"
+                    f" {escape_markdown(question.stem)}"
                 )

@@ -12,9 +12,9 @@ import streamlit as st
 from domain.protocols import canonical_json
 from measures.results import to_records
 from reader_study.report.tables import ExcludedAnswers, FailedReplies, FaultyCase, RaterProfile
-from ui.figures.accuracies import show_accuracies, show_differences
-from ui.figures.agreements import show_agreement
-from ui.figures.answering import show_answers, show_times
+from ui.figures.accuracy import show_accuracies, show_differences
+from ui.figures.agreement import show_agreement
+from ui.figures.answers import show_answers, show_times
 from ui.figures.view import ReportView
 from ui.tables import show_table
 
@@ -80,7 +80,10 @@ def _failed_row(replies: FailedReplies) -> dict[str, object]:
 def _labelled_rows(results: Sequence[FaultyCase | ExcludedAnswers]) -> list[dict[str, object]]:
     """Return table rows with readable column names; a missing value is an empty string."""
     return [
-        {name.replace("_", " ").capitalize(): "" if value is None else value for name, value in record.items()}
+        {
+            name.replace("_", " ").capitalize(): "" if value is None else value
+            for name, value in record.items()
+        }
         for record in to_records(results)
     ]
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from reader_study.report.figures import draw_figure
 from reader_study.report.study_report import StudyReport
-from ui.figures.drawing import show_figure
+from ui.figures.figure_component import show_figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,5 +41,7 @@ class ReportView:
 
     def show_table_links(self, *names: str) -> None:
         """Draw the links to tables of the report."""
-        links = " · ".join(self.format_link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv") for name in names)
+        links = " · ".join(
+            self.format_link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv") for name in names
+        )
         st.markdown(f":small[Tables: {links}]")

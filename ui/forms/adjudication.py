@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from web.forms.files import form_script, form_html
+from web.forms.files import form_html, form_script
 
 #: One key for all disputes, on purpose: the form itself goes from one dispute to the next. It carries nothing
 #: over: each dispute is sent in full, with its own number.

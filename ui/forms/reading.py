@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from web.forms.files import form_script, form_html
+from web.forms.files import form_html, form_script
 
 #: One key for all cases, on purpose: the form itself goes from case to case, and one instance keeps the
 #: keyboard focus. It carries nothing over: each case is sent in full, with its own number.

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from web.forms.files import form_script, form_html
+from web.forms.files import form_html, form_script
 
 #: One key for all questions, on purpose: one instance avoids flicker and keeps the keyboard focus. The form
 #: recognises a new question by the number in its data, and carries nothing over.
@@ -21,7 +21,8 @@ _mount = st.components.v2.component(
 def mount_review_form(data: dict[str, Any], *, on_navigate: Callable[[], None]) -> bool:
     """Mount the form, or pass it the next question.
 
-    ``on_navigate`` is called when the form requests another question; ``ui.state.get_review_request`` returns which.
+    ``on_navigate`` is called when the form requests another question; ``ui.state.get_review_request`` returns
+    which.
 
     Returns:
         Whether the reviewer requested the guideline in this run.

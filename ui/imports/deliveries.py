@@ -161,5 +161,7 @@ def _resolve_allowed_path(text: str, *, folder: bool) -> Path:
     if not text.strip() or not is_allowed or not (path.is_dir() if folder else path.is_file()):
         kind = "folder" if folder else "file"
         allowed_list = ", ".join(str(allowed) for allowed in list_allowed_folders())
-        raise NotFound(f"There is no {kind} {text.strip()!r} that may be read. Give one below {allowed_list}.")
+        raise NotFound(
+            f"There is no {kind} {text.strip()!r} that may be read. Give one below {allowed_list}."
+        )
     return path

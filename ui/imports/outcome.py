@@ -8,24 +8,24 @@ import streamlit as st
 
 from domain.jobs import Job, JobStatus
 from domain.people import Person
-from ui.background_jobs import running
-from ui.background_jobs.shown import show_job_message, show_job_progress
-from ui.imports import runs
+from ui.background_jobs import job_control
+from ui.background_jobs.job_status import show_job_message, show_job_progress
+from ui.imports import import_job
 from ui.imports.deliveries import discard
-from ui.parts import act, show_notice, escape_markdown
 from ui.tables import show_table
+from ui.widgets import act, escape_markdown, show_notice
 
 
 def show_import_progress(job: Job) -> None:
     """Draw the import's progress until it ends."""
-    st.subheader(f"Importing {escape_markdown(runs.decode_request(job).delivery.name)}")
+    st.subheader(f"Importing {escape_markdown(import_job.decode_request(job).delivery.name)}")
     show_job_progress(job)
     st.caption("Until it is done nothing of it is to be seen.")
 
 
 def show_import_outcome(job: Job, person: Person) -> None:
     """Draw the outcome of an import and the next steps."""
-    request, details = runs.decode_request(job), runs.decode_outcome(job)
+    request, details = import_job.decode_request(job), import_job.decode_outcome(job)
     show_job_message(job)
     if details is not None and job.status is JobStatus.DONE:
         counts = [f"{check} {count:,}" for check, count in details.problems.items()]
@@ -49,7 +49,7 @@ def show_import_outcome(job: Job, person: Person) -> None:
             "Import the rest, without the refused",
             key=f"rest-{job.number}",
             on_click=act,
-            args=(runs.start_import, replace(request, skip_bad=True), person),
+            args=(import_job.start_import, replace(request, skip_bad=True), person),
             kwargs={"place": "import-run"},
             width="stretch",
         )
@@ -58,18 +58,18 @@ def show_import_outcome(job: Job, person: Person) -> None:
             "Run again",
             key=f"again-{job.number}",
             on_click=act,
-            args=(running.restart_job, job.number),
+            args=(job_control.restart_job, job.number),
             kwargs={"place": "import-run"},
             width="stretch",
         )
 
 
 def _dismiss(job: Job) -> None:
-    discard(runs.decode_request(job).delivery)
-    running.dismiss_job(job.number)
+    discard(import_job.decode_request(job).delivery)
+    job_control.dismiss_job(job.number)
 
 
-def _show_refusals(details: runs.ImportOutcome) -> None:
+def _show_refusals(details: import_job.ImportOutcome) -> None:
     show_table(
         [
             {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
@@ -77,7 +77,9 @@ def _show_refusals(details: runs.ImportOutcome) -> None:
         ]
     )
     shown_count = len(details.refusals)
-    limit_note = f"The first {shown_count:,} of {details.refused:,}. " if details.refused > shown_count else ""
+    limit_note = (
+        f"The first {shown_count:,} of {details.refused:,}. " if details.refused > shown_count else ""
+    )
     if details.refusals_file is not None:
         # A route of our own that checks the sign-in; Streamlit's media store would serve the file to anybody.
         st.markdown(f"{limit_note}[Download all as CSV](/files/refusals/{details.refusals_file})")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.patient_data import PixelCheckScope, Originals, PatientDataRules
+from domain.patient_data import Originals, PatientDataRules, PixelCheckScope
 from domain.people import Person
 from privacy.service import CONSEQUENCES, change_rules
 from ui.context import clock, unit_of_work
-from ui.parts import act, show_notice, escape_markdown
+from ui.widgets import act, escape_markdown, show_notice
 
 _ORIGINALS_LABELS = {Originals.WHOLE: "Kept whole", Originals.DEIDENTIFIED: "De-identified at the door"}
-_CONFIRM_LABELS = {PixelCheckScope.NONE: "No", PixelCheckScope.DICOM: "DICOM images", PixelCheckScope.ALL: "All images"}
+_CONFIRM_LABELS = {
+    PixelCheckScope.NONE: "No",
+    PixelCheckScope.DICOM: "DICOM images",
+    PixelCheckScope.ALL: "All images",
+}
 
 
 def show_rules_form(rules: PatientDataRules, person: Person) -> None:

@@ -7,11 +7,17 @@ import streamlit as st
 from domain.people import Person
 from domain.problems import Check
 from domain.questions import Question
-from quality.service import CheckReport, DatasetSummary, ProblemExample, list_examples, load_question_with_problem
+from quality.service import (
+    CheckReport,
+    DatasetSummary,
+    ProblemExample,
+    list_examples,
+    load_question_with_problem,
+)
 from ui.context import read_only_session
-from ui.parts import escape_markdown
 from ui.questions.card import show_stem_options_key
 from ui.tables import show_table
+from ui.widgets import escape_markdown
 
 _CHECK_DESCRIPTIONS = {
     Check.SCHEMA: "A choice question has four options.",
@@ -35,7 +41,11 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
         key=f"field-{dataset.id}-{check}",
     )
     field_filter = None if field == all_label else field
-    total = fields.get(field_filter, check_report.count_of(check)) if field_filter else check_report.count_of(check)
+    total = (
+        fields.get(field_filter, check_report.count_of(check))
+        if field_filter
+        else check_report.count_of(check)
+    )
     pages = max(1, -(-total // _PAGE_SIZE))
     page = 1
     if pages > 1:
@@ -86,4 +96,6 @@ def _show_question(question: Question, example: ProblemExample) -> None:
             "difficulty": question.difficulty,
             "content type": question.content_type,
         }
-        st.caption(escape_markdown(" · ".join(f"{name}: {value or 'none'}" for name, value in properties.items())))
+        st.caption(
+            escape_markdown(" · ".join(f"{name}: {value or 'none'}" for name, value in properties.items()))
+        )

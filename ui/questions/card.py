@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.questions import Question, format_answer
-from ui.parts import escape_markdown
+from ui.widgets import escape_markdown
 
 
 def show_stem_options_key(question: Question) -> None:

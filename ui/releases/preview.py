@@ -11,8 +11,8 @@ from domain.people import Person
 from release import service as release
 from review.service import check_key_errors
 from ui.context import current_workspace, read_only_session
-from ui.parts import escape_markdown
 from ui.tables import show_table
+from ui.widgets import escape_markdown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,9 @@ def show_tally(tally: release.Tally) -> None:
     )
 
 
-def show_key_error_limit(person: Person, dataset: str, batches: tuple[str, ...], form_key: str) -> KeyErrorLimit:
+def show_key_error_limit(
+    person: Person, dataset: str, batches: tuple[str, ...], form_key: str
+) -> KeyErrorLimit:
     """Draw the input of the condition; show, with the figure, whether the dataset meets it."""
     is_limited = st.toggle(
         "Only if key errors in the whole dataset are few",
@@ -82,7 +84,9 @@ def show_key_error_limit(person: Person, dataset: str, batches: tuple[str, ...],
     try:
         with read_only_session() as db:
             version = release.preview_version(db, by=person, dataset=dataset, batches=batches or None)
-        result_text = _load_key_error_check(dataset, batches, limit, (str(current_workspace().home), *version), person)
+        result_text = _load_key_error_check(
+            dataset, batches, limit, (str(current_workspace().home), *version), person
+        )
         st.success(escape_markdown(result_text), icon=":material/check:")
     except Refused as error:
         st.error(escape_markdown(str(error)), icon=":material/block:")

@@ -9,7 +9,9 @@ BATCH_PARAMETER, QUESTION_PARAMETER = "batch", "question"
 
 def go_to_question(batch_id: int, question: int | None) -> None:
     """Write batch and question into the address; without a question it means the next open one."""
-    target_parameters = {BATCH_PARAMETER: str(batch_id)} | ({} if question is None else {QUESTION_PARAMETER: str(question)})
+    target_parameters = {BATCH_PARAMETER: str(batch_id)} | (
+        {} if question is None else {QUESTION_PARAMETER: str(question)}
+    )
     # Streamlit sends the address whenever it is set, even if it is unchanged. Such a message may arrive late,
     # after the form has gone to the next question. It would reset the address, and a reload would lead to a
     # judged question.

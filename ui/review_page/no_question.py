@@ -8,20 +8,23 @@ import streamlit as st
 
 from domain.batches import BatchState
 from domain.people import Person
-from review.service import load_last_judged, list_skipped_questions, load_id_mask
+from review.service import list_skipped_questions, load_id_mask, load_last_judged
 from review.sheet import BatchListItem
 from ui.context import format_clock_time, read_only_session
-from ui.parts import escape_markdown
 from ui.review_page.address import go_to_question
+from ui.widgets import escape_markdown
 
 
 def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> None:
     """Draw the page while no question is free, but not all are judged."""
     with st.container(border=True):
-        st.markdown(f"**{escape_markdown(batch_for_reviewer.batch.name)}: all that is left is with others at the moment.**")
         st.markdown(
-            f"You have judged {batch_for_reviewer.progress.done:,}. What somebody does not finish comes back to whoever is "
-            f"free, the first of it by {format_clock_time(free_at)}."
+            f"**{escape_markdown(batch_for_reviewer.batch.name)}: all that is left is with others at the"
+            " moment.**"
+        )
+        st.markdown(
+            f"You have judged {batch_for_reviewer.progress.done:,}. What somebody does not finish comes back"
+            f" to whoever is free, the first of it by {format_clock_time(free_at)}."
         )
         st.button(
             "Look again",
@@ -67,7 +70,11 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
                 args=(batch.id, last_masked_number),
             )
     for other_batch in batches:
-        if other_batch.batch.id != batch.id and other_batch.progress.left and other_batch.batch.state is BatchState.OPEN:
+        if (
+            other_batch.batch.id != batch.id
+            and other_batch.progress.left
+            and other_batch.batch.state is BatchState.OPEN
+        ):
             st.button(
                 f"Go on with {escape_markdown(other_batch.batch.name)} ({other_batch.progress.left} left)",
                 key=f"judging-batch-{other_batch.batch.id}",

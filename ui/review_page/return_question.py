@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.people import Action, Person
-from review.service import hand_back, may_hand_back, load_id_mask
+from review.service import hand_back, load_id_mask, may_hand_back
 from ui.context import clock, read_only_session, require_page, unit_of_work
-from ui.parts import act, show_notice
 from ui.review_page.address import go_to_question
+from ui.widgets import act, show_notice
 
 
 def show_return_button(person: Person, batch_id: int, question: int) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from domain.errors import DomainError
 from domain.protocols import CannotDetermineRule, Hypothesis, Protocol, ReaderEffect
-from ui.parts import escape_markdown
+from ui.widgets import escape_markdown
 
 _LEVELS = (0.9, 0.95, 0.99)
 
@@ -34,7 +34,9 @@ def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = Fal
         key=f"{form_key}-hypothesis",
         format_func=lambda hypothesis: hypothesis.capitalize(),
     )
-    margin = left.number_input("Margin, points", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin")
+    margin = left.number_input(
+        "Margin, points", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin"
+    )
     readers = right.selectbox(
         "Readers are",
         effects,
@@ -57,7 +59,9 @@ def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = Fal
         key=f"{form_key}-level",
         format_func=lambda level: f"{level:.0%}",
     )
-    seed = left.number_input("Seed of the analysis", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed")
+    seed = left.number_input(
+        "Seed of the analysis", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed"
+    )
     family = right.text_input(
         "Comparisons that share one error rate (Holm)",
         "; ".join(current.family),
@@ -65,7 +69,9 @@ def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = Fal
         placeholder="readers : MedGemma",
         help="Pairs of raters, separated by ; — or readers-models, or all. Empty: every pair counts.",
     )
-    exclusions = st.text_area("What will be left out", current.exclusions, key=f"{form_key}-exclusions", height=68)
+    exclusions = st.text_area(
+        "What will be left out", current.exclusions, key=f"{form_key}-exclusions", height=68
+    )
     left, right = st.columns(2)
     allow_going_back = left.checkbox(
         "Going back is allowed", current.going_back, key=f"{form_key}-back", disabled=frozen
@@ -73,7 +79,9 @@ def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = Fal
     shuffle_options = right.checkbox(
         "Options in shuffled order", current.shuffle_options, key=f"{form_key}-shuffle", disabled=frozen
     )
-    ask_confidence = left.checkbox("Ask how sure", current.ask_confidence, key=f"{form_key}-sure", disabled=frozen)
+    ask_confidence = left.checkbox(
+        "Ask how sure", current.ask_confidence, key=f"{form_key}-sure", disabled=frozen
+    )
     show_own_result = right.checkbox(
         "Own result at the end",
         current.show_own_result,

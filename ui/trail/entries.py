@@ -12,8 +12,8 @@ from accounts.service.audit_trail import AuditFilter, VisibleEntry, list_audit_e
 from domain.people import Person
 from ui import state
 from ui.context import read_only_session
-from ui.parts import show_notice
 from ui.tables import show_table
+from ui.widgets import show_notice
 
 _PAGE_SIZE = 50  # entries per page
 
@@ -64,11 +64,18 @@ def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
     before_number = state.get_selection(position_key)
     with read_only_session() as db:
         entries_found = list_audit_entries(
-            db, by=person, entry_filter=audit_filter, below=before_number if isinstance(before_number, int) else None, limit=_PAGE_SIZE + 1
+            db,
+            by=person,
+            entry_filter=audit_filter,
+            below=before_number if isinstance(before_number, int) else None,
+            limit=_PAGE_SIZE + 1,
         )
     page_entries, has_more = entries_found[:_PAGE_SIZE], len(entries_found) > _PAGE_SIZE
     show_notice("audit")
-    show_table([_entry_row(shown_entry) for shown_entry in page_entries], empty="No entry fits these filters. Take one of them away.")
+    show_table(
+        [_entry_row(shown_entry) for shown_entry in page_entries],
+        empty="No entry fits these filters. Take one of them away.",
+    )
     newest_column, older_column, files_column = st.columns([1, 1, 3], vertical_alignment="center")
     newest_column.button(
         "Newest",

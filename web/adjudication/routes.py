@@ -11,7 +11,7 @@ from domain.errors import NotFound
 from domain.people import Person
 from domain.verdicts import Decision
 from review import service as review
-from review.combining import OWN_VALUE, combine_picks
+from review.correction_choices import OWN_VALUE, combine_picks
 from storage.unit_of_work import read_only_session, unit_of_work
 from web.adjudication import schemas
 from web.adjudication.sheet import dispute_to_json
@@ -23,15 +23,21 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
     """Save one adjudication. The same revision sent twice is stored once; a stale revision is refused."""
     request = schemas.parse_request(payload, schemas.AdjudicationRequest)
     with read_only_session() as db:
-        sheet = review.open_dispute(db, person=person, batch_id=request.batch, question_number=request.question)
+        sheet = review.open_dispute(
+            db, person=person, batch_id=request.batch, question_number=request.question
+        )
     decision, correction = Decision.REJECT, Correction()
     follows: tuple[int, ...] = ()
     if request.decision == "reject":
-        follows = tuple(verdict.person_id for verdict in sheet.verdicts if verdict.decision is Decision.REJECT)
+        follows = tuple(
+            verdict.person_id for verdict in sheet.verdicts if verdict.decision is Decision.REJECT
+        )
     else:
         own = schemas.parse_own_values(request.own, sheet.question)
         if request.picks.get("boxes") == OWN_VALUE:
-            own["boxes"] = parse_drawn_boxes(request.drawings or {}, exam=sheet.exam, machine=sheet.question.boxes)
+            own["boxes"] = parse_drawn_boxes(
+                request.drawings or {}, exam=sheet.exam, machine=sheet.question.boxes
+            )
         correction, follows = combine_picks(sheet.question, sheet.verdicts, request.picks, own)
         decision = Decision.ACCEPT if correction.is_empty() else Decision.REVISE
     adjudication = Adjudication(
@@ -54,7 +60,11 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
         ).adjudication
     if saved is None or saved.revision < request.revision:
         raise NotFound("The settlement can't be read back. Nothing is lost in this window; try again.")
-    return {"revision": saved.revision, "at": saved.given_at, "sheet": load_next_dispute(person, request.batch)}
+    return {
+        "revision": saved.revision,
+        "at": saved.given_at,
+        "sheet": load_next_dispute(person, request.batch),
+    }
 
 
 def load_dispute(payload: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
@@ -68,7 +78,9 @@ def load_next_dispute(person: Person, batch_id: int, *, question: int | None = N
     with read_only_session() as db:
         disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:
-            question = next((dispute.question_number for dispute in disputes if dispute.adjudication is None), None)
+            question = next(
+                (dispute.question_number for dispute in disputes if dispute.adjudication is None), None
+            )
         if question is None:
             return None
         sheet = review.open_dispute(db, person=person, batch_id=batch_id, question_number=question)

@@ -9,9 +9,17 @@ import msgspec
 from domain.errors import InvalidValue
 from domain.image_display import ImageDisplay
 from domain.questions import Question
-from web.review.schemas import DEFAULT_IMAGE_DISPLAY, CorrectionBody, Number, CanvasObjects, Text, parse_correction, parse_request
+from web.review.schemas import (
+    DEFAULT_IMAGE_DISPLAY,
+    CanvasObjects,
+    CorrectionBody,
+    Number,
+    Text,
+    parse_correction,
+    parse_request,
+)
 
-__all__ = ["AdjudicationRequest", "TurnRequest", "parse_request", "parse_own_values"]
+__all__ = ["AdjudicationRequest", "TurnRequest", "parse_own_values", "parse_request"]
 
 _OptionIndex = Annotated[int, msgspec.Meta(ge=0, le=25)]
 

@@ -16,12 +16,14 @@ from review.disputes import FieldDifference
 from review.service import DisputedQuestion, DisputeSheet
 from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import create_surface
-from web.drawing.radiograph_viewer import facts_url, pixels_url, boxes_to_json
+from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
 from web.forms.labels import BOX_LABELS, SEX_LABELS, VIEW_LABELS
 from web.review.sheet import format_age, radiograph_url
 
 
-def dispute_to_json(sheet: DisputeSheet, *, person: int, disputes: Sequence[DisputedQuestion]) -> dict[str, Any]:
+def dispute_to_json(
+    sheet: DisputeSheet, *, person: int, disputes: Sequence[DisputedQuestion]
+) -> dict[str, Any]:
     """All data that the form needs for one dispute.
 
     ``disputes`` are the disputes of the batch; the form links to the previous and the next one.
@@ -35,7 +37,10 @@ def dispute_to_json(sheet: DisputeSheet, *, person: int, disputes: Sequence[Disp
         "batchName": sheet.batch.name,
         "question": sheet.question_number,
         "questionId": question.id,
-        "place": {"settled": sum(dispute.adjudication is not None for dispute in disputes), "total": len(disputes)},
+        "place": {
+            "settled": sum(dispute.adjudication is not None for dispute in disputes),
+            "total": len(disputes),
+        },
         "previous": numbers[position - 1] if position > 0 else None,
         "next": numbers[position + 1] if position + 1 < len(numbers) else None,
         "revision": sheet.revision,
@@ -58,7 +63,8 @@ def dispute_to_json(sheet: DisputeSheet, *, person: int, disputes: Sequence[Disp
         "key": format_answer(question.answer, question.options),
         "explanation": question.explanation,
         "reviewers": [
-            _reviewer_to_json(label, verdict) for label, verdict in zip(sheet.reviewer_names, sheet.verdicts, strict=True)
+            _reviewer_to_json(label, verdict)
+            for label, verdict in zip(sheet.reviewer_names, sheet.verdicts, strict=True)
         ],
         "fields": [_field_to_json(difference) for difference in sheet.differences],
         "settled": None
@@ -96,7 +102,10 @@ def _field_to_json(difference: FieldDifference) -> dict[str, Any]:
     return {
         "name": difference.field,
         "machine": _format_value(difference.field, difference.imported_value),
-        "values": [None if value is None else _format_value(difference.field, value) for value in difference.reviewer_values],
+        "values": [
+            None if value is None else _format_value(difference.field, value)
+            for value in difference.reviewer_values
+        ],
     }
 
 
@@ -154,7 +163,9 @@ def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str
             "machine": boxes_to_json(machine_boxes),
             **{str(i): boxes_to_json(_boxes_on(boxes, radiograph)) for i, boxes in enumerate(reviewer_boxes)},
         },
-        "canvas": canvas_to_json(surface=surface, url=url, boxes=all_boxes, machine=machine_boxes, locked=True),
+        "canvas": canvas_to_json(
+            surface=surface, url=url, boxes=all_boxes, machine=machine_boxes, locked=True
+        ),
     }
 
 

@@ -12,7 +12,7 @@ from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.exams import Exam
 from web.drawing import radiograph_viewer
-from web.drawing.plain_editor import clean_boxes, objects_to_boxes, create_surface
+from web.drawing.plain_editor import clean_boxes, create_surface, objects_to_boxes
 
 #: The drawn objects by radiograph id: objects of the viewer or of the drawable canvas.
 Drawings = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -34,7 +34,9 @@ def parse_drawn_boxes(
         exam.find_radiograph(radiograph_id)
     result: list[LabelledBox] = []
     for radiograph in exam.radiographs:
-        machine_here = tuple(labelled_box for labelled_box in machine if labelled_box.radiograph == radiograph.id)
+        machine_here = tuple(
+            labelled_box for labelled_box in machine if labelled_box.radiograph == radiograph.id
+        )
         objects = drawings.get(radiograph.id)
         if objects is None or radiograph.rows is None or radiograph.columns is None:
             result.extend(machine_here)

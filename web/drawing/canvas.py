@@ -38,7 +38,10 @@ def canvas_to_json(
         "canvasWidth": surface.width,
         "canvasHeight": surface.height,
         "drawingMode": "labeled_rect",
-        "initialDrawing": {"objects": boxes_to_objects(boxes, surface=surface, machine=machine), "background": ""},
+        "initialDrawing": {
+            "objects": boxes_to_objects(boxes, surface=surface, machine=machine),
+            "background": "",
+        },
         "displayRadius": 3,
         "returnImageData": False,
         "disabled": locked,

@@ -70,7 +70,10 @@ def boxes_to_objects(
     boxes: Iterable[LabelledBox], *, surface: Surface, machine: Sequence[LabelledBox] = ()
 ) -> list[dict[str, Any]]:
     """Convert boxes to canvas objects; those that are in ``machine`` get the style of the machine's boxes."""
-    return [_box_to_object(labelled_box, surface=surface, is_machine_box=labelled_box in machine) for labelled_box in boxes]
+    return [
+        _box_to_object(labelled_box, surface=surface, is_machine_box=labelled_box in machine)
+        for labelled_box in boxes
+    ]
 
 
 def objects_to_boxes(
@@ -84,7 +87,11 @@ def objects_to_boxes(
         InvalidValue: an object has no usable position or size.
     """
     return tuple(
-        LabelledBox(radiograph=radiograph, label=str(drawing.get("label", "")), box=_parse_box(drawing, surface=surface))
+        LabelledBox(
+            radiograph=radiograph,
+            label=str(drawing.get("label", "")),
+            box=_parse_box(drawing, surface=surface),
+        )
         for drawing in objects
         if drawing.get("type") == "LabeledRect"
     )
@@ -102,9 +109,13 @@ def clean_boxes(
     for labelled_box in boxes:
         machine_box = _find_unchanged(labelled_box.box, machine)
         if machine_box is not None:
-            result.append(LabelledBox(radiograph=labelled_box.radiograph, label=labelled_box.label, box=machine_box))
+            result.append(
+                LabelledBox(radiograph=labelled_box.radiograph, label=labelled_box.label, box=machine_box)
+            )
             continue
-        if _is_speck(labelled_box.box, surface) and not any(_same_size(labelled_box.box, other.box) for other in machine):
+        if _is_speck(labelled_box.box, surface) and not any(
+            _same_size(labelled_box.box, other.box) for other in machine
+        ):
             continue
         try:
             box = labelled_box.box.clip_to_matrix(rows=surface.rows, columns=surface.columns)
@@ -156,7 +167,7 @@ def _parse_box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
 
 
 def _find_unchanged(box: Box, machine: Sequence[LabelledBox]) -> Box | None:
-    """The machine's box with the same coordinates within :data:`UNCHANGED_TOLERANCE`; None if there is none."""
+    """The machine's box with the same coordinates within :data:`UNCHANGED_TOLERANCE`, or None."""
     for other in machine:
         pairs = zip(box.as_tuple(), other.box.as_tuple(), strict=True)
         if all(abs(a - b) <= UNCHANGED_TOLERANCE for a, b in pairs):
@@ -170,4 +181,7 @@ def _is_speck(box: Box, surface: Surface) -> bool:
 
 
 def _same_size(box: Box, other: Box) -> bool:
-    return abs(box.width - other.width) <= UNCHANGED_TOLERANCE and abs(box.height - other.height) <= UNCHANGED_TOLERANCE
+    return (
+        abs(box.width - other.width) <= UNCHANGED_TOLERANCE
+        and abs(box.height - other.height) <= UNCHANGED_TOLERANCE
+    )

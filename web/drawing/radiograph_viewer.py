@@ -32,7 +32,10 @@ def facts_url(exam_number: int, radiograph_id: str) -> str:
 
 def boxes_to_json(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
     """Convert the boxes of one radiograph to JSON for the viewer."""
-    return [{"type": BOX_TYPE, "label": labelled_box.label, "box": list(labelled_box.box.as_tuple())} for labelled_box in boxes]
+    return [
+        {"type": BOX_TYPE, "label": labelled_box.label, "box": list(labelled_box.box.as_tuple())}
+        for labelled_box in boxes
+    ]
 
 
 def is_from_viewer(objects: Iterable[Mapping[str, Any]]) -> bool:
@@ -43,7 +46,8 @@ def is_from_viewer(objects: Iterable[Mapping[str, Any]]) -> bool:
 def objects_to_boxes(
     objects: Iterable[Mapping[str, Any]], *, radiograph: str, rows: int, columns: int
 ) -> tuple[LabelledBox, ...]:
-    """Convert the viewer's objects to boxes, the inverse of :func:`boxes_to_json`. Boxes are clipped to the matrix.
+    """Convert the viewer's objects to boxes, the inverse of :func:`boxes_to_json`. Boxes are clipped to the
+    matrix.
 
     Raises:
         InvalidValue: a box without four finite coordinates, with corners in the wrong order, or entirely

@@ -74,7 +74,9 @@ def parse_audit_filter(get: object) -> AuditFilter:
     )
 
 
-def _write_audit_file(person: Person, audit_filter: AuditFilter, file_format: str) -> tuple[IO[bytes], str, str]:
+def _write_audit_file(
+    person: Person, audit_filter: AuditFilter, file_format: str
+) -> tuple[IO[bytes], str, str]:
     # A temporary file, so that a slow download keeps no database reader open.
     file = tempfile.SpooledTemporaryFile(_MAX_IN_MEMORY)  # noqa: SIM115 - closed after its last block is sent
     digest = hashlib.sha256()

@@ -47,7 +47,9 @@ async def download_release(request: Request) -> Response:
     files = await run_in_threadpool(_find_release_files, person, request.path_params["release_id"])
     folder_name = files[0].download_name.removesuffix("-manifest.json")
     headers = _headers(f"{folder_name}.zip") | {"X-Manifest-SHA256": files[0].entry.sha256}
-    return StreamingResponse(_zip_chunks(files, folder_name), media_type=_MEDIA_TYPES[".zip"], headers=headers)
+    return StreamingResponse(
+        _zip_chunks(files, folder_name), media_type=_MEDIA_TYPES[".zip"], headers=headers
+    )
 
 
 @json_errors

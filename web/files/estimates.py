@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from domain.people import Action, Person, require
 from review.estimates_text import format_csv_rows
-from review.service import BATCH_GROUP, GROUPS, estimate_groups, estimate_dataset
+from review.service import BATCH_GROUP, GROUPS, estimate_dataset, estimate_groups
 from storage.unit_of_work import read_only_session
 from web.requests import json_errors, require_person
 

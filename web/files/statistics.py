@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from browsing.dataset_comparison import format_comparison_csv
 from browsing.figures import render_figures
 from browsing.service import compute_dataset_statistics
-from browsing.side_by_side import format_comparison_csv
 from browsing.statistics_text import format_csv, format_json
 from domain.errors import NotFound
 from domain.people import Action, Person, require
@@ -35,7 +35,9 @@ async def download_statistics(request: Request) -> Response:
 def _load_content(person: Person, datasets: list[str], name: str) -> str:
     if name == "side-by-side.csv":
         with read_only_session() as db:
-            return format_comparison_csv([compute_dataset_statistics(db, by=person, dataset=dataset_name) for dataset_name in datasets])
+            return format_comparison_csv(
+                [compute_dataset_statistics(db, by=person, dataset=dataset_name) for dataset_name in datasets]
+            )
     dataset = datasets[0]
     with read_only_session() as db:
         statistics = compute_dataset_statistics(db, by=person, dataset=dataset)

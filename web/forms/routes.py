@@ -13,7 +13,14 @@ from starlette.routing import Route
 
 from domain.people import Person
 from web.forms.files import MEDIA_TYPES, form_files_digest, load_form_files
-from web.requests import json_response, read_json_body, json_errors, require_person, require_same_origin, require_same_person
+from web.requests import (
+    json_errors,
+    json_response,
+    read_json_body,
+    require_person,
+    require_same_origin,
+    require_same_person,
+)
 from web.thread_limits import SAVES
 
 _CACHE_FOR_A_YEAR = "private, max-age=31536000, immutable"

@@ -18,8 +18,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from imaging.cache import facts_cache_name, matrix_cache_name
-from imaging.guarded import EncodedPixels
-from web.images.radiographs import find_permitted_image, matches_etag, open_original, shared_cache, shared_reader
+from imaging.guarded_reader import EncodedPixels
+from web.images.radiographs import (
+    find_permitted_image,
+    matches_etag,
+    open_original,
+    shared_cache,
+    shared_reader,
+)
 from web.requests import json_errors, require_person
 from web.single_flight import SingleFlight
 from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
@@ -31,7 +37,7 @@ _ENCODINGS = SingleFlight[EncodedPixels]()
 
 @json_errors
 async def serve_pixels(request: Request) -> Response:
-    """The stored values (``imaging.matrix``), their facts (``imaging.facts``), or 304."""
+    """The stored values (``imaging.matrix``), their facts (``imaging.build_viewer_facts``), or 304."""
     person = await require_person(request)
     exam_number = request.path_params["exam_number"]
     key, wants_facts = _parse_path(request)
@@ -46,7 +52,8 @@ async def serve_pixels(request: Request) -> Response:
         # The name is part of the key because errors quote it with the exam's number: a person must not learn
         # the number of somebody else's exam.
         encoded = await _ENCODINGS.run(
-            (stored.sha256, description), lambda: PIXEL_FETCHES.run(_encode_pixels, stored.sha256, name=description)
+            (stored.sha256, description),
+            lambda: PIXEL_FETCHES.run(_encode_pixels, stored.sha256, name=description),
         )
         content = encoded.facts if wants_facts else encoded.matrix
     if wants_facts:

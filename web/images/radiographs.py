@@ -3,7 +3,8 @@
 Streamlit's media files are served without a sign-in, so patient images do not use them. The URL names exam
 and radiograph; access is checked in the database at each request, before anything is read or cached.
 
-``?longest=1200`` limits the longer side (one of ``ALLOWED_SIZES``); ``?window=550,1024`` selects another window
+``?longest=1200`` limits the longer side (one of ``ALLOWED_SIZES``); ``?window=550,1024`` selects another
+window
 (center and width after the modality transform).
 """
 
@@ -24,7 +25,7 @@ from starlette.routing import Route
 from domain.errors import InvalidValue, NotAllowed, NotFound
 from domain.people import Action, Person
 from imaging.cache import DiskCache, open_disk_cache, picture_cache_name
-from imaging.guarded import GuardedReader
+from imaging.guarded_reader import GuardedReader
 from imaging.radiograph import Window
 from reader_study.service import load_reading_image
 from review.service import load_radiograph_file
@@ -69,7 +70,9 @@ async def serve_radiograph(request: Request) -> Response:
     if picture is None:
         picture = await _RENDERINGS.run(
             (etag, name),
-            lambda: PIXEL_FETCHES.run(_render_picture, stored.sha256, name=name, longest=longest, window=window),
+            lambda: PIXEL_FETCHES.run(
+                _render_picture, stored.sha256, name=name, longest=longest, window=window
+            ),
         )
     return Response(picture, media_type="image/jpeg", headers=headers)
 
@@ -117,7 +120,9 @@ def shared_cache() -> DiskCache:
 async def _find_cached_picture(sha256: str, *, longest: int | None, window: Window | None) -> bytes | None:
     if window is not None:
         return None  # the number of possible windows is unlimited, so these images are not cached
-    return await PIXEL_LOOKUPS.run(lambda: shared_cache().find(picture_cache_name(sha256, longest_side=longest)))
+    return await PIXEL_LOOKUPS.run(
+        lambda: shared_cache().find(picture_cache_name(sha256, longest_side=longest))
+    )
 
 
 def _render_picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:

@@ -96,21 +96,37 @@ def load_case(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load another case; None if there is none now. The page states the reason."""
     request = schemas.parse_request(payload, schemas.TurnRequest)
     with read_only_session() as db:
-        case_or_stop = studies.open_case(db, person=person, study_id=request.study, position=request.to, now=now)
-    return {"sheet": reading_sheet_to_json(case_or_stop, person=person.id) if isinstance(case_or_stop, ReadingSheet) else None}
+        case_or_stop = studies.open_case(
+            db, person=person, study_id=request.study, position=request.to, now=now
+        )
+    return {
+        "sheet": reading_sheet_to_json(case_or_stop, person=person.id)
+        if isinstance(case_or_stop, ReadingSheet)
+        else None
+    }
 
 
 def _load_next_sheet(request: schemas.AnswerRequest, person: Person, now: datetime) -> dict[str, Any] | None:
     """A training case again, now with its feedback; otherwise the next case."""
     try:
         with read_only_session() as db:
-            is_training = studies.is_training_case(db, person=person, study_id=request.study, position=request.position)
+            is_training = studies.is_training_case(
+                db, person=person, study_id=request.study, position=request.position
+            )
             case_or_stop = studies.open_case(
-                db, person=person, study_id=request.study, position=request.position if is_training else None, now=now
+                db,
+                person=person,
+                study_id=request.study,
+                position=request.position if is_training else None,
+                now=now,
             )
     except DomainError:
         return None  # the answer is saved; the page's next run shows the problem
-    return reading_sheet_to_json(case_or_stop, person=person.id) if isinstance(case_or_stop, ReadingSheet) else None
+    return (
+        reading_sheet_to_json(case_or_stop, person=person.id)
+        if isinstance(case_or_stop, ReadingSheet)
+        else None
+    )
 
 
 def _parse_boxes(
@@ -120,7 +136,9 @@ def _parse_boxes(
     if drawings is None:
         return None
     with read_only_session() as db:
-        case_or_stop = studies.open_case(db, person=person, study_id=request.study, position=request.position, now=now)
+        case_or_stop = studies.open_case(
+            db, person=person, study_id=request.study, position=request.position, now=now
+        )
     if not isinstance(case_or_stop, ReadingSheet):
         return None
     return parse_drawn_boxes(drawings, exam=case_or_stop.exam, machine=())

@@ -9,17 +9,25 @@ import msgspec
 from domain.image_display import ImageDisplay
 from web.review.schemas import (
     DEFAULT_IMAGE_DISPLAY,
+    AnswerJson,
+    CanvasObjects,
     DrawingsBody,
     Number,
-    CanvasObjects,
-    AnswerJson,
     Rating,
     Seconds,
     Text,
     parse_request,
 )
 
-__all__ = ["AnswerRequest", "CaseRequest", "DraftRequest", "DrawingsBody", "TimeRequest", "TurnRequest", "parse_request"]
+__all__ = [
+    "AnswerRequest",
+    "CaseRequest",
+    "DraftRequest",
+    "DrawingsBody",
+    "TimeRequest",
+    "TurnRequest",
+    "parse_request",
+]
 
 
 class CaseRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ from reader_study.sheet import ReadingSheet, TrainingResult
 from records.values import boxes_from_plain
 from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import create_surface
-from web.drawing.radiograph_viewer import facts_url, pixels_url, boxes_to_json
+from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
 from web.forms.labels import SEX_LABELS, VIEW_LABELS
 from web.review.sheet import format_age, radiograph_url
 
@@ -45,7 +45,8 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
             "indication": sheet.exam.indication,
         },
         "radiographs": [
-            _radiograph_to_json(sheet, radiograph, index=index) for index, radiograph in enumerate(sheet.exam.radiographs)
+            _radiograph_to_json(sheet, radiograph, index=index)
+            for index, radiograph in enumerate(sheet.exam.radiographs)
         ],
         "prefetch": [radiograph_url(exam, key) for exam, key in sheet.upcoming_images],
         "upcoming": [
@@ -93,7 +94,9 @@ def _radiograph_to_json(sheet: ReadingSheet, radiograph: Radiograph, *, index: i
     data: dict[str, Any] = {"id": radiograph.id, "view": view, "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
         return data
-    boxes = tuple(labelled_box for labelled_box in _own_boxes(sheet) if labelled_box.radiograph == radiograph.id)
+    boxes = tuple(
+        labelled_box for labelled_box in _own_boxes(sheet) if labelled_box.radiograph == radiograph.id
+    )
     url = radiograph_url(sheet.case.exam_number, radiograph.id)
     surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
     return data | {

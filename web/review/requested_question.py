@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sqlmodel import Session
 
 from domain.people import Person
-from review.service import ReviewPage, load_last_judged, find_next_open
+from review.service import ReviewPage, find_next_open, load_last_judged
 from web.review.sheet import review_sheet_to_json
 
 #: "next": the open question after the current one; "last": the one judged last; otherwise a question's

@@ -19,11 +19,11 @@ from records.values import boxes_to_plain
 from review import service as review
 from review.sheet import ReviewSheet
 from storage.unit_of_work import read_only_session, unit_of_work
-from web.drawing.boxes import parse_drawn_boxes, parse_corrected_boxes
+from web.drawing.boxes import parse_corrected_boxes, parse_drawn_boxes
 from web.forms.routes import form_route
 from web.review import schemas
 from web.review.claims import claim_question
-from web.review.requested_question import QuestionTarget, review_page_to_json, resolve_question
+from web.review.requested_question import QuestionTarget, resolve_question, review_page_to_json
 
 #: Milliseconds that a save waits for other writers: less than the form waits for the response (10 s), so that
 #: the form can show the reason, and nothing is saved after the form has given up. Requests that the form
@@ -50,7 +50,9 @@ def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, An
         machine = opened_question.question.boxes if opened_question.question is not None else ()
         boxes = parse_corrected_boxes(request.drawings, exam=opened_question.exam, machine=machine)
         verdict = schemas.build_verdict(request, person=person, boxes=boxes, now=now)
-        saved = review.save_verdict(db, verdict=verdict, person=person, locked=held_question, loaded_question=opened_question)
+        saved = review.save_verdict(
+            db, verdict=verdict, person=person, locked=held_question, loaded_question=opened_question
+        )
         if held_question.queue is None:
             next_sheet = _load_page_after(db, held_question, person, now)
     if held_question.queue is not None:
@@ -65,7 +67,9 @@ def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]
         body: object = request.body
         if request.part == "boxes":
             drawings = schemas.parse_request(request.body, schemas.DrawingsBody).drawings
-            exam, machine = review.load_exam_for_drawing(db, person=person, batch_id=request.batch, question=request.question)
+            exam, machine = review.load_exam_for_drawing(
+                db, person=person, batch_id=request.batch, question=request.question
+            )
             body = boxes_to_plain(parse_drawn_boxes(drawings, exam=exam, machine=machine))
         revision = review.save_draft(
             db,
@@ -98,7 +102,10 @@ def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str,
         saved = _open_sheet(db, request, person, now).own_answer
     if saved is None:
         raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
-    return {"at": saved.committed_at, "sheet": _load_next_sheet(request, person, now, target=request.question)}
+    return {
+        "at": saved.committed_at,
+        "sheet": _load_next_sheet(request, person, now, target=request.question),
+    }
 
 
 def save_skip(payload: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -177,13 +184,17 @@ def _open_sheet(db: Session, request: schemas.QuestionRequest, person: Person, n
     return sheet
 
 
-def _load_next_sheet(request: schemas.QuestionRequest, person: Person, now: datetime, *, target: QuestionTarget) -> dict[str, Any] | None:
+def _load_next_sheet(
+    request: schemas.QuestionRequest, person: Person, now: datetime, *, target: QuestionTarget
+) -> dict[str, Any] | None:
     """The data of the next question; None if there is none, or if an error prevents it from being shown."""
     try:
         if target == "next":
             claim_question(person, request.batch, after=request.question, now=now)
         with read_only_session() as db:
-            question = resolve_question(db, person=person, batch_id=request.batch, target=target, after=request.question)
+            question = resolve_question(
+                db, person=person, batch_id=request.batch, target=target, after=request.question
+            )
             page = review.load_page(db, person=person, batch_id=request.batch, question=question, now=now)
             return None if page is None else review_page_to_json(page, person=person)
     except DomainError:
@@ -195,7 +206,13 @@ def _load_page_after(
 ) -> dict[str, Any] | None:
     """The data of the question after a judged one; None as for ``_load_next_sheet``."""
     try:
-        page = review.load_page_after(db, person=person, reviewer_batch=held_question.reviewer_batch, left_question=held_question.assignment, now=now)
+        page = review.load_page_after(
+            db,
+            person=person,
+            reviewer_batch=held_question.reviewer_batch,
+            left_question=held_question.assignment,
+            now=now,
+        )
     except DomainError:
         return None
     return None if page is None else review_page_to_json(page, person=person)

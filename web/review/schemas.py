@@ -91,10 +91,10 @@ class TurnRequest(QuestionRequest, frozen=True):
 if TYPE_CHECKING:  # mypy needs classes; the real fields come from the declarations
 
     class RatingsForm(msgspec.Struct, frozen=True, kw_only=True):
-        """A value or None for each of ``RATING_NAMES``."""
+        """A value or None for each of ``RATING_IDS``."""
 
     class FlagsForm(msgspec.Struct, frozen=True, kw_only=True):
-        """True, False or None for each of ``FLAG_NAMES``."""
+        """True, False or None for each of ``FLAG_IDS``."""
 
 else:
     #: The ratings and the yes/no fields, built from their declarations in the domain.

@@ -10,18 +10,18 @@ from domain.batches import BatchState, FormScope
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Question, format_answer
-from domain.ratings import RATING_IDS, RATINGS, RATING_VALUES
+from domain.ratings import RATING_IDS, RATING_VALUES, RATINGS
 from domain.verdicts import FLAGS, ErrorKind, Opinion
 from domain.vocabulary import Choice, Difficulty, Task
 from records.questions import QUESTION_FIELDS
 from records.values import boxes_from_plain, to_plain
 from records.verdicts import opinion_to_plain
+from review.id_mask import IdMask
 from review.rules import list_required_ratings
 from review.sheet import BatchListItem, ReviewSheet
-from review.veil import IdMask
 from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import MAX_SIDE, boxes_to_objects, create_surface
-from web.drawing.radiograph_viewer import facts_url, pixels_url, boxes_to_json
+from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
 from web.forms.labels import BOX_LABELS, SEX_LABELS, VIEW_LABELS
 from web.review.schemas import CorrectionBody
 
@@ -56,7 +56,8 @@ def review_sheet_to_json(
         "batch": sheet.batch.id,
         "batchName": sheet.batch.name,
         "batches": [
-            {"id": own_batch.batch.id, "name": own_batch.batch.name, "left": own_batch.progress.left} for own_batch in batches
+            {"id": own_batch.batch.id, "name": own_batch.batch.name, "left": own_batch.progress.left}
+            for own_batch in batches
         ],
         "question": id_mask.mask(sheet.question_number),
         "open": sheet.batch.state is BatchState.OPEN,
@@ -142,7 +143,9 @@ def _radiographs_to_json(sheet: ReviewSheet) -> list[dict[str, Any]]:
     machine_boxes = sheet.question.boxes if sheet.question else ()
     current_boxes, touched = _current_boxes(sheet)
     return [
-        _radiograph_to_json(sheet, radiograph, machine_boxes=machine_boxes, current_boxes=current_boxes, touched=touched)
+        _radiograph_to_json(
+            sheet, radiograph, machine_boxes=machine_boxes, current_boxes=current_boxes, touched=touched
+        )
         for radiograph in sheet.exam.radiographs
     ]
 
@@ -171,8 +174,12 @@ def _radiograph_to_json(
     if radiograph.rows is None or radiograph.columns is None:
         return data
     surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
-    machine_here = tuple(labelled_box for labelled_box in machine_boxes if labelled_box.radiograph == radiograph.id)
-    current_here = tuple(labelled_box for labelled_box in current_boxes if labelled_box.radiograph == radiograph.id)
+    machine_here = tuple(
+        labelled_box for labelled_box in machine_boxes if labelled_box.radiograph == radiograph.id
+    )
+    current_here = tuple(
+        labelled_box for labelled_box in current_boxes if labelled_box.radiograph == radiograph.id
+    )
     url = radiograph_url(sheet.exam_number, radiograph.id)
     data |= {
         "rows": radiograph.rows,
@@ -189,7 +196,9 @@ def _radiograph_to_json(
             url=url,
             boxes=current_here,
             machine=machine_here,
-            locked=sheet.blind or not _requested_parts(sheet)["boxes"] or sheet.batch.state is not BatchState.OPEN,
+            locked=sheet.blind
+            or not _requested_parts(sheet)["boxes"]
+            or sheet.batch.state is not BatchState.OPEN,
         ),
     }
     return data
@@ -207,7 +216,11 @@ def _question_to_json(question: Question, *, displayed_id: str) -> dict[str, Any
     """The question by the form's field names, without its boxes, which are sent with the radiographs."""
     fields = {_CAMEL.sub(lambda match: match[1].upper(), name): name for name in QUESTION_FIELDS}
     return {
-        **{json_name: to_plain(getattr(question, name)) for json_name, name in fields.items() if name != "boxes"},
+        **{
+            json_name: to_plain(getattr(question, name))
+            for json_name, name in fields.items()
+            if name != "boxes"
+        },
         "id": displayed_id,
         "alsoRight": [format_answer(answer, question.options) for answer in question.also_right],
     }

@@ -60,13 +60,23 @@ def set_sign_in_cookie(response: Response, token: str, *, tls: bool) -> None:
     SameSite=Lax, so that a link from another site opens the app signed in; every write checks its origin.
     """
     response.set_cookie(
-        _SIGN_IN_TLS_COOKIE if tls else _SIGN_IN_COOKIE, token, path="/", secure=tls, httponly=True, samesite="lax"
+        _SIGN_IN_TLS_COOKIE if tls else _SIGN_IN_COOKIE,
+        token,
+        path="/",
+        secure=tls,
+        httponly=True,
+        samesite="lax",
     )
 
 
 def set_form_cookie(response: Response, token: str, *, tls: bool) -> None:
     response.set_cookie(
-        _FORM_TLS_COOKIE if tls else _FORM_COOKIE, token, path="/", secure=tls, httponly=True, samesite="strict"
+        _FORM_TLS_COOKIE if tls else _FORM_COOKIE,
+        token,
+        path="/",
+        secure=tls,
+        httponly=True,
+        samesite="strict",
     )
 
 

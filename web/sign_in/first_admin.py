@@ -16,7 +16,13 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from web.sign_in import cookies
 from web.sign_in.browsers import client_address
 from web.sign_in.html_pages import first_admin_page
-from web.sign_in.routes import EXPIRED_FORM_MESSAGE, has_valid_form_token, form_field, form_page_response, start_sign_in
+from web.sign_in.routes import (
+    EXPIRED_FORM_MESSAGE,
+    form_field,
+    form_page_response,
+    has_valid_form_token,
+    start_sign_in,
+)
 from web.thread_limits import SAVES
 
 
@@ -35,7 +41,9 @@ async def create_first_admin(request: Request) -> Response:
     if has_admin:
         return RedirectResponse("/sign-in", status_code=303)
     if not has_valid_form_token(request, form):
-        return _form_page_response(request, form, has_people=has_people, error=EXPIRED_FORM_MESSAGE, status=403)
+        return _form_page_response(
+            request, form, has_people=has_people, error=EXPIRED_FORM_MESSAGE, status=403
+        )
     try:
         person = await SAVES.run(_redeem_code, request, form)
     except DomainError as error:
@@ -75,7 +83,11 @@ def _form_page_response(
 ) -> Response:
     token = cookies.find_form_token(request.cookies) or cookies.generate_token()
     entered_values = (
-        {} if form is None else {field_name: form_field(form, field_name)[:100] for field_name in ("code", "name", "display_name")}
+        {}
+        if form is None
+        else {
+            field_name: form_field(form, field_name)[:100] for field_name in ("code", "name", "display_name")
+        }
     )
     text = first_admin_page(form_token=token, has_people=has_people, error=error, **entered_values)
     return form_page_response(request, text, token, status=status)

@@ -77,7 +77,9 @@ def load_person_from_answer(request: Request) -> Person:
     if os.environ.get("OVERREAD_OIDC_TRUST_EMAIL") == "1":  # for a trusted provider that omits the claim
         claims["email_verified"] = True
     with unit_of_work() as db:
-        return accounts.find_person_by_claims(db, claims=claims, role_claim=read_role_claim(), now=datetime.now(UTC))
+        return accounts.find_person_by_claims(
+            db, claims=claims, role_claim=read_role_claim(), now=datetime.now(UTC)
+        )
 
 
 def read_role_claim() -> accounts.RoleClaim | None:

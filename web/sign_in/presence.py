@@ -49,7 +49,9 @@ def find_present_person(token: str | None) -> Person | None:
         return None
     now = datetime.now(UTC)
     with read_only_session() as db:
-        sign_in = accounts.find_valid_sign_in(db, token=token, now=now, idle_limit=idle_limit(), max_duration=duration_limit())
+        sign_in = accounts.find_valid_sign_in(
+            db, token=token, now=now, idle_limit=idle_limit(), max_duration=duration_limit()
+        )
     if sign_in is None:
         return None
     if sign_in.last_seen_is_stale:

@@ -59,10 +59,16 @@ async def submit_sign_in(request: Request) -> Response:
 def has_valid_form_token(request: Request, form: FormData) -> bool:
     """Whether the form contains the token of this browser's cookie (protection against forged forms)."""
     sent_token, cookie_token = form_field(form, "form_token"), cookies.find_form_token(request.cookies)
-    return is_from_own_page(request) and cookie_token is not None and hmac.compare_digest(sent_token.encode(), cookie_token.encode())
+    return (
+        is_from_own_page(request)
+        and cookie_token is not None
+        and hmac.compare_digest(sent_token.encode(), cookie_token.encode())
+    )
 
 
-async def start_sign_in(request: Request, person: Person, *, method: str, password: str | None = None) -> Response:
+async def start_sign_in(
+    request: Request, person: Person, *, method: str, password: str | None = None
+) -> Response:
     """Create a sign-in with its cookie, and redirect to the app."""
     token = cookies.generate_token()
     await SAVES.run(_begin_sign_in, request, person, token, method, password)
@@ -111,7 +117,9 @@ async def _sign_in_by_provider(request: Request) -> Response:
     return response
 
 
-async def _sign_in_form_response(request: Request, *, name: str = "", error: str = "", status: int = 200) -> Response:
+async def _sign_in_form_response(
+    request: Request, *, name: str = "", error: str = "", status: int = 200
+) -> Response:
     demo_people, has_people = await SAVES.run(_load_account_state)
     if not has_people and not oidc.load_providers():
         return RedirectResponse("/first-admin", status_code=303)

@@ -17,7 +17,7 @@ from records.columns import (
     LatestVerdicts,
     QuestionColumns,
 )
-from review.counting import BatchData
+from review.batch_counts import BatchData
 
 
 def facts_of(questions, judgements, assigned, *, people) -> BatchData:

@@ -1,0 +1,157 @@
+"""Sign-ins: checking the password, starting, validating and ending a sign-in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlmodel import Session
+
+from accounts.passwords import hash_password, needs_rehash, verify_password
+from accounts.service.audit import record
+from accounts.tokens import token_sha256
+from domain.errors import NotSignedIn
+from domain.people import Person
+from storage.accounts import people, sign_ins
+
+#: Default time without a request after which a browser must sign in again.
+IDLE_LIMIT = timedelta(hours=12)
+#: Default maximum duration of a sign-in.
+MAX_DURATION = timedelta(days=7)
+#: How long an ended sign-in is stored; it identifies the browser as the person's own.
+_RETENTION = timedelta(days=30)
+#: ``last_seen_at`` is written at most this often, not with every request.
+LAST_SEEN_INTERVAL = timedelta(minutes=1)
+
+_WRONG_PASSWORD = "That name and password do not go together."  # noqa: S105 - a message
+_ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidSignIn:
+    """A valid sign-in; ``last_seen_is_stale``: :func:`update_last_seen` should be called."""
+
+    person: Person
+    last_seen_is_stale: bool
+
+
+def authenticate(db: Session, *, name: str, password: str) -> Person:
+    """Find the person with a name and password.
+
+    It only reads, because argon2 is slow and writers must not wait. Call
+    :func:`accounts.service.attempts.begin_attempt` before. The time taken does not reveal which names exist.
+
+    Raises:
+        NotSignedIn: name and password do not match, or the account is disabled.
+    """
+    person = people.find_person(db, name=name.strip().lower())
+    stored_hash = people.load_password_hash(db, person_id=person.id) if person else None
+    if not verify_password(password, stored_hash) or person is None:
+        raise NotSignedIn(_WRONG_PASSWORD)
+    if person.disabled_at is not None:  # revealed only to somebody who knows the password
+        raise NotSignedIn(_ACCOUNT_DISABLED)
+    return person
+
+
+def start_sign_in(
+    db: Session,
+    *,
+    person: Person,
+    token: str,
+    previous_token: str | None,
+    password: str | None = None,
+    browser: str = "",
+    method: str = "password",
+    now: datetime,
+) -> None:
+    """Start a sign-in of a browser; deletes old ended sign-ins.
+
+    Args:
+        db: a session that writes.
+        person: whose name and password, or claims, were just checked.
+        token: the browser's new secret; only its hash is stored.
+        previous_token: the browser's previous token, whose sign-in ends.
+        password: just checked; it is hashed again if the recommended cost has changed. None without one.
+        browser: a description by which its owner will recognise it.
+        method: how they signed in.
+        now: the time.
+
+    Raises:
+        NotSignedIn: the account was disabled meanwhile.
+    """
+    current = people.load_person(db, person_id=person.id)
+    if current.disabled_at is not None:
+        raise NotSignedIn(_ACCOUNT_DISABLED)
+    if previous_token:
+        sign_ins.revoke_sign_in(db, token_sha256=token_sha256(previous_token), now=now)
+    stored_hash = people.load_password_hash(db, person_id=person.id)
+    if password is not None and stored_hash is not None and needs_rehash(stored_hash):
+        people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
+    sign_ins.delete_ended_sign_ins(db, before=now - _RETENTION)
+    sign_ins.insert_sign_in(
+        db, token_sha256=token_sha256(token), person_id=person.id, browser=browser, way=method, now=now
+    )
+    record(
+        db,
+        by=current,
+        what="sign in",
+        subject=f"person {current.id} {current.name}",
+        new=[method, browser],
+        now=now,
+    )
+
+
+def find_valid_sign_in(
+    db: Session,
+    *,
+    token: str | None,
+    now: datetime,
+    idle_limit: timedelta = IDLE_LIMIT,
+    max_duration: timedelta = MAX_DURATION,
+) -> ValidSignIn | None:
+    """The valid sign-in of a token.
+
+    Args:
+        db: a session that reads.
+        token: of the browser; None gives None.
+        now: the time.
+        idle_limit: longest time without a request.
+        max_duration: longest duration.
+
+    Returns:
+        None if the token is unknown, the sign-in has ended or expired, or the account is disabled.
+    """
+    if not token:
+        return None
+    match = sign_ins.find_sign_in_and_person(db, token_sha256=token_sha256(token))
+    if match is None:
+        return None
+    sign_in, person = match
+    if person.disabled_at is not None or not is_valid(
+        sign_in, now=now, idle_limit=idle_limit, max_duration=max_duration
+    ):
+        return None
+    return ValidSignIn(person=person, last_seen_is_stale=now - sign_in.last_seen_at >= LAST_SEEN_INTERVAL)
+
+
+def is_valid(
+    sign_in: sign_ins.SignIn, *, now: datetime, idle_limit: timedelta, max_duration: timedelta
+) -> bool:
+    """Whether a sign-in is valid: not ended, not idle for too long, and not too old."""
+    within_limits = now - sign_in.last_seen_at <= idle_limit and now - sign_in.signed_in_at <= max_duration
+    return sign_in.revoked_at is None and within_limits
+
+
+def update_last_seen(db: Session, *, token: str, now: datetime) -> None:
+    """Store the time of the browser's latest request."""
+    sign_ins.update_last_seen(db, token_sha256=token_sha256(token), now=now)
+
+
+def sign_out(db: Session, *, token: str, now: datetime) -> None:
+    """End the sign-in of a token, in every tab; an unknown or ended one changes nothing."""
+    sign_in = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
+    if sign_in is None or sign_in.revoked_at is not None:
+        return
+    sign_ins.revoke_sign_in(db, token_sha256=sign_in.token_sha256, now=now)
+    person = people.load_person(db, person_id=sign_in.person_id)
+    record(db, by=person, what="sign out", subject=f"person {person.id} {person.name}", now=now)

@@ -1,0 +1,124 @@
+"""Hostile question files through the import service into a real database, each counted and rolled back."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn
+from unittest import mock
+
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+import intake.service as intake
+from accounts.service import command_line_person
+from benchmarks.soak_results import MAX_SECONDS, SoakResults
+from domain.errors import DomainError
+from intake.parsing import parse_batches
+from storage.engine import make_engine
+from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
+from storage.schema import upgrade
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+from tests.golden.question_files import write_image
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+_TABLES = (DatasetRow, ImportRow, ExamRow, QuestionRow)
+
+
+class RollBack(Exception):
+    """Raised to roll back an import that was counted."""
+
+
+class SoakImporter:
+    """A workspace with one image, and a database that is empty before and after each file."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.images = home / "images"
+        write_image(self.images / "pa.png", 100, 80, "L")
+        self.engine = make_engine(f"sqlite:///{home / 'soak.sqlite'}")
+        upgrade(self.engine)
+        self.workspace = Workspace(home=home / "workspace", database_url="")
+        self.file = home / "questions.json"
+
+    def import_file(self, content: bytes, name: str, results: SoakResults, *, in_own_process: bool) -> bool:
+        """Import and roll back; return whether anything would have been imported."""
+        self.file.write_bytes(content)
+        start, was_imported = time.monotonic(), False
+        try:
+            with (
+                _time_limit(not in_own_process),
+                _parse_in_process(not in_own_process),
+                unit_of_work(self.engine) as db,
+            ):
+                report = intake.import_questions(
+                    db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
+                    images=self.images if len(content) < 5_000 and in_own_process else None, now=NOW,
+                )  # fmt: skip
+                was_imported = True
+                if _count(db, QuestionRow) != report.questions or report.refused:
+                    results.record_fault(
+                        f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there"
+                    )
+                raise RollBack
+        except RollBack:
+            outcome = "came in whole"
+        except DomainError:
+            outcome = "refused"
+        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+            outcome = "fault"
+            results.record_fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
+        seconds = time.monotonic() - start
+        results.record_duration(name, seconds)
+        results.record_outcome(outcome, wait_seconds=seconds)
+        with Session(self.engine) as db:
+            leftovers = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
+        if leftovers:
+            results.record_fault(f"{name}: left behind {leftovers}")
+        return was_imported
+
+    def preview_file(self, name: str, results: SoakResults) -> None:
+        """Run the page's preview of the current file."""
+        try:
+            intake.preview_file(by=command_line_person(), path=self.file, images=self.images)
+        except DomainError:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+            results.record_fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
+
+
+def _count(db: Session, row: type[Any]) -> int:
+    return int(db.execute(select(func.count()).select_from(row)).scalar_one())
+
+
+@contextmanager
+def _parse_in_process(enabled: bool) -> Iterator[None]:
+    if not enabled:
+        yield
+        return
+    with mock.patch.object(intake, "parse_batches_in_process", parse_batches):
+        yield
+
+
+@contextmanager
+def _time_limit(enabled: bool) -> Iterator[None]:
+    """Ten seconds for what runs in this process; memory is measured for the whole run."""
+
+    def raise_timeout(_signal: int, _frame: object) -> NoReturn:
+        raise TimeoutError(f"more than {MAX_SECONDS} s")
+
+    if not enabled:
+        yield
+        return
+    previous_handler = signal.signal(signal.SIGALRM, raise_timeout)
+    signal.alarm(MAX_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous_handler)

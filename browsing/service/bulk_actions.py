@@ -1,0 +1,225 @@
+"""Applies one decision to many questions: reject or queue all that a search finds, and undo it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from browsing.bulk_actions import MAX_QUESTIONS, BulkAction, check_reason, check_search_scope, search_to_json
+from browsing.search import Search
+from browsing.service.search import build_query_arguments
+from domain.batches import BatchSettings, BatchState
+from domain.errors import AlreadyThere, InvalidValue, Refused
+from domain.people import Action, Person, require
+from storage.browsing import applied_rules
+from storage.browsing import search as search_storage
+from storage.browsing.applied_rules import AppliedRule
+from storage.browsing.search import load_index_state
+from storage.browsing.search_results import SearchResult, load_search_results
+from storage.sampling.batches import find_batch, load_batch, save_state
+from storage.sampling.frames import load_dataset_number
+
+_MAX_EXAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkPreview:
+    """The questions that a step would apply to: their count, numbers, and the first few as examples.
+
+    ``left_out`` counts the questions that the search finds but the step leaves out, by reason.
+    """
+
+    count: int
+    examples: tuple[SearchResult, ...]
+    excluded: Mapping[str, int]
+    numbers: tuple[int, ...]
+
+
+def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPreview:
+    """Compute which questions a step would apply to; writes nothing.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        Refused: the search index is not up to date, so the search would not find all.
+    """
+    require(by, Action.DRAW_BATCH)
+    state = load_index_state(db)
+    if state.is_behind:
+        raise Refused(
+            f"{state.newest - state.last_indexed:,} questions are not in the search index yet. Put them in"
+            " first."
+        )
+    numbers = search_storage.find_matching_questions(
+        db, **build_query_arguments(db, search), limit=MAX_QUESTIONS + 1
+    )
+    excluded = applied_rules.load_exclusion_reasons(db, numbers=numbers)
+    affected = tuple(number for number in numbers if number not in excluded)
+    return BulkPreview(
+        count=len(affected),
+        examples=tuple(load_search_results(db, numbers=affected[:_MAX_EXAMPLES])),
+        excluded=Counter(excluded.values()),
+        numbers=affected,
+    )
+
+
+def reject_matching(
+    db: Session, *, by: Person, search: Search, reason: str, expected: int, now: datetime
+) -> AppliedRule:
+    """Reject all questions that a search finds and that were not drawn, judged or rejected yet.
+
+    They enter no later draw or release.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        search: the search.
+        reason: what is wrong with the questions.
+        expected: the count of the preview that the user was shown.
+        now: the time.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        InvalidValue: no reason.
+        Refused: the count differs from the preview's, is 0 or too large, the search is too wide, or the
+            search index is not up to date.
+    """
+    require(by, Action.DRAW_BATCH)
+    return _apply(
+        db, by=by, action=BulkAction.REJECT, search=search, reason=reason, expected=expected, now=now
+    )
+
+
+def queue_matching(
+    db: Session, *, by: Person, search: Search, reason: str, batch_name: str, expected: int, now: datetime
+) -> AppliedRule:
+    """Put all questions that a search finds and that were not drawn, judged or rejected yet into a new batch.
+
+    The batch is not a random sample.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        search: the search.
+        reason: why they are to be reviewed.
+        batch_name: of the new batch.
+        expected: the count of the preview that the user was shown.
+        now: the time.
+
+    Raises:
+        AlreadyThere: there is a batch of that name.
+        NotFound: as :func:`reject_matching`.
+        InvalidValue: no reason, or a name that is not allowed.
+        Refused: as :func:`reject_matching`.
+    """
+    require(by, Action.DRAW_BATCH)
+    name = batch_name.strip()
+    if not 1 <= len(name) <= 80 or not name.isprintable():
+        raise InvalidValue("batch", "a batch needs a name of 1 to 80 printable characters")
+    if find_batch(db, name=name) is not None:
+        raise AlreadyThere(f"There is a batch {name!r} already. Choose another name.")
+    return _apply(
+        db,
+        by=by,
+        action=BulkAction.QUEUE,
+        search=search,
+        reason=reason,
+        expected=expected,
+        now=now,
+        batch_name=name,
+    )
+
+
+def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
+    """Undo a rule: its questions can be drawn again, and its batch is closed. Verdicts stay.
+
+    Raises:
+        NotFound: there is no such rule.
+        InvalidValue: no reason.
+        Refused: it was undone already.
+    """
+    require(by, Action.DRAW_BATCH)
+    applied_rule = applied_rules.load_rule(db, number=rule)
+    if applied_rule.reverted_at is not None:
+        raise Refused(f"Rule {rule} was taken back on {applied_rule.reverted_at:%Y-%m-%d %H:%M} UTC already.")
+    checked = check_reason(reason)
+    applied_rules.revert_rule(db, rule=rule, reason=checked, by=by.id or None, now=now)
+    if applied_rule.batch is not None:
+        batch = load_batch(db, name=applied_rule.batch, lock=True)
+        if batch.state is BatchState.OPEN:
+            save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=by.id or None, now=now)
+    record(
+        db,
+        by=by,
+        what="take rule back",
+        subject=f"rule {rule}",
+        old={"what": applied_rule.action, "questions": applied_rule.questions, "batch": applied_rule.batch},
+        why=checked,
+        now=now,
+    )
+    return applied_rules.load_rule(db, number=rule)
+
+
+def list_applied_rules(db: Session, *, by: Person, dataset: str | None = None) -> list[AppliedRule]:
+    """All rules, or those of one dataset, the newest first.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.DRAW_BATCH)
+    number = None if dataset is None else load_dataset_number(db, name=dataset)
+    return applied_rules.list_rules(db, dataset_id=number)
+
+
+def _apply(
+    db: Session,
+    *,
+    by: Person,
+    action: BulkAction,
+    search: Search,
+    reason: str,
+    expected: int,
+    now: datetime,
+    batch_name: str | None = None,
+) -> AppliedRule:
+    checked = check_reason(reason)
+    matches = preview_bulk_action(db, by=by, search=search)
+    check_search_scope(search, matches.count, action)
+    if matches.count != expected:
+        raise Refused(
+            f"The preview had {expected:,} questions, now there are {matches.count:,}: somebody drew, judged"
+            " or imported meanwhile. Look at it again."
+        )
+    dataset_id = load_dataset_number(db, name=search.dataset)
+    batch = None
+    if batch_name is not None:
+        batch = applied_rules.add_queued_batch(
+            db, name=batch_name, dataset_id=dataset_id, settings=BatchSettings(), questions=matches.numbers,
+            by=by.id or None, now=now,
+        )  # fmt: skip
+    search_json = search_to_json(search)
+    rule_number = applied_rules.add_rule(
+        db,
+        dataset_id=dataset_id,
+        action=action.value,
+        search=search_json,
+        reason=checked,
+        questions=matches.numbers,
+        batch_id=batch.id if batch else None,
+        by=by.id or None,
+        now=now,
+    )
+    record(
+        db,
+        by=by,
+        what=f"{action.value} by rule",
+        subject=f"rule {rule_number}",
+        new={"search": search_json, "questions": matches.count, "batch": batch.id if batch else None},
+        why=checked,
+        now=now,
+    )
+    return applied_rules.load_rule(db, number=rule_number)

@@ -1,0 +1,70 @@
+"""A question with its history: the imported version and all later events, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.exams import Exam
+from domain.history import QuestionEvent
+from domain.people import Action, Person, require
+from domain.questions import Question
+from storage.browsing.question_events import load_events
+from storage.browsing.search_results import find_question_number
+from storage.intake.exams import load_exam, load_exam_number, load_report
+from storage.intake.questions import load_question
+from storage.sampling.frames import load_dataset_number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A question's history; ``question`` is the machine's version, ``events`` are in order of time."""
+
+    number: int
+    question: Question
+    exam_number: int
+    exam: Exam
+    report: str | None
+    events: tuple[QuestionEvent, ...]
+
+
+#: The order of events with the same time.
+_EVENT_ORDER = (
+    "imported", "rule", "drawn", "assigned", "own answer", "skipped", "verdict", "adjudication", "released",
+    "rule taken back",
+)  # fmt: skip
+
+
+def load_question_number(db: Session, *, by: Person, dataset: str, question_id: str) -> int:
+    """The number of the question with an id.
+
+    Raises:
+        NotFound: there is no such dataset or question.
+    """
+    require(by, Action.BROWSE)
+    number = find_question_number(db, dataset_id=load_dataset_number(db, name=dataset), key=question_id)
+    if number is None:
+        raise NotFound(f"The dataset {dataset!r} has no question {question_id!r}.")
+    return number
+
+
+def load_history(db: Session, *, by: Person, question_number: int) -> History:
+    """A question with all its events.
+
+    Raises:
+        NotFound: there is no such question.
+    """
+    require(by, Action.BROWSE)
+    question = load_question(db, question_id=question_number)
+    exam_id = load_exam_number(db, question_id=question_number)
+    events = load_events(db, question_number=question_number)
+    return History(
+        number=question_number,
+        question=question,
+        exam_number=exam_id,
+        exam=load_exam(db, exam_id=exam_id),
+        report=load_report(db, exam_id=exam_id),
+        events=tuple(sorted(events, key=lambda event: (event.occurred_at, _EVENT_ORDER.index(event.kind)))),
+    )

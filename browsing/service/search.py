@@ -1,0 +1,184 @@
+"""Searches questions, page by page by question number, so that the last page is as fast as the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmodel import Session
+
+from browsing.search import QuestionStatus, Search
+from domain.people import Action, Person, require
+from storage.browsing import search as search_storage
+from storage.browsing.search_results import SearchResult, count_values, load_search_results
+from storage.sampling.batches import list_batches, load_batch
+from storage.sampling.frames import list_dataset_names, load_dataset_number
+
+#: Counting stops at this number. Counting twice as many of 1.6 million questions took 185 ms
+#: (benchmarks/browse.py).
+MAX_COUNTED = 5_000
+
+# The latest revision of each person's verdict in each batch.
+_LATEST_VERDICT_SQL = (
+    "SELECT question_id FROM verdict said WHERE decision = :decision AND NOT EXISTS ("
+    "SELECT 1 FROM verdict since WHERE since.batch_id = said.batch_id "
+    "AND since.question_id = said.question_id AND since.person_id = said.person_id "
+    "AND since.revision > said.revision)"
+)
+_STATUS_CONDITIONS = {
+    QuestionStatus.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",
+    QuestionStatus.DRAWN: "number IN (SELECT question_id FROM batch_question) "
+    "AND NOT EXISTS (SELECT 1 FROM verdict v WHERE v.question_id = number)",
+}
+_STATUS_SUBQUERIES = {
+    QuestionStatus.ACCEPTED: _LATEST_VERDICT_SQL,
+    QuestionStatus.REVISED: _LATEST_VERDICT_SQL,
+    QuestionStatus.REJECTED: _LATEST_VERDICT_SQL,
+    QuestionStatus.SKIPPED: "SELECT question_id FROM assignment WHERE state = 'skipped'",
+    QuestionStatus.RELEASED: "SELECT question_id FROM release_item",
+}
+_DECISIONS = {
+    QuestionStatus.ACCEPTED: "accept",
+    QuestionStatus.REVISED: "revise",
+    QuestionStatus.REJECTED: "reject",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPage:
+    """A page of results; ``before`` and ``after``: whether there are more on either side."""
+
+    questions: tuple[SearchResult, ...]
+    has_previous: bool
+    has_next: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterChoices:
+    """The values that a search can filter by, with their numbers of questions, the most frequent first."""
+
+    categories: tuple[tuple[str, int], ...]
+    content_types: tuple[tuple[str, int], ...]
+    generators: tuple[tuple[str, int], ...]
+    prompt_versions: tuple[tuple[str, int], ...]
+
+
+def list_browsable_datasets(db: Session, *, by: Person) -> list[str]:
+    """The names of all datasets, sorted."""
+    require(by, Action.BROWSE)
+    return list_dataset_names(db)
+
+
+def load_filter_choices(db: Session, *, by: Person, dataset: str) -> FilterChoices:
+    """The values to filter by. It reads every question of the dataset, so callers should cache the result.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.BROWSE)
+    dataset_id = load_dataset_number(db, name=dataset)
+    columns = ("category", "content_type", "generator", "prompt_version")
+    values_by_column = [tuple(count_values(db, dataset_id=dataset_id, column=column)) for column in columns]
+    return FilterChoices(
+        categories=values_by_column[0],
+        content_types=values_by_column[1],
+        generators=values_by_column[2],
+        prompt_versions=values_by_column[3],
+    )
+
+
+def list_batch_names(db: Session, *, by: Person, dataset: str) -> list[str]:
+    """The names of the dataset's batches.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.BROWSE)
+    return [batch.name for batch in list_batches(db, dataset_id=load_dataset_number(db, name=dataset))]
+
+
+def search_questions(
+    db: Session,
+    *,
+    by: Person,
+    search: Search,
+    after: int = 0,
+    before: int | None = None,
+    most: int = 50,
+) -> SearchPage:
+    """Find a page of questions, in the order of their numbers.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        search: the search.
+        after: the page begins above this question number.
+        before: if given, the page ends below this question number instead.
+        most: questions per page.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+    """
+    require(by, Action.BROWSE)
+    numbers = search_storage.find_matching_questions(
+        db, **build_query_arguments(db, search), after=after, before=before, limit=most + 1
+    )
+    has_more = len(numbers) > most
+    if before is None:
+        numbers = numbers[:most]
+        return SearchPage(questions=_load_found(db, numbers), has_previous=after > 0, has_next=has_more)
+    numbers = numbers[-most:]
+    return SearchPage(questions=_load_found(db, numbers), has_previous=has_more, has_next=True)
+
+
+def count_matches(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:
+    """The number of questions that a search finds, at most :data:`MAX_COUNTED`, and whether it is exact.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+    """
+    require(by, Action.BROWSE)
+    count = len(
+        search_storage.find_matching_questions(db, **build_query_arguments(db, search), limit=MAX_COUNTED + 1)
+    )
+    return min(count, MAX_COUNTED), count <= MAX_COUNTED
+
+
+def _load_found(db: Session, numbers: list[int]) -> tuple[SearchResult, ...]:
+    return tuple(load_search_results(db, numbers=numbers))
+
+
+def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
+    """The arguments of :func:`storage.browsing.words.matching` for a search.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+    """
+    facets = []
+    for column in ("format", "task", "difficulty", "category", "content_type", "generator", "prompt_version"):
+        value = getattr(search, column)
+        if value is not None:
+            facets.append(search_storage.encode_facet(column, str(value)))
+    if search.with_boxes:
+        facets.append(search_storage.WITH_BOXES)
+    conditions: list[str] = []
+    values: dict[str, object] = {}
+    if search.standing is not None:
+        if search.standing in _STATUS_CONDITIONS:
+            conditions.append(_STATUS_CONDITIONS[search.standing])
+        if search.standing in _DECISIONS:
+            values["decision"] = _DECISIONS[search.standing]
+    if search.batch is not None:
+        conditions.append("number IN (SELECT question_id FROM batch_question WHERE batch_id = :batch)")
+        values["batch"] = load_batch(db, name=search.batch).id
+    if search.check is not None:
+        conditions.append("number IN (SELECT question_id FROM problem WHERE check_name = :check)")
+        values["check"] = search.check.value
+    return {
+        "said": search.words,
+        "facets": facets,
+        "dataset_id": load_dataset_number(db, name=search.dataset),
+        "also": " AND ".join(conditions),
+        "within": "" if search.standing is None else _STATUS_SUBQUERIES.get(search.standing, ""),
+        "values": values,
+    }

@@ -1,0 +1,45 @@
+"""The search arguments of ``cli.py find`` and ``cli.py apply``."""
+
+from __future__ import annotations
+
+import argparse
+
+from browsing.service import QuestionStatus, Search
+from domain.problems import Check
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments for the dataset, the words and the properties of a question."""
+    parser.add_argument("dataset", metavar="DATASET")
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--format", choices=[answer_format.value for answer_format in AnswerFormat])
+    parser.add_argument("--task", choices=[task.value for task in Task])
+    parser.add_argument("--difficulty", choices=[difficulty.value for difficulty in Difficulty])
+    parser.add_argument("--category", metavar="NAME")
+    parser.add_argument("--content-type", metavar="NAME")
+    parser.add_argument("--generator", metavar="NAME")
+    parser.add_argument("--prompt-version", metavar="NAME")
+    parser.add_argument("--with-boxes", action="store_true")
+    parser.add_argument("--check", choices=[check.value for check in Check], help="the check found something")
+
+
+def build_search(
+    args: argparse.Namespace, *, status: QuestionStatus | None = None, batch: str | None = None
+) -> Search:
+    """The search described by the arguments. An argument of several words is searched for as a phrase."""
+    return Search(
+        dataset=args.dataset,
+        words=" ".join(f'"{word}"' if " " in word else word for word in args.words),
+        format=AnswerFormat(args.format) if args.format else None,
+        task=Task(args.task) if args.task else None,
+        difficulty=Difficulty(args.difficulty) if args.difficulty else None,
+        category=args.category,
+        content_type=args.content_type,
+        generator=args.generator,
+        prompt_version=args.prompt_version,
+        with_boxes=args.with_boxes,
+        standing=status,
+        batch=batch,
+        check=Check(args.check) if args.check else None,
+    )

@@ -1,0 +1,160 @@
+"""Planted errors that replace the whole question, so that it cannot be corrected."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from demo.facts import ExamFacts, VisibleFinding
+from demo.phantom import FindingKind
+from demo.planted_texts import INCIDENTAL_FINDINGS, NOT_ANSWERABLE, NOT_VALID, WITHOUT_LATERAL, QuestionText
+from demo.questions import CONTENT_TYPES
+from demo.terms import NEVER_PRESENT, TERMS, describe_finding, name_with_location, short_name
+from domain.questions import Question
+from domain.verdicts import ErrorKind
+from domain.vocabulary import AnswerFormat, Task
+
+PlantError = Callable[[Question, ExamFacts, random.Random], Question | None]
+
+
+def _ask_for_comparison(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    if not facts.visible:
+        stem, answer = "Have the lungs changed since the previous examination?", "no"
+        explanation = "The lungs are as clear as on the previous examination."
+        return _with_subject(_make_closed(question, stem, answer, explanation), Task.PRESENCE, None)
+    finding = rng.choice(facts.visible)
+    noun = short_name(finding)
+    stem, explanation = rng.choice(
+        (
+            (f"Has the {noun} increased since the previous examination?",
+             f"{describe_finding(finding, facts)} On the previous examination this was less marked."),
+            (f"Is the {noun} new compared with the previous examination?",
+             f"{describe_finding(finding, facts)} It was not there on the previous examination."),
+        )
+    )  # fmt: skip
+    return _with_subject(_make_closed(question, stem, "yes", explanation), Task.PRESENCE, finding)
+
+
+def _ask_invalid(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    return _replace_from_texts(NOT_VALID, question, facts, rng)
+
+
+def _ask_unanswerable(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    if not facts.lateral and rng.random() < 0.5:
+        return _with_subject(_make_closed(question, *WITHOUT_LATERAL), Task.NEGATION, None)
+    return _replace_from_texts(NOT_ANSWERABLE, question, facts, rng)
+
+
+def _ask_unreported(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    if not facts.unreported:
+        return None
+    (finding,) = facts.unreported
+    term, explanation = TERMS[finding.kind], describe_finding(finding, facts)
+    candidates = (
+        _make_closed(question, f"Do the images show {term.with_article}?", "yes", explanation),
+        _make_closed(
+            question, f"Would you add {name_with_location(finding)} to the findings?", "yes", explanation
+        ),
+        _make_closed(
+            question, f"Is it right to call this examination free of any {term.after_no}?", "no", explanation
+        ),
+        _make_single(
+            question,
+            "Which one of these four findings do you see?",
+            (term.option, *rng.sample(NEVER_PRESENT, 3)),
+            explanation,
+            rng,
+        ),
+    )
+    return _with_subject(rng.choice(candidates), Task.PRESENCE, finding)
+
+
+def _ask_not_in_image(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+    finding = facts.case.only_reported
+    if not finding:
+        return None
+    explanation = f"The images show {finding}, which is incidental."
+    others = tuple(text[0].upper() + text[1:] for text in rng.sample(INCIDENTAL_FINDINGS, 3))
+    candidates = (
+        _make_closed(question, f"Is there {finding}?", "yes", explanation),
+        _make_closed(question, f"Do the images show {finding}?", "yes", explanation),
+        _make_single(
+            question,
+            "Which incidental finding do the images show?",
+            (finding[0].upper() + finding[1:], *others),
+            explanation,
+            rng,
+        ),
+    )
+    return replace(
+        _with_subject(rng.choice(candidates), Task.PRESENCE, None),
+        category="Miscellaneous Diagnosis",
+        subcategory="Miscellaneous Disease",
+    )
+
+
+REPLACEMENTS: Mapping[ErrorKind, PlantError] = {
+    # The two kinds that few exams allow come first.
+    ErrorKind.NOT_IN_REPORT: _ask_unreported,
+    ErrorKind.NOT_IN_IMAGE: _ask_not_in_image,
+    ErrorKind.COMPARISON: _ask_for_comparison,
+    ErrorKind.NOT_CLINICALLY_VALID: _ask_invalid,
+    ErrorKind.NOT_ANSWERABLE: _ask_unanswerable,
+}
+
+
+def _replace_from_texts(
+    texts: Mapping[FindingKind | None, tuple[QuestionText, ...]],
+    question: Question,
+    facts: ExamFacts,
+    rng: random.Random,
+) -> Question | None:
+    candidates: list[tuple[VisibleFinding | None, QuestionText]] = [
+        (finding, text) for finding in facts.visible for text in texts.get(finding.kind, ())
+    ]
+    if facts.is_normal:
+        candidates = [(None, text) for text in texts[None]]
+    if not candidates:
+        return None
+    finding, (stem, options, answer, explanation) = rng.choice(candidates)
+    if options:
+        changed = _make_single(question, stem, options, explanation, rng)
+    else:
+        changed = _make_closed(question, stem, answer, explanation)
+    return _with_subject(changed, Task.DIFFERENTIAL, finding)
+
+
+def _with_subject(question: Question, task: Task, finding: VisibleFinding | None) -> Question:
+    """The question with the task, category and subcategory of its new text."""
+    term = TERMS[finding.kind] if finding else None
+    return replace(
+        question,
+        task=task,
+        content_type=CONTENT_TYPES[task],
+        category=term.category if term else "Negation",
+        subcategory=term.subcategory if term else "Absence of Disease",
+        boxes=finding.to_labelled_boxes() if finding else (),
+    )
+
+
+def _make_closed(question: Question, stem: str, answer: str, explanation: str) -> Question:
+    return replace(
+        question, format=AnswerFormat.CLOSED, stem=stem, options=(), answer=answer, explanation=explanation
+    )
+
+
+def _make_single(
+    question: Question, stem: str, options: tuple[str, ...], explanation: str, rng: random.Random
+) -> Question:
+    """Make the question a single-choice one. The first option is the key; the options are shuffled."""
+    shuffled = list(options)
+    rng.shuffle(shuffled)
+    return replace(
+        question,
+        format=AnswerFormat.SINGLE,
+        stem=stem,
+        options=tuple(shuffled),
+        answer=(shuffled.index(options[0]),),
+        explanation=explanation,
+    )

@@ -1,0 +1,291 @@
+"""Reads untrusted image files in separate processes with limits on time and memory.
+
+A few reading processes serve many files each. A process that exceeds a limit, or that crashes on a damaged
+file, is ended and replaced; its file is refused with the reason. Replacements start before they are needed,
+so that the next file does not wait for the codecs to load.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from imaging.errors import UnreadableImage
+from imaging.identity import IdentityKind, IdentityValue
+from imaging.pseudonyms import PseudonymKey
+from imaging.radiograph import DecodedRadiograph, ImageFacts, Window
+from imaging.reading_process import Limits, ReadingProcess
+from imaging.wire import WorkerResponse, decode_radiograph, facts_from_json
+
+if TYPE_CHECKING:
+    from imaging.render import RenderedPngs
+
+_FILES_PER_PROCESS = 2_000  # then a new process replaces it, so that memory leaks of codecs don't add up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedPixels:
+    """A radiograph for the browser: ``facts`` as JSON in UTF-8, ``matrix`` as gzip of the stored values."""
+
+    facts: bytes
+    matrix: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageDescription:
+    """The facts of a file; ``identity`` only on request, and never to be stored.
+
+    ``content`` are the bytes of the de-identified file, None if none was made. ``notes`` are for the user.
+    """
+
+    facts: ImageFacts
+    identity: tuple[IdentityValue, ...] = field(default=(), repr=False)
+    content: bytes | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+
+class GuardedReader:
+    """Reads image files in reading processes; threads may share it.
+
+    ``workers`` processes are started on first use and ended with the ``with`` block. ``limits`` apply to each
+    file.
+    """
+
+    def __init__(self, *, workers: int = 2, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._worker_count = workers
+        self._idle: queue.PriorityQueue[tuple[int, int, ReadingProcess | None]] = queue.PriorityQueue()
+        self._tie_breakers = itertools.count(0, -1)
+        self._successors: dict[ReadingProcess, ReadingProcess] = {}
+        for _ in range(workers):
+            self._return_process(None)  # a process that is not started yet
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Start all processes now, in the background, so that the first file does not wait for one."""
+        processes = [self._take_process() for _ in range(self._worker_count)]
+        for process in processes:
+            self._return_process(process or ReadingProcess(self._limits))
+
+    def close(self) -> None:
+        """End the processes, each after its current file."""
+        for _ in range(self._worker_count):
+            process = self._take_process()
+            if process is not None:
+                process.end()
+                if (successor := self._successors.pop(process, None)) is not None:
+                    successor.end()
+        for _ in range(self._worker_count):
+            self._return_process(None)
+
+    def describe(self, path: Path, *, name: str | None = None) -> ImageFacts:
+        """:func:`imaging.reader.describe` of a file.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
+
+        Raises:
+            UnreadableImage: the file can't be read, or exceeds a limit.
+        """
+        response = self._request(path, name=name, operation="describe")
+        return facts_from_json(response[0]["facts"])
+
+    def describe_with_identity(
+        self, content: bytes | Path, *, name: str, key: PseudonymKey | None, identity: bool = False
+    ) -> ImageDescription:
+        """The facts of a file and, on request, the identifying values of its header.
+
+        Args:
+            content: the file, as bytes or as a path.
+            name: of the file, for the error's text.
+            key: makes the patient's pseudonym; None for no patient.
+            identity: whether to read :func:`imaging.identity.read_identity`.
+
+        Raises:
+            UnreadableImage: the file can't be read, or exceeds a limit.
+        """
+        head, _ = self._request(
+            content, name=name, operation="describe", key=_key_to_hex(key), identity=identity
+        )
+        return ImageDescription(facts=facts_from_json(head["facts"]), identity=_parse_identity(head))
+
+    def deidentify_file(
+        self, content: bytes | Path, *, name: str, key: PseudonymKey, identity: bool = False
+    ) -> ImageDescription:
+        """:func:`imaging.deidentify.deidentify` of a file; ``content`` of the result is the new file.
+
+        Args:
+            content: the file, as bytes or as a path.
+            name: of the file, for the error's text.
+            key: makes the pseudonyms.
+            identity: whether to read :func:`imaging.identity.read_identity` of the original file.
+
+        Raises:
+            UnreadableImage: the file can't be de-identified, or exceeds a limit.
+        """
+        head, files = self._request(
+            content, name=name, operation="deidentify", key=_key_to_hex(key), identity=identity
+        )
+        return ImageDescription(
+            facts=facts_from_json(head["facts"]),
+            identity=_parse_identity(head),
+            content=files[0],
+            notes=tuple(head["notes"]),
+        )
+
+    def decode(self, path: Path, *, name: str | None = None) -> DecodedRadiograph:
+        """:func:`imaging.reader.read_radiograph` of a file.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
+
+        Raises:
+            UnreadableImage: the file can't be read, or exceeds a limit.
+        """
+        return decode_radiograph(self._request(path, name=name, operation="decode"))
+
+    def render_jpeg(
+        self,
+        content: bytes | Path,
+        *,
+        name: str | None = None,
+        window: Window | None = None,
+        longest_side: int | None = None,
+    ) -> bytes:
+        """:func:`imaging.display.render_display_jpeg` of a file, decoded and rendered in the reading process.
+
+        Args:
+            content: the file, as bytes or as a path.
+            name: of the file in errors; None for the last part of a path.
+            window: values after the modality transform; None for the first window of the file.
+            longest_side: pixels of the longer side at most; None for full size.
+
+        Raises:
+            UnreadableImage: the file can't be read, or exceeds a limit.
+        """
+        window_fields = None if window is None else asdict(window)
+        return self._request(
+            content, name=name, operation="picture", window=window_fields, longest=longest_side
+        )[1][0]
+
+    def encode_pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
+        """:func:`imaging.viewer_facts.build_viewer_facts` and :func:`imaging.matrix.encode_matrix` of a file.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
+
+        Raises:
+            UnreadableImage: the file can't be read, or exceeds a limit.
+        """
+        facts, matrix = self._request(path, name=name, operation="pixels")[1]
+        return EncodedPixels(facts=facts, matrix=matrix)
+
+    def render_png(
+        self,
+        path: Path,
+        *,
+        name: str | None = None,
+        bits: int = 8,
+        window: Window | None = None,
+        quarter: bool = False,
+    ) -> RenderedPngs:
+        """:func:`imaging.render.render_pngs` of a file, in the reading process.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
+            bits: of the PNG, 8 or 16.
+            window: values after the modality transform; None for the default of the bits.
+            quarter: also make the PNG of a quarter of each side.
+
+        Raises:
+            UnreadableImage: the file can't be read, or exceeds a limit.
+        """
+        from imaging.render import RenderedPngs  # noqa: PLC0415 - pydicom is slow to import
+
+        window_fields = None if window is None else asdict(window)
+        files = self._request(
+            path, name=name, operation="render", bits=bits, window=window_fields, quarter=quarter
+        )[1]
+        return RenderedPngs(full=files[0], quarter=files[1] if quarter else None)
+
+    def _request(
+        self, file: Path | bytes, *, name: str | None, operation: str, **parameters: object
+    ) -> WorkerResponse:
+        """Send a request for a file, with its path, or with its bytes if it is not on a disk."""
+        if isinstance(file, bytes):
+            name, content = name or "the file", file
+            request = {"do": operation, "length": len(file), "name": name, **parameters}
+        else:
+            name, content = name or file.name, b""
+            request = {"do": operation, "path": str(file.resolve()), "name": name, **parameters}
+        with self._borrow_process() as process:
+            response = process.send_request(request, content, name=name)
+        refusal = response[0].get("refused")
+        if refusal is not None:
+            raise UnreadableImage(name, refusal, attribute=response[0]["attribute"])
+        return response
+
+    @contextmanager
+    def _borrow_process(self) -> Iterator[ReadingProcess]:
+        process = self._take_process()
+        try:
+            if process is None:
+                process = ReadingProcess(self._limits)
+            yield process
+        finally:
+            try:
+                process = self._same_or_successor(process)
+            finally:
+                self._return_process(process)
+
+    def _take_process(self) -> ReadingProcess | None:
+        return self._idle.get()[2]
+
+    def _return_process(self, process: ReadingProcess | None) -> None:
+        """Return a process to the pool: ready ones are used first, the last used before others."""
+        rank = 2 if process is None else 0 if process.is_ready else 1
+        self._idle.put((rank, next(self._tie_breakers), process))
+
+    def _same_or_successor(self, process: ReadingProcess | None) -> ReadingProcess | None:
+        """The process for the next file: this one, or a new one if it broke or has read enough files."""
+        if process is None or not (process.broken or process.request_count >= _FILES_PER_PROCESS):
+            return process
+        successor = self._successors.pop(process, None) or self._start_process()
+        if successor is not None and not process.broken and not successor.is_ready:
+            self._successors[process] = successor
+            return process
+        process.end()
+        return successor
+
+    def _start_process(self) -> ReadingProcess | None:
+        try:
+            return ReadingProcess(self._limits)
+        except OSError:  # no more processes now: the next file tries again
+            return None
+
+
+def _key_to_hex(key: PseudonymKey | None) -> str | None:
+    return None if key is None else key.secret.hex()
+
+
+def _parse_identity(header: dict[str, Any]) -> tuple[IdentityValue, ...]:
+    return tuple(
+        IdentityValue(kind=IdentityKind(kind), value=value) for kind, value in header.get("identity", [])
+    )

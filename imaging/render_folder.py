@@ -1,0 +1,187 @@
+"""Renders a folder of radiographs to PNG files in another folder of the same structure."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from domain.file_errors import add_filename_to_errors
+from imaging.dicom_file import is_dicom
+from imaging.errors import UnreadableImage
+from imaging.guarded_reader import GuardedReader
+from imaging.radiograph import Window
+from imaging.raster import is_raster
+
+# File endings of images. Many DICOM files have no ending; a dot in their name is part of a UID.
+_IMAGE_SUFFIXES = frozenset({".dcm", ".dicom", ".dic", ".ima", ".png", ".jpg", ".jpeg"})
+_FIRST_BYTES = 140  # a DICOM file is recognised by the bytes after its preamble of 128
+_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted before the first is done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderJob:
+    """One file to render: ``name`` is used in messages; ``quarter`` is the small PNG to write, if any."""
+
+    source: Path
+    name: str
+    full: Path
+    quarter: Path | None
+
+
+def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJob], int]:
+    """Plan the rendering of a folder with everything below it.
+
+    A file is an image by its ending or its first bytes. If two files would become the same PNG, the second
+    keeps its ending: ``a.png.png`` beside ``a.png``.
+
+    Args:
+        source: the folder; hidden files are left out.
+        out: the folder for the PNG files; files in it are left out.
+        quarter: also write a PNG of a quarter of each side.
+
+    Returns:
+        The jobs, sorted by path, and the number of files that are no images.
+    """
+    jobs: list[RenderJob] = []
+    used_names: set[str] = set()
+    non_image_count = 0
+    for path in list_files(source, excluded_folder=out):
+        relative = path.relative_to(source)
+        if not is_image(path):
+            non_image_count += 1
+            continue
+        stem = path.stem if path.suffix.lower() in _IMAGE_SUFFIXES else path.name
+        full, quarter_path = _target_paths(out / relative.parent, stem)
+        # a file system may take A.png and a.png for the same
+        if {str(full).casefold(), str(quarter_path).casefold()} & used_names:
+            full, quarter_path = _target_paths(out / relative.parent, path.name)
+        used_names |= {str(full).casefold(), str(quarter_path).casefold()}
+        jobs.append(
+            RenderJob(source=path, name=str(relative), full=full, quarter=quarter_path if quarter else None)
+        )
+    return jobs, non_image_count
+
+
+def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
+    """Plan the rendering of one file.
+
+    Args:
+        source: the file.
+        out: the PNG to write if it ends in .png and is no folder, else the folder for it.
+        quarter: also write a PNG of a quarter of each side.
+    """
+    stem = source.stem if source.suffix.lower() in _IMAGE_SUFFIXES else source.name
+    is_file_name = out.suffix.lower() == ".png" and not out.is_dir()
+    full, quarter_path = _target_paths(out.parent, out.stem) if is_file_name else _target_paths(out, stem)
+    return RenderJob(source=source, name=source.name, full=full, quarter=quarter_path if quarter else None)
+
+
+def render_all(
+    jobs: Iterable[RenderJob], *, reader: GuardedReader, workers: int, bits: int, window: Window | None
+) -> Iterator[UnreadableImage | None]:
+    """Render all files of a plan, with all processes at work; an existing PNG is replaced atomically.
+
+    Args:
+        jobs: as :func:`plan_folder` or :func:`plan_file` returns them.
+        reader: of the files.
+        workers: threads; as many as the reader has processes.
+        bits: of the PNG, 8 or 16.
+        window: values after the modality transform; None for the default of
+            :func:`imaging.render.render_pngs`.
+
+    Yields:
+        For each job in its order: None, or why the file was refused.
+
+    Raises:
+        OSError: a PNG could not be written.
+    """
+    with ThreadPoolExecutor(workers) as threads:
+        pending: deque[Future[UnreadableImage | None]] = deque()
+        try:
+            for job in jobs:
+                pending.append(threads.submit(_render_one, job, reader=reader, bits=bits, window=window))
+                if len(pending) >= _SUBMITTED_PER_PROCESS * workers:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()  # the caller stopped early: pending files are not started
+
+
+def _render_one(
+    job: RenderJob, *, reader: GuardedReader, bits: int, window: Window | None
+) -> UnreadableImage | None:
+    try:
+        rendered = reader.render_png(
+            job.source, name=job.name, bits=bits, window=window, quarter=job.quarter is not None
+        )
+    except UnreadableImage as refusal:
+        return refusal
+    write_atomically(job.full, rendered.full)
+    if job.quarter is not None and rendered.quarter is not None:
+        write_atomically(job.quarter, rendered.quarter)
+    return None
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file atomically, and create the folders above it.
+
+    Args:
+        path: of the file; an existing one is replaced.
+        content: all its bytes.
+
+    Raises:
+        OSError: the file can't be written; names it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    incoming = path.with_name(f".{path.name}.incoming")
+    try:
+        with add_filename_to_errors(path):
+            incoming.write_bytes(content)
+            incoming.replace(path)
+    finally:
+        incoming.unlink(missing_ok=True)
+
+
+def _target_paths(folder: Path, stem: str) -> tuple[Path, Path]:
+    return folder / f"{stem}.png", folder / f"{stem}.quarter.png"
+
+
+def list_files(source: Path, *, excluded_folder: Path) -> Iterator[Path]:
+    """The files of a folder and everything below it, without hidden files and folders.
+
+    Args:
+        source: the folder.
+        excluded_folder: a folder whose files are left out.
+
+    Yields:
+        Paths, sorted by name within a folder; the files of a folder come before its subfolders.
+    """
+    out = excluded_folder.resolve()
+    for folder, folders, names in os.walk(source):
+        folder_path = Path(folder)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and (folder_path / name).resolve() != out
+        )
+        yield from (folder_path / name for name in sorted(names) if not name.startswith("."))
+
+
+def is_image(path: Path) -> bool:
+    """Whether a file is taken for an image, by its ending or its first bytes.
+
+    Args:
+        path: of the file; one that can't be read counts, so that it is refused with the reason later.
+    """
+    if path.suffix.lower() in _IMAGE_SUFFIXES:
+        return True
+    try:
+        with path.open("rb") as file:
+            first_bytes = file.read(_FIRST_BYTES)
+    except OSError:  # it is refused with the reason when it is read
+        return True
+    return is_raster(first_bytes) or is_dicom(first_bytes)

@@ -1,0 +1,261 @@
+"""Fills a batch with records: ordinary ones many at once, others one by one, with reasons for refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from operator import itemgetter
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from xxhash import xxh3_128_digest
+
+from domain.errors import InvalidValue
+from domain.vocabulary import Sex, View
+from intake.containers import Container, RawRecord, format_record_name
+from intake.formats.native import NativeReader
+from intake.ordinary_records import build_ordinary_columns
+from intake.parsed_batch import ExamFacts, ParsedBatch
+from intake.recognition import RecordReader
+from intake.rules import read_box_grid, record_to_exam, record_to_question
+from quality.checks import check_question
+from records.questions import (
+    MAX_ID_LENGTH,
+    ExamRecord,
+    QuestionRecord,
+    records_to_table,
+    table_to_question_columns,
+)
+from records.values import BoxRecord
+
+# The number of records that are checked together if a larger group has one that is not ordinary.
+_SMALL_GROUP = 20
+# The values that need no conversion.
+_SEXES = {*(sex.value for sex in Sex), None, UNSET}
+_VIEWS = {*(view.value for view in View), None, UNSET}
+#: (exam as the record states it, report, index of the exam in the batch)
+_IndexedExam = tuple[ExamRecord, str | None, int]
+#: (index among the records read together, name, bytes, record, index of its exam in the batch)
+_DecodedRecord = tuple[int, int | str, bytes, QuestionRecord, int]
+
+
+def extract_exam_facts(record: ExamRecord, report: str | None) -> ExamFacts:
+    """The exam as a record states it, in plain values.
+
+    Raises:
+        InvalidValue: the exam is not valid; names field and reason.
+    """
+    radiographs = record.radiographs
+    is_plain = (
+        record.sex in _SEXES and len({radiograph.id for radiograph in radiographs}) == len(radiographs) > 0
+    )
+    if is_plain and 0 < len(record.id) < MAX_ID_LENGTH and not record.id.isspace():
+        for radiograph in radiographs:
+            if not radiograph.id or not radiograph.file or radiograph.view not in _VIEWS:
+                break
+        else:
+            return (
+                record.id,
+                record.patient or None,
+                record.indication or None,
+                record.age or None,
+                record.sex or None,
+                report,
+                tuple((item.id, item.file, item.view or "UNKNOWN") for item in radiographs),
+            )
+    exam = record_to_exam(record, report)
+    return (
+        exam.id,
+        exam.patient,
+        exam.indication,
+        exam.age,
+        exam.sex.value if exam.sex else None,
+        exam.report,
+        tuple((item.id, item.file, item.view.value) for item in exam.radiographs),
+    )
+
+
+class BatchFiller:
+    """A batch that is being filled, and the exams that it contains so far."""
+
+    def __init__(
+        self, container: Container, reader: RecordReader, minimum_explanation: int, with_images: bool
+    ) -> None:
+        self._container, self._reader = container, reader
+        self._minimum_explanation, self._with_images = minimum_explanation, with_images
+        self.batch = ParsedBatch()
+        self._last_exams: dict[str, _IndexedExam] = {}
+        self._exam_indices: dict[ExamFacts, int] = {}
+        self._radiograph_ids: list[set[str]] = []
+
+    def add_records(self, records: list[RawRecord]) -> None:
+        self.batch.records += len(records)
+        if self._container is Container.LINES and isinstance(self._reader, NativeReader):
+            self._add_lines(records, self._reader)
+        else:
+            self._add_one_by_one(records, repeat(None, len(records)))
+
+    def _add_lines(self, records: list[RawRecord], reader: NativeReader) -> None:
+        raw_records = [b"" if isinstance(raw, InvalidValue) else raw for _, raw in records]
+        decoded = reader.read_lines(raw_records)
+        if decoded and self._add_together(records, raw_records, decoded):
+            return
+        if len(records) > _SMALL_GROUP:
+            for start in range(0, len(records), _SMALL_GROUP):
+                self._add_lines(records[start : start + _SMALL_GROUP], reader)
+        else:
+            self._add_one_by_one(records, decoded or repeat(None, len(records)))
+
+    def _add_together(
+        self, records: list[RawRecord], raw_records: list[bytes], decoded: list[QuestionRecord]
+    ) -> bool:
+        """Add the records if all of them are ordinary; otherwise add none and return False."""
+        batch = self.batch
+        exams: list[_IndexedExam] = []
+        try:
+            for record in decoded:
+                # Consecutive records mostly have the same exam.
+                is_same_exam = (
+                    exams and record.exam == exams[-1][0] and (record.report or None) == exams[-1][1]
+                )
+                exams.append(exams[-1] if is_same_exam else self._find_exam(record))
+        except InvalidValue:
+            return False
+        exam_indices = [exam_index for _, _, exam_index in exams]
+        if not all(map(self._are_boxes_valid, exam_indices, [record.boxes for record in decoded])):
+            return False
+        columns = build_ordinary_columns(decoded, minimum_explanation=self._minimum_explanation)
+        if columns is None:
+            return False
+        batch.record_names += [name for name, _ in records]
+        batch.exam_indices += exam_indices
+        batch.questions += _build_rows(columns, raw_records)
+        return True
+
+    def _are_boxes_valid(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
+        """Whether all boxes are on radiographs of the exam and not empty or reversed.
+
+        False with images if there is a box, because it must then be compared with its image.
+        """
+        radiographs = self._radiograph_ids[exam]
+        for box in boxes or ():
+            x_min, y_min, x_max, y_max = box.box
+            if (
+                self._with_images
+                or box.radiograph not in radiographs
+                or not (x_min < x_max and y_min < y_max)
+            ):
+                return False
+        return True
+
+    def _add_one_by_one(self, records: list[RawRecord], decoded: Iterable[QuestionRecord | None]) -> None:
+        """Add the valid records, and refuse the others; those that are None in ``decoded`` are read here."""
+        read, accepted = self._reader.read, list[_DecodedRecord]()
+        refused: list[tuple[int, int | str, InvalidValue]] = []
+        for position, ((name, raw), decoded_record) in enumerate(zip(records, decoded, strict=True)):
+            try:
+                if isinstance(raw, InvalidValue):
+                    raise raw
+                record = decoded_record or read(name, raw)
+                accepted.append((position, name, raw, record, self._find_exam(record)[2]))
+            except InvalidValue as error:
+                refused.append((position, name, error))
+        for start in range(0, len(accepted), _SMALL_GROUP):
+            refused += self._add_rows(accepted[start : start + _SMALL_GROUP])
+        for _, name, problem in sorted(refused, key=itemgetter(0)):
+            self.batch.refusals.append(
+                (format_record_name(self._container, name), problem.field, problem.reason)
+            )
+
+    def _add_rows(self, records: list[_DecodedRecord]) -> list[tuple[int, int | str, InvalidValue]]:
+        """Add the rows of a few records; return those that are refused, with their reasons."""
+        batch, refused = self.batch, []
+        columns = None
+        if all(self._are_boxes_valid(exam, record.boxes) for *_, record, exam in records):
+            columns = build_ordinary_columns(
+                [record for *_, record, _ in records], minimum_explanation=self._minimum_explanation
+            )
+        if columns is None:
+            valid = list[_DecodedRecord]()
+            for item in records:
+                position, name, _, record, exam = item
+                question_index = len(batch.questions) + len(valid)
+                try:
+                    self._check_question(record, question_index, self._radiograph_ids[exam])
+                except InvalidValue as error:
+                    refused.append((position, name, error))
+                    batch.boxes.pop(question_index, None)
+                    continue
+                valid.append(item)
+            records = valid
+            columns = (
+                table_to_question_columns(records_to_table([record for *_, record, _ in records]))
+                if records
+                else {}
+            )
+        batch.record_names += [name for _, name, *_ in records]
+        batch.exam_indices += [exam for *_, exam in records]
+        batch.questions += _build_rows(columns, [raw for _, _, raw, *_ in records]) if records else []
+        return refused
+
+    def _find_exam(self, record: QuestionRecord) -> _IndexedExam:
+        """The record's exam with its index in the batch.
+
+        Records of one exam mostly state the same facts, so the last result for each exam is kept.
+        """
+        exam, report = record.exam, record.report or None
+        last_exam = self._last_exams.get(exam.id)
+        if last_exam is not None and last_exam[0] == exam and last_exam[1] == report:
+            return last_exam
+        facts = extract_exam_facts(exam, report)
+        exam_index = self._exam_indices.setdefault(facts, len(self.batch.exams))
+        if exam_index == len(self.batch.exams):
+            self.batch.exams.append(facts)
+            self._radiograph_ids.append({radiograph[0] for radiograph in facts[6]})
+        self._last_exams[exam.id] = last_exam = (exam, report, exam_index)
+        return last_exam
+
+    def _check_question(self, record: QuestionRecord, question_index: int, radiographs: set[str]) -> None:
+        """Add the problems of the question at index ``place``, and its boxes if an image is needed for them.
+
+        Raises:
+            InvalidValue: the question is not valid; names field and reason.
+        """
+        if record.boxes:
+            self._add_boxes(record, question_index, radiographs)
+        problems = check_question(record_to_question(record), minimum_explanation=self._minimum_explanation)
+        self.batch.problems += [
+            (question_index, problem.check.value, problem.field, problem.reason) for problem in problems
+        ]
+
+    def _add_boxes(self, record: QuestionRecord, question_index: int, radiographs: set[str]) -> None:
+        grid = read_box_grid(record) if record.box_grid or record.box_fit else None
+        listed_boxes = []
+        for box in record.boxes or ():
+            if box.radiograph not in radiographs:
+                known_ids = ", ".join(sorted(radiographs))
+                raise InvalidValue(
+                    "boxes.radiograph", f"{box.radiograph!r} is not of the exam; it has {known_ids}"
+                )
+            x_min, y_min, x_max, y_max = box.box
+            if not (x_min < x_max and y_min < y_max):
+                raise InvalidValue("boxes", f"{list(box.box)} is empty or turned round")
+            listed_boxes.append((box.radiograph, box.label, box.box))
+        if grid is not None or self._with_images:
+            plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None
+            self.batch.boxes[question_index] = (plain_grid, listed_boxes)
+
+
+def compute_record_hashes(raw_records: Sequence[bytes]) -> list[bytes]:
+    """The 128-bit XXH3 of each record's bytes, by which an import recognises a record that exists already.
+
+    No cryptographic hash is needed: the hash is compared only with that of the record with the same id, so a
+    forged one could only cause the forger's own record to be left out. XXH3 takes a fifteenth of SHA-256's
+    time.
+    """
+    return list(map(xxh3_128_digest, raw_records))
+
+
+def _build_rows(columns: Mapping[str, Sequence[Any]], raw_records: Sequence[bytes]) -> list[tuple[Any, ...]]:
+    """The rows of ``parsed_batch.COLUMNS``."""
+    return list(zip(*columns.values(), compute_record_hashes(raw_records), strict=True))

@@ -1,0 +1,112 @@
+"""Resolves the image paths of a question file, inside the folder of images only."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path, PurePosixPath
+
+from domain.errors import InvalidValue
+
+_FIELD = "exam.radiographs.file"
+
+
+class ImageFolder:
+    """The folder that ``--images`` names.
+
+    A path is relative to this folder. A path with leading ".." (ReXVQA's "../deid_png/…" is relative to the
+    metadata folder) is resolved from the question file's folder first; if that gives no file in the folder of
+    images, it is resolved in the folder of images without the dots. If there is still no file, a first part
+    that equals the folder's own name is dropped. After links are followed, the file must be inside the folder
+    of images.
+    """
+
+    def __init__(self, folder: Path, *, file_folder: Path | None) -> None:
+        """``folder`` is that of the images, ``file_folder`` that of the question file.
+
+        Raises:
+            InvalidValue: there is no such folder.
+        """
+        if not folder.is_dir():
+            raise InvalidValue("images", f"there is no folder {folder}")
+        self._folder = folder.resolve()
+        self._file_folder = file_folder.resolve() if file_folder else None
+
+    def check(self, image_path: str) -> None:
+        """Check that there is a file with a path.
+
+        Raises:
+            InvalidValue: as :meth:`find`.
+        """
+        self.find(image_path)
+
+    def read(self, image_path: str, *, max_bytes: int) -> bytes:
+        """Read the file with a path.
+
+        Args:
+            image_path: the path as in the question file.
+            max_bytes: the most bytes.
+
+        Raises:
+            InvalidValue: as :meth:`find`, or the file is too large or can't be read.
+        """
+        path = self.find(image_path)
+        try:
+            size = path.stat().st_size
+            if size > max_bytes:
+                raise InvalidValue(
+                    _FIELD, f"{image_path!r} has {size:,} bytes; at most {max_bytes:,} are read"
+                )
+            return path.read_bytes()
+        except OSError as error:
+            raise InvalidValue(_FIELD, f"{image_path!r} can't be read: {error.strerror}") from error
+
+    def find(self, image_path: str) -> Path:
+        """Find the file with a path; links are followed.
+
+        Raises:
+            InvalidValue: there is no such file, or it is outside the folder.
+        """
+        parts = path_parts(image_path)
+        inner_parts = [part for part in parts if part != ".."]
+        if ".." in parts[len(parts) - len(inner_parts) :]:
+            raise InvalidValue(
+                _FIELD, f"{image_path!r} goes up in the middle; only a path below the image folder is read"
+            )
+        parent_steps = len(parts) - len(inner_parts)
+        candidates: list[Path] = []
+        if parent_steps and self._file_folder:
+            candidates.append(self._file_folder.joinpath(*parts))
+        candidates.append(self._folder.joinpath(*inner_parts))
+        if inner_parts[0] == self._folder.name:
+            candidates.append(self._folder.joinpath(*inner_parts[1:]))
+        outside = False
+        for candidate in candidates:
+            for spelling in (candidate, Path(unicodedata.normalize("NFD", str(candidate)))):
+                resolved = spelling.resolve()
+                inside = resolved.is_relative_to(self._folder)
+                if inside and resolved.is_file():
+                    return resolved
+                outside = outside or (not inside and resolved.exists())
+        if outside or parent_steps:
+            raise InvalidValue(
+                _FIELD, f"{image_path!r} leaves the folder of images; name a folder that holds it"
+            )
+        raise InvalidValue(_FIELD, f"{image_path!r} is not in the folder of images")
+
+
+def path_parts(image_path: str) -> list[str]:
+    """Split a path of a question file.
+
+    Raises:
+        InvalidValue: it is empty, absolute, has backslashes, or names no file.
+    """
+    path = PurePosixPath(image_path)
+    if not image_path.strip() or "\0" in image_path or len(image_path) > 1000 or not path.parts:
+        raise InvalidValue(_FIELD, "is empty, or no path")
+    if path.is_absolute() or "\\" in image_path or ":" in path.parts[0]:
+        raise InvalidValue(
+            _FIELD, f"{image_path!r} must be relative to the folder of images, with forward slashes"
+        )
+    if all(part == ".." for part in path.parts) or any(len(part.encode()) > 255 for part in path.parts):
+        raise InvalidValue(_FIELD, f"{image_path[:80]!r} names no file")
+    return list(path.parts)

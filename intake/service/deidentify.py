@@ -1,0 +1,51 @@
+"""The rule for imported image files: stored as they are, or de-identified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from domain.errors import Refused
+from domain.patient_data import Originals
+from domain.people import Action, Person, require
+from imaging.dicom_stored_header import STORED_ATTRIBUTES
+from imaging.pseudonyms import PseudonymKey
+from privacy.service import load_import_rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeidentificationSettings:
+    """Whether image files are de-identified before they are stored, and the key of the pseudonyms."""
+
+    deidentify: bool
+    key: PseudonymKey
+
+
+def list_kept_attributes() -> dict[str, str]:
+    """All DICOM attributes that are stored in the database, with the form in which they are stored."""
+    return dict(STORED_ATTRIBUTES)
+
+
+def load_deidentification(db: Session, *, by: Person, deidentify: bool = False) -> DeidentificationSettings:
+    """Read the workspace's rule; ``deidentify`` de-identifies files even if the rule does not require it."""
+    require(by, Action.IMPORT_QUESTIONS)
+    originals, key = load_import_rules(db)
+    return DeidentificationSettings(deidentify=deidentify or originals is Originals.DEIDENTIFIED, key=key)
+
+
+def check_deidentification(db: Session, *, deidentification: DeidentificationSettings | None) -> None:
+    """Check that the workspace's rule has not become stricter since it was read.
+
+    Raises:
+        Refused: it now requires that files are de-identified.
+    """
+    if (
+        deidentification is not None
+        and load_import_rules(db)[0] is Originals.DEIDENTIFIED
+        and not deidentification.deidentify
+    ):
+        raise Refused(
+            "Nothing was imported: meanwhile this workspace was set to de-identify files at the door. "
+            "Start the import again."
+        )

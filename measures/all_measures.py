@@ -1,0 +1,125 @@
+"""All measures of a table of ratings, and the content of ``measures.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from measures.rating_matrix import encode_ratings
+from measures.ratings import check_ratings
+from measures.ratings import pair_repeats as again
+from measures.records.accuracy import (
+    compute_accuracy,
+    compute_category_accuracy,
+    compute_coverage,
+    compute_overall_accuracy,
+)
+from measures.records.agreement import compute_agreement
+from measures.records.group_agreement import compute_group_agreement
+from measures.records.mrmc import compute_mrmc
+from measures.records.paired import compute_paired_differences, compute_unpaired_differences
+from measures.records.repeats import compute_repeat_agreement
+from measures.records.settings import VERSION, Settings
+from measures.results import (
+    AccuracyResult,
+    CoverageResult,
+    GroupAgreement,
+    MrmcComparison,
+    OverallAccuracy,
+    PairAgreement,
+    PairedDifference,
+    Record,
+    RepeatAgreement,
+    UnpairedDifference,
+    UsedSettings,
+    tables_to_records,
+    to_record,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """All results of one table of ratings, and the settings they were computed with."""
+
+    accuracy: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
+    agreement: tuple[PairAgreement, ...]
+    group: tuple[GroupAgreement, ...]
+    paired: tuple[PairedDifference, ...]
+    mrmc: tuple[MrmcComparison, ...]
+    by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
+    overall: tuple[OverallAccuracy, ...]
+    coverage: tuple[CoverageResult, ...]
+    unpaired: tuple[UnpairedDifference, ...]
+    repeats: tuple[RepeatAgreement, ...]
+    settings: UsedSettings
+
+    def to_records(self) -> dict[str, list[Record]]:
+        """The results as flat records, by the name of the table; without the settings."""
+        return tables_to_records(self)
+
+    def to_json(self) -> str:
+        """The content of ``measures.json``, one record per line.
+
+        The same ratings and settings give the same bytes. NaN and infinity are not written; what is not
+        defined is null.
+        """
+        parts = []
+        for name, records in self.to_records().items():
+            lines = ",\n  ".join(_to_json(record) for record in records)
+            parts.append(f'"{name}": [\n  {lines}\n]' if lines else f'"{name}": []')
+        parts.append(f'"settings": {_to_json(to_record(self.settings))}')
+        return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def compute_measures(
+    ratings: pd.DataFrame,
+    *,
+    settings: Settings | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Measures:
+    """Compute all measures of a table of ratings.
+
+    Args:
+        ratings: one answer per row, with the columns of :mod:`measures.ratings`.
+        settings: reference, weights, seed, resamples, confidence, family; None for the defaults.
+        progress: called with the fraction that is done, 0 to 1; agreement takes nearly all the time.
+
+    Returns:
+        One tuple of results per kind, empty if the table has no raters of the kinds compared.
+
+    Raises:
+        Refused: a missing column, a value that is not allowed, or rows that contradict each other; names the
+            line and the field. Also weights for answers without an order.
+        InvalidValue: the family is no rule and names a pair that is not in the table.
+    """
+    settings = settings or Settings()
+    table = check_ratings(ratings)
+    matrix = encode_ratings(table, reference=settings.reference)
+    return Measures(
+        accuracy=compute_accuracy(matrix, settings),
+        agreement=compute_agreement(matrix, settings, progress),
+        group=compute_group_agreement(matrix, settings),
+        paired=compute_paired_differences(matrix, settings),
+        mrmc=compute_mrmc(matrix, settings),
+        by_category=compute_category_accuracy(matrix, settings),
+        overall=compute_overall_accuracy(matrix, settings),
+        coverage=compute_coverage(matrix, settings),
+        unpaired=compute_unpaired_differences(matrix, settings),
+        repeats=compute_repeat_agreement(again(table), settings),
+        settings=UsedSettings(
+            seed=settings.seed,
+            bootstrap=settings.bootstrap,
+            confidence=settings.confidence,
+            family=settings.family,
+            version=VERSION,
+            weights=settings.weights.value,
+            reference=None if matrix.reference is None else matrix.raters[matrix.reference],
+        ),
+    )
+
+
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

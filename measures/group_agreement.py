@@ -1,0 +1,294 @@
+"""Agreement of two or more raters on the same questions: six coefficients with standard errors.
+
+Conventions. ``ratings`` has shape (questions, raters): category numbers 0 to k - 1, -1 where a rater did not
+answer. Percent agreement is the mean, over questions with two answers or more, of the share of pairs of
+raters that agree (weighted by ``weights``). Every coefficient is (observed - chance) / (1 - chance); they
+differ in how they estimate chance. Krippendorff's alpha also has a correction for small samples. ``k`` is the
+length of the scale, even if the last categories were never chosen.
+
+The standard errors are Gwet's: they come from each question's influence on the coefficient, with the raters
+fixed. With ``clusters`` the influences are summed by exam first. The interval is Student's, at most 1.
+
+Edge cases. If all answers are in one category, only percent agreement, AC1 and Brennan-Prediger are defined.
+Without a question with two answers nothing is. A question with one answer counts for chance (except in
+Krippendorff's alpha), not for agreement.
+
+Sources: Gwet KL, Handbook of Inter-Rater Reliability, 4th ed., 2014; Gwet KL, Br J Math Stat Psychol
+2008;61:29-48; Fleiss JL, Psychol Bull 1971;76:378-382; Conger AJ, Psychol Bull 1980;88:322-328; Brennan RL,
+Prediger DJ, Educ Psychol Meas 1981;41:687-699; Krippendorff K, Computing Krippendorff's alpha-reliability,
+2011.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from measures.clusters import renumber_clusters
+from measures.estimate import Estimate
+from measures.proportions import CONFIDENCE
+
+Ratings = NDArray[np.int64]
+Matrix = NDArray[np.float64]
+
+
+class Coefficient(StrEnum):
+    """How agreement by chance is estimated; PERCENT subtracts none."""
+
+    PERCENT = "percent"
+    FLEISS = "fleiss"
+    CONGER = "conger"
+    ALPHA = "alpha"
+    AC1 = "ac1"
+    BRENNAN_PREDIGER = "brennan_prediger"
+
+
+def agreement_coefficient(
+    ratings: Ratings,
+    coefficient: Coefficient,
+    *,
+    weights: Matrix,
+    clusters: NDArray[np.int64] | None = None,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """One coefficient of agreement of two or more raters, with Gwet's standard error.
+
+    Prefer AC1 where one category dominates: the other coefficients then drop although raters agree. Prefer
+    Krippendorff's alpha where many answers are missing, and Conger's kappa where the raters differ in how
+    often they use the categories. With :func:`ordinal_weights` alpha is ordinal.
+
+    Args:
+        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        coefficient: which notion of chance is subtracted.
+        weights: of agreement, shape (k, k), 1 on the diagonal; :func:`measures.agreement.agreement_weights`.
+        clusters: number of each question's exam, shape (questions,); None when all are independent.
+        confidence: of the interval.
+
+    Returns:
+        The coefficient, at most 1; 0 is chance level. Not defined without a question that has two answers, or
+        with a single category (except percent agreement, AC1 and Brennan-Prediger).
+
+    >>> ratings = np.array([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1]])
+    >>> round(agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(2)).value, 3)
+    0.657
+    """
+    k = len(weights)
+    counts = _count_answers(ratings, k)
+    answers = counts.sum(axis=1)
+    included = answers >= (2 if coefficient is Coefficient.ALPHA else 1)
+    answered = int((answers >= 1).sum())  # Gwet's degrees of freedom, for every coefficient
+    ratings, counts, answers = ratings[included], counts[included], answers[included]
+    clusters = None if clusters is None else np.asarray(clusters)[included]
+    has_pairs = answers >= 2
+    n, n_pairable = len(answers), int(has_pairs.sum())
+    if n_pairable == 0:
+        return Estimate(n=0, note="not defined: no question has two answers")
+    agreeing_pairs = np.sum(counts * (counts @ weights - 1.0), axis=1)
+    pairs = np.where(has_pairs, answers * (answers - 1.0), 1.0)
+    observed = np.where(has_pairs, agreeing_pairs / pairs, 0.0)
+    mean_answers = float(answers.mean())
+    if coefficient is Coefficient.ALPHA:
+        # Questions are weighted by their number of answers. The correction is for small samples, in which an
+        # answer is paired with itself too often.
+        correction = 1.0 / (n * mean_answers)
+        raw = agreeing_pairs / (mean_answers * (answers - 1.0))
+        mean_observed = (1 - correction) * float(raw.mean()) + correction
+        chance, chance_influence = _krippendorff_chance(counts, weights, mean_answers, answers)
+        observed_influence = raw - raw.mean() * (answers - mean_answers) / mean_answers
+        uncorrected = float(raw.mean())
+    else:
+        mean_observed = uncorrected = float(observed[has_pairs].mean())
+        chance, chance_influence = _chance_agreement(ratings, counts, answers, weights, coefficient)
+        # As in Gwet: a question with one answer contributes no agreement; the others have weight n / shared.
+        observed_influence = np.where(has_pairs, observed - chance, 0.0) * (n / n_pairable) + chance
+    if 1.0 - chance < 1e-12:
+        return Estimate(n=n_pairable, note="not defined: one category")
+    value = (mean_observed - chance) / (1.0 - chance)
+    influence = (
+        observed_influence - uncorrected - (1.0 - uncorrected) / (1.0 - chance) * chance_influence
+    ) / (1.0 - chance)
+    if n < 2:
+        return Estimate(n=n_pairable, value=value, note="no interval: one question only")
+    if clusters is None:
+        n_clusters, sum_of_squares = n, float(np.sum(influence**2))
+    else:
+        cluster_index, n_clusters = renumber_clusters(clusters)
+        sum_of_squares = float(np.sum(np.bincount(cluster_index, weights=influence) ** 2))
+    if n_clusters < 2:
+        return Estimate(n=n_pairable, value=value, note="no interval: all of one exam")
+    se = math.sqrt(sum_of_squares * n_clusters / (n_clusters - 1)) / n
+    if se < 1e-12:
+        return Estimate(n=n_pairable, value=value, se=0.0, note="no interval: every question is alike")
+    degrees = (answered if clusters is None else n_clusters) - 1
+    half_width = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
+    return Estimate(
+        n=n_pairable,
+        value=value,
+        se=se,
+        low=max(-1.0, value - half_width),
+        high=min(1.0, value + half_width),
+        method="Gwet's",
+    )
+
+
+def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
+    """Weights of ordered categories for Krippendorff's ordinal alpha, from the answers themselves.
+
+    The distance of two categories is the number of answers between them, half of each end included, not the
+    steps of a scale. Use :func:`measures.agreement.agreement_weights` for weights that don't depend on the
+    answers; an interval with these here would take them for fixed.
+
+    Args:
+        ratings: category numbers 0 to k - 1 in their order, -1 where missing, shape (questions, raters);
+            questions with fewer than two answers are left out.
+        k: number of categories.
+
+    Returns:
+        1 minus the squared distance divided by the largest, shape (k, k).
+
+    Source: Krippendorff K, Computing Krippendorff's alpha-reliability, University of Pennsylvania, 2011.
+
+    >>> ratings = np.array([[0, 0, -1], [1, 1, 2], [2, 2, 2], [0, 1, 1]])
+    >>> weights = ordinal_weights(ratings, k=3)
+    >>> round(agreement_of(ratings, Coefficient.ALPHA, weights=weights).value, 3)
+    0.738
+    """
+    counts = _count_answers(ratings, k)
+    totals = counts[counts.sum(axis=1) >= 2].sum(axis=0)
+    middles = np.cumsum(totals) - totals / 2
+    distances = np.subtract.outer(middles, middles) ** 2
+    weights: Matrix = 1 - distances / (distances.max() or 1.0)
+    return weights
+
+
+def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
+    """Fleiss' kappa divided by its standard error under chance agreement.
+
+    Args:
+        ratings: category numbers 0 to k - 1, shape (questions, raters), one question or more; no answer is
+            missing.
+        k: number of categories.
+
+    Returns:
+        The statistic, normal under chance agreement; None for a single category or a single rater.
+
+    Source: Fleiss JL, Nee JCM, Landis JR, Psychol Bull 1979;86:974-977.
+    """
+    counts = _count_answers(ratings, k)
+    n, raters = len(counts), int(counts[0].sum())
+    share = counts.mean(axis=0) / raters
+    product = share * (1 - share)
+    total = float(product.sum())
+    if total == 0 or raters < 2:
+        return None
+    kappa = agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(k)).value
+    spread = total**2 - float(np.sum(product * (1 - 2 * share)))
+    if kappa is None or spread <= 0:
+        return None
+    return kappa / math.sqrt(2 * spread / (n * raters * (raters - 1))) * total
+
+
+def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
+    """Fleiss' kappa of each category against all others.
+
+    Args:
+        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters); questions with
+            fewer than two answers are left out.
+        k: number of categories.
+
+    Returns:
+        One kappa per category, at most 1; None where all or none of the answers are in it.
+
+    Source: Fleiss JL, Psychol Bull 1971;76:378-382.
+
+    >>> fleiss_by_category(np.array([[0, 0], [1, 1], [2, 2], [0, 1]]), k=3)[2]
+    1.0
+    """
+    counts = _count_answers(ratings, k)
+    counts = counts[counts.sum(axis=1) >= 2]
+    raters = counts.sum(axis=1)
+    kappas: list[float | None] = []
+    for category in range(k):
+        share = float(counts[:, category].sum() / raters.sum()) if raters.size else 0.0
+        if share in (0.0, 1.0):
+            kappas.append(None)
+            continue
+        disagreement = float(np.sum(counts[:, category] * (raters - counts[:, category]) / (raters - 1)))
+        kappas.append(1 - disagreement / (float(raters.sum()) * share * (1 - share)))
+    return kappas
+
+
+def _count_answers(ratings: Ratings, k: int) -> Matrix:
+    """How many raters put each question into each category, shape (questions, k)."""
+    rows, raters = ratings.shape
+    answered = ratings >= 0
+    cells = np.repeat(np.arange(rows), raters)[answered.ravel()] * k + ratings[answered]
+    return np.bincount(cells, minlength=rows * k).reshape(rows, k).astype(np.float64)
+
+
+def _chance_agreement(
+    ratings: Ratings, counts: Matrix, answers: Matrix, weights: Matrix, coefficient: Coefficient
+) -> tuple[float, Matrix]:
+    """Chance agreement, and each question's influence on it (mean 0)."""
+    k = len(weights)
+    if coefficient is Coefficient.PERCENT:
+        return 0.0, np.zeros(len(counts))
+    if coefficient is Coefficient.BRENNAN_PREDIGER:
+        return float(weights.sum()) / k**2, np.zeros(len(counts))
+    if coefficient is Coefficient.CONGER:
+        return _conger_chance(ratings, weights)
+    shares = counts / answers[:, None]
+    overall = shares.mean(axis=0)
+    if coefficient is Coefficient.AC1:
+        scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
+        chance = scale * float(np.sum(overall * (1 - overall)))
+        # One question's influence on sum p (1 - p) is (share - p)(1 - 2 p), which equals -2 (share - p) p.
+        return chance, scale * 2 * (shares @ (1 - overall) - float(np.sum(overall * (1 - overall))))
+    mean_weight = (weights @ overall + weights.T @ overall) / 2
+    chance = float(overall @ weights @ overall)
+    return chance, 2 * (shares @ mean_weight - chance)
+
+
+def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
+    """Chance agreement of two different raters, each with their own category shares."""
+    k = len(weights)
+    answered = ratings >= 0
+    used = answered.any(axis=0)
+    ratings, answered = ratings[:, used], answered[:, used]
+    n, raters = ratings.shape
+    if raters < 2:
+        return 0.0, np.zeros(n)
+    shares = np.stack(
+        [np.bincount(column[column >= 0], minlength=k) / (column >= 0).sum() for column in ratings.T]
+    )
+    total_shares = shares.sum(axis=0)
+    ordered_pairs = raters * (raters - 1)
+    within_rater = np.einsum("gk,kl,gl->g", shares, weights, shares)
+    chance = (float(total_shares @ weights @ total_shares) - float(within_rater.sum())) / ordered_pairs
+    expected_with_others = (
+        total_shares - shares
+    ) @ weights  # what each category of a rater meets in all the others
+    influence = np.zeros(n)
+    for rater in range(raters):
+        rows = answered[:, rater]
+        deviation = expected_with_others[rater, ratings[rows, rater]] - float(
+            shares[rater] @ expected_with_others[rater]
+        )
+        influence[rows] += 2 / ordered_pairs * deviation * (n / rows.sum())
+    return chance, influence
+
+
+def _krippendorff_chance(
+    counts: Matrix, weights: Matrix, mean_answers: float, answers: Matrix
+) -> tuple[float, Matrix]:
+    overall = counts.mean(axis=0) / mean_answers
+    mean_weight = (weights @ overall + weights.T @ overall) / 2
+    chance = float(overall @ weights @ overall)
+    influence = (
+        counts @ mean_weight / mean_answers - chance * (answers - mean_answers) / mean_answers - chance
+    )
+    return chance, 2 * influence

@@ -1,0 +1,161 @@
+"""Agreement of all raters together, and Cochran's Q of their accuracies, by task.
+
+The reference is not a member of the group. If there are both readers and models, there is a record for all,
+one for the readers and one for the models. With ordered answers, Fleiss, Conger, Light and AC1 (then AC2) use
+the weights; Krippendorff's alpha is ordinal with linear weights and interval with quadratic weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.agreement import Weights
+from measures.estimate import Estimate
+from measures.group_agreement import Coefficient, agreement_coefficient, ordinal_weights
+from measures.paired import cochran_q
+from measures.pairs import kappas, pair_tables
+from measures.rating_matrix import QuestionSubset, RatingMatrix
+from measures.records.scales import Scale, build_scale
+from measures.records.settings import Settings
+from measures.results import GroupAgreement
+
+
+def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[GroupAgreement, ...]:
+    """Agreement of each group of two raters or more, for all tasks together and for each task.
+
+    Args:
+        matrix: the ratings.
+        settings: weights and confidence are used.
+
+    Returns:
+        The group of all raters first, then the readers and the models, if there are two or more of the kind
+        and raters of another kind; in each group task by task, all tasks first.
+
+    Raises:
+        Refused: weights for answers without an order.
+    """
+    return tuple(
+        _group_agreement(matrix, settings, name, raters, subset)
+        for name, raters in _rater_groups(matrix)
+        for subset in matrix.task_subsets()
+    )
+
+
+def _rater_groups(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
+    all_columns = matrix.non_reference_raters
+    if len(all_columns) < 2:
+        return
+    yield "all", all_columns
+    for kind in ("reader", "model"):
+        columns_of_kind = [column for column in all_columns if matrix.kinds[column] == kind]
+        if 2 <= len(columns_of_kind) < len(all_columns):
+            yield kind, columns_of_kind
+
+
+def _group_agreement(
+    matrix: RatingMatrix, settings: Settings, name: str, raters: list[int], subset: QuestionSubset
+) -> GroupAgreement:
+    rows, exam = subset.rows, matrix.exam_numbers(subset.rows)
+    scale = build_scale(matrix, rows, settings.weights)
+    answers = scale.codes[:, raters]
+    estimates: dict[Coefficient, Estimate] = {
+        coefficient: agreement_coefficient(
+            answers, coefficient, weights=scale.weights, clusters=exam, confidence=settings.confidence
+        )
+        for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
+        if scale.k
+    }
+    missing = Estimate(n=0, note="not defined: no question has two answers")
+    percent, fleiss, conger, ac1 = (
+        estimates.get(coefficient, missing)
+        for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
+    )
+    krippendorff = _krippendorff_alpha(answers, scale, settings, exam) if scale.k else missing
+    correct = matrix.correct[rows][:, raters]
+    q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
+    light = _light_kappa(answers, scale)
+    complete = int((correct >= 0).all(axis=1).sum())
+    return GroupAgreement(
+        task=subset.name,
+        raters=len(raters),
+        n=percent.n,
+        fleiss=fleiss.value,
+        conger=conger.value,
+        light=light,
+        alpha=krippendorff.value,
+        ac1=ac1.value,
+        cochran_q=q,
+        q_df=degrees,
+        q_p=p,
+        q_n=complete,
+        kind=name,
+        percent=percent.value,
+        percent_low=percent.low,
+        percent_high=percent.high,
+        fleiss_low=fleiss.low,
+        fleiss_high=fleiss.high,
+        conger_low=conger.low,
+        conger_high=conger.high,
+        alpha_low=krippendorff.low,
+        alpha_high=krippendorff.high,
+        ac1_low=ac1.low,
+        ac1_high=ac1.high,
+        note=_join_notes(
+            {"percent": percent, "fleiss": fleiss, "conger": conger, "ac1": ac1, "alpha": krippendorff},
+            light=light,
+            q=q,
+            complete=complete,
+        ),
+    )
+
+
+def _join_notes(
+    estimates: dict[str, Estimate], *, light: float | None, q: float | None, complete: int
+) -> str:
+    """The reasons why values are None; a reason that does not hold for all coefficients names its own."""
+    reasons: dict[str, list[str]] = {}
+    for name, estimate in estimates.items():
+        if estimate.note:
+            reasons.setdefault(estimate.note, []).append(name)
+    notes = [
+        reason if len(names) == len(estimates) else f"{', '.join(names)}: {reason}"
+        for reason, names in reasons.items()
+    ]
+    if light is None and all(estimate.value is not None for estimate in estimates.values()):
+        notes.append("light: not defined: no pair has a kappa")
+    if q is None:
+        q_reason = (
+            "no question divides the raters" if complete else "no question with a truth that all answered"
+        )
+        notes.append(f"cochran_q: not defined: {q_reason}")
+    return "; ".join(notes)
+
+
+def _krippendorff_alpha(
+    answers: NDArray[np.int64], scale: Scale, settings: Settings, exam: NDArray[np.int64] | None
+) -> Estimate:
+    ordinal = settings.weights is Weights.LINEAR
+    alpha = agreement_coefficient(
+        answers,
+        Coefficient.ALPHA,
+        weights=ordinal_weights(answers, k=scale.k) if ordinal else scale.weights,
+        clusters=exam,
+        confidence=settings.confidence,
+    )
+    if not ordinal or alpha.value is None:
+        return alpha
+    return Estimate(n=alpha.n, value=alpha.value, note="no interval: ordinal with linear weights")
+
+
+def _light_kappa(answers: NDArray[np.int64], scale: Scale) -> float | None:
+    """Light's kappa: the mean of the pairs' kappas, without the pairs that have none."""
+    if not scale.k:
+        return None
+    pairs = list(combinations(range(answers.shape[1]), 2))
+    values, _ = kappas(pair_tables(answers, pairs, k=scale.k)[0], scale.weights)
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None

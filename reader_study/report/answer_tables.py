@@ -1,0 +1,163 @@
+"""Tables that explain accuracies: confusion, places of chosen options, times, and learning.
+
+Places are counted over single-choice questions only. Hidden repeats and training cases are in none of the
+tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from domain.questions import option_letter
+from domain.vocabulary import AnswerFormat
+from measures.proportions import wilson
+from measures.ratings import REPEAT, TRAINING
+from reader_study.report.report_data import ReportData
+from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPlace, ReadingTimes
+
+#: The number of parts into which a reader's order is divided.
+N_QUARTERS = 4
+
+
+def select_counted_answers(ratings: pd.DataFrame) -> pd.DataFrame:
+    """The answers that count: without training cases, repeats and unanswered questions."""
+    return ratings[~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")]
+
+
+def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
+    """Key against answer of each rater, over single-choice and closed questions."""
+    from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - loading it takes 0.5 s of the start
+
+    rows = select_counted_answers(ratings)
+    formats = [
+        format_.value for format_ in AnswerFormat if not (format_.allows_multiple or format_.is_free_text)
+    ]
+    rows = rows[rows["format"].isin(formats)]
+    key = rows[rows["kind"] == "reference"].set_index("question_id")["answer"]
+    cells: list[ConfusionCell] = []
+    for rater, rater_rows in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
+        truth, chosen = key.loc[rater_rows["question_id"]].to_numpy(), rater_rows["answer"].to_numpy()
+        labels = sorted({*truth, *chosen})
+        # scikit-learn warns if there is only one value, hence one cell.
+        table = (
+            confusion_matrix(truth, chosen, labels=labels) if len(labels) > 1 else np.array([[len(truth)]])
+        )
+        for row_index, column_index in zip(*np.nonzero(table), strict=True):
+            count = int(table[row_index, column_index])
+            cells.append(
+                ConfusionCell(
+                    rater=str(rater),
+                    key=labels[row_index],
+                    answer=labels[column_index],
+                    count=count,
+                    n=int(table[row_index].sum()),
+                    share=count / int(table[row_index].sum()),
+                )
+            )
+    return tuple(cells)
+
+
+def compute_option_places(data: ReportData, ratings: pd.DataFrame) -> tuple[OptionPlace, ...]:
+    """How often each rater chose the option at each place, compared with how often the key was there.
+
+    Places are those in the order shown to a reader; a model saw the question's own order. ``accuracy`` is
+    over the questions whose key is at the place.
+    """
+    single = {case.question.id: case for case in data.cases if case.question.format is AnswerFormat.SINGLE}
+    reader_ids = {reader.name: reader.id for reader in data.readers}
+    question_id_by_case = {case.blind_case.id: case.question.id for case in data.cases}
+    option_orders = {
+        (slot.reader_id, question_id_by_case[slot.case_id]): slot.option_order
+        for slot in data.slots
+        if not slot.repeat and slot.option_order
+    }
+    places: list[OptionPlace] = []
+    rows = select_counted_answers(ratings)
+    rows = rows[rows["question_id"].isin(single) & (rows["kind"] != "reference")]
+    for rater, rater_rows in rows.groupby("rater", sort=True):
+        chosen: dict[int, int] = {}
+        correct_by_place: dict[int, list[bool]] = {}
+        for row in rater_rows.itertuples():
+            case = single[str(row.question_id)]
+            order = option_orders.get((reader_ids.get(str(rater), 0), case.question.id))
+            key = case.question.answer[0]
+            assert isinstance(key, int)  # noqa: S101  # a single-choice key is an index
+            place = order.index(key) if order else key
+            correct_by_place.setdefault(place, []).append(bool(row.correct == "yes"))
+            if len(str(row.answer)) == 1 and row.answer != "?":
+                option_index = ord(str(row.answer)) - ord(option_letter(0))
+                chosen_place = order.index(option_index) if order else option_index
+                chosen[chosen_place] = chosen.get(chosen_place, 0) + 1
+        total = sum(chosen.values())
+        for place in sorted({*chosen, *correct_by_place}):
+            correct = correct_by_place.get(place, [])
+            proportion = wilson(sum(correct), len(correct))
+            places.append(
+                OptionPlace(
+                    rater=str(rater),
+                    place=place + 1,
+                    chosen=chosen.get(place, 0),
+                    chosen_share=chosen.get(place, 0) / total if total else None,
+                    key_here=len(correct),
+                    key_share=len(correct) / len(rater_rows),
+                    n=len(rater_rows),
+                    accuracy=proportion.estimate,
+                    low=proportion.low,
+                    high=proportion.high,
+                )
+            )
+    return tuple(places)
+
+
+def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
+    """Seconds per case of each rater with known times: median, quartiles, and by correctness."""
+    rows = select_counted_answers(ratings)
+    rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
+    return tuple(
+        _reading_times(str(rater), rater_rows) for rater, rater_rows in rows.groupby("rater", sort=True)
+    )
+
+
+def _reading_times(rater: str, rater_rows: pd.DataFrame) -> ReadingTimes:
+    low, median, high = (
+        float(value) for value in np.quantile(rater_rows["seconds"].to_numpy(dtype=float), [0.25, 0.5, 0.75])
+    )
+    return ReadingTimes(
+        rater=rater,
+        n=len(rater_rows),
+        median=median,
+        quarter_1=low,
+        quarter_3=high,
+        median_right=_median(rater_rows.loc[rater_rows["correct"] == "yes", "seconds"]),
+        median_wrong=_median(rater_rows.loc[rater_rows["correct"] == "no", "seconds"]),
+    )
+
+
+def compute_learning(ratings: pd.DataFrame) -> tuple[LearningQuarter, ...]:
+    """Accuracy and median seconds of each reader in each quarter of their reading order."""
+    return tuple(_iterate_quarters(select_counted_answers(ratings)))
+
+
+def _iterate_quarters(rows: pd.DataFrame) -> Iterator[LearningQuarter]:
+    for rater, rater_rows in rows[rows["position"].notna()].groupby("rater", sort=True):
+        rows_in_order = rater_rows.sort_values(["position", "question_id"])
+        for number, part in enumerate(np.array_split(np.arange(len(rows_in_order)), N_QUARTERS), start=1):
+            quarter_rows = rows_in_order.iloc[part]
+            proportion = wilson(int((quarter_rows["correct"] == "yes").sum()), len(quarter_rows))
+            yield LearningQuarter(
+                rater=str(rater),
+                quarter=number,
+                n=proportion.n,
+                correct=proportion.count,
+                estimate=proportion.estimate,
+                low=proportion.low,
+                high=proportion.high,
+                median_seconds=_median(quarter_rows["seconds"].dropna()),
+            )
+
+
+def _median(seconds: pd.Series) -> float | None:
+    return float(np.median(seconds.to_numpy(dtype=float))) if len(seconds) else None

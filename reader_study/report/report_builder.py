@@ -1,0 +1,136 @@
+"""Computes all tables of a study report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd
+
+from domain.errors import Refused
+from domain.protocols import protocol_to_plain
+from measures.all_measures import compute_measures
+from measures.ratings import REPEAT, TRAINING
+from measures.records.settings import EVERY_PAIR, Settings
+from measures.results import UsedSettings, to_record
+from reader_study.report import answer_tables, paper_tables, supplementary_tables
+from reader_study.report.facts import ProtocolVersionFacts, StudyFacts
+from reader_study.report.family import adjust_p_values, resolve_family
+from reader_study.report.overlaps import compute_box_overlaps
+from reader_study.report.ratings import KEY_RATER, build_ratings
+from reader_study.report.report_data import ReportData
+from reader_study.report.sentences import write_sentences
+from reader_study.report.study_report import SMALL_SAMPLE, StudyReport, choose_model
+from reader_study.report.tables import ReportTables, StudyAgreement
+
+
+def build_report(
+    data: ReportData, *, model: str | None = None, progress: Callable[[float], None] | None = None
+) -> StudyReport:
+    """Compute a report.
+
+    Args:
+        data: the data of the study.
+        model: the model that raters are compared with; None for the protocol's.
+        progress: called with the fraction done, 0 to 1.
+
+    Raises:
+        Refused: nobody has answered a case that counts, or there is no such model.
+    """
+    ratings = build_ratings(data)
+    scored = answer_tables.select_counted_answers(ratings)
+    if scored.empty or set(scored["kind"]) == {"reference"}:
+        raise Refused(
+            "No reader and no model has answered a case of this study yet: there is nothing to report."
+        )
+    protocol = data.versions[-1].protocol
+    settings = Settings(
+        reference=KEY_RATER,
+        seed=abs(protocol.seed),
+        bootstrap=max(100, protocol.bootstrap) if protocol.bootstrap else 0,
+        confidence=protocol.confidence,
+    )
+    measures = compute_measures(ratings, settings=settings, progress=progress)
+    family = resolve_family(protocol.family, {row.rater: row.kind for row in measures.overall})
+    raters, failed = (
+        supplementary_tables.list_raters(data, scored),
+        supplementary_tables.count_failed_replies(data),
+    )
+    agreement = tuple(
+        StudyAgreement(**to_record(row), few=row.n < SMALL_SAMPLE or row.kappa is None)
+        for row in measures.agreement
+    )
+    paired = adjust_p_values(measures.paired, family)
+    tables = ReportTables(
+        raters=raters,
+        accuracy=supplementary_tables.mark_best(measures.accuracy, paired),
+        by_category=measures.by_category,
+        by_difficulty=supplementary_tables.compute_accuracy_by_column(ratings, settings, column="difficulty"),
+        by_format=supplementary_tables.compute_accuracy_by_column(ratings, settings, column="format"),
+        overall=measures.overall,
+        coverage=measures.coverage,
+        groups=supplementary_tables.compute_level_accuracy(data, scored, protocol.confidence),
+        paired=paired,
+        unpaired=measures.unpaired,
+        mrmc=measures.mrmc,
+        agreement=agreement,
+        group_agreement=measures.group,
+        repeats=measures.repeats,
+        boxes=compute_box_overlaps(data, settings),
+        failed=failed,
+        confusion=answer_tables.compute_confusion(ratings),
+        positions=answer_tables.compute_option_places(data, ratings),
+        times=answer_tables.compute_reading_times(ratings),
+        learning=answer_tables.compute_learning(ratings),
+        faulty=supplementary_tables.list_faulty_cases(data),
+        exclusions=supplementary_tables.list_exclusions(data),
+        printed_by_task=paper_tables.build_task_table(measures.accuracy, measures.overall, failed),
+        printed_by_category=paper_tables.build_category_table(measures.by_category, measures.overall),
+        printed_kappa=paper_tables.build_kappa_tables(
+            measures.agreement, known=[profile.rater for profile in raters]
+        ),
+    )
+    facts = _build_facts(
+        data,
+        ratings,
+        model=choose_model(tables, protocol.model, model),
+        settings=replace(measures.settings, family=protocol.family or EVERY_PAIR),
+        family=family.description,
+    )
+    return StudyReport(facts=facts, words=write_sentences(facts, tables, protocol), tables=tables)
+
+
+def _build_facts(
+    data: ReportData, ratings: pd.DataFrame, *, model: str | None, settings: UsedSettings, family: str
+) -> StudyFacts:
+    study = data.study
+    current_version = data.versions[-1]
+    arm = ratings["arm"]
+    return StudyFacts(
+        study=study.name,
+        source=str(study.source),
+        simulated=study.simulated,
+        state=study.state.value,
+        cases=sum(case.scored for case in data.cases),
+        cases_analysed=int((ratings["kind"] == "reference").sum()),
+        training_answers=int((arm == TRAINING).sum()),
+        repeat_answers=int((arm == REPEAT).sum()),
+        readers=len(data.readers),
+        models=len(data.models),
+        model=model,
+        protocol_version=current_version.version,
+        protocol_sha256=current_version.sha256,
+        protocol=protocol_to_plain(current_version.protocol),
+        protocol_versions=tuple(
+            ProtocolVersionFacts(
+                version=version.version,
+                sha256=version.sha256,
+                written_at=version.written_at.isoformat(),
+                answers_before=version.answers_before,
+                why=version.why,
+            )
+            for version in data.versions
+        ),
+        settings=settings,
+        family=family,
+    )

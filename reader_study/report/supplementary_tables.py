@@ -1,0 +1,157 @@
+"""Tables of a report other than measures: raters, groups of readers, failed replies, faults, exclusions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from measures.clusters import renumber_clusters
+from measures.proportions import wilson, wilson_by_cluster
+from measures.rating_matrix import encode_ratings
+from measures.ratings import check_ratings
+from measures.records.accuracy import compute_category_accuracy
+from measures.records.settings import Settings
+from measures.results import AccuracyResult, PairedDifference, to_record
+from reader_study.report.report_data import ReportData
+from reader_study.report.tables import (
+    ExcludedAnswers,
+    FailedReplies,
+    FaultyCase,
+    LevelAccuracy,
+    RaterProfile,
+    TaskAccuracy,
+)
+
+
+def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, ...]:
+    n = scored.groupby("rater").size()
+    readers = [
+        RaterProfile(
+            rater=reader.name,
+            kind="reader",
+            level=reader.profile.level.value if reader.profile.level else None,
+            years=reader.profile.years,
+            subspecialty=reader.profile.subspecialty or None,
+            set_reference=reader.of_reference,
+            simulated=reader.simulated,
+            n=int(n.get(reader.name, 0)),
+        )
+        for reader in data.readers
+    ]
+    models = [
+        RaterProfile(rater=model.name, kind="model", simulated=model.simulated, n=int(n.get(model.name, 0)))
+        for model in data.models
+    ]
+    return (*readers, *models)
+
+
+def compute_accuracy_by_column(
+    ratings: pd.DataFrame, settings: Settings, *, column: str
+) -> tuple[AccuracyResult, ...]:
+    """Accuracy by the values of another column: difficulty, or the answer format."""
+    table = ratings.assign(category=ratings[column])
+    return compute_category_accuracy(
+        encode_ratings(check_ratings(table), reference=settings.reference), settings
+    )
+
+
+def compute_level_accuracy(
+    data: ReportData, scored: pd.DataFrame, confidence: float
+) -> tuple[LevelAccuracy, ...]:
+    """Accuracy of readers pooled by level; clustered by exam, with the readers fixed."""
+    results: list[LevelAccuracy] = []
+    level_by_reader = {
+        reader.name: reader.profile.level.value if reader.profile.level else "not stated"
+        for reader in data.readers
+    }
+    rows = scored[scored["kind"] == "reader"]
+    for name, level_rows in rows.groupby(rows["rater"].map(level_by_reader), sort=True):
+        hits = (level_rows["correct"] == "yes").to_numpy()
+        exams = pd.factorize(level_rows["exam"])[0]
+        proportion = wilson_by_cluster(hits, exams, confidence=confidence)
+        results.append(
+            LevelAccuracy(
+                level=str(name),
+                readers=level_rows["rater"].nunique(),
+                n=proportion.n,
+                exams=renumber_clusters(exams)[1],
+                correct=proportion.count,
+                estimate=proportion.estimate,
+                low=proportion.low,
+                high=proportion.high,
+                note="these readers, not readers like them; clustered by exam",
+            )
+        )
+    return tuple(results)
+
+
+def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
+    results: list[FailedReplies] = []
+    numbers = {case.blind_case.question_number for case in data.cases if case.scored}
+    for model in data.models:
+        predictions = [prediction for number, prediction in model.predictions.items() if number in numbers]
+        proportion = wilson(sum(prediction.failed for prediction in predictions), len(predictions))
+        results.append(
+            FailedReplies(
+                model=model.name,
+                n=proportion.n,
+                failed=proportion.count,
+                share=proportion.estimate,
+                low=proportion.low,
+                high=proportion.high,
+                not_predicted=len(numbers) - len(predictions),
+            )
+        )
+    return tuple(results)
+
+
+def list_faulty_cases(data: ReportData) -> tuple[FaultyCase, ...]:
+    cases = {case.blind_case.id: case for case in data.cases}
+    names = {reader.id: reader.name for reader in data.readers}
+    return tuple(
+        FaultyCase(
+            case=cases[reading.key.case_id].blind_case.number,
+            question_id=cases[reading.key.case_id].question.id,
+            reader=names[reading.key.reader_id],
+            answered=not reading.unanswered,
+            why=reading.faulty,
+        )
+        for reading in data.readings
+        if reading.faulty
+    )
+
+
+def list_exclusions(data: ReportData) -> tuple[ExcludedAnswers, ...]:
+    cases = {case.blind_case.id: case for case in data.cases}
+    names = {reader.id: reader.name for reader in data.readers}
+    return tuple(
+        ExcludedAnswers(
+            case=cases[exclusion.case_id].blind_case.number if exclusion.case_id else None,
+            question_id=cases[exclusion.case_id].question.id if exclusion.case_id else None,
+            reader=names[exclusion.reader_id] if exclusion.reader_id else None,
+            why=exclusion.why,
+            excluded_at=exclusion.excluded_at.isoformat(),
+        )
+        for exclusion in data.exclusions
+    )
+
+
+def mark_best(
+    accuracy: Sequence[AccuracyResult], paired: Sequence[PairedDifference]
+) -> tuple[TaskAccuracy, ...]:
+    """The accuracies with ``best``: significantly above all other raters of the task (paired interval)."""
+    n_beaten: Counter[tuple[str, str]] = Counter()
+    for difference in paired:
+        if difference.low is not None and difference.low > 0:
+            n_beaten[difference.task, difference.a] += 1
+        if difference.high is not None and difference.high < 0:
+            n_beaten[difference.task, difference.b] += 1
+    n_others = len({result.rater for result in accuracy}) - 1
+    return tuple(
+        TaskAccuracy(
+            **to_record(result), best=n_others > 0 and n_beaten[result.group, result.rater] == n_others
+        )
+        for result in accuracy
+    )

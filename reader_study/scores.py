@@ -1,0 +1,242 @@
+"""Scores predictions against the keys of a release, by side, task and category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from domain.boxes import LabelledBox
+from domain.errors import InvalidValue
+from domain.problems import Refusal
+from domain.questions import Answer, Question
+from measures.overall import average_over_tasks
+from measures.proportions import wilson
+from measures.records.accuracy import compute_share_correct
+from reader_study.extraction import FAILED
+from reader_study.predictions_file import PredictionRecord, resolve_answer
+from reader_study.report.overlaps import compute_overlap_by_format
+
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedQuestion:
+    """A question of a release with its key; ``side`` is "public" or "private"."""
+
+    question: Question
+    side: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreResult:
+    """The accuracy in one group of questions: ``correct`` of ``n``, with intervals.
+
+    ``by`` is the kind of the group and ``name`` its value. ``n`` counts all questions of the group on the
+    ``side``: a question without a prediction, or whose extraction failed, counts as incorrect. ``answered``,
+    ``failed`` and ``missing`` count them. A side without any prediction has no record. ``low`` and ``high``
+    are Wilson's interval; ``clustered_low`` and ``clustered_high`` are clustered by exam. If predictions have
+    boxes, there are records with ``by`` "boxes (mean IoU)": GEMeX's V-score over the questions whose key has
+    a box; ``answered`` of them have a predicted box, ``correct`` is None.
+    """
+
+    side: str
+    by: str
+    name: str
+    n: int
+    correct: int | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    clustered_low: float | None
+    clustered_high: float | None
+    answered: int
+    failed: int | None
+    missing: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The results of a file of predictions.
+
+    ``refusals``: lines about no question of the release, or with an answer that does not fit; if there is
+    one, nothing is scored. ``rules``: how often each extraction rule matched.
+    """
+
+    results: tuple[ScoreResult, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    rules: dict[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ScoredQuestion:
+    keyed: KeyedQuestion
+    right: bool
+    state: str
+    boxes: tuple[LabelledBox, ...] = ()
+
+
+def is_correct(question: Question, answer: Answer | None) -> bool:
+    """Whether an answer is correct: the key, or one of the other correct answers; texts without case."""
+    if answer is None:
+        return False
+    if isinstance(answer, str) and isinstance(question.answer, str):
+        return " ".join(answer.split()).casefold() == " ".join(question.answer.split()).casefold()
+    return answer == question.answer or answer in question.also_right
+
+
+def score_predictions(
+    records: Iterable[PredictionRecord | Refusal],
+    *,
+    keys: Mapping[str, KeyedQuestion],
+    file: str,
+    confidence: float = 0.95,
+) -> Score:
+    """Score predictions against keys.
+
+    Args:
+        records: of :func:`reader_study.predictions_file.read_predictions`.
+        keys: of :func:`reader_study.release_keys.load_keys`.
+        file: name of the file, for refusals.
+        confidence: of the intervals.
+    """
+    refusals: list[Refusal] = []
+    scored_questions: dict[str, _ScoredQuestion] = {
+        name: _ScoredQuestion(keyed=keyed, right=False, state="missing") for name, keyed in keys.items()
+    }
+    rules: dict[str, int] = {}
+    for record in records:
+        if isinstance(record, Refusal):
+            refusals.append(record)
+            continue
+        keyed = keys.get(record.question_id)
+        try:
+            if keyed is None:
+                raise InvalidValue("question_id", f"{record.question_id!r} is no question of the release")
+            question = keyed.question
+            extraction = resolve_answer(record, format_=question.format, options=question.options)
+        except InvalidValue as error:
+            refusals.append(
+                Refusal(file=file, record=str(record.line), field=error.field, reason=error.reason)
+            )
+            continue
+        rules[extraction.rule] = rules.get(extraction.rule, 0) + 1
+        scored_questions[record.question_id] = replace(
+            scored_questions[record.question_id],
+            right=is_correct(question, extraction.answer),
+            state="failed" if extraction.rule == FAILED else "answered",
+            boxes=record.boxes,
+        )
+    if refusals:
+        return Score(refusals=tuple(refusals))
+    return Score(
+        results=tuple(_score_groups(list(scored_questions.values()), confidence)),
+        rules=dict(sorted(rules.items())),
+    )
+
+
+def _score_groups(scored_questions: list[_ScoredQuestion], confidence: float) -> Iterable[ScoreResult]:
+    sides = sorted({item.keyed.side for item in scored_questions if item.state != "missing"})
+    for side in sides:
+        side_questions = [item for item in scored_questions if item.keyed.side == side]
+        yield _score_group(side, "overall (micro)", "all", side_questions, confidence)
+        tasks = _group_by_field(side_questions, "task")
+        shares = [
+            sum(item.right for item in group_questions) / len(group_questions)
+            for group_questions in tasks.values()
+        ]
+        yield replace(
+            _score_group(side, "overall (macro)", "all", side_questions, confidence),
+            estimate=average_over_tasks(
+                shares, [len(group_questions) for group_questions in tasks.values()]
+            ).macro,
+            low=None,
+            high=None,
+            clustered_low=None,
+            clustered_high=None,
+            note=f"plain mean of {len(tasks)} tasks",
+        )
+        for by, groups in (
+            ("task", tasks),
+            ("format", _group_by_field(side_questions, "format")),
+            ("category", _group_by_field(side_questions, "category")),
+        ):
+            for name, group_questions in groups.items():
+                yield _score_group(side, by, name, group_questions, confidence)
+        yield from _score_boxes(side, side_questions, confidence)
+
+
+def _score_boxes(
+    side: str, scored_questions: list[_ScoredQuestion], confidence: float
+) -> Iterable[ScoreResult]:
+    answered_boxes = [
+        (item.keyed.question.format, item.keyed.question.exam_id, item.keyed.question.boxes, item.boxes)
+        for item in scored_questions
+    ]
+    for name, with_boxes, overlap in compute_overlap_by_format(answered_boxes, seed=0, confidence=confidence):
+        other_scores = "; ".join(
+            f"{label} {value:.4f}"
+            for value, label in (
+                (overlap.per_truth, "over the key's boxes"),
+                (overlap.per_match, "over matched pairs"),
+            )
+            if value is not None
+        )
+        yield ScoreResult(
+            side=side,
+            by="boxes (mean IoU)",
+            name=name,
+            n=overlap.n,
+            correct=None,
+            estimate=overlap.score,
+            low=overlap.low,
+            high=overlap.high,
+            clustered_low=overlap.low,
+            clustered_high=overlap.high,
+            answered=with_boxes,
+            failed=None,
+            missing=overlap.n - with_boxes,
+            note="; ".join(filter(None, ["over the larger number of boxes", other_scores, overlap.note])),
+        )
+
+
+def _group_by_field(scored_questions: list[_ScoredQuestion], field: str) -> dict[str, list[_ScoredQuestion]]:
+    groups: dict[str, list[_ScoredQuestion]] = {}
+    for item in scored_questions:
+        value = getattr(item.keyed.question, field)
+        groups.setdefault(str(value) if value else NOT_STATED, []).append(item)
+    return dict(sorted(groups.items()))
+
+
+def _score_group(
+    side: str, by: str, name: str, scored_questions: list[_ScoredQuestion], confidence: float
+) -> ScoreResult:
+    n_correct = sum(item.right for item in scored_questions)
+    unclustered = wilson(n_correct, len(scored_questions), confidence=confidence)
+    exams = {
+        exam: index
+        for index, exam in enumerate(dict.fromkeys(item.keyed.question.exam_id for item in scored_questions))
+    }
+    clustered, is_clustered = compute_share_correct(
+        np.array([item.right for item in scored_questions], dtype=np.int64),
+        np.array([exams[item.keyed.question.exam_id] for item in scored_questions], dtype=np.int64),
+        confidence=confidence,
+    )
+    return ScoreResult(
+        side=side,
+        by=by,
+        name=name,
+        n=len(scored_questions),
+        correct=n_correct,
+        estimate=unclustered.estimate,
+        low=unclustered.low,
+        high=unclustered.high,
+        clustered_low=clustered.low if is_clustered else unclustered.low,
+        clustered_high=clustered.high if is_clustered else unclustered.high,
+        answered=sum(item.state == "answered" for item in scored_questions),
+        failed=sum(item.state == "failed" for item in scored_questions),
+        missing=sum(item.state == "missing" for item in scored_questions),
+        note="",
+    )

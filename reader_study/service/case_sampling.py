@@ -1,0 +1,216 @@
+"""Draws the cases of a study from a dataset, batch or release, and freezes their content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlmodel import Session
+
+from domain.batches import SamplingPlan, Stratum
+from domain.errors import NotFound, Refused
+from domain.exams import Exam
+from domain.people import Person
+from domain.protocols import canonical_json
+from domain.questions import Question
+from domain.studies import BlindCase, Case, CaseKind, CaseSource, SourceKind, StudyDesign
+from domain.vocabulary import Task
+from records.questions import question_from_plain
+from release.service import find_release_file
+from sampling.allocation import allocate
+from sampling.draw import draw_questions, mix_hashes, sort_by_hash
+from storage.intake.exams import load_exam
+from storage.intake.questions import load_questions
+from storage.reader_study.cases import load_question_numbers
+from storage.release.releases import find_release
+from storage.review.assignments import list_batch_members
+from storage.sampling import frames
+from storage.sampling.batches import load_batch
+
+
+def draw_cases(
+    db: Session, *, by: Person, dataset_id: int, source: CaseSource, design: StudyDesign
+) -> tuple[Case, ...]:
+    """Draw the cases of a new study; writes nothing.
+
+    Training cases are from other exams than scored cases, because their feedback would reveal answers.
+
+    Returns:
+        Scored cases first, then training cases, each in the order of the draw; their ids are 0.
+
+    Raises:
+        NotFound: there is no such batch or release.
+        Refused: no case is drawn, too few are left for training, or the file of the release was changed.
+    """
+    released_questions = _load_released_questions(db, by=by, dataset_id=dataset_id, source=source)
+    frame = frames.load_frame(
+        db,
+        dataset_id=dataset_id,
+        after=0,
+        through=frames.load_last_question_number(db, dataset_id=dataset_id),
+        stratify_by=design.plan.strata,
+    )
+    candidates = np.ones(len(frame.numbers), dtype=np.bool_)
+    eligible_numbers = _find_eligible_numbers(db, source=source, released_questions=released_questions)
+    if eligible_numbers is not None:
+        candidates = np.isin(frame.numbers, np.array(sorted(eligible_numbers), dtype=np.int64))
+    exams = frames.map_questions_to_exams(db, question_ids=frame.numbers[candidates].tolist())
+    if design.one_per_exam:
+        candidates &= _select_one_per_exam(frame, candidates, exams, seed=design.plan.seed)
+    scored = list(_draw_questions(db, frame, candidates, plan=design.plan))
+    if not scored:
+        raise Refused(f"This plan draws no case from {source}. Ask for more, or import questions first.")
+    training = []
+    if design.training:
+        used_exams = {exams[number] for number, _ in scored}
+        remaining = candidates & np.array(
+            [exams.get(question_number) not in used_exams for question_number in frame.numbers.tolist()],
+            dtype=np.bool_,
+        )
+        plan = replace(design.plan, per_1000=None, n=design.training)
+        training = list(_draw_questions(db, frame, remaining, plan=plan))
+        if len(training) < design.training:
+            raise Refused(
+                f"Only {len(training)} training cases are left on other exams than the scored cases, "
+                f"{design.training} are asked for. Score fewer cases, or train on fewer."
+            )
+    kinds = [CaseKind.SCORED] * len(scored) + [CaseKind.TRAINING] * len(training)
+    return tuple(
+        _build_cases(
+            db, [*scored, *training], kinds=kinds, exams=exams, released_questions=released_questions
+        )
+    )
+
+
+def hash_content(*, question: Question | BlindCase, exam: Exam) -> str:
+    """SHA-256 of all that a reader is shown of a case: question, options, images, clinical information."""
+    content = {
+        "format": question.format.value,
+        "stem": question.stem,
+        "options": list(question.options),
+        "exam": {
+            "indication": exam.indication,
+            "age": exam.age,
+            "sex": exam.sex.value if exam.sex else None,
+            "radiographs": [
+                {"id": radiograph.id, "view": radiograph.view.value, "sha256": radiograph.sha256}
+                for radiograph in exam.radiographs
+            ],
+        },
+    }
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+
+def _find_eligible_numbers(
+    db: Session, *, source: CaseSource, released_questions: dict[int, Question] | None
+) -> frozenset[int] | None:
+    if source.kind is SourceKind.DATASET:
+        return None
+    if released_questions is not None:
+        return frozenset(released_questions)
+    batch = load_batch(db, name=source.name)
+    return frozenset(member.question_number for member in list_batch_members(db, batch_id=batch.id))
+
+
+def _load_released_questions(
+    db: Session, *, by: Person, dataset_id: int, source: CaseSource
+) -> dict[int, Question] | None:
+    """The corrected questions of a release by question number; None if the source is no release."""
+    if source.kind is not SourceKind.RELEASE:
+        return None
+    release = find_release(db, dataset_id=dataset_id, name=source.name)
+    if release is None:
+        raise NotFound(f"There is no release {source.name!r} of {source.dataset}. Make it first.")
+    file = find_release_file(db, by=by, release_id=release.id, name="gold.jsonl")
+    content = file.path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != file.entry.sha256:
+        raise Refused(f"gold.jsonl of the release {source.name} was changed since it was made.")
+    questions = [question_from_plain(json.loads(line)) for line in content.splitlines() if line.strip()]
+    numbers = load_question_numbers(db, dataset_id=dataset_id, keys=[question.id for question in questions])
+    return {numbers[question.id]: question for question in questions}
+
+
+def _select_one_per_exam(
+    frame: frames.Frame, candidates: NDArray[np.bool_], exams: dict[int, int], *, seed: int
+) -> NDArray[np.bool_]:
+    """The question of each exam with the lowest mixed hash."""
+    indices = np.flatnonzero(candidates)
+    order = indices[np.argsort(mix_hashes(frame.hashes[indices], seed=seed), kind="stable")]
+    exam_numbers = np.array([exams[number] for number in frame.numbers[order].tolist()], dtype=np.int64)
+    _, first = np.unique(exam_numbers, return_index=True)
+    selected = np.zeros(len(candidates), dtype=np.bool_)
+    selected[order[first]] = True
+    return selected
+
+
+def _draw_questions(
+    db: Session, frame: frames.Frame, candidates: NDArray[np.bool_], *, plan: SamplingPlan
+) -> Iterator[tuple[int, Stratum]]:
+    """(number, stratum) of each drawn question, in the order of the mixed hashes."""
+    numbers, hashes, strata = frame.numbers[candidates], frame.hashes[candidates], frame.strata[candidates]
+    stratum_counts = Counter(strata.tolist())
+    cells = [frame.cells[code] for code in sorted(stratum_counts)]
+    index_by_code = {code: position for position, code in enumerate(sorted(stratum_counts))}
+    by_cell = {
+        (stratum.tier, stratum.further): stratum
+        for stratum in allocate(
+            {frame.cells[code]: count for code, count in stratum_counts.items()}, plan=plan
+        )
+    }
+    if not cells:
+        return
+
+    def question_key_at(index: int) -> str:
+        return frames.load_question_key(db, question_id=int(numbers[index]))
+
+    stratum_indices = np.array([index_by_code[code] for code in strata.tolist()], dtype=np.int32)
+    sizes = [stratum_counts[code] for code in sorted(stratum_counts)]
+    take = [by_cell[cell].drawn for cell in cells]
+    chosen = draw_questions(
+        hashes, stratum_indices, counts_to_draw=take, sizes=sizes, seed=plan.seed, key_of=question_key_at
+    )
+    for index in sort_by_hash(chosen, hashes, seed=plan.seed, key_of=question_key_at).tolist():
+        yield int(numbers[index]), by_cell[cells[stratum_indices[index]]]
+
+
+def _build_cases(
+    db: Session,
+    drawn_questions: list[tuple[int, Stratum]],
+    *,
+    kinds: list[CaseKind],
+    exams: dict[int, int],
+    released_questions: dict[int, Question] | None,
+) -> Iterator[Case]:
+    questions = released_questions or dict(
+        load_questions(db, question_ids=[number for number, _ in drawn_questions])
+    )
+    loaded: dict[int, Any] = {}
+    for position, ((number, stratum), kind) in enumerate(zip(drawn_questions, kinds, strict=True), start=1):
+        question, exam_number = questions[number], exams[number]
+        exam = loaded.get(exam_number) or load_exam(db, exam_id=exam_number)
+        loaded[exam_number] = exam
+        yield Case(
+            blind_case=BlindCase(
+                id=0,
+                study_id=0,
+                number=position,
+                kind=kind,
+                question_number=number,
+                exam_number=exam_number,
+                question_id=question.id,
+                format=question.format,
+                stem=question.stem,
+                options=question.options,
+                asks_box=question.task is Task.LOCATION,
+                sha256=hash_content(question=question, exam=exam),
+            ),
+            question=question,
+            stratum=stratum.name,
+            inclusion_probability=stratum.inclusion_probability,
+        )

@@ -1,0 +1,63 @@
+"""Loads and locks a reader's case for one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from domain.errors import NotFound, Refused
+from domain.people import Person
+from domain.protocols import Protocol
+from domain.readings import ReadingKey
+from domain.studies import BlindCase, Reader, ReaderStudy, Slot, StudyState
+from reader_study.service.sheets import build_reading_key
+from storage.reader_study import cases
+from storage.reader_study import readers as study_readers
+from storage.reader_study.studies import load_current_protocol, load_study, lock_study_shared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedCase:
+    """A slot of a reader, with its study locked until the transaction ends; ``version`` is the protocol's."""
+
+    study: ReaderStudy
+    reader: Reader
+    slot: Slot
+    case: BlindCase
+    key: ReadingKey
+    protocol: Protocol
+    version: int
+
+
+def lock_case(db: Session, *, person: Person, study_id: int, position: int) -> LockedCase:
+    """Load the person's case at a position, and lock the study so that nobody closes it meanwhile.
+
+    Raises:
+        NotFound: the person has no such case; the text does not tell whether it exists.
+    """
+    reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
+    slot = None if reader is None else cases.find_slot(db, reader_id=reader.id, position=position)
+    if reader is None or slot is None:
+        raise NotFound(f"No such case of reader study number {study_id} is {person.display_name}'s to read.")
+    lock_study_shared(db, study_id=study_id)
+    version = load_current_protocol(db, study_id=study_id)
+    return LockedCase(
+        study=load_study(db, study_id=study_id),
+        reader=reader,
+        slot=slot,
+        case=cases.load_blind_case(db, case_id=slot.case_id),
+        key=build_reading_key(slot, study_id=study_id),
+        protocol=version.protocol,
+        version=version.version,
+    )
+
+
+def check_open(locked: LockedCase) -> None:
+    """Check that the study takes readings.
+
+    Raises:
+        Refused: it is closed.
+    """
+    if locked.study.state is StudyState.CLOSED:
+        raise Refused("This study is closed: it takes no further readings. A coordinator can open it again.")

@@ -1,0 +1,178 @@
+"""Services for the report of a study, which is stored under the hash of the data it is computed from.
+
+A report is computed once for the same answers, protocol and code. The comparison with another model uses the
+same report, because it changes no figure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.people import Action, Person, require
+from domain.version import VERSION
+from reader_study.report.report_data import ModelAnswers, ReportData
+from reader_study.report.study_report import StudyReport
+from storage.reader_study import studies as stored
+from storage.reader_study.cases import list_cases, list_slots
+from storage.reader_study.predictions import iterate_predictions, list_models
+from storage.reader_study.readers import list_readers
+from storage.reader_study.readings import iterate_readings
+from storage.reader_study.report_cache import find_report, store_report
+from storage.workspace import Workspace
+
+_CODE_FOLDERS = (
+    Path(__file__).resolve().parents[1] / "report",
+    Path(__file__).resolve().parents[2] / "measures",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportState:
+    """The current data of a report; ``digest`` is the hash of data and code, under which it is stored."""
+
+    digest: str
+    data: ReportData = field(repr=False)
+
+    @property
+    def n_answers(self) -> int:
+        """The number of readings and predictions, including repeats and training cases."""
+        return len(self.data.readings) + sum(len(model.predictions) for model in self.data.models)
+
+
+def load_report_state(db: Session, *, by: Person, study: str) -> ReportState:
+    """Read the current data of a study's report.
+
+    Raises:
+        NotFound: there is no such study.
+    """
+    require(by, Action.RUN_STUDY)
+    data = _load_data(db, study=study)
+    digest = hashlib.sha256(f"{VERSION}\n{_code_digest()}\n{data!r}".encode()).hexdigest()
+    return ReportState(digest=digest, data=data)
+
+
+def load_stored_report(
+    *, by: Person, workspace: Workspace, digest: str, model: str | None = None
+) -> StudyReport | None:
+    """Load a stored report.
+
+    Args:
+        by: who asks.
+        workspace: where reports are stored.
+        digest: of :func:`load_report_state`.
+        model: the model that the readers are compared with; None for the protocol's.
+
+    Returns:
+        None if the report was not computed yet, or by a version with other tables.
+
+    Raises:
+        Refused: there is no such model.
+    """
+    require(by, Action.RUN_STUDY)
+    text = find_report(workspace, digest=digest)
+    if text is None:
+        return None
+    try:
+        report = StudyReport.from_json(text)
+    except ValueError:  # written by a version with other tables: it is computed again
+        return None
+    return report.compare_with(model)
+
+
+def compute_report(
+    *, workspace: Workspace, state: ReportState, progress: Callable[[float], None] | None = None
+) -> None:
+    """Compute a report and store it. Needs no database, so it can run in the background.
+
+    Args:
+        workspace: where reports are stored.
+        state: of :func:`load_report_state`.
+        progress: called with the fraction done, 0 to 1.
+
+    Raises:
+        Refused: there is nothing to report yet.
+    """
+    report = _compute_report(state.data, progress)
+    store_report(workspace, digest=state.digest, text=report.to_json())
+
+
+def load_or_compute_report(  # allow writes-without-record: the cache contains only what can be computed again
+    db: Session,
+    *,
+    by: Person,
+    study: str,
+    model: str | None = None,
+    workspace: Workspace | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> StudyReport:
+    """Load the report of the current data, or compute and store it first.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        study: its name.
+        model: the model that the readers are compared with; None for the protocol's.
+        workspace: where reports are stored; None to compute it without storing.
+        progress: called with the fraction done, 0 to 1, if it is computed.
+
+    Raises:
+        NotFound: there is no such study.
+        Refused: there is nothing to report yet, or no such model.
+    """
+    state = load_report_state(db, by=by, study=study)
+    if workspace is None:
+        return StudyReport.from_json(_compute_report(state.data, progress).to_json()).compare_with(model)
+    report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
+    if report is None:
+        compute_report(workspace=workspace, state=state, progress=progress)
+        report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
+    if report is None:
+        raise NotFound(f"The report of {study} was computed and is not where it was kept. Ask again.")
+    return report
+
+
+def _compute_report(data: ReportData, progress: Callable[[float], None] | None) -> StudyReport:
+    from reader_study.report.report_builder import build_report  # noqa: PLC0415 - imports pandas, which is not needed at start
+
+    return build_report(data, progress=progress)
+
+
+@cache
+def _code_digest() -> str:
+    """A digest of the code that computes reports, so that another version computes them anew."""
+    digest = hashlib.sha256()
+    for folder in _CODE_FOLDERS:
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _load_data(db: Session, *, study: str) -> ReportData:
+    loaded_study = stored.load_study(db, name=study)
+    cases = list_cases(db, study_id=loaded_study.id)
+    question_numbers = [case.blind_case.question_number for case in cases if case.scored]
+    models = []
+    for model in list_models(db, dataset_id=loaded_study.dataset_id):
+        predictions = {
+            prediction.question_number: prediction
+            for prediction in iterate_predictions(db, model_id=model.id, question_ids=question_numbers)
+        }
+        if predictions:
+            models.append(ModelAnswers(name=model.name, simulated=model.simulated, predictions=predictions))
+    return ReportData(
+        study=loaded_study,
+        versions=stored.list_protocols(db, study_id=loaded_study.id),
+        cases=cases,
+        readers=list_readers(db, study_id=loaded_study.id),
+        slots=list_slots(db, study_id=loaded_study.id),
+        readings=tuple(iterate_readings(db, study_id=loaded_study.id)),
+        models=tuple(models),
+        exclusions=stored.list_exclusions(db, study_id=loaded_study.id),
+    )

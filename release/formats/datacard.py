@@ -1,0 +1,221 @@
+"""``datacard.md``: the content and the origin of a release, for its users."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from domain.gold import GoldItem
+from domain.questions import Source
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from release.formats.rexvqa import TASK_NAMES
+from release.manifest import VERSION, DrawnBatch
+from release.rule import RULE
+from release.tally import Tally
+
+_NO_DEVICE = (
+    "This is a test set for question answering. It is no medical device and not for diagnosis. The terms of "
+    "the images and of the source dataset hold."
+)
+_SPLITS = (
+    "By patient: no patient, and no image by its bytes or its pixels, is in two. The private questions "
+    "(`private/questions.jsonl`) have no keys, explanations or boxes here."
+)
+_TASKS = {task.value: name for task, name in TASK_NAMES.items()}
+_MARKDOWN_CHARACTERS = "\\`*_{}[]<>#|"
+
+
+def _source_name(source: Source) -> str:
+    parts = (source.generator, source.version, source.prompt_version)
+    return " ".join(part for part in parts if part) or "not stated"
+
+
+class ContentCounts:
+    """Counts the kinds of questions of a release."""
+
+    def __init__(self) -> None:
+        """Start at 0."""
+        self.formats: Counter[str] = Counter()
+        self.tasks: Counter[str] = Counter()
+        self.tiers: Counter[str] = Counter()
+        self.sources: Counter[str] = Counter()
+        self.with_boxes = self.boxes = 0
+        self.exams: set[str] = set()
+        self.patients: set[str] = set()
+        self.radiographs: set[tuple[str, str]] = set()
+        self._source: tuple[Source, str] | None = None
+
+    def add(self, gold: GoldItem) -> None:
+        """Count one question."""
+        question, exam = gold.question, gold.judged.exam
+        self.formats[question.format] += 1
+        self.tasks[question.task or ""] += 1
+        self.tiers[question.difficulty or ""] += 1
+        self.sources[self._cached_source_name(question.source)] += 1
+        self.with_boxes += bool(question.boxes)
+        self.boxes += len(question.boxes)
+        if exam.id not in self.exams:
+            self.exams.add(exam.id)
+            if exam.patient:
+                self.patients.add(exam.patient)
+            self.radiographs |= {(exam.id, radiograph.id) for radiograph in exam.radiographs}
+
+    def _cached_source_name(self, source: Source) -> str:
+        """Cached, because consecutive questions mostly have the same generator."""
+        if self._source is None or self._source[0] is not source:
+            self._source = (source, _source_name(source))
+        return self._source[1]
+
+
+def render_datacard(
+    *,
+    name: str,
+    dataset: str,
+    batches: Sequence[DrawnBatch],
+    tally: Tally,
+    content: ContentCounts,
+    limitations: Mapping[str, Mapping[str, int]],
+    splits: Mapping[str, Mapping[str, int]] | None,
+    statement: Sequence[str],
+    last_verdict_at: str | None,
+    key_errors_under: float | None = None,
+    with_parquet: bool = True,
+) -> bytes:
+    """The data card as Markdown; ``statement`` are sentences about estimates of the whole dataset."""
+    return "\n".join(
+        [
+            f"# {_escape_markdown(dataset)}, release {_escape_markdown(name)}",
+            "",
+            _introduction(tally, last_verdict_at),
+            "",
+            "## What it holds",
+            "",
+            _content_summary(content),
+            "",
+            *_table(
+                "Answer format", content.formats, [answer_format.value for answer_format in AnswerFormat], {}
+            ),
+            *_table("Task", content.tasks, [task.value for task in Task], {**_TASKS, "": "not stated"}),
+            *_table("Difficulty", content.tiers, [tier.value for tier in Difficulty], {"": "not stated"}),
+            *_table("Written by", content.sources, sorted(content.sources), {}),
+            *_splits_section(splits),
+            "## How it was chosen",
+            "",
+            RULE,
+            "",
+            f"Judged: {tally.judged:,}. Left out: "
+            + ("; ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items()) or "none")
+            + f". Drawn and not judged: {tally.unjudged:,}.",
+            "",
+            "| stratum | drawn | judged | released |",
+            "|---|---:|---:|---:|",
+            *(
+                f"| {_escape_markdown(stratum)} | {counts['drawn']:,} | {counts['judged']:,} |"
+                f" {counts['released']:,} |"
+                for stratum, counts in tally.strata.items()
+            ),
+            "",
+            *(f"- Batch {_escape_markdown(batch.batch.name)}: {_draw_summary(batch)}." for batch in batches),
+            "",
+            *_condition_section(key_errors_under),
+            *(["## What the sample says of the whole dataset", "", *statement, ""] if statement else []),
+            "## What the other forms lack",
+            "",
+            (
+                "`gold.jsonl` and `gold.parquet` hold every released question whole."
+                if with_parquet
+                else "`gold.jsonl` holds every released question whole."
+            ),
+            "",
+            *_limitation_lines(limitations),
+            "",
+            "## Not for diagnosis",
+            "",
+            _NO_DEVICE,
+            "",
+        ]
+    ).encode()
+
+
+def _introduction(tally: Tally, last_verdict_at: str | None) -> str:
+    return (
+        f"{tally.released:,} questions on chest radiographs, written by machines and accepted "
+        f"({tally.accepted:,}) or corrected ({tally.revised:,}) by expert reviewers. Latest verdict: "
+        f"{last_verdict_at or 'none'}. Made with Overread {VERSION}."
+    )
+
+
+def _content_summary(content: ContentCounts) -> str:
+    patients = f" of {len(content.patients):,} patients" if content.patients else ", patients not stated"
+    return (
+        f"{len(content.exams):,} exams{patients}, {len(content.radiographs):,} radiographs, "
+        f"{content.boxes:,} boxes on {content.with_boxes:,} questions."
+    )
+
+
+def _table(title: str, counts: Counter[str], order: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    total = sum(counts.values())
+    names = [*(name for name in order if counts[name]), *([""] if counts[""] and "" not in order else [])]
+    return [
+        f"| {title} | questions | % of {total:,} |",
+        "|---|---:|---:|",
+        *(
+            f"| {_escape_markdown(labels.get(name, name))} | {counts[name]:,} | {counts[name] / total:.1%} |"
+            for name in names
+        ),
+        "",
+    ]
+
+
+def _splits_section(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]:
+    if splits is None:
+        return []
+    return [
+        "## Splits",
+        "",
+        _SPLITS,
+        "",
+        "| split | questions | exams |",
+        "|---|---:|---:|",
+        *(f"| {side} | {counts['questions']:,} | {counts['exams']:,} |" for side, counts in splits.items()),
+        "",
+    ]
+
+
+def _draw_summary(drawn_batch: DrawnBatch) -> str:
+    number = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
+    size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
+    mode = drawn_batch.batch.settings.mode.value
+    if drawn_batch.from_search:
+        return f"{number:,} questions found by a search, no random sample, judged in mode “{mode}”"
+    return (
+        f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, judged in mode"
+        f" “{mode}”"
+    )
+
+
+def _condition_section(key_errors_under: float | None) -> list[str]:
+    if key_errors_under is None:
+        return []
+    condition = (
+        "Released on the condition that the upper 95 % limit of the key errors in the whole dataset is under "
+        f"{100 * key_errors_under:g} %, with all that is not covered or skipped counted as errors."
+    )
+    return [condition, ""]
+
+
+def _limitation_lines(limitations: Mapping[str, Mapping[str, int]]) -> list[str]:
+    lines = [
+        f"- {format_name}: {count:,} {reason}"
+        for format_name, reasons in limitations.items()
+        for reason, count in reasons.items()
+    ]
+    return lines or ["Nothing: every form has every question whole."]
+
+
+def _escape_markdown(text: str) -> str:
+    """Text from outside, escaped for Markdown."""
+    return "".join(
+        f"\\{character}" if character in _MARKDOWN_CHARACTERS else character
+        for character in " ".join(text.split())
+    )

@@ -1,0 +1,154 @@
+"""``gold.parquet``: one row per question, with its images, in the layout of the ``datasets`` library.
+
+The schema's metadata names the features (https://huggingface.co/docs/datasets/main/en/about_dataset_features),
+so that ``load_dataset("parquet", data_files="gold.parquet")`` returns pictures if there are any.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from domain.exams import Radiograph
+from domain.file_errors import add_filename_to_errors
+from domain.gold import GoldItem
+from domain.questions import format_answer
+from records.questions import QUESTION_FIELDS
+from records.values import boxes_to_plain
+from release.folder import hash_file
+from release.formats.format_writer import FormatWriter
+from release.manifest import Entry
+
+#: Returns a radiograph as PNG or JPEG, or None if the workspace does not have it.
+DisplayImageLoader = Callable[[Radiograph], bytes | None]
+
+_NAME = "gold.parquet"
+_TEXT, _NUMBER = pa.string(), pa.int32()
+_BOX = pa.struct([("radiograph", _TEXT), ("label", _TEXT), ("box", pa.list_(pa.float64()))])
+_IMAGE = pa.struct([("bytes", pa.binary()), ("path", _TEXT)])
+#: The column types of a question's fields; others are text.
+_FIELD_TYPES: dict[str, pa.DataType] = {
+    "options": pa.list_(_TEXT),
+    "answer": pa.list_(_NUMBER),
+    "also_right": pa.list_(pa.list_(_NUMBER)),
+    "boxes": pa.list_(_BOX),
+}
+_COLUMNS: dict[str, pa.DataType] = {
+    "id": _TEXT,
+    "exam_id": _TEXT,
+    "patient": _TEXT,
+    "indication": _TEXT,
+    "age": _TEXT,
+    "sex": _TEXT,
+    **{
+        column: _FIELD_TYPES.get(column, _TEXT)
+        for name in QUESTION_FIELDS
+        for column in ((name, "answer_text") if name == "answer" else (name,))
+    },
+    "decision": _TEXT,
+    "corrected": pa.list_(_TEXT),
+    "stratum": _TEXT,
+    "inclusion_probability": pa.float64(),
+    "views": pa.list_(_TEXT),
+    "images": pa.list_(_IMAGE),
+}
+_VALUE_TYPES = {_TEXT: "string", _NUMBER: "int32", pa.float64(): "float64"}
+_BATCH_ROWS = 2_000  # questions in memory at a time
+_BATCH_ROWS_WITH_IMAGES = 32
+
+
+class ParquetWriter(FormatWriter):
+    """Writes all questions of all formats with all their fields."""
+
+    name = "parquet"
+
+    def __init__(
+        self, folder: Path, *, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
+    ) -> None:
+        """``picture`` returns the images to include; without it ``images`` has paths only."""
+        super().__init__(folder)
+        self._path, self._paths, self._load_display_image = folder / _NAME, files, load_display_image
+        schema = pa.schema(
+            list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_feature_metadata())}
+        )
+        with add_filename_to_errors(self._path):
+            self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
+        self._schema = schema
+        self._rows: list[dict[str, Any]] = []
+        self._batch_rows = _BATCH_ROWS_WITH_IMAGES if load_display_image else _BATCH_ROWS
+        self._display_images: dict[str, bytes | None] = {}
+
+    def add(self, gold: GoldItem) -> None:
+        self._rows.append(self._build_row(gold))
+        if len(self._rows) >= self._batch_rows:
+            self._flush()
+
+    def finish(self) -> None:
+        self._flush()
+        with add_filename_to_errors(self._path):
+            self._writer.close()
+            with self._path.open("rb") as file:
+                os.fsync(file.fileno())
+
+    def entries(self) -> list[Entry]:
+        sha256, length = hash_file(self._path)
+        return [Entry(path=_NAME, bytes=length, sha256=sha256)]
+
+    def _flush(self) -> None:
+        if self._rows:
+            with add_filename_to_errors(self._path):
+                self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows = []
+        self._display_images = {}
+
+    def _build_row(self, gold: GoldItem) -> dict[str, Any]:
+        question, exam = gold.question, gold.judged.exam
+        return {
+            "id": question.id,
+            "exam_id": exam.id,
+            "patient": exam.patient,
+            "indication": exam.indication,
+            "age": exam.age,
+            "sex": exam.sex,
+            **{name: getattr(question, name) for name in QUESTION_FIELDS},
+            "answer": () if isinstance(question.answer, str) else question.answer,
+            "answer_text": format_answer(question.answer, question.options),
+            "boxes": boxes_to_plain(question.boxes),
+            "decision": gold.decision,
+            "corrected": [change.field for change in gold.changes],
+            "stratum": gold.judged.stratum,
+            "inclusion_probability": gold.judged.inclusion_probability,
+            "views": [radiograph.view for radiograph in exam.radiographs],
+            "images": [self._image_value(radiograph) for radiograph in exam.radiographs],
+        }
+
+    def _image_value(self, radiograph: Radiograph) -> dict[str, Any]:
+        key = radiograph.sha256 or ""
+        path = self._paths.get(key, radiograph.file)
+        if self._load_display_image is None or not key:
+            return {"bytes": None, "path": path}
+        # The questions of an exam are consecutive.
+        if key not in self._display_images:
+            self._display_images[key] = self._load_display_image(radiograph)
+        return {"bytes": self._display_images[key], "path": path}
+
+
+def _feature_metadata() -> dict[str, Any]:
+    return {"info": {"features": {name: _feature(data_type) for name, data_type in _COLUMNS.items()}}}
+
+
+def _feature(data_type: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
+    """The feature of a column; a list is ``[feature]``, which older and newer versions read."""
+    if data_type == _IMAGE:
+        return {"_type": "Image"}
+    if pa.types.is_list(data_type):
+        return [_feature(data_type.value_type)]
+    if pa.types.is_struct(data_type):
+        return {field.name: _feature(field.type) for field in data_type}
+    return {"dtype": _VALUE_TYPES[data_type], "_type": "Value"}

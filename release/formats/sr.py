@@ -1,0 +1,183 @@
+"""``sr/*.dcm``: the boxes as DICOM structured reports (TID 1500), one per radiograph imported as DICOM.
+
+A box is a closed polyline in SCOORD. Its origin is the outer corner of the top-left pixel (PS3.3 C.18.6), as
+in :class:`domain.boxes.Box`. UIDs are made from the content, so the same release has the same files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from datetime import datetime
+from enum import StrEnum
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from highdicom.sr import (
+    ComprehensiveSR,
+    DeviceObserverIdentifyingAttributes,
+    FindingSite,
+    GraphicTypeValues,
+    ImageRegion,
+    MeasurementReport,
+    ObservationContext,
+    ObserverContext,
+    PlanarROIMeasurementsAndQualitativeEvaluations,
+    SourceImageForRegion,
+    TrackingIdentifier,
+)
+from highdicom.sr.coding import CodedConcept
+from pydicom import Dataset, dcmread
+from pydicom.errors import InvalidDicomError
+from pydicom.sr.codedict import codes
+from pydicom.uid import generate_uid
+
+from domain.boxes import LabelledBox
+from domain.exams import Radiograph
+from domain.file_errors import add_filename_to_errors
+from domain.gold import GoldItem
+from release.folder import HashedFile
+from release.formats.format_writer import FormatWriter, OriginalLoader
+from release.manifest import VERSION, Entry
+
+_CHEST_X_RAY = CodedConcept("399208008", "SCT", "Plain chest X-ray")
+_PRIVATE_SCHEME = "99OVERREAD"  # labels are free text, so they need a private coding scheme (PS3.3 8.2)
+_REQUIRED_UIDS = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID")
+_MAX_MEANING_LENGTH = 64  # characters of VR LO
+
+
+class SrExclusionReason(StrEnum):
+    """Why boxes are in no structured report; the manifest has the counts of radiographs."""
+
+    NO_IMAGE = "left out: the workspace has no image of it"
+    NOT_DICOM = "left out: the image did not come as DICOM"
+    NO_UIDS = "left out: the DICOM file lacks a UID that a report must name"
+
+
+class SrWriter(FormatWriter):
+    """Writes structured reports of the radiographs with boxes."""
+
+    name = "sr"
+
+    def __init__(self, folder: Path, *, load_original: OriginalLoader, content_date: datetime) -> None:
+        """``when`` is the date of the reports' content, in UTC."""
+        super().__init__(folder)
+        self._load_original, self._content_date = load_original, content_date
+        self._boxes: dict[str, tuple[Radiograph, list[tuple[str, LabelledBox]]]] = {}
+        self._entries: list[Entry] = []
+        self.excluded_radiographs: Counter[SrExclusionReason] = Counter()
+
+    def add(self, gold: GoldItem) -> None:
+        for box in gold.question.boxes:
+            radiograph = gold.judged.exam.find_radiograph(box.radiograph)
+            key = radiograph.sha256 or f"{gold.judged.exam.id}\0{radiograph.id}"
+            self._boxes.setdefault(key, (radiograph, []))[1].append((gold.question.id, box))
+
+    def finish(self) -> None:
+        for key, (radiograph, boxes) in sorted(self._boxes.items(), key=lambda item: item[0]):
+            source = self._load_source(radiograph)
+            if isinstance(source, SrExclusionReason):
+                self.excluded_radiographs[source] += 1
+                continue
+            (self._folder / "sr").mkdir(exist_ok=True)
+            name = f"sr/{key}.dcm"
+            path = self._folder / name
+            with add_filename_to_errors(path), HashedFile(path) as file:
+                file.write(_render_report(source, boxes, content_date=self._content_date))
+            self._entries.append(Entry(path=name, bytes=file.bytes, sha256=file.sha256))
+
+    def entries(self) -> list[Entry]:
+        return self._entries
+
+    def _load_source(self, radiograph: Radiograph) -> Dataset | SrExclusionReason:
+        content = self._load_original(radiograph)
+        if content is None:
+            return SrExclusionReason.NO_IMAGE
+        if content[128:132] != b"DICM":
+            return SrExclusionReason.NOT_DICOM
+        try:
+            source = dcmread(BytesIO(content), stop_before_pixels=True)
+        except (InvalidDicomError, ValueError, RecursionError):  # it was readable on import
+            return SrExclusionReason.NOT_DICOM
+        if any(not source.get(name) for name in _REQUIRED_UIDS):
+            return SrExclusionReason.NO_UIDS
+        return source
+
+
+def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, content_date: datetime) -> bytes:
+    """One structured report as a file."""
+    seed = [str(source.SOPInstanceUID), VERSION, content_date.isoformat()]
+    seed += [f"{question}\0{box.label}\0{box.box.as_tuple()}" for question, box in boxes]
+    for name in ("PatientID", "PatientName", "PatientBirthDate", "PatientSex", "StudyID", "StudyDate",
+                 "StudyTime", "AccessionNumber", "ReferringPhysicianName"):  # fmt: skip
+        if name not in source:  # type 2: required, may be empty
+            setattr(source, name, "")
+    content = MeasurementReport(
+        observation_context=ObservationContext(
+            ObserverContext(
+                observer_type=codes.DCM.Device,
+                observer_identifying_attributes=DeviceObserverIdentifyingAttributes(
+                    uid=generate_uid(entropy_srcs=["overread", VERSION]),
+                    name="Overread",
+                    manufacturer_name="Overread",
+                    model_name=f"Overread {VERSION}",
+                ),
+            )
+        ),
+        procedure_reported=_CHEST_X_RAY,
+        imaging_measurements=[
+            _build_region(source, question, box, uid=generate_uid(entropy_srcs=[*seed, "box", str(index)]))
+            for index, (question, box) in enumerate(boxes)
+        ],
+    )
+    report = ComprehensiveSR(
+        evidence=[source],
+        content=content[0],
+        series_instance_uid=generate_uid(entropy_srcs=[*seed, "series"]),
+        series_number=1,
+        sop_instance_uid=generate_uid(entropy_srcs=[*seed, "instance"]),
+        instance_number=1,
+        manufacturer="Overread",
+        is_complete=True,
+    )
+    for part in ("Content", "InstanceCreation", "Series"):  # not the time at which the file was written
+        if f"{part}Date" in report or part == "Content":
+            setattr(report, f"{part}Date", content_date.strftime("%Y%m%d"))
+            setattr(report, f"{part}Time", content_date.strftime("%H%M%S"))
+    for equipment in report.get("ContributingEquipmentSequence", []):
+        equipment.ContributionDateTime = content_date.strftime("%Y%m%d%H%M%S")
+    target = BytesIO()
+    report.save_as(target)
+    return target.getvalue()
+
+
+def _build_region(
+    source: Dataset, question: str, labelled_box: LabelledBox, *, uid: str
+) -> PlanarROIMeasurementsAndQualitativeEvaluations:
+    box = labelled_box.box
+    corners = [
+        (box.x_min, box.y_min),
+        (box.x_max, box.y_min),
+        (box.x_max, box.y_max),
+        (box.x_min, box.y_max),
+        (box.x_min, box.y_min),
+    ]
+    label = labelled_box.label.strip() or "Region"
+    return PlanarROIMeasurementsAndQualitativeEvaluations(
+        tracking_identifier=TrackingIdentifier(uid=uid, identifier=f"question {question}"),
+        referenced_region=ImageRegion(
+            graphic_type=GraphicTypeValues.POLYLINE,
+            graphic_data=np.array(corners, float),
+            source_image=SourceImageForRegion(
+                referenced_sop_class_uid=source.SOPClassUID, referenced_sop_instance_uid=source.SOPInstanceUID
+            ),
+        ),
+        finding_type=_label_code(label),
+        finding_sites=[FindingSite(anatomic_location=CodedConcept("51185008", "SCT", "Chest"))],
+    )
+
+
+def _label_code(label: str) -> CodedConcept:
+    value = hashlib.sha256(label.encode()).hexdigest()[:16].upper()
+    return CodedConcept(value, _PRIVATE_SCHEME, label[:_MAX_MEANING_LENGTH])

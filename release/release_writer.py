@@ -1,0 +1,369 @@
+"""Writes all files of a release except manifest and descriptions, in one pass over the outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from domain.exams import Exam, Radiograph
+from domain.gold import Excluded, GoldItem, Judgement
+from domain.image_display import ImageDisplay
+from domain.verdicts import ErrorKind
+from records.questions import exam_to_record, question_to_record
+from records.values import to_plain
+from records.verdicts import correction_to_plain
+from release.folder import HashedFile
+from release.formats.coco import CocoWriter
+from release.formats.datacard import ContentCounts
+from release.formats.format_writer import FormatName, FormatWriter, OriginalLoader
+from release.formats.gemex import GemexWriter
+from release.formats.rexvqa import RexvqaWriter
+from release.manifest import Entry
+from release.private import PrivateWriter
+from release.splits import Side
+from release.table import GoldTable
+from release.tally import has_correction
+
+if TYPE_CHECKING:
+    from release.formats.parquet import DisplayImageLoader
+    from release.formats.sr import SrWriter
+
+_KINDS = tuple(ErrorKind)
+_SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOptions:
+    """The options of a release.
+
+    ``picture`` returns images for the Parquet file, ``original`` DICOM files for structured reports (with
+    ``when`` as their date); without them images and reports are not written. ``side_of`` is the side of each
+    exam if there is a private side; ``keys`` is then the folder for its keys. ``forms`` are the formats in
+    addition to the native one.
+    """
+
+    reviewer_names: Mapping[int, str]
+    with_images: bool
+    with_report: bool
+    load_display_image: DisplayImageLoader | None = None
+    load_original: OriginalLoader | None = None
+    sr_date: datetime | None = None
+    side_by_exam: Mapping[str, Side] | None = None
+    keys_folder: Path | None = None
+    formats: frozenset[FormatName] = frozenset(FormatName)
+
+
+class ReleaseWriter:
+    """Writes the public files and formats, and the private side if there is one."""
+
+    def __init__(self, folder: Path, options: ReleaseOptions) -> None:
+        """Create all files in an empty folder."""
+        self._options = options
+        self.gold = GoldFileWriter(
+            folder,
+            reviewer_names=options.reviewer_names,
+            with_images=options.with_images,
+            with_report=options.with_report,
+        )
+        files = self.gold.images if options.with_images else {}
+        self._files = files
+        writer_factories: dict[FormatName, Callable[[], FormatWriter]] = {
+            FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
+            FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
+            FormatName.COCO: lambda: CocoWriter(folder, files=files),
+            FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.load_display_image),
+        }
+        self.formats: list[FormatWriter] = [
+            make_writer() for name, make_writer in writer_factories.items() if name in options.formats
+        ]
+        self._sr: SrWriter | None = None
+        if options.load_original is not None and options.sr_date is not None:
+            # Importing it takes half a second, which a release without structured reports does not need.
+            from release.formats.sr import SrWriter  # noqa: PLC0415 - only for structured reports
+
+            self._sr = SrWriter(folder, load_original=options.load_original, content_date=options.sr_date)
+            self.formats.append(self._sr)
+        self.private = None
+        if options.side_by_exam is not None and options.keys_folder is not None:
+            self.private = PrivateWriter(folder, options.keys_folder)
+        self.content = ContentCounts()
+        #: The ids of the released questions on each side.
+        self.released: dict[Side, list[str]] = {side: [] for side in Side}
+        self._exams: dict[Side, set[str]] = {side: set() for side in Side}
+
+    def add(self, outcome: GoldItem | Excluded) -> None:
+        """Write the records of one judged question."""
+        if isinstance(outcome, Excluded):
+            self.gold.add(outcome)
+            return
+        side = self._side_of(outcome)
+        self.released[side].append(outcome.question.id)
+        self._exams[side].add(outcome.judged.exam.id)
+        self.content.add(outcome)
+        if side is Side.PRIVATE and self.private is not None:
+            exam = outcome.judged.exam
+            self.gold.add_images(exam)
+            report = exam.report if self._options.with_report else None
+            record = question_to_record(outcome.question, exam_to_record(exam, self._files), report=report)
+            self.private.add(record, corrections=self.gold.correction_records(outcome))
+            return
+        self.gold.add(outcome)
+        for format_writer in self.formats:
+            format_writer.add(outcome)
+
+    @property
+    def splits(self) -> dict[str, dict[str, int]] | None:
+        """The numbers of questions and exams of each side; None without a private side."""
+        if self.private is None:
+            return None
+        return {
+            side.value: {"questions": len(self.released[side]), "exams": len(self._exams[side])}
+            for side in Side
+        }
+
+    @property
+    def limitations(self) -> dict[str, dict[str, int]]:
+        """Why something is not in a format, with counts, by format; complete formats are left out."""
+        limitations: dict[str, dict[str, int]] = {
+            format_writer.name: {
+                reason.value: count for reason, count in sorted(format_writer.limitations.items())
+            }
+            for format_writer in self.formats
+            if format_writer.limitations
+        }
+        if self._sr is not None and self._sr.excluded_radiographs:
+            limitations["sr (radiographs)"] = {
+                reason.value: count for reason, count in sorted(self._sr.excluded_radiographs.items())
+            }
+        return limitations
+
+    def list_entries(self) -> list[Entry]:
+        """The files with their lengths and hashes; complete after the end of the ``with`` block."""
+        entries = self.gold.list_entries()
+        for format_writer in self.formats:
+            entries += format_writer.list_entries()
+        if self.private is not None:
+            entries.append(self.private.entry)
+        return entries
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the files and flush them to the disk, unless there was an error."""
+        parts: list[Any] = [self.gold, *self.formats]
+        with ExitStack() as stack:  # each is closed, even if closing another fails
+            for part in parts:
+                stack.callback(part.__exit__, kind, error, trace)
+            if self.private is not None:
+                stack.callback(self.private.close, kind)
+
+    def _side_of(self, gold: GoldItem) -> Side:
+        if self._options.side_by_exam is None:
+            return Side.PUBLIC
+        return self._options.side_by_exam[gold.judged.exam.id]
+
+
+class GoldFileWriter:
+    """Writes gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl and images.jsonl.
+
+    ``names`` are the reviewers' names in the release, by person id. With ``with_images`` a radiograph's file
+    is ``images/<sha256><suffix>``, and :attr:`images` lists the files to copy; otherwise it is the path from
+    the question file.
+    """
+
+    def __init__(
+        self, folder: Path, *, reviewer_names: Mapping[int, str], with_images: bool, with_report: bool
+    ) -> None:
+        """Create the files in an empty folder."""
+        self._reviewer_names, self._with_images, self._with_report = reviewer_names, with_images, with_report
+        self._files = {
+            name: HashedFile(folder / name)
+            for name in ("gold.jsonl", "gold.csv", "corrections.jsonl", "left_out.jsonl", "images.jsonl")
+        }
+        self._exams: set[str] = set()
+        self.images: dict[str, str] = {}
+        self._encoded_exam: tuple[Exam, msgspec.Raw] | None = None
+        self._gold = self._files["gold.jsonl"]
+        self._table = GoldTable(self._files["gold.csv"], reviewer_names=reviewer_names)
+
+    def add(self, outcome: GoldItem | Excluded) -> None:
+        """Write the records of one judged question."""
+        if isinstance(outcome, Excluded):
+            self._files["left_out.jsonl"].write_json_line(self._excluded_record(outcome))
+            return
+        exam = outcome.judged.exam
+        self.add_images(exam)
+        files = self.images if self._with_images else {}
+        if (
+            self._encoded_exam is None or self._encoded_exam[0] is not exam
+        ):  # the questions of an exam are consecutive
+            self._encoded_exam = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, files))))
+        report = exam.report if self._with_report else None
+        record = question_to_record(outcome.question, self._encoded_exam[1], report=report)
+        self._gold.write_json_line(record)
+        self._table.add(outcome, record, files)
+        for line in self.correction_records(outcome) if outcome.changes else ():
+            self._files["corrections.jsonl"].write_json_line(line)
+
+    def correction_records(self, gold: GoldItem) -> list[dict[str, Any]]:
+        """The lines of ``corrections.jsonl`` for one released question: one per person and change."""
+        adjudication = gold.judged.adjudication
+        if adjudication is not None:
+            provenance = {
+                "who": self._reviewer_names[adjudication.person_id],
+                "when": format_utc(adjudication.given_at),
+                "why": adjudication.reason,
+                "batch": gold.judged.adjudicated_in,
+                "revision": adjudication.revision,
+                "adjudicated": True,
+                **_image_display_field(adjudication.image),
+            }
+            return [
+                {
+                    "question_id": gold.question.id,
+                    "field": change.field,
+                    "before": to_plain(change.before),
+                    "after": to_plain(change.after),
+                    **provenance,
+                }
+                for change in gold.changes
+            ]
+        return [
+            {
+                "question_id": gold.question.id,
+                "field": change.field,
+                "before": to_plain(change.before),
+                "after": to_plain(change.after),
+                "who": self._reviewer_names[judgement.person_id],
+                "when": format_utc(judgement.given_at),
+                "why": _correction_reason(judgement),
+                "batch": judgement.batch,
+                "revision": judgement.revision,
+                **_image_display_field(judgement.image),
+            }
+            for judgement in gold.judged.judgements
+            if has_correction(judgement.decision)
+            for change in gold.changes
+        ]
+
+    def list_entries(self) -> list[Entry]:
+        """The files with their lengths and hashes; complete after the end of the ``with`` block."""
+        return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the files and flush them to the disk, unless there was an error."""
+        for file in self._files.values():
+            file.__exit__(kind, error, trace)
+
+    def add_images(self, exam: Exam) -> None:
+        """Write the exam's lines of ``images.jsonl``, once per exam."""
+        if exam.id in self._exams:
+            return
+        self._exams.add(exam.id)
+        for radiograph in exam.radiographs:
+            if radiograph.sha256 and self._with_images:
+                self.images.setdefault(
+                    radiograph.sha256, f"images/{radiograph.sha256}{_image_suffix(radiograph)}"
+                )
+            self._files["images.jsonl"].write_json_line(
+                {
+                    "exam_id": exam.id,
+                    "radiograph": radiograph.id,
+                    "file": self.images[radiograph.sha256 or ""]
+                    if self._with_images and radiograph.sha256
+                    else radiograph.file,
+                    "source_file": radiograph.file,
+                    "sha256": radiograph.sha256,
+                    "rows": radiograph.rows,
+                    "columns": radiograph.columns,
+                }
+            )
+
+    def _excluded_record(self, excluded: Excluded) -> dict[str, Any]:
+        question = excluded.judged.question
+        return {
+            "question_id": question.id,
+            "reason": excluded.reason.value,
+            "stratum": excluded.judged.stratum,
+            "verdicts": [
+                {
+                    "who": self._reviewer_names[judgement.person_id],
+                    "when": format_utc(judgement.given_at),
+                    "batch": judgement.batch,
+                    "revision": judgement.revision,
+                    "decision": judgement.decision.value,
+                    "errors": _error_values(judgement),
+                    "comment": judgement.comment,
+                    "correction": correction_to_plain(judgement.correction),
+                    **_image_display_field(judgement.image),
+                }
+                for judgement in excluded.judged.judgements
+            ],
+            **self._adjudication_record(excluded),
+        }
+
+    def _adjudication_record(self, excluded: Excluded) -> dict[str, Any]:
+        adjudication = excluded.judged.adjudication
+        if adjudication is None:
+            return {}
+        adjudicator, decided_at = (
+            self._reviewer_names[adjudication.person_id],
+            format_utc(adjudication.given_at),
+        )
+        return {
+            "adjudication": {
+                "who": adjudicator,
+                "when": decided_at,
+                "why": adjudication.reason,
+                **_image_display_field(adjudication.image),
+            }
+        }
+
+
+def format_utc(moment: datetime) -> str:
+    """ISO 8601 in UTC, with a Z."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _correction_reason(judgement: Judgement) -> str:
+    """The kinds of error, the comment, and why the verdict superseded an earlier one."""
+    remarks = " ".join(text for text in (judgement.comment.strip(), judgement.why.strip()) if text)
+    return ": ".join(part for part in (", ".join(_error_values(judgement)), remarks) if part)
+
+
+def _image_display_field(image: ImageDisplay | None) -> dict[str, str]:
+    """Text on whether the radiographs were on screen; empty if that was not recorded."""
+    return {} if image is None else {"image": image.value}
+
+
+def _error_values(judgement: Judgement) -> list[str]:
+    return [kind.value for kind in _KINDS if kind in judgement.errors] if judgement.errors else []
+
+
+def _image_suffix(radiograph: Radiograph) -> str:
+    """The suffix of the imported file's name, if it is that of an image format; the rest is not used."""
+    suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
+    return suffix if suffix in _SUFFIXES else ""
+
+
+def _create_parquet_writer(
+    folder: Path, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
+) -> FormatWriter:
+    from release.formats.parquet import ParquetWriter  # noqa: PLC0415 - imports pyarrow, which is not needed at start
+
+    return ParquetWriter(folder, files=files, load_display_image=load_display_image)

@@ -1,0 +1,147 @@
+"""The input of a release: batches, outcomes of questions, and names of reviewers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import StrEnum
+
+from sqlmodel import Session
+
+from domain.batches import Batch
+from domain.errors import NotFound, Refused
+from domain.gold import Excluded, GoldItem
+from domain.people import Action, Person, require
+from release.manifest import DrawnBatch
+from release.rule import decide_release
+from release.service.patient_data_checks import exclude_removed_images
+from release.splits import SplitPlan
+from release.tally import Tally, TallyCounter
+from storage.browsing import applied_rules
+from storage.release import gold
+from storage.release.gold_questions import iterate_judged_questions
+from storage.sampling import batches as batch_rows
+from storage.sampling import draws, frames
+
+
+class ReviewerNaming(StrEnum):
+    """How reviewers are named in a release."""
+
+    ACCOUNT = "account"
+    DISPLAY = "display"
+    PSEUDONYM = "pseudonym"
+
+
+def list_releasable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
+    """The batches of each dataset that has any, in the order of creation."""
+    require(by, Action.MAKE_RELEASE)
+    batches_by_dataset = {
+        name: [
+            batch.name
+            for batch in batch_rows.list_batches(db, dataset_id=frames.load_dataset_number(db, name=name))
+        ]
+        for name in frames.load_dataset_sizes(db)
+    }
+    return {name: names for name, names in batches_by_dataset.items() if names}
+
+
+def load_drawn_batches(
+    db: Session, dataset: str, batch_names: Sequence[str] | None
+) -> tuple[int, list[DrawnBatch]]:
+    """The number of a dataset, and its batches with their draws.
+
+    Args:
+        db: a session that reads.
+        dataset: its name.
+        batch_names: of batches; None or empty for all.
+
+    Raises:
+        NotFound: no such dataset or batch.
+        Refused: the dataset has no batch.
+    """
+    dataset_id = frames.load_dataset_number(db, name=dataset)
+    batches = batch_rows.list_batches(db, dataset_id=dataset_id)
+    if not batches:
+        raise Refused(f"The dataset {dataset!r} has no batch yet. Draw one and have it judged.")
+    missing = sorted(set(batch_names or ()) - {batch.name for batch in batches})
+    if missing:
+        raise NotFound(
+            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
+            f"{', '.join(batch.name for batch in batches)}."
+        )
+    search_batch_ids = applied_rules.load_batches_from_search(db)
+    return dataset_id, [
+        DrawnBatch(
+            batch=batch,
+            plan=batch_rows.plan_to_plain(batch.plan),
+            draws=tuple(draw.strata for draw in draws.list_draws(db, batch_id=batch.id)),
+            from_search=batch.id in search_batch_ids,
+        )
+        for batch in batches
+        if not batch_names or batch.name in batch_names
+    ]
+
+
+def load_outcomes(
+    db: Session, batches: list[Batch], *, with_report: bool, question_numbers: Collection[int] | None = None
+) -> Iterator[GoldItem | Excluded]:
+    """The outcome of each judged question, in the order of import.
+
+    Args:
+        db: a session that reads.
+        batches: whose verdicts count.
+        with_report: whether to read the exams' reports.
+        question_numbers: numbers of questions; None for all judged ones.
+    """
+    outcomes = map(
+        decide_release,
+        iterate_judged_questions(db, batches=batches, with_report=with_report, include=question_numbers),
+    )
+    return exclude_removed_images(db, outcomes)
+
+
+def build_tally(db: Session, counter: TallyCounter, release_batches: list[DrawnBatch]) -> Tally:
+    """The counts of a release, with the numbers of questions that nobody judged."""
+    batches = [drawn_batch.batch for drawn_batch in release_batches]
+    return counter.build_tally(
+        unjudged=gold.count_unjudged(db, batches=batches),
+        drawn_by_stratum=gold.count_drawn_by_stratum(db, batches=batches),
+    )
+
+
+def load_reviewer_names(db: Session, batches: list[Batch], naming: ReviewerNaming) -> dict[int, str]:
+    """The name of each reviewer in the release, by person id."""
+    reviewers = gold.load_reviewers(db, batches=batches)
+    if naming is ReviewerNaming.PSEUDONYM:
+        return {person: f"reviewer-{number}" for number, person in enumerate(reviewers, start=1)}
+    return {
+        person: account_and_display_name[naming is ReviewerNaming.DISPLAY]
+        for person, account_and_display_name in reviewers.items()
+    }
+
+
+def check_not_empty(
+    dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
+) -> None:
+    """Check that there is something to release, on each side of a split.
+
+    Args:
+        dataset: its name, for the error's text.
+        tally: the counts of the release.
+        splits: counts by side; None without a split.
+        split: the plan of the split.
+
+    Raises:
+        Refused: there is nothing to release, with the reasons.
+    """
+    if not tally.judged:
+        raise Refused(f"Nobody has judged a question of {dataset!r} in these batches yet.")
+    if not tally.released:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items())
+        raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
+    empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
+    if empty and split is not None:
+        raise Refused(
+            f"No question falls on the {empty[0]} side with a private share of {split.private_share:g} and "
+            f"seed {split.seed}: exams that share a patient or an image stay together. Choose another share "
+            "or seed."
+        )

@@ -1,0 +1,114 @@
+"""Services for existing releases: listing, verifying, finding their files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlmodel import Session
+
+from domain.errors import NotFound, Refused
+from domain.people import Action, Person, require
+from release.folder import MANIFEST, hash_file
+from release.manifest import Entry, parse_entries
+from release.service.writer import validate_name
+from release.verify import VerifyReport, read_manifest, verify_release
+from storage.release import releases
+from storage.release.releases import ReleaseRecord
+from storage.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseFile:
+    """One file of a release; ``entry`` is that of the manifest, ``download_name`` the name for a download."""
+
+    path: Path
+    download_name: str
+    entry: Entry
+
+
+def default_release_folder(workspace: Workspace, *, dataset: str, name: str) -> Path:
+    """The folder of a release that is made in the browser.
+
+    Raises:
+        InvalidValue: the name is not allowed for a release.
+    """
+    slug = re.sub(r"[^A-Za-z0-9_-]+", "-", dataset)
+    if slug != dataset:  # two datasets may differ in the replaced characters only
+        slug += "-" + hashlib.sha256(dataset.encode()).hexdigest()[:8]
+    return workspace.releases / slug / validate_name(name)
+
+
+def list_releases(db: Session, *, by: Person) -> list[ReleaseRecord]:
+    """All releases, the latest first."""
+    require(by, Action.MAKE_RELEASE)
+    return releases.list_releases(db)
+
+
+def verify_recorded_release(db: Session, *, by: Person, release_id: int) -> VerifyReport:
+    """Verify the files of a release, and that its manifest is the one that was recorded.
+
+    Returns:
+        The faults; a fault is not an exception.
+
+    Raises:
+        NotFound: there is no such release.
+    """
+    require(by, Action.MAKE_RELEASE)
+    recorded = releases.load_release(db, release_id=release_id)
+    report = verify_release(recorded.folder)
+    if not report.ok or report.manifest_sha256 == recorded.manifest_sha256:
+        return report
+    fault = f"{MANIFEST}: not the one that was recorded when the release was made"
+    return VerifyReport(
+        folder=report.folder,
+        faults=(fault,),
+        files=report.files,
+        questions=report.questions,
+        corrections=report.corrections,
+        manifest_sha256=report.manifest_sha256,
+    )
+
+
+def list_release_files(db: Session, *, by: Person, release_id: int) -> list[ReleaseFile]:
+    """The files of a release, the manifest first.
+
+    Raises:
+        NotFound: there is no such release, or its folder is gone.
+        Refused: its manifest was changed.
+    """
+    require(by, Action.MAKE_RELEASE)
+    recorded = releases.load_release(db, release_id=release_id)
+    if not (recorded.folder / MANIFEST).is_file():
+        raise NotFound(
+            f"The release {recorded.name!r} is not at {recorded.folder} any more. Make it again there."
+        )
+    sha256, length = hash_file(recorded.folder / MANIFEST)
+    if sha256 != recorded.manifest_sha256:
+        raise Refused(f"The manifest of the release {recorded.name!r} was changed since it was made.")
+    entries = [
+        Entry(path=MANIFEST, bytes=length, sha256=sha256),
+        *parse_entries(read_manifest(recorded.folder)),
+    ]
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{recorded.dataset}-{recorded.name}")
+    return [
+        ReleaseFile(
+            path=recorded.folder / entry.path, download_name=f"{stem}-{Path(entry.path).name}", entry=entry
+        )
+        for entry in entries
+    ]
+
+
+def find_release_file(db: Session, *, by: Person, release_id: int, name: str) -> ReleaseFile:
+    """One file of a release, by its path in the manifest.
+
+    Raises:
+        NotFound: no such release or file.
+        Refused: its manifest was changed.
+    """
+    for file in list_release_files(db, by=by, release_id=release_id):
+        if file.entry.path == name:
+            return file
+    raise NotFound("There is no such file in this release.")

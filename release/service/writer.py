@@ -1,0 +1,323 @@
+"""Service for writing the folder of a release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session
+
+from domain.errors import InvalidValue, Refused
+from domain.file_errors import add_filename_to_errors
+from domain.gold import GoldItem
+from domain.people import Action, Person, require
+from imaging.guarded_reader import GuardedReader
+from intake.garbage_collector import pause_garbage_collector
+from release.folder import MANIFEST, HashedFile, hash_file, move_into_place, staging_folder
+from release.formats.croissant import render_croissant
+from release.formats.datacard import render_datacard
+from release.formats.format_writer import FormatName
+from release.manifest import DrawnBatch, Entry, render_manifest
+from release.private import keys_folder_of
+from release.release_writer import ReleaseOptions, ReleaseWriter, format_utc
+from release.service.exam_sides import assign_exam_sides
+from release.service.images import copy_images, display_image_loader, original_loader
+from release.service.inputs import (
+    ReviewerNaming,
+    build_tally,
+    check_not_empty,
+    load_drawn_batches,
+    load_outcomes,
+    load_reviewer_names,
+)
+from release.service.patient_data_checks import check_pixel_decisions, image_hashes
+from release.splits import Side, SplitPlan
+from release.tally import Tally, TallyCounter, latest_judgement_at
+from release.verify import verify_release
+from review.service import check_key_errors, write_data_card_statement
+from storage.release import gold, releases
+from storage.workspace import Workspace
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenRelease:
+    """A release that was written to its folder; ``again``: the same release was there already.
+
+    ``released`` are the ids of its questions on each side. ``keys`` is the folder with the keys of the
+    private questions, if there are any. ``met`` is a sentence with the figures by which the condition on key
+    errors was met; it is not in the manifest, because later imports change it and a release made again must
+    be the same.
+    """
+
+    dataset_id: int
+    dataset: str
+    name: str
+    folder: Path
+    manifest_sha256: str
+    tally: Tally
+    already_existed: bool
+    released: Mapping[Side, Sequence[str]]
+    keys_folder: Path | None = None
+    condition_note: str | None = None
+
+
+def write_release(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    name: str,
+    out: Path,
+    batches: Sequence[str] | None = None,
+    reviewer_naming: ReviewerNaming = ReviewerNaming.ACCOUNT,
+    with_images: bool = False,
+    with_reports: bool = False,
+    with_sr: bool = False,
+    split: SplitPlan | None = None,
+    key_errors_under: float | None = None,
+    formats: Collection[FormatName] = tuple(FormatName),
+    workspace: Workspace,
+    progress: Callable[[int], None] = lambda _: None,
+) -> WrittenRelease:
+    """Write the folder of a release; the database is only read.
+
+    The same verdicts and settings give the same bytes on every machine. The folder is moved into place
+    atomically. Call :func:`release.service.recorder.record_release` afterwards.
+
+    Args:
+        db: a session that reads.
+        by: who makes it.
+        dataset: its name.
+        name: of the release, 1 to 64 letters, digits and ``._-``.
+        out: the folder to create. It must not exist, or be empty, or contain this same release.
+        batches: names of the batches whose verdicts count; None for all of the dataset.
+        reviewer_naming: how reviewers are named.
+        with_images: whether to include the image files, and pictures in the Parquet file.
+        with_reports: whether to include the exams' reports.
+        with_sr: whether to write boxes as DICOM structured reports too.
+        split: the private part; None for none. The keys of the private questions are written to a separate
+            folder next to ``out`` (:func:`release.private.keys_folder_of`).
+        key_errors_under: the share (0 to 1) below which the upper limit of the rate of key errors in the
+            whole dataset must be, in the worst case; None for no such condition.
+        formats: the export formats in addition to the native one.
+        workspace: where the images are.
+        progress: called with the number of judged questions processed.
+
+    Raises:
+        InvalidValue: the name is not allowed.
+        NotFound: there is no such dataset or batch, or an image is missing.
+        Refused: there is nothing to release, or nothing on one side of the split; the condition on key errors
+            is not met; an image was not checked for patient data; another release has the name; something
+            else is at ``out`` or at the folder of the keys.
+        OSError: a file can't be written.
+    """
+    require(by, Action.MAKE_RELEASE)
+    name = validate_name(name)
+    dataset_id, release_batches = load_drawn_batches(db, dataset, batches)
+    selected_batches = [drawn_batch.batch for drawn_batch in release_batches]
+    condition_note = None
+    if key_errors_under is not None:
+        condition_note = check_key_errors(db, by=by, dataset=dataset, batches=batches, limit=key_errors_under)
+    last_verdict_at = gold.find_last_verdict_time(db, batches=selected_batches)
+    with ExitStack() as stack:
+        stack.enter_context(pause_garbage_collector())
+        folder = stack.enter_context(staging_folder(out))
+        staged_keys = stack.enter_context(staging_folder(keys_folder_of(out))) if split else None
+        reader = stack.enter_context(GuardedReader())
+        options = ReleaseOptions(
+            reviewer_names=load_reviewer_names(db, selected_batches, reviewer_naming),
+            with_images=with_images,
+            with_report=with_reports,
+            load_display_image=display_image_loader(workspace, reader) if with_images else None,
+            load_original=original_loader(workspace) if with_sr else None,
+            sr_date=last_verdict_at,
+            side_by_exam=assign_exam_sides(db, selected_batches, split, workspace=workspace, reader=reader)
+            if split
+            else None,
+            keys_folder=staged_keys,
+            formats=frozenset(formats),
+        )
+        with ReleaseWriter(folder, options) as writer:
+            counter, last_judgement_at, images, exam_id = TallyCounter(), None, set[str](), ""
+            for count, outcome in enumerate(
+                load_outcomes(db, selected_batches, with_report=with_reports), start=1
+            ):
+                counter.add(outcome)
+                writer.add(outcome)
+                if isinstance(outcome, GoldItem) and outcome.judged.exam.id != exam_id:
+                    exam_id = outcome.judged.exam.id  # questions of an exam are mostly consecutive
+                    images |= image_hashes(outcome)
+                judged_at = latest_judgement_at(outcome.judged)
+                last_judgement_at = (
+                    judged_at
+                    if last_judgement_at is None or judged_at > last_judgement_at
+                    else last_judgement_at
+                )
+                progress(count)
+        tally = build_tally(db, counter, release_batches)
+        check_not_empty(dataset, tally, writer.splits, split)
+        check_pixel_decisions(db, images=images, dataset=dataset)
+        entries = writer.list_entries()
+        if with_images:
+            entries += copy_images(workspace, writer.gold.images, folder)
+        last_judgement_text = format_utc(last_judgement_at) if last_judgement_at else None
+        entries += _write_descriptions(
+            folder,
+            writer,
+            release_batches,
+            tally,
+            name=name,
+            dataset=dataset,
+            last_verdict_at=last_judgement_text,
+            statement=write_data_card_statement(db, dataset=dataset, batches=batches),
+            key_errors_under=key_errors_under,
+            other_entries=entries,
+        )
+        manifest = render_manifest(
+            name=name,
+            dataset=dataset,
+            batches=release_batches,
+            tally=tally,
+            last_verdict_at=last_judgement_text,
+            settings={
+                "names": reviewer_naming.value,
+                "with_images": with_images,
+                "with_reports": with_reports,
+                "with_sr": with_sr,
+                **({} if len(set(formats)) == len(FormatName) else {"forms": sorted(set(formats))}),
+                **({} if key_errors_under is None else {"key_errors_under": key_errors_under}),
+            },
+            splits=_splits_to_json(split, writer),
+            limitations=writer.limitations,
+            files=entries,
+        )
+        _write_file(folder / MANIFEST, manifest)
+        sha256, _ = hash_file(folder / MANIFEST)
+        check_name_is_free(db, dataset_id=dataset_id, name=name, manifest_sha256=sha256)
+        if staged_keys is not None:
+            _move_keys(staged_keys, keys_folder_of(out), sha256=sha256)
+        already_existed = not move_into_place(folder, out) and _check_same_release(
+            out, manifest_sha256=sha256
+        )
+    return WrittenRelease(
+        dataset_id=dataset_id,
+        dataset=dataset,
+        name=name,
+        folder=out.resolve(),
+        manifest_sha256=sha256,
+        tally=tally,
+        already_existed=already_existed,
+        released=writer.released,
+        keys_folder=keys_folder_of(out).resolve() if split else None,
+        condition_note=condition_note,
+    )
+
+
+# ----------------------------------------------------------------------------------------- helper functions
+def _write_descriptions(
+    folder: Path,
+    writer: ReleaseWriter,
+    release_batches: list[DrawnBatch],
+    tally: Tally,
+    *,
+    name: str,
+    dataset: str,
+    last_verdict_at: str | None,
+    statement: Sequence[str],
+    key_errors_under: float | None,
+    other_entries: list[Entry],
+) -> list[Entry]:
+    """Write the data card and the Croissant description."""
+    card = render_datacard(
+        name=name,
+        dataset=dataset,
+        batches=release_batches,
+        tally=tally,
+        content=writer.content,
+        limitations=writer.limitations,
+        splits=writer.splits,
+        statement=statement,
+        last_verdict_at=last_verdict_at,
+        key_errors_under=key_errors_under,
+        with_parquet=any(form.name == FormatName.PARQUET for form in writer.formats),
+    )
+    entries = [_write_file(folder / "datacard.md", card)]
+    croissant = render_croissant(
+        name=name,
+        dataset=dataset,
+        last_verdict_at=last_verdict_at,
+        questions=tally.released,
+        files=sorted([*other_entries, *entries], key=lambda entry: entry.path),
+    )
+    return [*entries, _write_file(folder / "croissant.json", croissant)]
+
+
+def _write_file(path: Path, content: bytes) -> Entry:
+    with add_filename_to_errors(path), HashedFile(path) as file:
+        file.write(content)
+    return Entry(path=path.name, bytes=file.bytes, sha256=file.sha256)
+
+
+def _splits_to_json(split: SplitPlan | None, writer: ReleaseWriter) -> dict[str, Any] | None:
+    if split is None or writer.private is None or writer.splits is None:
+        return None
+    sides: dict[str, dict[str, Any]] = {side: {**counts} for side, counts in writer.splits.items()}
+    sides["private"] = {
+        **sides["private"],
+        "corrections": writer.private.corrections,
+        "keys_sha256": writer.private.keys_sha256,
+    }
+    return {"private_share": split.private_share, "seed": split.seed, **sides}
+
+
+def _move_keys(staged_keys: Path, target: Path, *, sha256: str) -> None:
+    """Move the keys to their folder, with the SHA-256 of the manifest that they belong to."""
+    _write_file(staged_keys / "release.txt", f"{sha256}\n".encode())
+    if move_into_place(staged_keys, target):
+        return
+    release_marker = target / "release.txt"
+    if not release_marker.is_file() or release_marker.read_text(encoding="utf-8").strip() != sha256:
+        raise Refused(f"{target} is there already and has other keys. Choose another folder for the release.")
+
+
+def validate_name(name: str) -> str:
+    """Check the name of a release.
+
+    Returns:
+        Without spaces around it.
+
+    Raises:
+        InvalidValue: not 1 to 64 letters, digits and . _ -, beginning with a letter or digit.
+    """
+    if not _NAME.fullmatch(name.strip()):
+        raise InvalidValue(
+            "name", f"{name!r} must be 1 to 64 letters, digits and . _ -, first a letter or digit"
+        )
+    return name.strip()
+
+
+def check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha256: str) -> None:
+    """Check that no other release of the dataset has the name.
+
+    Raises:
+        Refused: one with another manifest has it.
+    """
+    existing = releases.find_release(db, dataset_id=dataset_id, name=name)
+    if existing is not None and existing.manifest_sha256 != manifest_sha256:
+        raise Refused(
+            f"The dataset {existing.dataset!r} has a release {name!r} with other content, made on "
+            f"{existing.made_at:%Y-%m-%d}. A release is never changed: choose another name."
+        )
+
+
+def _check_same_release(out: Path, *, manifest_sha256: str) -> bool:
+    report = verify_release(out) if out.is_dir() else None
+    if report is None or not report.ok or report.manifest_sha256 != manifest_sha256:
+        raise Refused(f"{out} is there already and is not this release. Choose another folder.")
+    return True

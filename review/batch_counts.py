@@ -1,0 +1,283 @@
+"""Counts a batch's questions, assignments and verdicts for the progress page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.batches import AssignmentState, Batch
+from domain.verdicts import ErrorKind
+from measures.agreement import Weights, contingency, weighted_kappa
+from measures.proportions import Proportion, wilson, wilson_by_cluster
+from records.columns import (
+    DECISIONS,
+    STATES,
+    TASKS,
+    TIERS,
+    AssignmentColumns,
+    LatestVerdicts,
+    QuestionColumns,
+)
+from review.pace import WINDOW, ExpectedFinish, estimate_finish
+from review.progress import Progress, ProgressLine, Rate, TierTable
+from review.rating_statistics import summarize_flags, summarize_ratings
+
+NO_TIER, NO_TASK, REVIEWERS_DIFFER = "no tier", "no task", "reviewers differ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BatchData:
+    """The data of a batch to count; ``people`` are names by person id."""
+
+    questions: QuestionColumns
+    assignments: AssignmentColumns
+    verdicts: LatestVerdicts
+    people: Mapping[int, str]
+
+
+def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
+    """Compute the progress of a batch.
+
+    Args:
+        batch: the batch.
+        data: its data.
+        now: the time, for the expected end.
+    """
+    index = _BatchIndex(data)
+    reviewers = _build_reviewer_lines(index, now=now)
+    only_skipped = int((index.skipped & ~index.reviewed).sum())
+    rates = _ReviewRates(index, skipped=only_skipped)
+    reviewed = int(index.reviewed.sum())
+    exams = data.questions.exams[index.judged_rows]
+    return Progress(
+        batch=batch,
+        batch_line=_build_total_line(batch.name, index, reviewers, now=now),
+        tiers=_build_group_lines(index, data.questions.tiers, [*map(str, TIERS), NO_TIER], now=now),
+        tasks=_build_group_lines(index, data.questions.tasks, [*map(str, TASKS), NO_TASK], now=now),
+        reviewers=reviewers,
+        reviewed=reviewed,
+        skipped=wilson(only_skipped, reviewed + only_skipped),
+        decisions=rates.estimate_decision_rates(),
+        errors=rates.estimate_error_rates(),
+        ratings=summarize_ratings(data.verdicts.ratings, exams),
+        flags=summarize_flags(data.verdicts.flags, exams),
+        tier_table=_build_tier_table(index),
+        notes=_write_notes(index),
+    )
+
+
+class _BatchIndex:
+    """The data of a batch, with the index of the question of each assignment and of each verdict.
+
+    ``reviewed`` and ``skipped``, by question: whether somebody judged it, and whether somebody skipped it.
+    """
+
+    def __init__(self, data: BatchData) -> None:
+        """Compute the indices."""
+        self.data = data
+        self.n = len(data.questions.numbers)
+        order = np.argsort(data.questions.numbers)
+        sorted_numbers = data.questions.numbers[order]
+        self.assigned_rows = order[np.searchsorted(sorted_numbers, data.assignments.questions)]
+        self.judged_rows = order[np.searchsorted(sorted_numbers, data.verdicts.questions)]
+        self.reviewed = self.mask_of(self.judged_rows)
+        is_skipped = data.assignments.states == STATES.index(AssignmentState.SKIPPED)
+        self.skipped = self.mask_of(self.assigned_rows[is_skipped])
+
+    def mask_of(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """A mask of the questions with these indices."""
+        mask = np.zeros(self.n, dtype=bool)
+        mask[rows] = True
+        return mask
+
+
+# --------------------------------------------------------------------------------- breakdowns, by line
+def _build_group_lines(
+    index: _BatchIndex, groups: NDArray[np.int8], group_names: Sequence[str], *, now: datetime
+) -> tuple[ProgressLine, ...]:
+    """One line per group that has a question; ``groups`` are indices of ``group_names``, -1 is its last
+    entry.
+    """
+    group_of_question = np.where(groups < 0, len(group_names) - 1, groups)
+    return tuple(
+        _build_line(
+            name,
+            index,
+            questions=int((group_of_question == group).sum()),
+            assigned_mask=group_of_question[index.assigned_rows] == group,
+            judged_mask=group_of_question[index.judged_rows] == group,
+            now=now,
+        )
+        for group, name in enumerate(group_names)
+        if (group_of_question == group).any()
+    )
+
+
+def _build_reviewer_lines(index: _BatchIndex, *, now: datetime) -> tuple[ProgressLine, ...]:
+    assigned, judged = index.data.assignments.people, index.data.verdicts.people
+    person_ids_by_name: dict[str, list[int]] = defaultdict(list)
+    for person in np.union1d(assigned, judged).tolist():
+        person_ids_by_name[index.data.people.get(person, f"person {person}")].append(person)
+    return tuple(
+        _build_line(
+            name,
+            index,
+            questions=None,
+            assigned_mask=np.isin(assigned, person_ids_by_name[name]),
+            judged_mask=np.isin(judged, person_ids_by_name[name]),
+            now=now,
+        )
+        for name in sorted(person_ids_by_name)
+    )
+
+
+def _build_total_line(
+    name: str, index: _BatchIndex, reviewers: Sequence[ProgressLine], *, now: datetime
+) -> ProgressLine:
+    """The line of the whole batch; its expected end is not before that of the slowest reviewer."""
+    all_assignments, all_verdicts = (
+        np.ones(len(index.assigned_rows), dtype=bool),
+        np.ones(len(index.judged_rows), dtype=bool),
+    )
+    line = _build_line(
+        name, index, questions=index.n, assigned_mask=all_assignments, judged_mask=all_verdicts, now=now
+    )
+    ends = [
+        end for progress_line in (line, *reviewers) if (end := progress_line.finish.expected_at) is not None
+    ]
+    if line.finish.expected_at is None:
+        return line
+    return replace(line, finish=ExpectedFinish(expected_at=max(ends)))
+
+
+def _build_line(
+    name: str,
+    index: _BatchIndex,
+    *,
+    questions: int | None,
+    assigned_mask: NDArray[np.bool_],
+    judged_mask: NDArray[np.bool_],
+    now: datetime,
+) -> ProgressLine:
+    """One line; if ``questions`` is None, it counts the questions that its people have."""
+    assigned_count = int(index.mask_of(index.assigned_rows[assigned_mask]).sum())
+    questions = assigned_count if questions is None else questions
+    states = np.bincount(index.data.assignments.states[assigned_mask], minlength=len(STATES)).tolist()
+    left = states[STATES.index(AssignmentState.OPEN)]
+    times = index.data.verdicts.first_seconds[judged_mask]
+    return ProgressLine(
+        name=name,
+        questions=questions,
+        unassigned=questions - assigned_count,
+        asked=sum(states),
+        done=states[STATES.index(AssignmentState.DONE)],
+        skipped=states[STATES.index(AssignmentState.SKIPPED)],
+        left=left,
+        seconds_median=float(np.median(times)) if len(times) else None,
+        timed=len(times),
+        finish=estimate_finish(
+            _select_latest_times(index.data.verdicts.first_given_at[judged_mask]), left=left, now=now
+        ),
+    )
+
+
+def _select_latest_times(times: NDArray[np.datetime64]) -> list[datetime]:
+    """The latest times, as many as the pace needs."""
+    latest = times if len(times) <= WINDOW else np.partition(times, -WINDOW)[-WINDOW:]
+    return [moment.replace(tzinfo=UTC) for moment in latest.astype("datetime64[us]").tolist()]
+
+
+# ------------------------------------------------------------------------------------------------ shares
+class _ReviewRates:
+    """Shares of the reviewed questions; a question that several people judged counts once."""
+
+    def __init__(self, index: _BatchIndex, *, skipped: int) -> None:
+        """Use the reviewed questions, in the order of the batch."""
+        self._index, self._skipped_count = index, skipped
+        self._exams = index.data.questions.exams[index.reviewed]
+
+    def estimate_error_rates(self) -> tuple[Rate, ...]:
+        """For each kind of error: the share of questions in which at least one reviewer found it."""
+        judged = self._index.data.verdicts
+        return tuple(
+            self._estimate_rate(kind, self._index.mask_of(self._index.judged_rows[judged.has_error(kind)]))
+            for kind in ErrorKind
+        )
+
+    def estimate_decision_rates(self) -> tuple[Rate, ...]:
+        """For each decision: the share of questions in which all reviewers made it; and where they differ."""
+        decisions = self._index.data.verdicts.decisions
+        masks = [
+            self._index.mask_of(self._index.judged_rows[decisions == code]) for code in range(len(DECISIONS))
+        ]
+        is_unanimous = np.sum(masks, axis=0) == 1
+        rates = [
+            self._estimate_rate(decision, mask & is_unanimous)
+            for decision, mask in zip(DECISIONS, masks, strict=True)
+        ]
+        differs = self._index.reviewed & ~is_unanimous
+        return (*rates, self._estimate_rate(REVIEWERS_DIFFER, differs)) if differs.any() else tuple(rates)
+
+    def _estimate_rate(self, name: str, mask: NDArray[np.bool_]) -> Rate:
+        share = wilson_by_cluster(mask[self._index.reviewed], self._exams)
+        return Rate(name=str(name), share=share, if_skipped=self._compute_skipped_bounds(share))
+
+    def _compute_skipped_bounds(self, share: Proportion) -> tuple[float, float] | None:
+        if not self._skipped_count or not share.n:
+            return None
+        total = share.n + self._skipped_count
+        return share.count / total, (share.count + self._skipped_count) / total
+
+
+# ----------------------------------------------------------------------------------------- tiers and notes
+def _build_tier_table(index: _BatchIndex) -> TierTable:
+    questions, judged = index.data.questions, index.data.verdicts
+    machine_codes = questions.tiers[index.judged_rows]
+    has_both = (machine_codes >= 0) & (judged.tiers >= 0)
+    machine_tiers, expert_tiers = machine_codes[has_both].tolist(), judged.tiers[has_both].tolist()
+    exams = questions.exams[index.judged_rows[has_both]]
+    counts = contingency(machine_tiers, expert_tiers, k=len(TIERS))
+    linear, quadratic = (
+        weighted_kappa(machine_tiers, expert_tiers, k=len(TIERS), weights=weights, clusters=exams.tolist())
+        for weights in (Weights.LINEAR, Weights.QUADRATIC)
+    )
+    has_shared_exams = len(np.unique(exams)) < len(exams)
+    return TierTable(
+        tiers=TIERS,
+        counts=tuple(tuple(int(count) for count in row) for row in counts),
+        missing_tier=len(has_both) - len(exams),
+        linear=linear,
+        quadratic=quadratic,
+        note="95 % intervals from the standard error of Fleiss, Cohen and Everitt (1969)"
+        + (", its influences summed by exam." if has_shared_exams else "."),
+    )
+
+
+def _write_notes(index: _BatchIndex) -> tuple[str, ...]:
+    notes = []
+    questions, reviewed = index.data.questions, int(index.reviewed.sum())
+    rates = {round(probability, 9) for probability in np.unique(questions.inclusion_probabilities).tolist()}
+    if rates and max(rates) > 1.001 * min(rates):
+        notes.append(
+            "Shares are of the reviewed questions, unweighted. The strata of this batch were drawn at "
+            f"different rates ({100 * min(rates):.1f} to {100 * max(rates):.1f} %), so they are not shares "
+            "of the dataset."
+        )
+    elif reviewed:
+        notes.append("Shares are of the reviewed questions; they are not yet estimates for the dataset.")
+    if len(np.unique(questions.exams[index.reviewed])) < reviewed:
+        notes.append(
+            "Several of the questions are of one exam and not independent: the intervals count for that."
+        )
+    several_reviewers = int((np.bincount(index.judged_rows, minlength=index.n) > 1).sum())
+    if several_reviewers:
+        notes.append(
+            f"{several_reviewers:,} of the reviewed questions have verdicts of more than one reviewer. A kind"
+            " of error counts where at least one of them found it."
+        )
+    return tuple(notes)

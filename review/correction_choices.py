@@ -1,0 +1,67 @@
+"""Combines an adjudicator's choices, field by field, into a correction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from domain.corrections import Correction, apply_correction, drop_unchanged
+from domain.errors import InvalidValue
+from domain.questions import Question
+from domain.verdicts import Decision, Verdict
+from review.disputes import FIELDS
+
+#: The source "imported version" of a field.
+MACHINE = "machine"
+#: The source "adjudicator's own value" of a field.
+OWN_VALUE = "own"
+
+
+def combine_picks(
+    question: Question,
+    verdicts: Sequence[Verdict],
+    picks: Mapping[str, int | str],
+    own_values: Mapping[str, Any],
+) -> tuple[Correction, tuple[int, ...]]:
+    """Combine choices into a correction.
+
+    Args:
+        question: the machine's version.
+        verdicts: the reviewers', in the order in which they are shown.
+        picks: the source of each field: an index of ``verdicts``, :data:`MACHINE` or :data:`OWN_VALUE`;
+            fields
+            that are not named are the machine's.
+        own_values: the adjudicator's own values of the fields with the source :data:`OWN_VALUE`.
+
+    Returns:
+        The correction, and the ids of the reviewers whose correction is identical.
+
+    Raises:
+        InvalidValue: an unknown field or reviewer, or a reviewer who rejected the question.
+    """
+    values: dict[str, Any] = {}
+    for field, source in picks.items():
+        if field not in FIELDS:
+            raise InvalidValue("picks", f"{field!r} is no field of a question that is corrected")
+        if source == OWN_VALUE:
+            values[field] = own_values.get(field)
+        elif source != MACHINE:
+            values[field] = getattr(_apply_correction(question, verdicts, source), field)
+    correction = drop_unchanged(question, Correction(**values))
+    result = apply_correction(question, correction)
+    follows = tuple(
+        verdict.person_id
+        for verdict in verdicts
+        if verdict.decision is not Decision.REJECT
+        and apply_correction(question, verdict.opinion.correction) == result
+    )
+    return correction, follows
+
+
+def _apply_correction(question: Question, verdicts: Sequence[Verdict], source: int | str) -> Question:
+    if not isinstance(source, int) or not 0 <= source < len(verdicts):
+        raise InvalidValue("picks", f"{source!r} is none of the {len(verdicts)} reviewers")
+    verdict = verdicts[source]
+    if verdict.decision is Decision.REJECT:
+        raise InvalidValue("picks", "somebody who rejected the question corrected nothing in it")
+    return apply_correction(question, verdict.opinion.correction)

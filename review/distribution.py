@@ -1,0 +1,112 @@
+"""Distributes questions to reviewers: by exam, in equal numbers, deterministically."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from domain.batches import AssignmentState
+from domain.people import Person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderassignedQuestion:
+    """A question that needs ``need`` more reviewers; ``holders`` are the person ids of those it has."""
+
+    question_number: int
+    exam_number: int
+    position: int
+    missing_reviewers: int
+    holders: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """The questions of each person id, by position; ``short`` are questions with too few people."""
+
+    by_person: dict[int, tuple[UnderassignedQuestion, ...]]
+    unplaced: tuple[UnderassignedQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentAssignments:
+    """All assignments of a batch: ``states[question][person]``, and the reviewers of each exam."""
+
+    states: dict[int, dict[int, AssignmentState]]
+    reviewers_by_exam: dict[int, frozenset[int]]
+
+
+def distribute_questions(
+    questions: Iterable[UnderassignedQuestion],
+    *,
+    people: Sequence[int],
+    reviewers_by_exam: Mapping[int, frozenset[int]] | None = None,
+) -> Distribution:
+    """Distribute questions to people.
+
+    Questions of one exam stay together. The largest exams are distributed first, each to the person with the
+    fewest questions so far, so that numbers are nearly equal. Nothing is random.
+
+    Args:
+        questions: the questions, each given to as many different people as it needs.
+        people: ids; the order decides between people with equal numbers.
+        reviewers_by_exam: people who have questions of an exam already, by exam number; they get its other
+            questions.
+    """
+    order = {person: index for index, person in enumerate(people)}
+    load = dict.fromkeys(people, 0)
+    by_person: dict[int, list[UnderassignedQuestion]] = {person: [] for person in people}
+    unplaced: list[UnderassignedQuestion] = []
+    exam_reviewers = reviewers_by_exam or {}
+    for group in _group_by_exam(questions):
+        first = group[0]
+        already_on_exam = exam_reviewers.get(first.exam_number, frozenset())
+        candidates = [person for person in people if person not in first.holders]
+        candidates.sort(key=lambda person: (person not in already_on_exam, load[person], order[person]))
+        chosen = candidates[: first.missing_reviewers]
+        if len(chosen) < first.missing_reviewers:
+            unplaced.extend(group)
+        for person in chosen:
+            by_person[person].extend(group)
+            load[person] += len(group)
+    return Distribution(
+        by_person={person: tuple(sorted(group, key=_position_key)) for person, group in by_person.items()},
+        unplaced=tuple(sorted(unplaced, key=_position_key)),
+    )
+
+
+def list_numbers_by_name(distribution: Distribution, people: Sequence[Person]) -> dict[str, list[int]]:
+    """The question numbers that each person was assigned, by sign-in name."""
+    return {
+        person.name: sorted(question.question_number for question in distribution.by_person[person.id])
+        for person in people
+    }
+
+
+def list_current_holders(states: dict[int, AssignmentState]) -> frozenset[int]:
+    """The people who have the question: all whose assignment is not withdrawn."""
+    return frozenset(person for person, state in states.items() if state is not AssignmentState.WITHDRAWN)
+
+
+def format_names(people: Sequence[Person]) -> str:
+    """Sign-in names, separated by commas."""
+    return ", ".join(person.name for person in people)
+
+
+def format_question_count(count: int) -> str:
+    """A count of questions as text: "1,204 questions"."""
+    return f"{count:,} question" if count == 1 else f"{count:,} questions"
+
+
+def _group_by_exam(questions: Iterable[UnderassignedQuestion]) -> list[list[UnderassignedQuestion]]:
+    """Groups of questions of one exam with the same need and holders, the largest first, then by position."""
+    groups: dict[tuple[int, int, frozenset[int]], list[UnderassignedQuestion]] = {}
+    for question in sorted(questions, key=_position_key):
+        groups.setdefault((question.exam_number, question.missing_reviewers, question.holders), []).append(
+            question
+        )
+    return sorted(groups.values(), key=lambda group: (-len(group), group[0].position))
+
+
+def _position_key(question: UnderassignedQuestion) -> tuple[int, int]:
+    return (question.position, question.question_number)

@@ -1,0 +1,175 @@
+"""Chooses places for hidden questions in a reviewer's queue, and the questions to repeat, by hash."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+
+from domain.batches import AssignmentState
+from domain.draw_hash import compute_draw_hash
+from domain.hidden import HiddenPlan, QueuedQuestion
+
+
+class QueueGaps:
+    """The gaps between open questions of a reviewer's queue; each is used once.
+
+    Nothing is hidden after the last question, because an additional question at the end would be recognised.
+    Gaps between questions of one exam are used only for questions of that exam.
+    """
+
+    def __init__(self, queue: Sequence[QueuedQuestion]) -> None:
+        self._gaps_by_exam: dict[int, list[int]] = defaultdict(list)
+        self._free: set[int] = set()
+        self._between_exams: list[int] = []  # gaps between two exams, sorted: a queue may have 100,000
+        self._exams = {question.exam_number for question in queue}
+        open_indices = [
+            index for index, question in enumerate(queue) if question.state is AssignmentState.OPEN
+        ]
+        for index in range(open_indices[0], open_indices[-1]) if open_indices else ():
+            if compute_position_between(queue, index) == queue[index].position:
+                continue
+            this_exam, next_exam = queue[index].exam_number, queue[index + 1].exam_number
+            self._free.add(index)
+            for exam in {this_exam, next_exam}:
+                self._gaps_by_exam[exam].append(index)
+            if this_exam != next_exam:
+                self._between_exams.append(index)
+
+    def take_gap(self, *, exam_number: int, min_index: int, random_number: int) -> int | None:
+        """Take a gap.
+
+        Args:
+            exam_number: of the question to hide.
+            min_index: the smallest index in the queue after which it may be placed.
+            random_number: a number that chooses among the free gaps.
+
+        Returns:
+            The index in the queue after which the question is placed; None without a free gap.
+        """
+        same_exam_gaps = [
+            gap for gap in self._gaps_by_exam.get(exam_number, ()) if gap in self._free and gap >= min_index
+        ]
+        if min_index == 0 and exam_number in self._exams:
+            gap = same_exam_gaps[random_number % len(same_exam_gaps)] if same_exam_gaps else None
+        else:
+            gap = self._find_gap_between_other_exams(same_exam_gaps, min_index, random_number)
+        if gap is not None:
+            self._free.discard(gap)
+            index = bisect_left(self._between_exams, gap)
+            if index < len(self._between_exams) and self._between_exams[index] == gap:
+                del self._between_exams[index]
+        return gap
+
+    def _find_gap_between_other_exams(
+        self, same_exam_gaps: Sequence[int], min_index: int, random_number: int
+    ) -> int | None:
+        """Find a gap between two other exams, at ``behind`` or later, without searching all gaps."""
+        first = bisect_left(self._between_exams, min_index)
+        indices = [bisect_left(self._between_exams, other_gap) for other_gap in same_exam_gaps]
+        excluded = [
+            index
+            for index, gap in zip(indices, same_exam_gaps, strict=True)
+            if self._between_exams[index : index + 1] == [gap]
+        ]
+        count = len(self._between_exams) - first - len(excluded)
+        if count <= 0:
+            return None
+        chosen = first + random_number % count
+        for index in excluded:
+            chosen += index <= chosen
+        return self._between_exams[chosen]
+
+
+def compute_position_between(queue: Sequence[QueuedQuestion], index: int) -> int:
+    """A position between that of the question at an index and the next; its own if there is no space."""
+    return (queue[index].position + queue[index + 1].position) // 2
+
+
+def count_missing_repeats(plan: HiddenPlan, *, own_count: int, existing: int) -> int:
+    """The number of repeats to add.
+
+    Args:
+        plan: the plan.
+        own_count: number of the reviewer's own questions.
+        existing: number of repeats that they have already.
+    """
+    return max(0, round(plan.repeats * own_count) - existing)
+
+
+def choose_repeats_in_queue(
+    queue: Sequence[QueuedQuestion],
+    plan: HiddenPlan,
+    *,
+    person_id: int,
+    repeated: frozenset[int],
+    gaps: QueueGaps,
+    count: int,
+) -> list[tuple[QueuedQuestion, int]]:
+    """Choose questions to repeat, and their places in the queue.
+
+    Args:
+        queue: of the reviewer.
+        plan: the plan.
+        person_id: of the reviewer.
+        repeated: numbers of questions that are repeated already.
+        gaps: the free gaps of the queue.
+        count: number of repeats.
+
+    Returns:
+        (question, index in the queue after which it is repeated); fewer than ``count`` without enough gaps.
+    """
+    chosen: list[tuple[QueuedQuestion, int]] = []
+    for index, question in _sort_by_hash(list(enumerate(queue)), f"{plan.seed}:repeat:{person_id}"):
+        if len(chosen) == count:
+            break
+        if question.hidden or question.number in repeated or question.state is AssignmentState.SKIPPED:
+            continue
+        random_number = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.key}") % 2**32
+        gap = gaps.take_gap(
+            exam_number=question.exam_number, min_index=index + plan.distance, random_number=random_number
+        )
+        if gap is not None:
+            chosen.append((question, gap))
+    return chosen
+
+
+def choose_repeats_of_judged(
+    judged: Sequence[QueuedQuestion],
+    plan: HiddenPlan,
+    *,
+    person_id: int,
+    repeated: frozenset[int],
+    count: int,
+) -> list[tuple[QueuedQuestion, int]]:
+    """Choose questions of a shared queue to repeat; only judged ones, because the others are not known yet.
+
+    Args:
+        judged: the reviewer's judged questions, in that order.
+        plan: the plan.
+        person_id: of the reviewer.
+        repeated: numbers of questions that are repeated already.
+        count: number of repeats.
+
+    Returns:
+        (question, number of verdicts after which it is repeated).
+    """
+    repeats = []
+    order = _sort_by_hash(list(enumerate(judged)), f"{plan.seed}:repeat:{person_id}")
+    chosen = [
+        (index, question)
+        for index, question in order
+        if not question.hidden and question.number not in repeated
+    ][:count]
+    for index, question in chosen:
+        spread = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.key}") % plan.distance
+        repeats.append((question, max(index + 1 + plan.distance, len(judged) + 1) + spread))
+    return repeats
+
+
+def _sort_by_hash(
+    indexed_questions: list[tuple[int, QueuedQuestion]], salt: str
+) -> list[tuple[int, QueuedQuestion]]:
+    return sorted(
+        indexed_questions, key=lambda pair: (compute_draw_hash(f"{salt}:{pair[1].key}"), pair[1].key)
+    )

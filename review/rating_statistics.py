@@ -1,0 +1,83 @@
+"""Statistics of the ratings and yes-or-no fields of a batch.
+
+They count judgements: a question that two people judged counts twice. "Not judged" is not part of shares and
+means and is counted separately. Intervals are clustered by exam.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.ratings import RATING_VALUES, RATINGS
+from domain.verdicts import FLAGS
+from measures.means import Mean, mean_by_cluster
+from measures.proportions import Proportion, wilson_by_cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingLine:
+    """One rating: how often each of :data:`RATING_VALUES` was given, how often none, and the mean."""
+
+    name: str
+    counts: tuple[int, ...]
+    not_judged: int
+    mean: Mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagLine:
+    """One yes-or-no field: the share of yes among those judged, and the number not judged."""
+
+    name: str
+    yes: Proportion
+    not_judged: int
+
+
+def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[RatingLine, ...]:
+    """One line per rating.
+
+    Args:
+        ratings: shape (judgements, ratings), 1 to 5, 0 if not judged.
+        exams: the exam number of each judgement.
+    """
+    return tuple(
+        RatingLine(
+            name=rating.name,
+            counts=tuple(int((values == value).sum()) for value in RATING_VALUES),
+            not_judged=int((values == 0).sum()),
+            mean=mean_by_cluster(
+                values[values > 0], exams[values > 0], minimum=RATING_VALUES[0], maximum=RATING_VALUES[-1]
+            ),
+        )
+        for rating, values in zip(RATINGS, ratings.T, strict=True)
+    )
+
+
+def summarize_flags(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagLine, ...]:
+    """One line per yes-or-no field.
+
+    Args:
+        flags: shape (judgements, fields), 0 no, 1 yes, -1 if not judged.
+        exams: the exam number of each judgement.
+    """
+    return tuple(
+        FlagLine(
+            name=flag.name,
+            yes=wilson_by_cluster(values[values >= 0] == 1, exams[values >= 0]),
+            not_judged=int((values < 0).sum()),
+        )
+        for flag, values in zip(FLAGS, flags.T, strict=True)
+    )
+
+
+def format_mean(mean: Mean) -> str:
+    """The mean as "4.5 (4.2–4.8), n 25", or the reason why it is not defined."""
+    if mean.estimate is None:
+        return "not defined: nobody rated it"
+    interval_text = (
+        f" ({mean.low:.1f}–{mean.high:.1f})" if mean.low is not None and mean.high is not None else ""
+    )
+    return f"{mean.estimate:.1f}{interval_text}, n {mean.n:,}" + (f"; {mean.note}" if mean.note else "")

@@ -1,0 +1,155 @@
+"""Computes how many more questions of which strata to judge for an interval of a given width."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from review.estimates import KEY_ERROR, Estimate, Sample, build_outcome_predicates
+
+#: The default half-width of the interval to aim at, as a share.
+DEFAULT_HALF_WIDTH = 0.02
+_Z = 1.959964
+#: (size, judged, rate) of each cell.
+_Cells = dict[Hashable, tuple[int, int, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleSizePlan:
+    """The number of questions to judge, by name of the cell, for a half-width below ``goal``."""
+
+    name: str
+    target_half_width: float
+    current_half_width: float | None
+    additional: tuple[tuple[str, int], ...]
+
+    @property
+    def description(self) -> str:
+        """The plan as a sentence for the user."""
+        points = f"± {100 * self.target_half_width:g} points"
+        if self.current_half_width is None:
+            return f"Judge some of every stratum first: the interval of “{self.name}” is not defined yet."
+        if not self.additional:
+            return (
+                f"The interval of “{self.name}” is within {points} already (±"
+                f" {100 * self.current_half_width:.1f})."
+            )
+        strata_text = " and ".join(f"{count:,} more of {name}" for name, count in self.additional)
+        return (
+            f"Review {strata_text} to bring the interval of “{self.name}” under {points} "
+            f"(it is ± {100 * self.current_half_width:.1f})."
+        )
+
+
+def plan_sample_size(
+    estimate: Estimate, sample: Sample, *, target_half_width: float = DEFAULT_HALF_WIDTH
+) -> SampleSizePlan:
+    """Compute the fewest further questions that bring an interval below a half-width.
+
+    The width is predicted from the current rates (with half a hit and half a miss added), the finite
+    population and the clustering, and corrected by the ratio of the current width to its prediction. If one
+    cell alone is nearly as good as the best mixture, the plan names only that cell.
+
+    Args:
+        estimate: the rate.
+        sample: that it was estimated from.
+        target_half_width: the half-width, as a share.
+    """
+    half_width = estimate.half_width
+    if half_width is None:
+        return SampleSizePlan(
+            name=estimate.name, target_half_width=target_half_width, current_half_width=None, additional=()
+        )
+    if half_width <= target_half_width:
+        return SampleSizePlan(
+            name=estimate.name,
+            target_half_width=target_half_width,
+            current_half_width=half_width,
+            additional=(),
+        )
+    cells = _select_judged_cells(estimate, sample)
+    correction = half_width / max(1e-12, _predict_half_width(cells))
+    target = target_half_width / correction
+    best = _find_best_mixture(cells, target)
+    single_cells = [
+        (key, more) for key in cells if (more := _find_single_cell_size(cells, key, target)) is not None
+    ]
+    if single_cells:
+        key, more = min(single_cells, key=lambda pair: pair[1])
+        if more <= 1.25 * sum(best.values()):
+            best = {key: more}
+    by_name: Counter[str] = Counter()
+    for key, more in best.items():
+        by_name[sample.names[key]] += more
+    return SampleSizePlan(
+        name=estimate.name,
+        target_half_width=target_half_width,
+        current_half_width=half_width,
+        additional=tuple(sorted(by_name.items(), key=_sort_key)),
+    )
+
+
+def _select_judged_cells(estimate: Estimate, sample: Sample) -> _Cells:
+    has_property = build_outcome_predicates()[estimate.name]
+    outcomes = [outcome for outcome in sample.outcomes if estimate.name == KEY_ERROR or not outcome.key_only]
+    judged = Counter(outcome.cell for outcome in outcomes)
+    hits = Counter(outcome.cell for outcome in outcomes if has_property(outcome))
+    return {
+        key: (size, judged[key], (hits[key] + 0.5) / (judged[key] + 1))
+        for key, size in sample.sizes.items()
+        if size and judged[key]
+    }
+
+
+def _predict_half_width(cells: _Cells, additional: Mapping[Hashable, int] | None = None) -> float:
+    """The predicted half-width after ``additional`` further questions."""
+    total = sum(size for size, _, _ in cells.values())
+    additional = additional or {}
+    variance = sum(_compute_cell_variance(cell, additional.get(key, 0), total) for key, cell in cells.items())
+    return _Z * math.sqrt(variance)
+
+
+def _compute_cell_variance(cell: tuple[int, int, float], additional: int, total: int) -> float:
+    size, judged, rate = cell
+    n = judged + additional
+    return (size / total) ** 2 * max(0.0, 1 - n / size) * rate * (1 - rate) / (n + 1)
+
+
+def _find_single_cell_size(cells: _Cells, key: Hashable, target: float) -> int | None:
+    """The number of questions of one cell alone; None if the whole cell is not enough."""
+    size, judged, _ = cells[key]
+    low, high = 0, size - judged
+    if _predict_half_width(cells, {key: high}) > target:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if _predict_half_width(cells, {key: middle}) <= target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _find_best_mixture(cells: _Cells, target: float) -> dict[Hashable, int]:
+    """The fewest questions, added step by step to the cell that narrows the interval most."""
+    total = sum(size for size, _, _ in cells.values())
+    step = max(1, sum(size - judged for size, judged, _ in cells.values()) // 2000)
+    additional: dict[Hashable, int] = dict.fromkeys(cells, 0)
+    while _predict_half_width(cells, additional) > target:
+        gains = {
+            key: _compute_cell_variance(cell, additional[key], total)
+            - _compute_cell_variance(cell, additional[key] + step, total)
+            for key, cell in cells.items()
+            if cell[1] + additional[key] < cell[0]
+        }
+        if not gains:
+            break
+        key = max(gains, key=gains.__getitem__)
+        additional[key] = min(additional[key] + step, cells[key][0] - cells[key][1])
+    return {key: count for key, count in additional.items() if count}
+
+
+def _sort_key(cell_count: tuple[str, int]) -> tuple[int, str]:
+    return -cell_count[1], cell_count[0]

@@ -1,0 +1,285 @@
+"""Services for adjudication: its rules, the disputes of a batch, one dispute, its adjudication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service import load_person_by_name
+from accounts.service.audit import record
+from domain.adjudications import Adjudication, AdjudicationRules, Dispute
+from domain.batches import Batch
+from domain.errors import AlreadyThere, NotAllowed, Refused, StaleRevision
+from domain.exams import Exam
+from domain.image_display import resolve_image_display
+from domain.people import Action, Person, require
+from domain.questions import Question
+from domain.verdicts import Verdict
+from records.verdicts import correction_to_plain
+from review.disputes import (
+    FieldDifference,
+    check_adopted_verdicts,
+    describe_stale_dispute,
+    drop_unchanged_fields,
+    find_differences,
+    find_disputes,
+)
+from review.service.batches import batch_subject
+from storage.accounts.people import load_person
+from storage.audit.contents import image_display_to_plain
+from storage.intake.exams import load_exam, load_exam_number
+from storage.intake.questions import load_question, load_questions
+from storage.review import adjudications
+from storage.review.adjudications import VersionedRules
+from storage.review.assignments import lock_batch_shared
+from storage.sampling.batches import load_batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputedQuestion:
+    """A question that reviewers disagree on; ``settled`` is its latest adjudication, None while open."""
+
+    question_number: int
+    question_id: str
+    kinds: frozenset[Dispute]
+    adjudication: Adjudication | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeSheet:
+    """The data that an adjudicator sees of one dispute.
+
+    ``called`` are the reviewers' names as shown, in the order of ``verdicts``: display names, or "Reviewer A"
+    if names are hidden.
+    """
+
+    batch: Batch
+    rules: AdjudicationRules
+    question_number: int
+    question: Question
+    exam_number: int
+    exam: Exam
+    reviewer_names: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    kinds: frozenset[Dispute]
+    differences: tuple[FieldDifference, ...]
+    adjudication: Adjudication | None
+
+    @property
+    def revision(self) -> int:
+        """The revision of the next adjudication."""
+        return (self.adjudication.revision if self.adjudication else 0) + 1
+
+
+def load_adjudication_rules(db: Session, *, by: Person, batch: str) -> VersionedRules:
+    """The rules of adjudication of a batch."""
+    require(by, Action.ASSIGN)
+    return adjudications.load_rules(db, batch_id=load_batch(db, name=batch).id)
+
+
+def change_adjudication_rules(
+    db: Session, *, by: Person, batch: str, rules: AdjudicationRules, revision: int, now: datetime
+) -> VersionedRules:
+    """Change the rules of adjudication, including the adjudicators. Locks the batch.
+
+    Setting the same rules again changes nothing.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        rules: the new rules.
+        revision: of the rules that the user was shown.
+        now: the time.
+
+    Raises:
+        NotFound: there is no such batch or person.
+        Refused: an adjudicator is no reviewer, or disabled.
+        StaleRevision: somebody changed the rules since; the text has both.
+    """
+    require(by, Action.ASSIGN)
+    loaded_batch = load_batch(db, name=batch)
+    lock_batch_shared(db, batch_id=loaded_batch.id)
+    before = adjudications.load_rules(db, batch_id=loaded_batch.id)
+    if before.rules == rules:
+        return before
+    if before.revision != revision:
+        raise StaleRevision(
+            f"Somebody changed the rules since. Now: {_describe_rules(before.rules)}. "
+            f"Yours: {_describe_rules(rules)}."
+        )
+    people = [load_person_by_name(db, name=name) for name in dict.fromkeys(rules.adjudicators)]
+    ineligible = [person.name for person in people if not person.may(Action.ADJUDICATE)]
+    if ineligible:
+        raise Refused(f"{', '.join(ineligible)}: no reviewer, or disabled, so no adjudicator.")
+    adjudications.put_rules(
+        db, batch_id=loaded_batch.id, rules=rules, person_ids=[person.id for person in people],
+        revision=before.revision + 1, now=now,
+    )  # fmt: skip
+    record(
+        db, by=by, what="change rules of adjudication", subject=batch_subject(loaded_batch),
+        old=_describe_rules(before.rules), new=_describe_rules(rules), now=now,
+    )  # fmt: skip
+    return adjudications.load_rules(db, batch_id=loaded_batch.id)
+
+
+def list_batches_to_adjudicate(db: Session, *, person: Person) -> list[Batch]:
+    """The batches in which the person is an adjudicator."""
+    require(person, Action.ADJUDICATE)
+    batch_ids = adjudications.list_batches_of_adjudicator(db, person_id=person.id)
+    return [load_batch(db, batch_id=number) for number in batch_ids]
+
+
+def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[DisputedQuestion]:
+    """The batch's disputes, open and settled, by position, without questions that the person judged.
+
+    Raises:
+        NotAllowed: the person is no adjudicator of the batch.
+    """
+    require(person, Action.ADJUDICATE)
+    batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
+    numbers = adjudications.list_possible_disputes(db, batch_id=batch.id)
+    verdicts = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=numbers)
+    adjudications_by_question = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
+    questions = dict(load_questions(db, question_ids=numbers))
+    disputed_questions = []
+    for number in numbers:
+        question_verdicts = verdicts[number]
+        kinds = find_disputes(questions[number], question_verdicts, min_iou=rules.same_box_iou)
+        adjudication = adjudications_by_question.get((batch.id, number))
+        if (kinds or adjudication) and person.id not in {verdict.person_id for verdict in question_verdicts}:
+            disputed_questions.append(
+                DisputedQuestion(
+                    question_number=number,
+                    question_id=questions[number].id,
+                    kinds=kinds,
+                    adjudication=adjudication,
+                )
+            )
+    return disputed_questions
+
+
+def open_dispute(db: Session, *, person: Person, batch_id: int, question_number: int) -> DisputeSheet:
+    """One question with each reviewer's latest verdict, for its adjudication.
+
+    Raises:
+        NotAllowed: the person is no adjudicator of the batch, or judged the question.
+        Refused: fewer than two people have judged it.
+    """
+    require(person, Action.ADJUDICATE)
+    batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
+    verdicts = _load_verdicts(db, person, batch, question_number)
+    question = load_question(db, question_id=question_number)
+    number = load_exam_number(db, question_id=question_number)
+    adjudication = adjudications.load_latest_adjudications(
+        db, batch_ids=[batch.id], question_ids=[question_number]
+    ).get((batch.id, question_number))
+    reviewer_names = tuple(
+        f"Reviewer {chr(ord('A') + index)}"
+        if rules.hide_names
+        else load_person(db, person_id=verdict.person_id).display_name
+        for index, verdict in enumerate(verdicts)
+    )
+    return DisputeSheet(
+        batch=batch,
+        rules=rules,
+        question_number=question_number,
+        question=question,
+        exam_number=number,
+        exam=load_exam(db, exam_id=number),
+        reviewer_names=reviewer_names,
+        verdicts=verdicts,
+        kinds=find_disputes(question, verdicts, min_iou=rules.same_box_iou),
+        differences=find_differences(question, verdicts),
+        adjudication=adjudication,
+    )
+
+
+def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Adjudication:
+    """Store an adjudication; a later revision, by any adjudicator, supersedes it. Locks the batch.
+
+    Returns:
+        The adjudication as stored. The same revision with the same content returns the first, unchanged.
+
+    Raises:
+        NotAllowed: the person is no adjudicator of the batch, or judged the question.
+        StaleRevision: somebody else has adjudicated it differently meanwhile.
+        InvalidValue: the corrected question is not valid, or ``follows`` names a reviewer with another
+            decision or correction.
+        Refused: fewer than two people have judged it, or the radiograph was not drawn and the person has not
+            confirmed that.
+    """
+    require(person, Action.ADJUDICATE)
+    if adjudication.person_id != person.id:
+        raise NotAllowed(f"{person.display_name} can't settle a dispute in somebody else's name.")
+    batch, _ = _load_batch_as_adjudicator(db, person, adjudication.batch_id)
+    lock_batch_shared(db, batch_id=batch.id)
+    verdicts = _load_verdicts(db, person, batch, adjudication.question_id)
+    question = load_question(db, question_id=adjudication.question_id)
+    adjudication = drop_unchanged_fields(adjudication, question)
+    check_adopted_verdicts(adjudication, question, verdicts)
+    latest = adjudications.load_latest_adjudications(
+        db, batch_ids=[batch.id], question_ids=[adjudication.question_id]
+    ).get((batch.id, adjudication.question_id))
+    if latest is not None and replace(adjudication, given_at=latest.given_at, image=latest.image) == latest:
+        return latest
+    if adjudication.revision != (latest.revision if latest else 0) + 1:
+        raise StaleRevision(describe_stale_dispute(latest))
+    exam = load_exam(db, exam_id=load_exam_number(db, question_id=adjudication.question_id))
+    adjudication = replace(adjudication, image=resolve_image_display(adjudication.image, exam=exam))
+    try:
+        adjudications.add_adjudication(db, adjudication=adjudication)
+    except AlreadyThere as error:
+        raise StaleRevision(describe_stale_dispute(latest)) from error
+    record(
+        db,
+        by=person,
+        what="adjudicate",
+        why=adjudication.reason,
+        now=adjudication.given_at,
+        subject=f"{batch_subject(batch)} question {adjudication.question_id}",
+        old=None if latest is None else _adjudication_to_json(latest),
+        new=_adjudication_to_json(adjudication),
+    )
+    return adjudication
+
+
+# ----------------------------------------------------------------------------------------- helper functions
+def _load_batch_as_adjudicator(db: Session, person: Person, batch_id: int) -> tuple[Batch, AdjudicationRules]:
+    batch = load_batch(db, batch_id=batch_id)
+    rules = adjudications.load_rules(db, batch_id=batch.id).rules
+    if person.name not in rules.adjudicators:
+        raise NotAllowed(
+            f"{person.display_name} settles no disputes of batch {batch.name}. Ask a coordinator to be named."
+        )
+    return batch, rules
+
+
+def _load_verdicts(db: Session, person: Person, batch: Batch, question_number: int) -> tuple[Verdict, ...]:
+    verdicts_by_question = adjudications.load_latest_verdicts_by_question(
+        db, batch_id=batch.id, question_ids=[question_number]
+    )
+    verdicts = verdicts_by_question.get(question_number, ())
+    if person.id in {verdict.person_id for verdict in verdicts}:
+        raise NotAllowed(f"{person.display_name} judged this question, so somebody else has to settle it.")
+    if len(verdicts) < 2:
+        raise Refused("Fewer than two people have judged this question: there is nothing to settle.")
+    return verdicts
+
+
+def _adjudication_to_json(adjudication: Adjudication) -> dict[str, object]:
+    return {
+        "revision": adjudication.revision,
+        "decision": adjudication.decision.value,
+        "correction": correction_to_plain(adjudication.correction),
+        "follows": list(adjudication.follows),
+        **image_display_to_plain(adjudication.image),
+    }
+
+
+def _describe_rules(rules: AdjudicationRules) -> str:
+    names = ", ".join(rules.adjudicators) or "nobody"
+    hidden = "names hidden" if rules.hide_names else "names shown"
+    return f"{names}; {hidden}; boxes from IoU {rules.same_box_iou:g} on are the same"

@@ -1,0 +1,99 @@
+"""Agreement between the reviewers of a batch, and each reviewer's drift over time, for coordinators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sqlmodel import Session
+
+from domain.batches import Batch
+from domain.people import Action, Person, require
+from domain.second_opinions import SecondOpinions, SecondOpinionScope
+from intake.garbage_collector import pause_garbage_collector
+from review.agreement import GroupAgreement, compute_agreement
+from review.drift import DriftBlock, choose_block_size, compute_drift
+from review.second_opinions import describe_rule
+from review.service.batch_progress import build_display_names
+from review.shared_questions import SharedQuestion
+from storage.accounts.people import list_people
+from storage.intake.questions import load_questions
+from storage.review.adjudications import load_latest_verdicts_by_question
+from storage.review.latest_verdicts import load_latest_verdicts
+from storage.review.second_opinions import find_second_opinions, load_question_ids
+from storage.sampling.batches import load_batch, load_batch_sizes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAgreement:
+    """Agreement in a batch.
+
+    ``sought`` is the rule for second opinions, None without one; ``rule_text`` explains it to the user.
+    ``between`` uses ``counted`` of the ``shared`` questions, which two people or more have judged;
+    ``left_out`` explains which are not counted and why. ``people`` are display names by person id, ``drift``
+    is by person id, in blocks of ``drift_block`` questions.
+    """
+
+    batch: Batch
+    rule: SecondOpinions | None
+    rule_text: str
+    questions: int
+    shared: int
+    counted: int
+    exclusion_note: str
+    people: dict[int, str]
+    agreements: tuple[GroupAgreement, ...]
+    drift_block: int
+    drift: dict[int, tuple[DriftBlock, ...]]
+
+
+@pause_garbage_collector()
+def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
+    """Agreement of each pair of reviewers and of all together, and each reviewer's drift.
+
+    If second opinions were requested because the first reviewer found a problem, only the random share
+    counts: in it every question was to be judged twice, whatever was found.
+
+    Raises:
+        NotFound: no such batch.
+    """
+    require(by, Action.SEE_PROGRESS)
+    loaded_batch = load_batch(db, name=batch)
+    latest = load_latest_verdicts(db, batch_ids=[loaded_batch.id], ratings=True)
+    judged, times = np.unique(latest.questions, return_counts=True)
+    shared_questions = judged[times > 1].tolist()
+    rule = find_second_opinions(db, batch_id=loaded_batch.id)
+    counted, exclusion_note = shared_questions, ""
+    if rule is not None and rule.way is SecondOpinionScope.SHARE_AND_ERRORS:
+        random_share = rule.draw_random_share(load_question_ids(db, batch_id=loaded_batch.id))
+        counted = [number for number in shared_questions if number in random_share]
+        exclusion_note = (
+            f"{len(shared_questions) - len(counted):,} questions have a second opinion because something was"
+            " found in them; they would bias agreement and are left out. What counts are the"
+            f" {len(counted):,} of the random share that were judged twice, each the same."
+        )
+    exam_of = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
+    verdicts = load_latest_verdicts_by_question(db, batch_id=loaded_batch.id, question_ids=counted)
+    by_person = {person: latest.select_person(person) for person in np.unique(latest.people).tolist()}
+    block = choose_block_size(max(map(len, by_person.values()), default=0))
+    return BatchAgreement(
+        batch=loaded_batch,
+        rule=rule,
+        rule_text=describe_rule(rule),
+        questions=load_batch_sizes(db).get(loaded_batch.id, 0),
+        shared=len(shared_questions),
+        counted=len(counted),
+        exclusion_note=exclusion_note,
+        people=build_display_names(list_people(db)),
+        agreements=compute_agreement(
+            [
+                SharedQuestion(question=question, exam_number=exam_of[number], verdicts=verdicts[number])
+                for number, question in load_questions(db, question_ids=counted)
+            ]
+        ),
+        drift_block=block,
+        drift={
+            person: compute_drift(person_verdicts, block=block)
+            for person, person_verdicts in by_person.items()
+        },
+    )

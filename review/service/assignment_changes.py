@@ -1,0 +1,309 @@
+"""Services for assigning the questions of a batch to reviewers, reassigning and withdrawing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service import load_person_by_name
+from accounts.service.audit import record
+from domain.batches import AssignmentState, Batch
+from domain.errors import InvalidValue, Refused
+from domain.people import Action, Person, require
+from review.distribution import (
+    CurrentAssignments,
+    UnderassignedQuestion,
+    distribute_questions,
+    format_names,
+    format_question_count,
+    list_current_holders,
+    list_numbers_by_name,
+)
+from review.service.assignments import create_assignments, load_current_assignments
+from review.service.batches import batch_subject
+from review.service.coordinator_lookups import load_reviewers, lock_open_batch
+from storage.review.assignments import list_batch_members, set_state
+from storage.review.claims import list_claimed_questions, release_claims
+from storage.review.hidden import list_unassigned_hidden, remove_hidden
+from storage.review.hidden_sources import list_open_hidden
+from storage.review.shared_queues import count_free_by_question, remove_pool_member
+from storage.sampling.batches import load_batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignSummary:
+    """The number of questions assigned, by sign-in name; ``notes`` state what is missing."""
+
+    batch: str
+    assigned: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """The number of assignments; a question given to two people counts twice."""
+        return sum(self.assigned.values())
+
+
+def assign(
+    db: Session, *, by: Person, batch: str, to: Sequence[str], overlap: int = 1, now: datetime
+) -> AssignSummary:
+    """Assign every question that has fewer than ``overlap`` reviewers to some of these people.
+
+    Questions of one exam go to the same person, and people get equal numbers. Existing assignments stay. To
+    add a second reviewer later, assign again with ``overlap=2``. Locks the batch.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        to: sign-in names of reviewers.
+        overlap: reviewers per question, counting those in a shared queue.
+        now: the time.
+
+    Raises:
+        NotFound: no such batch or person.
+        Refused: the batch is closed, somebody is no reviewer or disabled, or no question could be assigned.
+        InvalidValue: no name, or an overlap below 1.
+    """
+    require(by, Action.ASSIGN)
+    if overlap < 1:
+        raise InvalidValue("overlap", f"must be 1 or more, not {overlap}")
+    loaded_batch = lock_open_batch(db, batch)
+    people = load_reviewers(db, to)
+    current = load_current_assignments(db, loaded_batch)
+    underassigned = _list_underassigned(db, loaded_batch, current, overlap)
+    if not underassigned:
+        return AssignSummary(
+            batch=batch,
+            assigned={person.name: 0 for person in people},
+            notes=(f"Every question has {_format_reviewer_count(overlap)} or more already.",),
+        )
+    distribution = distribute_questions(
+        underassigned, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
+    )
+    if not any(distribution.by_person.values()):
+        raise Refused(
+            f"{format_question_count(len(distribution.unplaced))} of batch {batch} need a further reviewer,"
+            f" and {format_names(people)} judge them already. Name somebody else."
+        )
+    create_assignments(db, loaded_batch, current, distribution, now=now)
+    new = {"overlap": overlap, "given": list_numbers_by_name(distribution, people)}
+    record(db, by=by, what="assign questions", subject=batch_subject(loaded_batch), new=new, now=now)
+    notes: tuple[str, ...] = ()
+    if distribution.unplaced:
+        notes = (
+            (
+                f"{format_question_count(len(distribution.unplaced))} still have fewer than"
+                f" {_format_reviewer_count(overlap)}: name others too."
+            ),
+        )
+    return AssignSummary(
+        batch=batch,
+        assigned={person.name: len(distribution.by_person[person.id]) for person in people},
+        notes=notes,
+    )
+
+
+def preview_assign(
+    db: Session, *, by: Person, batch: str, to: Sequence[str], overlap: int = 1
+) -> AssignSummary:
+    """Compute what :func:`assign` would assign; writes nothing.
+
+    Raises:
+        NotFound: there is no such batch or person.
+        Refused: somebody is no reviewer, or disabled.
+        InvalidValue: no name.
+    """
+    require(by, Action.ASSIGN)
+    loaded_batch = load_batch(db, name=batch)
+    people = load_reviewers(db, to)
+    current = load_current_assignments(db, loaded_batch)
+    underassigned = _list_underassigned(db, loaded_batch, current, overlap)
+    distribution = distribute_questions(
+        underassigned, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
+    )
+    notes: tuple[str, ...] = ()
+    if not underassigned:
+        notes = (f"Every question has {_format_reviewer_count(overlap)} or more already.",)
+    elif distribution.unplaced:
+        notes = (
+            (
+                f"{format_question_count(len(distribution.unplaced))} would still have fewer than"
+                f" {_format_reviewer_count(overlap)}."
+            ),
+        )
+    return AssignSummary(
+        batch=batch,
+        assigned={person.name: len(distribution.by_person[person.id]) for person in people},
+        notes=notes,
+    )
+
+
+def reassign(
+    db: Session, *, by: Person, batch: str, from_: str, to: Sequence[str], now: datetime
+) -> AssignSummary:
+    """Move one person's open questions to others; done and skipped questions stay. Locks the batch.
+
+    A question that all of the others already have stays. Hidden questions are not moved: if all of the others
+    move, they are removed.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        from_: sign-in name of the person, who may be disabled or no longer a reviewer.
+        to: sign-in names of reviewers.
+        now: the time.
+
+    Raises:
+        NotFound: there is no such batch or person.
+        InvalidValue: no name, or the person themselves.
+        Refused: the batch is closed, somebody is no reviewer, the person takes questions from the shared
+            queue or has no open question, or nobody can take any.
+    """
+    require(by, Action.ASSIGN)
+    loaded_batch = lock_open_batch(db, batch)
+    previous_reviewer = load_person_by_name(db, name=from_)
+    people = load_reviewers(db, to)
+    if previous_reviewer.id in {person.id for person in people}:
+        raise InvalidValue("to", f"{previous_reviewer.name} can't be given their own questions")
+    if list_claimed_questions(db, batch_id=loaded_batch.id, person_id=previous_reviewer.id):
+        raise Refused(
+            f"{previous_reviewer.name} takes questions of batch {batch} from its shared queue. Take them"
+            " back; they go to whoever is free."
+        )
+    current = load_current_assignments(db, loaded_batch)
+    to_move = _list_open_questions(db, loaded_batch, current, previous_reviewer)
+    distribution = distribute_questions(
+        to_move, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
+    )
+    if not any(distribution.by_person.values()):
+        raise Refused(f"{format_names(people)} judge all of them already. Name somebody else.")
+    moved_numbers = [
+        question.question_number for group in distribution.by_person.values() for question in group
+    ]
+    _withdraw_questions(db, loaded_batch, previous_reviewer, moved_numbers, now=now)
+    if not distribution.unplaced:
+        _remove_open_hidden(db, loaded_batch, previous_reviewer, by, now=now)
+    create_assignments(db, loaded_batch, current, distribution, now=now)
+    old, new = {previous_reviewer.name: sorted(moved_numbers)}, list_numbers_by_name(distribution, people)
+    record(
+        db, by=by, what="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now
+    )
+    notes = (
+        (
+            (
+                f"{format_question_count(len(distribution.unplaced))} stay with {previous_reviewer.name}: the"
+                " others judge them already."
+            ),
+        )
+        if distribution.unplaced
+        else ()
+    )
+    return AssignSummary(
+        batch=batch,
+        assigned={person.name: len(distribution.by_person[person.id]) for person in people},
+        notes=notes,
+    )
+
+
+def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) -> int:
+    """Withdraw one person's open questions; done and skipped questions stay. Locks the batch.
+
+    The person also leaves the batch's shared queue, and hidden questions that are still open are removed.
+
+    Returns:
+        The number of questions withdrawn.
+
+    Raises:
+        NotFound: there is no such batch or person.
+        Refused: the batch is closed, or the person has no open question and was in no shared queue.
+    """
+    require(by, Action.ASSIGN)
+    loaded_batch = lock_open_batch(db, batch)
+    reviewer = load_person_by_name(db, name=from_)
+    was_member = remove_pool_member(db, batch_id=loaded_batch.id, person_id=reviewer.id, now=now)
+    release_claims(db, batch_id=loaded_batch.id, person_id=reviewer.id)
+    open_questions = _list_open_questions(
+        db, loaded_batch, load_current_assignments(db, loaded_batch), reviewer, may_be_none=was_member
+    )
+    withdrawn = [question.question_number for question in open_questions]
+    _withdraw_questions(db, loaded_batch, reviewer, withdrawn, now=now)
+    _remove_open_hidden(db, loaded_batch, reviewer, by, now=now)
+    old = {reviewer.name: sorted(withdrawn)}
+    record(db, by=by, what="withdraw questions", subject=batch_subject(loaded_batch), old=old, now=now)
+    return len(withdrawn)
+
+
+def _list_underassigned(
+    db: Session, batch: Batch, current: CurrentAssignments, overlap: int
+) -> list[UnderassignedQuestion]:
+    underassigned = []
+    in_queue = count_free_by_question(db, batch_id=batch.id)
+    for member in list_batch_members(db, batch_id=batch.id):
+        holders = list_current_holders(current.states.get(member.question_number, {}))
+        missing_reviewers = overlap - len(holders) - in_queue.get(member.question_number, 0)
+        if missing_reviewers > 0:
+            underassigned.append(
+                UnderassignedQuestion(
+                    question_number=member.question_number,
+                    exam_number=member.exam_number,
+                    position=member.position,
+                    missing_reviewers=missing_reviewers,
+                    holders=holders,
+                )
+            )
+    return underassigned
+
+
+def _list_open_questions(
+    db: Session, batch: Batch, current: CurrentAssignments, person: Person, *, may_be_none: bool = False
+) -> list[UnderassignedQuestion]:
+    open_questions = [
+        UnderassignedQuestion(
+            question_number=member.question_number,
+            exam_number=member.exam_number,
+            position=member.position,
+            missing_reviewers=1,
+            holders=list_current_holders(states),
+        )
+        for member in list_batch_members(db, batch_id=batch.id)
+        if (states := current.states.get(member.question_number, {})).get(person.id) is AssignmentState.OPEN
+    ]
+    if not open_questions and not may_be_none:
+        raise Refused(f"{person.name} has no open question in batch {batch.name}.")
+    return open_questions
+
+
+def _withdraw_questions(
+    db: Session, batch: Batch, person: Person, question_numbers: Sequence[int], *, now: datetime
+) -> None:
+    set_state(
+        db,
+        person_id=person.id,
+        batch_id=batch.id,
+        question_ids=question_numbers,
+        state=AssignmentState.WITHDRAWN,
+        now=now,
+    )
+
+
+def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
+    """Remove a person's open hidden questions: left alone in the queue, they could be recognised."""
+    open_numbers = list_open_hidden(db, batch_id=batch.id, person_id=person.id)
+    pending = [hidden.number for hidden in list_unassigned_hidden(db, batch_id=batch.id, person_id=person.id)]
+    _withdraw_questions(db, batch, person, open_numbers, now=now)
+    remove_hidden(
+        db,
+        numbers=[*open_numbers, *pending],
+        by=by.id or None,
+        reason="the open questions were taken back",
+        now=now,
+    )
+
+
+def _format_reviewer_count(count: int) -> str:
+    return f"{count} reviewer" if count == 1 else f"{count} reviewers"

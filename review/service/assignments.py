@@ -1,0 +1,55 @@
+"""Functions that all ways of assigning questions share: load the current assignments, create new ones."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from domain.batches import AssignmentState, Batch
+from review.distribution import CurrentAssignments, Distribution, list_current_holders
+from storage.review.assignments import add_assignments, iterate_assignments, list_batch_members, set_state
+
+
+def load_current_assignments(db: Session, batch: Batch) -> CurrentAssignments:
+    """Load all assignments of a batch."""
+    states: dict[int, dict[int, AssignmentState]] = {}
+    for question_number, person_number, state in iterate_assignments(db, batch_id=batch.id):
+        states.setdefault(question_number, {})[person_number] = state
+    reviewers_by_exam: dict[int, set[int]] = {}
+    for member in list_batch_members(db, batch_id=batch.id):
+        reviewers_by_exam.setdefault(member.exam_number, set()).update(
+            list_current_holders(states.get(member.question_number, {}))
+        )
+    return CurrentAssignments(
+        states=states,
+        reviewers_by_exam={exam: frozenset(people) for exam, people in reviewers_by_exam.items()},
+    )
+
+
+def create_assignments(
+    db: Session, batch: Batch, current: CurrentAssignments, distribution: Distribution, *, now: datetime
+) -> None:
+    """Create the assignments of a split, and open withdrawn assignments again."""
+    for person_number, questions in distribution.by_person.items():
+        # The row of a withdrawn question still exists and is opened again.
+        reopened = {
+            question.question_number
+            for question in questions
+            if current.states.get(question.question_number, {}).get(person_number)
+            is AssignmentState.WITHDRAWN
+        }
+        set_state(
+            db,
+            person_id=person_number,
+            batch_id=batch.id,
+            question_ids=list(reopened),
+            state=AssignmentState.OPEN,
+            now=now,
+        )
+        new_questions = [
+            (question.question_number, question.position)
+            for question in questions
+            if question.question_number not in reopened
+        ]
+        add_assignments(db, batch_id=batch.id, person_id=person_number, questions=new_questions, now=now)

@@ -1,0 +1,198 @@
+"""Reviewers' attention in a batch, measured with hidden questions, for coordinators."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from domain.batches import AssignmentState, Batch
+from domain.hidden import HiddenKind, HiddenPlan, HiddenQuestion
+from domain.people import Action, Person, require
+from domain.verdicts import Decision
+from review.attention import Attention, PlantedVerdict, RepeatPair, compute_attention
+from review.faults import FaultDetection, classify_detection
+from review.service.batch_progress import build_display_names
+from storage.accounts.people import list_people
+from storage.intake.questions import load_questions
+from storage.review import hidden as stored
+from storage.review.hidden_judgements import (
+    HiddenJudgement,
+    load_first_judgement_times,
+    load_hidden_judgements,
+)
+from storage.sampling.batches import load_batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenQuestionRow:
+    """A hidden question as shown to a coordinator.
+
+    ``first`` is the reviewer's first decision on its source, ``decision`` that on the hidden question,
+    ``seen`` whether the planted fault was found; None without a verdict or a fault.
+    """
+
+    hidden: HiddenQuestion
+    person: str
+    source_id: str
+    state: AssignmentState | None
+    first_decision: Decision | None
+    decision: Decision | None
+    detection: FaultDetection | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewerAttention:
+    """The attention of one reviewer; ``person`` is None for all together.
+
+    ``repeat_count`` and ``planted_count`` count all hidden questions, judged or not.
+    """
+
+    person: str | None
+    repeat_count: int
+    planted_count: int
+    attention: Attention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAttention:
+    """The attention of a batch's reviewers: all together first, if there are several, then each.
+
+    ``judged`` of the ``hidden`` questions were judged; ``removed`` questions do not count.
+    """
+
+    batch: Batch
+    plan: HiddenPlan | None
+    hidden: int
+    judged: int
+    removed: int
+    reviewers: tuple[ReviewerAttention, ...]
+
+
+def count_hidden_by_batch(db: Session, *, by: Person) -> dict[int, int]:
+    """The number of hidden questions by batch number; batches without any are left out."""
+    require(by, Action.SEE_PROGRESS)
+    return stored.count_hidden_by_batch(db)
+
+
+def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[HiddenQuestionRow]:
+    """All hidden questions of a batch, including removed ones.
+
+    Raises:
+        NotFound: no such batch.
+    """
+    require(by, Action.ASSIGN)
+    names = build_display_names(list_people(db))
+    return [
+        HiddenQuestionRow(
+            hidden=hidden_verdict.hidden,
+            person=names[hidden_verdict.hidden.person_id],
+            source_id=hidden_verdict.source_key,
+            state=hidden_verdict.state,
+            first_decision=hidden_verdict.source_verdict.decision if hidden_verdict.source_verdict else None,
+            decision=hidden_verdict.verdict.decision if hidden_verdict.verdict else None,
+            detection=classify_detection(hidden_verdict.hidden.fault, hidden_verdict.verdict)
+            if hidden_verdict.hidden.fault and hidden_verdict.verdict
+            else None,
+        )
+        for hidden_verdict in load_hidden_judgements(db, batch_id=load_batch(db, name=batch).id)
+    ]
+
+
+def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAttention:
+    """Each reviewer's results on repeats and planted faults; removed questions do not count.
+
+    Raises:
+        NotFound: no such batch.
+    """
+    require(by, Action.SEE_PROGRESS)
+    loaded_batch = load_batch(db, name=batch)
+    hidden_set = stored.find_hidden_set(db, batch_id=loaded_batch.id)
+    all_hidden = load_hidden_judgements(db, batch_id=loaded_batch.id)
+    counted = [hidden_verdict for hidden_verdict in all_hidden if hidden_verdict.hidden.is_counted]
+    by_person: dict[int, list[HiddenJudgement]] = defaultdict(list)
+    for hidden_verdict in counted:
+        by_person[hidden_verdict.hidden.person_id].append(hidden_verdict)
+    times = load_first_judgement_times(db, batch_id=loaded_batch.id)
+    questions = dict(
+        load_questions(
+            db,
+            question_ids=[
+                hidden_verdict.hidden.source_number
+                for hidden_verdict in counted
+                if hidden_verdict.source_verdict and hidden_verdict.verdict
+            ],
+        )
+    )
+    pairs = {
+        person: [
+            RepeatPair(
+                question=questions[hidden_verdict.hidden.source_number],
+                exam_number=hidden_verdict.exam_number,
+                first=hidden_verdict.source_verdict,
+                second=hidden_verdict.verdict,
+                verdicts_between=_count_verdicts_between(
+                    times[person], hidden_verdict.source_verdict.given_at, hidden_verdict.verdict.given_at
+                ),
+            )
+            for hidden_verdict in person_verdicts
+            if hidden_verdict.hidden.kind is HiddenKind.REPEAT
+            and hidden_verdict.source_verdict
+            and hidden_verdict.verdict
+        ]
+        for person, person_verdicts in by_person.items()
+    }
+    planted = {
+        person: [
+            PlantedVerdict(
+                fault=hidden_verdict.hidden.fault,
+                exam_number=hidden_verdict.exam_number,
+                verdict=hidden_verdict.verdict,
+            )
+            for hidden_verdict in person_verdicts
+            if hidden_verdict.hidden.fault and hidden_verdict.verdict
+        ]
+        for person, person_verdicts in by_person.items()
+    }
+    names = build_display_names(list_people(db))
+    reviewers = [
+        _build_reviewer_attention(
+            names[person], person_verdicts, compute_attention(pairs[person], planted[person])
+        )
+        for person, person_verdicts in sorted(by_person.items(), key=lambda item: names[item[0]])
+    ]
+    if len(reviewers) > 1:
+        overall = compute_attention(
+            [pair for person_pairs in pairs.values() for pair in person_pairs],
+            [planted_verdict for person_planted in planted.values() for planted_verdict in person_planted],
+        )
+        reviewers.insert(0, _build_reviewer_attention(None, counted, overall))
+    return BatchAttention(
+        batch=loaded_batch,
+        plan=hidden_set.plan if hidden_set else None,
+        hidden=len(counted),
+        judged=sum(hidden_verdict.verdict is not None for hidden_verdict in counted),
+        removed=len(all_hidden) - len(counted),
+        reviewers=tuple(reviewers),
+    )
+
+
+def _build_reviewer_attention(
+    person: str | None, hidden_verdicts: list[HiddenJudgement], attention: Attention
+) -> ReviewerAttention:
+    repeats = sum(hidden_verdict.hidden.kind is HiddenKind.REPEAT for hidden_verdict in hidden_verdicts)
+    return ReviewerAttention(
+        person=person,
+        repeat_count=repeats,
+        planted_count=len(hidden_verdicts) - repeats,
+        attention=attention,
+    )
+
+
+def _count_verdicts_between(times: list[datetime], first_time: datetime, second_time: datetime) -> int:
+    """The number of verdicts between two times."""
+    earlier, later = sorted((first_time, second_time))
+    return max(0, bisect_left(times, later) - bisect_left(times, earlier) - 1)

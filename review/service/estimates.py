@@ -1,0 +1,281 @@
+"""Services for estimates of a whole dataset from its random batches, in all and by group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlmodel import Session
+
+from domain.errors import NotFound, Refused
+from domain.people import Action, Person, require
+from domain.verdicts import ErrorKind
+from intake.garbage_collector import pause_garbage_collector
+from review.estimates import Estimates, Outcome, Sample, estimate_rates, explain_limit_exceeded
+from review.estimates_text import format_data_card
+from review.progress import format_interval, format_percent
+from review.sample_size import DEFAULT_HALF_WIDTH, SampleSizePlan, plan_sample_size
+from review.service.sample_data import (
+    CellKey,
+    SampleCells,
+    SampleData,
+    build_sample,
+    explain_exclusion,
+    format_cell_name,
+    load_sample_data,
+)
+from storage.browsing import applied_rules
+from storage.browsing.search_results import SearchResult, load_search_results
+from storage.review.outcomes import FEATURES
+from storage.sampling import batches as stored
+from storage.sampling import frames
+
+#: The groups that estimates can be broken down by, in addition to batches.
+GROUPS = FEATURES
+BATCH_GROUP = "batch"
+_MAX_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetEstimates:
+    """Estimates of a whole dataset.
+
+    ``plans`` say how many more questions to judge for a narrower interval. ``notes`` are sentences for the
+    user.
+    """
+
+    dataset: str
+    batches: tuple[str, ...]
+    estimates: Estimates
+    plans: tuple[SampleSizePlan, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupEstimates:
+    """Estimates of a part of the dataset: a task, category, generator, prompt version or batch.
+
+    ``examples`` are the first few questions with each kind of error.
+    """
+
+    name: str
+    estimates: Estimates
+    examples: Mapping[ErrorKind, tuple[SearchResult, ...]]
+
+
+def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
+    """The batches of each dataset that can be used for estimates, the oldest first."""
+    require(by, Action.SEE_PROGRESS)
+    search_batches = applied_rules.load_batches_from_search(db)
+    names_by_dataset: dict[str, list[str]] = {}
+    for name in frames.list_dataset_names(db):
+        listed = stored.list_batches(db, dataset_id=frames.load_dataset_number(db, name=name))
+        names = [batch.name for batch in listed if not explain_exclusion(batch, search_batches)]
+        if names:
+            names_by_dataset[name] = names
+    return names_by_dataset
+
+
+@pause_garbage_collector()
+def load_sample(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> SampleData:
+    """Read the data for estimates once, for callers that compute several; reading takes most of the time.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        Refused: none of the batches can be used for estimates.
+    """
+    require(by, Action.SEE_PROGRESS)
+    return load_sample_data(db, dataset=dataset, names=batches)
+
+
+@pause_garbage_collector()
+def estimate_dataset(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    batches: Sequence[str] | None = None,
+    target_half_width: float = DEFAULT_HALF_WIDTH,
+    sample_data: SampleData | None = None,
+) -> DatasetEstimates:
+    """Estimate rates of a whole dataset.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        batches: names of batches; None for all random batches of the dataset.
+        target_half_width: half-width of the interval that the plans aim at, as a share (0 to 1).
+        sample_data: the result of :func:`load_sample` for the same dataset and batches, if there is one.
+
+    Raises:
+        NotFound: no such dataset or batch.
+        Refused: none of the batches was drawn at random and judged for more than image alignment.
+    """
+    require(by, Action.SEE_PROGRESS)
+    data = sample_data or load_sample_data(db, dataset=dataset, names=batches)
+    sample = build_sample(db, data)
+    estimates = estimate_rates(sample)
+    plans = [plan_sample_size(estimates.key_errors, sample, target_half_width=target_half_width)]
+    widest = max(estimates.errors, key=lambda error_rate: error_rate.half_width or 0)
+    if widest.half_width:
+        plans.append(plan_sample_size(widest, sample, target_half_width=target_half_width))
+    return DatasetEstimates(
+        dataset=dataset,
+        batches=tuple(batch.name for batch in data.batches),
+        estimates=estimates,
+        plans=tuple(plans),
+        notes=(*estimates.notes, *_describe_exclusions(data)),
+    )
+
+
+@pause_garbage_collector()
+def estimate_groups(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    group: str,
+    batches: Sequence[str] | None = None,
+    examples: bool = False,
+    sample_data: SampleData | None = None,
+) -> tuple[GroupEstimates, ...]:
+    """Estimate rates of each part of a dataset.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        group: one of ``GROUPS``, or "batch" for each batch by itself.
+        batches: names of batches; None for all random batches of the dataset.
+        examples: whether to load examples of each kind of error.
+        sample_data: the result of :func:`load_sample` for the same dataset and batches, if there is one.
+
+    Returns:
+        Parts with a judged question: batches in the order of drawing, others with the most questions first.
+
+    Raises:
+        NotFound: no such dataset, batch or group.
+        Refused: as :func:`estimate_dataset`.
+    """
+    require(by, Action.SEE_PROGRESS)
+    data = sample_data or load_sample_data(db, dataset=dataset, names=batches)
+    if group == BATCH_GROUP:
+        samples = {batch.name: build_sample(db, data, [batch]) for batch in data.batches}
+    elif group in GROUPS:
+        samples = _build_samples_by_value(db, data, group)
+    else:
+        raise NotFound(f"There is no group {group!r}. Those there are: {', '.join((*GROUPS, BATCH_GROUP))}.")
+    return tuple(
+        GroupEstimates(
+            name=name,
+            estimates=estimate_rates(sample),
+            examples=_load_examples(db, sample) if examples else {},
+        )
+        for name, sample in samples.items()
+        if sample.outcomes
+    )
+
+
+@pause_garbage_collector()
+def check_key_errors(
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, limit: float
+) -> str:
+    """Check that the upper limit of the rate of key errors is below a share, for a release.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        batches: names of batches; None for all random batches of the dataset.
+        limit: the share, 0 to 1.
+
+    Returns:
+        A sentence with the figures.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        Refused: the limit is not below the share, with the figure; or no batch can be used for estimates.
+    """
+    require(by, Action.SEE_PROGRESS)
+    data = load_sample_data(db, dataset=dataset, names=batches)
+    key_error_rate = estimate_rates(build_sample(db, data)).key_errors
+    problem = explain_limit_exceeded(key_error_rate, limit=limit)
+    if problem:
+        raise Refused(f"{problem} Judge more, correct or reject by rule what is wrong, or ask for less.")
+    return (
+        f"Key errors are {format_percent(key_error_rate.rate.estimate)} of the whole, 95 % interval"
+        f" {format_interval(key_error_rate.rate.low, key_error_rate.rate.high)} (n ="
+        f" {key_error_rate.rate.reviewed:,} judged questions); {format_percent(key_error_rate.worst_limit)}"
+        f" at the most, which is under {100 * limit:g} %."
+    )
+
+
+@pause_garbage_collector()
+def write_data_card_statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
+    """Sentences for a data card about the questions that the sample was drawn from; empty without a sample.
+
+    Questions that were imported or rejected later have no influence, so a release made again is the same.
+    Checks no permission; the calling service does.
+    """
+    try:
+        data = load_sample_data(db, dataset=dataset, names=batches)
+    except Refused:
+        return ()
+    sample = build_sample(db, data)
+    return format_data_card(estimate_rates(replace(sample, dataset_size=sum(sample.sizes.values()))))
+
+
+# ------------------------------------------------------------------------------------------------ by group
+def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[str, Sample]:
+    """Divide the sample by the values of a column; parts with the most questions are first."""
+    cells = SampleCells(db, data.dataset_id, data.batches)
+    sizes: dict[str, dict[CellKey, int]] = {}
+    for segment in cells.segments:
+        counts = frames.count_frame(
+            db, dataset_id=data.dataset_id, after=segment[0], through=segment[1],
+            stratify_by=(*cells.further_columns, group), with_rejected=cells.with_rejected,
+        )  # fmt: skip
+        for (tier, (*values, value)), count in counts.items():
+            sizes.setdefault(value, {})[segment, tier, tuple(values)] = count
+    by_value: dict[str, list[Outcome]] = {}
+    value_by_question = data.drawn_columns.feature_by_question(group)
+    for outcome in build_sample(db, data).outcomes:
+        by_value.setdefault(value_by_question[outcome.question_number], []).append(outcome)
+    ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
+    return {
+        value or "not stated": Sample(
+            names={key: format_cell_name(key) for key in sizes[value]},
+            sizes=sizes[value],
+            outcomes=by_value.get(value, []),
+            skipped={},
+            dataset_size=sum(sizes[value].values()),
+        )
+        for value in ordered
+    }
+
+
+def _load_examples(db: Session, sample: Sample) -> dict[ErrorKind, tuple[SearchResult, ...]]:
+    numbers_by_kind: dict[ErrorKind, list[int]] = {}
+    for outcome in sample.outcomes:
+        for kind in outcome.errors:
+            numbers = numbers_by_kind.setdefault(kind, [])
+            if len(numbers) < _MAX_EXAMPLES:
+                numbers.append(outcome.question_number)
+    all_numbers = sorted({number for numbers in numbers_by_kind.values() for number in numbers})
+    questions = {question.number: question for question in load_search_results(db, numbers=all_numbers)}
+    return {
+        kind: tuple(questions[number] for number in numbers_by_kind[kind] if number in questions)
+        for kind in ErrorKind
+        if kind in numbers_by_kind
+    }
+
+
+def _describe_exclusions(data: SampleData) -> list[str]:
+    notes = [f"Batch {name} does not count: {reason}." for name, reason in data.excluded]
+    if data.rejected_since:
+        notes.append(
+            f"{data.rejected_since:,} questions are rejected by rule now. The figures are of the dataset as "
+            "it was drawn from; those questions are in no later draw and no release."
+        )
+    return notes

@@ -1,0 +1,206 @@
+"""Computes which hidden questions a plan adds for each reviewer, and where; writes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlmodel import Session
+
+from domain.batches import AssignmentState, Batch
+from domain.draw_hash import compute_draw_hash
+from domain.errors import InvalidValue
+from domain.hidden import DETECTABLE_FAULTS, HiddenKind, HiddenPlan, QueuedQuestion
+from domain.people import Action, Person
+from review.faults import plant_fault
+from review.hidden_placement import (
+    QueueGaps,
+    choose_repeats_in_queue,
+    choose_repeats_of_judged,
+    compute_position_between,
+    count_missing_repeats,
+)
+from storage.accounts.people import list_people
+from storage.intake.questions import load_questions
+from storage.review import hidden as stored
+from storage.review import shared_queues
+from storage.review.assignments import POSITION_GAP, count_by_person
+from storage.review.hidden import QuestionToHide
+from storage.review.hidden_sources import load_queue, load_reports, load_sound_questions
+
+#: The most correct questions that are tried for each planted fault.
+_MAX_CANDIDATES = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenCounts:
+    """The hidden questions of one reviewer: repeats and planted ones, and how many could not be hidden."""
+
+    person: Person
+    repeats: int
+    planted: int
+    missing_repeats: int
+    missing_planted: int
+
+
+def plan_hidden(
+    db: Session, batch: Batch, plan: HiddenPlan
+) -> tuple[list[QuestionToHide], list[HiddenCounts]]:
+    """Compute the questions to hide in addition to those already hidden; writes nothing.
+
+    Returns:
+        The questions to hide, and the counts for each reviewer, sorted by name.
+
+    Raises:
+        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
+    """
+    undetectable = [fault for fault in plan.faults if fault not in DETECTABLE_FAULTS[batch.settings.parts]]
+    if plan.planted and undetectable:
+        raise InvalidValue(
+            "faults",
+            f"batch {batch.name} asks for {batch.settings.parts.value}, so nobody could find: "
+            f"{', '.join(undetectable)}",
+        )
+    pool_members = set(shared_queues.list_pool_members(db, batch_id=batch.id))
+    reviewer_ids = {*count_by_person(db, batch_id=batch.id), *pool_members}
+    to_hide: list[QuestionToHide] = []
+    counts = []
+    for person in sorted(list_people(db), key=lambda person: person.name):
+        if person.id not in reviewer_ids or person.disabled_at is not None or not person.may(Action.JUDGE):
+            continue
+        queue = load_queue(db, batch_id=batch.id, person_id=person.id)
+        if person.id not in pool_members and not queue:
+            continue  # all of their questions were withdrawn or moved
+        hidden, count = _plan_for_person(db, batch, plan, person, queue, in_pool=person.id in pool_members)
+        to_hide += hidden
+        counts.append(count)
+    return to_hide, counts
+
+
+def _plan_for_person(
+    db: Session,
+    batch: Batch,
+    plan: HiddenPlan,
+    person: Person,
+    stored_queue: Sequence[QueuedQuestion],
+    *,
+    in_pool: bool,
+) -> tuple[list[QuestionToHide], HiddenCounts]:
+    existing = stored.list_hidden_questions(db, batch_id=batch.id, person_id=person.id)
+    # When the first question of a batch is hidden, all positions are multiplied by this factor to make room.
+    position_factor = 1 if stored.find_hidden_set(db, batch_id=batch.id) else POSITION_GAP
+    queue = [replace(row, position=row.position * position_factor) for row in stored_queue]
+    counts_by_kind = Counter(
+        hidden_question.kind for hidden_question in existing if hidden_question.is_counted
+    )
+    repeated = frozenset(
+        hidden_question.source_number
+        for hidden_question in existing
+        if hidden_question.kind is HiddenKind.REPEAT
+    )
+    if in_pool:
+        judged = [question for question in queue if question.first_judged_at is not None]
+        judged.sort(key=lambda question: (str(question.first_judged_at), question.number))
+        own_count = sum(not question.hidden for question in judged)
+        count = count_missing_repeats(plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT])
+        hidden = [
+            QuestionToHide(person_id=person.id, kind=HiddenKind.REPEAT, source=question.number, after=after)
+            for question, after in choose_repeats_of_judged(
+                judged, plan, person_id=person.id, repeated=repeated, count=count
+            )
+        ]
+        gaps = None
+    else:
+        gaps = QueueGaps(queue)
+        count = count_missing_repeats(
+            plan,
+            own_count=sum(not question.hidden for question in queue),
+            existing=counts_by_kind[HiddenKind.REPEAT],
+        )
+        if not any(question.state is AssignmentState.OPEN for question in queue):
+            count = 0
+        hidden = [
+            QuestionToHide(
+                person_id=person.id, kind=HiddenKind.REPEAT, source=question.number,
+                position=compute_position_between(queue, gap),
+            )
+            for question, gap in choose_repeats_in_queue(
+                queue, plan, person_id=person.id, repeated=repeated, gaps=gaps, count=count
+            )
+        ]  # fmt: skip
+    repeats = len(hidden)
+    planted_count = max(0, plan.planted - counts_by_kind[HiddenKind.PLANTED])
+    if gaps is not None and not any(question.state is AssignmentState.OPEN for question in queue):
+        planted_count = 0
+    done_count = sum(question.state is AssignmentState.DONE for question in queue)
+    hidden += _plan_planted(
+        db, batch, plan, person, gaps=gaps, queue=queue, count=planted_count, done_count=done_count
+    )
+    return hidden, HiddenCounts(
+        person=person,
+        repeats=repeats,
+        planted=len(hidden) - repeats,
+        missing_repeats=count - repeats,
+        missing_planted=planted_count - (len(hidden) - repeats),
+    )
+
+
+def _plan_planted(
+    db: Session,
+    batch: Batch,
+    plan: HiddenPlan,
+    person: Person,
+    *,
+    gaps: QueueGaps | None,
+    queue: Sequence[QueuedQuestion],
+    count: int,
+    done_count: int,
+) -> list[QuestionToHide]:
+    """Plant the kinds of faults in turn, each in the first correct question that allows it."""
+    if not count:
+        return []
+    start = compute_draw_hash(f"{plan.seed}:planted") % 2**32 / 2**32
+    candidates = load_sound_questions(
+        db, dataset_id=batch.dataset_id, batch_id=batch.id, start=start, person_id=person.id
+    )
+    order = sorted(
+        candidates,
+        key=lambda candidate: (
+            candidate[1],
+            compute_draw_hash(f"{plan.seed}:planted:{candidate[0]}"),
+            candidate[0],
+        ),
+    )
+    numbers = [number for number, _ in order[: count * _MAX_CANDIDATES]]
+    reports = load_reports(db, numbers=numbers)
+    questions = dict(load_questions(db, question_ids=numbers))
+    to_hide: list[QuestionToHide] = []
+    used_numbers: set[int] = set()
+    for fault_index in range(count):
+        fault = plan.faults[fault_index % len(plan.faults)]
+        for number in numbers:
+            if number in used_numbers:
+                continue
+            altered = plant_fault(questions[number], fault, other_texts=reports[number][1], seed=plan.seed)
+            if altered is None:
+                continue
+            random_number = compute_draw_hash(f"{plan.seed}:place:{person.id}:{number}") % 2**32
+            position, after = (
+                None,
+                done_count + 1 + fault_index * plan.distance + random_number % plan.distance,
+            )
+            if gaps is not None:
+                gap = gaps.take_gap(exam_number=reports[number][0], min_index=0, random_number=random_number)
+                if gap is None:
+                    continue
+                position, after = compute_position_between(queue, gap), 0
+            used_numbers.add(number)
+            to_hide.append(
+                QuestionToHide(
+                    person_id=person.id, kind=HiddenKind.PLANTED, source=number, fault=fault,
+                    altered=altered, position=position, after=after,
+                )
+            )  # fmt: skip
+            break
+    return to_hide

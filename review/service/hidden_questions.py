@@ -1,0 +1,203 @@
+"""Services for hidden questions of a batch: repeats of a reviewer's own, and planted faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.batches import AssignmentState, Batch
+from domain.errors import InvalidValue, NotFound, Refused
+from domain.hidden import HiddenPlan, HiddenQuestion, PlantedFault
+from domain.people import Action, Person, require
+from intake.garbage_collector import pause_garbage_collector
+from review.service.batches import batch_subject
+from review.service.coordinator_lookups import lock_open_batch
+from review.service.hidden_plans import HiddenCounts, plan_hidden
+from storage.review import hidden as stored
+from storage.review.assignments import set_state
+from storage.review.hidden import QuestionToHide, plan_to_plain
+from storage.review.hidden_sources import load_queue
+from storage.sampling.batches import load_batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenSummary:
+    """The questions that were or would be hidden, by reviewer; ``faults`` counts planted ones by kind."""
+
+    batch: str
+    people: tuple[HiddenCounts, ...]
+    faults: dict[PlantedFault, int]
+    notes: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        """The number of hidden questions of all reviewers."""
+        return sum(counts.repeats + counts.planted for counts in self.people)
+
+
+def load_hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
+    """The latest plan of hidden questions of a batch; None without one."""
+    require(by, Action.ASSIGN)
+    hidden_set = stored.find_hidden_set(db, batch_id=load_batch(db, name=batch).id)
+    return hidden_set.plan if hidden_set else None
+
+
+@pause_garbage_collector()
+def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> HiddenSummary:
+    """Compute what :func:`hide_questions` would hide; writes nothing.
+
+    Raises:
+        NotFound: there is no such batch.
+        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
+    """
+    require(by, Action.ASSIGN)
+    loaded_batch = load_batch(db, name=batch)
+    return _build_summary(loaded_batch, *plan_hidden(db, loaded_batch, plan))
+
+
+def hide_questions(
+    db: Session, *, by: Person, batch: str, plan: HiddenPlan, mask_secret: int, now: datetime
+) -> HiddenSummary:
+    """Hide questions from each reviewer of a batch until the plan is fulfilled. Locks the batch.
+
+    It can be called again after more was assigned or judged, and adds what is missing.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        plan: the hidden questions that each reviewer is to have in all.
+        mask_secret: a random number of 62 bits that masks question numbers; stored on the first call only.
+        now: the time.
+
+    Raises:
+        NotFound: there is no such batch.
+        Refused: the batch is closed, or there is nothing to hide; the text says why.
+        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
+    """
+    require(by, Action.ASSIGN)
+    loaded_batch = lock_open_batch(db, batch)
+    to_hide, counts = plan_hidden(db, loaded_batch, plan)
+    if not to_hide:
+        raise Refused(" ".join(_build_summary(loaded_batch, to_hide, counts).notes))
+    previous = stored.find_hidden_set(db, batch_id=loaded_batch.id)
+    hidden_set = stored.put_hidden_set(
+        db, batch_id=loaded_batch.id, plan=plan, id_mask=mask_secret, by=by.id or None, now=now
+    )
+    added = stored.add_hidden(db, hidden=hidden_set, requests=to_hide, now=now)
+    record(
+        db, by=by, what="hide questions", subject=batch_subject(loaded_batch),
+        old=previous and plan_to_plain(previous.plan),
+        new={**plan_to_plain(plan), "hidden": [_hidden_to_json(question) for question in added]}, now=now,
+    )  # fmt: skip
+    return _build_summary(loaded_batch, to_hide, counts)
+
+
+def remove_hidden(
+    db: Session, *, by: Person, batch: str, numbers: Sequence[int], why: str, now: datetime
+) -> int:
+    """Remove hidden questions from the measures; open ones leave the reviewer's queue. Locks the batch.
+
+    Returns:
+        The number of questions removed.
+
+    Raises:
+        InvalidValue: no reason, or no question.
+        NotFound: one is no hidden question of the batch, or is removed already; nothing is removed.
+    """
+    require(by, Action.ASSIGN)
+    loaded_batch = load_batch(db, name=batch, lock=True)
+    why = why.strip()
+    if not why:
+        raise InvalidValue("reason", "say why they are removed")
+    if not numbers:
+        raise InvalidValue("questions", "choose at least one hidden question")
+    removable = {
+        question.number: question
+        for question in stored.list_hidden_questions(db, batch_id=loaded_batch.id)
+        if question.is_counted
+    }
+    unknown = [number for number in numbers if number not in removable]
+    if unknown:
+        raise NotFound(f"{unknown[0]} is no hidden question of batch {batch}, or it is removed already.")
+    to_remove = [removable[number] for number in dict.fromkeys(numbers)]
+    for question in to_remove:
+        withdraw_if_open(db, question, now=now)
+    stored.remove_hidden(
+        db, numbers=[question.number for question in to_remove], by=by.id or None, reason=why, now=now
+    )
+    record(
+        db, by=by, what="remove hidden questions", subject=batch_subject(loaded_batch),
+        old=[_hidden_to_json(question) for question in to_remove], why=why, now=now,
+    )  # fmt: skip
+    return len(to_remove)
+
+
+def withdraw_if_open(db: Session, hidden: HiddenQuestion, *, now: datetime) -> None:
+    """Withdraw a hidden question unless it is judged or skipped."""
+    state = next(
+        (
+            queued.state
+            for queued in load_queue(db, batch_id=hidden.batch_id, person_id=hidden.person_id)
+            if queued.number == hidden.number
+        ),
+        None,
+    )
+    if state is AssignmentState.OPEN:
+        set_state(
+            db, person_id=hidden.person_id, batch_id=hidden.batch_id, question_ids=[hidden.number],
+            state=AssignmentState.WITHDRAWN, now=now,
+        )  # fmt: skip
+
+
+def _build_summary(
+    batch: Batch, to_hide: Sequence[QuestionToHide], counts: Sequence[HiddenCounts]
+) -> HiddenSummary:
+    notes = []
+    if not counts:
+        notes.append(f"Nobody has a question of batch {batch.name}: assign it first.")
+    elif not to_hide:
+        notes.append("Nothing further is to be hidden by this plan.")
+    missing_repeats = [
+        (reviewer_counts.person.name, reviewer_counts.missing_repeats)
+        for reviewer_counts in counts
+        if reviewer_counts.missing_repeats
+    ]
+    if missing_repeats:
+        notes.append(
+            "No room so far for "
+            + ", ".join(f"{count:,} repeats of {name}" for name, count in missing_repeats)
+            + ": a repeat goes between two exams, far enough behind the first and before the last question."
+        )
+    missing_planted = [
+        (reviewer_counts.person.name, reviewer_counts.missing_planted)
+        for reviewer_counts in counts
+        if reviewer_counts.missing_planted
+    ]
+    if missing_planted:
+        notes.append(
+            "No sound question or no room for "
+            + ", ".join(f"{count:,} planted ones of {name}" for name, count in missing_planted)
+            + ": they are made of questions that the reviewer never had and in which nothing was found."
+        )
+    return HiddenSummary(
+        batch=batch.name,
+        people=tuple(counts),
+        faults=dict(Counter(hidden.fault for hidden in to_hide if hidden.fault is not None)),
+        notes=tuple(notes),
+    )
+
+
+def _hidden_to_json(hidden: HiddenQuestion) -> dict[str, object]:
+    return {
+        "question": hidden.number,
+        "person": hidden.person_id,
+        "kind": hidden.kind.value,
+        "fault": hidden.fault and hidden.fault.value,
+        "of": hidden.source_number,
+    }

@@ -1,0 +1,181 @@
+"""Loads and locks a reviewer's question; every write of a reviewer begins with this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlmodel import Session
+
+from domain.batches import AssignmentState, Batch, BatchState
+from domain.errors import Refused
+from domain.people import Person
+from domain.questions import Question
+from review import rules
+from storage.audit.contents import question_subject
+from storage.review import claims
+from storage.review.assignments import AssignedQuestion
+from storage.review.assignments import set_state as store_state
+from storage.review.question_work import (
+    BatchForPerson,
+    QuestionWithExam,
+    QuestionWork,
+    find_batch_for_person,
+    find_question_work,
+)
+from storage.review.shared_queues import SharedQueue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedQuestion:
+    """A reviewer's question, locked in this transaction.
+
+    ``key`` identifies it in storage, ``subject`` in the audit trail. ``late``: the claim of a shared queue
+    has expired and somebody else has the question; a verdict is still accepted, so that no work is lost.
+    ``assigned`` is the current assignment, ``work`` the data as read.
+    """
+
+    reviewer_batch: BatchForPerson
+    work: QuestionWork
+    assignment: AssignedQuestion
+    key: dict[str, int]
+    subject: str
+    claim_expired: bool
+
+    @property
+    def batch(self) -> Batch:
+        """The question's batch."""
+        return self.reviewer_batch.batch
+
+    @property
+    def queue(self) -> SharedQueue | None:
+        """The batch's shared queue, if it has one."""
+        return self.reviewer_batch.queue
+
+
+def lock_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
+    """Load a batch and lock it, so that nobody closes or changes it until the transaction ends.
+
+    Raises:
+        NotFound: there is no such batch; the text is the same as for a question that is not the person's.
+    """
+    reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id, lock=True)
+    if reviewer_batch is None:
+        raise rules.build_question_not_found(person, batch_id=batch_id)
+    return reviewer_batch
+
+
+def lock_question(  # allow writes-without-record: an extended claim is the same claim
+    db: Session,
+    *,
+    person: Person,
+    batch_id: int,
+    question_number: int,
+    now: datetime,
+    extend_claim: bool = True,
+    reviewer_batch: BatchForPerson | None = None,
+) -> LockedQuestion:
+    """Load a reviewer's question and lock it until the transaction ends.
+
+    Args:
+        db: a session that writes.
+        person: the reviewer.
+        batch_id: its batch.
+        question_number: its number.
+        now: the time; a claim of a shared queue is extended from now on.
+        extend_claim: whether the person did something; otherwise the claim is not extended.
+        reviewer_batch: the result of :func:`lock_batch` in this transaction, if there is one.
+
+    Raises:
+        NotFound: there is no such question, or it never was the person's; the text does not state which.
+    """
+    reviewer_batch = reviewer_batch or lock_batch(db, person=person, batch_id=batch_id)
+    key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
+    queue = reviewer_batch.queue
+    if queue is not None and extend_claim:  # before the assignment is locked, in the same order as claim_next
+        claims.renew_claim(db, **key, expires_at=now + queue.idle_timeout)
+    work = find_question_work(db, **key, lock=True)
+    if work is None:
+        raise rules.build_question_not_found(person, batch_id=batch_id)
+    assignment, claim_expired = work.assigned, False
+    if assignment.state is AssignmentState.WITHDRAWN and queue is not None:
+        claim_expired = reviewer_batch.in_pool
+        if (
+            claim_expired
+            and extend_claim
+            and claims.reclaim_question(db, **key, expires_at=now + queue.idle_timeout, now=now)
+        ):
+            _store_state(db, key, AssignmentState.OPEN, now=now)
+            assignment, claim_expired = replace(assignment, state=AssignmentState.OPEN), False
+    return LockedQuestion(
+        reviewer_batch=reviewer_batch,
+        work=work,
+        assignment=assignment,
+        key=key,
+        subject=question_subject(batch_id=batch_id, question_number=question_number),
+        claim_expired=claim_expired,
+    )
+
+
+def require_key(loaded_question: QuestionWithExam) -> Question:
+    """The question with its key.
+
+    Raises:
+        ValueError: it was loaded without the key.
+    """
+    if loaded_question.question is None:
+        raise ValueError("the question was read without its key")
+    return loaded_question.question
+
+
+def may_open_question(reviewer_batch: BatchForPerson, work: QuestionWork) -> bool:
+    """Whether the person may open the question: it is theirs, or was theirs in a shared queue."""
+    return work.assigned.state is not AssignmentState.WITHDRAWN or reviewer_batch.in_pool
+
+
+def check_writable(locked: LockedQuestion) -> None:
+    """Check that a question can be written.
+
+    Raises:
+        Refused: the batch is closed, or the question was withdrawn.
+    """
+    if locked.batch.state is BatchState.CLOSED:
+        raise Refused(
+            f"Not saved: batch {locked.batch.name} is closed. A coordinator can open it again; "
+            "what you have entered stays in this window until then."
+        )
+    if locked.assignment.state is AssignmentState.WITHDRAWN and not locked.claim_expired:
+        raise Refused(
+            "Not saved: this question was taken back or given to somebody else. Go on with the next one, "
+            "or ask a coordinator."
+        )
+
+
+def set_state(db: Session, locked: LockedQuestion, state: AssignmentState, *, now: datetime) -> None:
+    """Set the state of the person's assignment, and update their claim."""
+    if locked.assignment.state is state:
+        return
+    if locked.queue is not None:
+        if state is AssignmentState.SKIPPED:  # another reviewer must judge it
+            claims.release_claims(
+                db,
+                batch_id=locked.key["batch_id"],
+                person_id=locked.key["person_id"],
+                question_id=locked.key["question_id"],
+            )
+        else:
+            if locked.assignment.state is AssignmentState.SKIPPED:
+                claims.reclaim_question(db, **locked.key, expires_at=now + locked.queue.idle_timeout, now=now)
+            claims.finish_claim(db, **locked.key)
+    _store_state(db, locked.key, state, now=now)
+
+
+def _store_state(db: Session, key: dict[str, int], state: AssignmentState, *, now: datetime) -> None:
+    store_state(
+        db,
+        person_id=key["person_id"],
+        batch_id=key["batch_id"],
+        question_ids=[key["question_id"]],
+        state=state,
+        now=now,
+    )

@@ -1,0 +1,103 @@
+"""Service for the shared queue of a batch, from which its members take questions one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.batches import AssignmentState
+from domain.errors import InvalidValue
+from domain.people import Action, Person, require
+from review.service.batches import batch_subject
+from review.service.coordinator_lookups import load_reviewers, lock_open_batch
+from storage.review import claims, shared_queues
+from storage.review.assignments import iterate_assignments
+
+#: Default time after which an inactive member loses a claimed question, in minutes.
+DEFAULT_IDLE_MINUTES = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareSummary:
+    """The members of the queue, the number of judgements ``added`` to it, and of all that are ``free``."""
+
+    batch: str
+    members: tuple[str, ...]
+    overlap: int
+    idle_minutes: int
+    added: int
+    free: int
+
+
+def share_batch(
+    db: Session,
+    *,
+    by: Person,
+    batch: str,
+    to: Sequence[str],
+    overlap: int = 1,
+    idle_minutes: int = DEFAULT_IDLE_MINUTES,
+    now: datetime,
+) -> ShareSummary:
+    """Create or extend the shared queue of a batch. Locks the batch.
+
+    Called again, it adds members, reviewers per question, or questions drawn since; a smaller overlap than
+    before removes nothing.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        to: sign-in names of reviewers, who become members.
+        overlap: reviewers per question, counting those it is assigned to already.
+        idle_minutes: how long an inactive member keeps a question.
+        now: the time.
+
+    Raises:
+        NotFound: no such batch or person.
+        Refused: the batch is closed, or somebody is no reviewer or disabled.
+        InvalidValue: no name; an overlap below 1; idle minutes outside 1 to 1,440.
+    """
+    require(by, Action.ASSIGN)
+    if overlap < 1:
+        raise InvalidValue("overlap", f"must be 1 or more, not {overlap}")
+    if not 1 <= idle_minutes <= 24 * 60:
+        raise InvalidValue("idle", f"must be 1 to 1,440 minutes, not {idle_minutes}")
+    loaded_batch = lock_open_batch(db, batch)
+    people = load_reviewers(db, to)
+    previous = shared_queues.find_shared_queue(db, batch_id=loaded_batch.id)
+    queue = shared_queues.SharedQueue(overlap=overlap, idle_timeout=timedelta(minutes=idle_minutes))
+    shared_queues.put_queue(db, batch_id=loaded_batch.id, queue=queue)
+    shared_queues.add_pool_members(
+        db, batch_id=loaded_batch.id, person_ids=[person.id for person in people], now=now
+    )
+    holders: dict[int, int] = {}
+    for question_number, _, state in iterate_assignments(db, batch_id=loaded_batch.id):
+        if state not in (AssignmentState.WITHDRAWN, AssignmentState.SKIPPED):
+            holders[question_number] = holders.get(question_number, 0) + 1
+    additions = [
+        (question, missing)
+        for question in shared_queues.list_queue_questions(db, batch_id=loaded_batch.id)
+        if (missing := overlap - question.free - holders.get(question.question_number, 0)) > 0
+    ]
+    shared_queues.add_free_judgements(db, batch_id=loaded_batch.id, requests=additions)
+    added = sum(missing for _, missing in additions)
+    names = tuple(person.name for person in people)
+    new = {"pool": names, "overlap": overlap, "idle_minutes": idle_minutes, "judgements": added}
+    old = previous and {
+        "overlap": previous.overlap,
+        "idle_minutes": round(previous.idle_timeout.total_seconds() / 60),
+    }
+    record(db, by=by, what="share batch", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
+    return ShareSummary(
+        batch=batch,
+        members=names,
+        overlap=overlap,
+        idle_minutes=idle_minutes,
+        added=added,
+        free=claims.count_claims(db, batch_id=loaded_batch.id).free,
+    )

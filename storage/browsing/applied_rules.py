@@ -1,0 +1,278 @@
+"""Rules that reject or queue all questions found by a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, insert, select, text
+from sqlmodel import Session
+
+from domain.batches import Batch, BatchSettings, SamplingPlan
+from domain.errors import NotFound
+from domain.vocabulary import Difficulty
+from records.values import from_json, to_json
+from storage.rows import (
+    AppliedQuestionRow,
+    AppliedRuleRow,
+    BatchQuestionRow,
+    BatchRow,
+    DatasetRow,
+    DrawRow,
+    PersonRow,
+    QuestionRow,
+    RuleReversalRow,
+    StratumRow,
+)
+from storage.sampling.batches import add_batch
+from storage.types import AnySelect
+
+#: The stratum of questions that were selected by a search, not drawn at random.
+FOUND_BY_SEARCH = "found by search"
+_REJECT = "reject"
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedRule:
+    """A rule with its person, reason and number of questions; ``reverted_at`` is when it was reverted."""
+
+    number: int
+    dataset: str
+    action: str
+    search: dict[str, Any]
+    reason: str
+    questions: int
+    batch: str | None
+    person: str
+    applied_at: datetime
+    reverted_at: datetime | None
+    revert_reason: str
+
+
+def add_rule(
+    db: Session,
+    *,
+    dataset_id: int,
+    action: str,
+    search: dict[str, Any],
+    reason: str,
+    questions: Sequence[int],
+    batch_id: int | None,
+    by: int | None,
+    now: datetime,
+) -> int:
+    """Append a rule and the questions that it applies to; return its number."""
+    number = (db.execute(select(func.max(AppliedRuleRow.id))).scalar_one() or 0) + 1
+    db.add(
+        AppliedRuleRow(
+            id=number,
+            dataset_id=dataset_id,
+            what=action,
+            search=to_json(search),
+            reason=reason,
+            questions=len(questions),
+            batch_id=batch_id,
+            person_id=by,
+            applied_at=now,
+        )
+    )
+    db.flush()
+    values = [{"rule_id": number, "question_id": question} for question in questions]
+    if values:
+        db.execute(insert(AppliedQuestionRow), values)
+    return number
+
+
+def revert_rule(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
+    """Revert the rule from ``now`` on."""
+    db.add(RuleReversalRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
+    db.flush()
+
+
+def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None = None) -> list[AppliedRule]:
+    """Return all rules, those of one dataset, or the one with that number; the newest first."""
+    statement = (
+        select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, RuleReversalRow)
+        .join(DatasetRow, DatasetRow.id == AppliedRuleRow.dataset_id)
+        .outerjoin(BatchRow, BatchRow.id == AppliedRuleRow.batch_id)
+        .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
+        .outerjoin(RuleReversalRow, RuleReversalRow.rule_id == AppliedRuleRow.id)
+        .order_by(AppliedRuleRow.id.desc())
+    )
+    if dataset_id is not None:
+        statement = statement.where(AppliedRuleRow.dataset_id == dataset_id)
+    if number is not None:
+        statement = statement.where(AppliedRuleRow.id == number)
+    return [
+        AppliedRule(
+            number=rule.id,
+            dataset=dataset,
+            action=rule.what,
+            search=from_json(rule.search),
+            reason=rule.reason,
+            questions=rule.questions,
+            batch=batch,
+            person=person or "command line",
+            applied_at=rule.applied_at,
+            reverted_at=reversal.taken_back_at if reversal else None,
+            revert_reason=reversal.reason if reversal else "",
+        )
+        for rule, dataset, batch, person, reversal in db.execute(statement)
+    ]
+
+
+def load_rule(db: Session, *, number: int) -> AppliedRule:
+    """Return the rule with that number.
+
+    Raises:
+        NotFound: there is none.
+    """
+    rules = list_rules(db, number=number)
+    if not rules:
+        raise NotFound(f"There is no rule number {number}.")
+    return rules[0]
+
+
+def list_rejection_times(db: Session, *, dataset_id: int) -> list[datetime]:
+    """Return the times of the rules that reject questions of the dataset and were not reverted."""
+    return [
+        rule.applied_at
+        for rule in list_rules(db, dataset_id=dataset_id)
+        if rule.action == _REJECT and rule.reverted_at is None
+    ]
+
+
+def select_rejected(*, dataset_id: int) -> AnySelect:
+    """Return a query for the numbers of the dataset's questions that a rule in force rejects."""
+    return (
+        select(AppliedQuestionRow.question_id)
+        .join(AppliedRuleRow, AppliedRuleRow.id == AppliedQuestionRow.rule_id)
+        .outerjoin(RuleReversalRow, RuleReversalRow.rule_id == AppliedRuleRow.id)
+        .where(
+            AppliedRuleRow.dataset_id == dataset_id,
+            AppliedRuleRow.what == _REJECT,
+            RuleReversalRow.rule_id.is_(None),
+        )
+    )
+
+
+def count_rejected(db: Session, *, dataset_id: int) -> int:
+    """Return how many questions of the dataset are rejected by rules in force."""
+    rejected = select_rejected(dataset_id=dataset_id).distinct().subquery()
+    return int(db.execute(select(func.count()).select_from(rejected)).scalar_one())
+
+
+def load_exclusion_reasons(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
+    """Return, for each of these questions that a rule cannot use, the last reason that applies."""
+    reasons = (
+        (
+            "drawn",
+            (
+                "SELECT question_id FROM batch_question b WHERE NOT EXISTS (SELECT 1 FROM applied_rule r "
+                "JOIN rule_taken_back k ON k.rule_id = r.id WHERE r.batch_id = b.batch_id) AND "
+            ),
+        ),
+        (
+            "rejected by rule",
+            (
+                "SELECT question_id FROM applied_question a WHERE EXISTS (SELECT 1 FROM applied_rule r "
+                "WHERE r.id = a.rule_id AND r.what = 'reject' "
+                "AND NOT EXISTS (SELECT 1 FROM rule_taken_back k WHERE k.rule_id = r.id)) AND "
+            ),
+        ),
+        ("judged", "SELECT question_id FROM verdict WHERE "),
+        ("released", "SELECT question_id FROM release_item WHERE "),
+    )
+    excluded: dict[int, str] = {}
+    for start in range(0, len(numbers), _CHUNK):
+        chunk = ",".join(str(int(number)) for number in numbers[start : start + _CHUNK])
+        for reason, query in reasons:
+            rows = db.execute(text(f"{query} question_id IN ({chunk})"))
+            excluded.update((row[0], reason) for row in rows)
+    return excluded
+
+
+def add_queued_batch(
+    db: Session,
+    *,
+    name: str,
+    dataset_id: int,
+    settings: BatchSettings,
+    questions: Sequence[int],
+    by: int | None,
+    now: datetime,
+) -> Batch:
+    """Create an open batch of exactly these questions; questions of one exam are adjacent."""
+    batch = add_batch(
+        db,
+        name=name,
+        dataset_id=dataset_id,
+        plan=SamplingPlan(seed=0, per_1000=None, n=len(questions)),
+        settings=settings,
+        by=by,
+        now=now,
+    )
+    draw = DrawRow(
+        batch_id=batch.id,
+        number=1,
+        frame_after=0,
+        frame_through=max(questions),
+        frame_size=len(questions),
+        drawn_by=by,
+        drawn_at=now,
+    )
+    db.add(draw)
+    db.flush()
+    for tier, count in _count_tiers(db, questions).items():
+        db.add(StratumRow(draw_id=draw.id or 0, tier=tier, size=count, drawn=count))
+    exams = dict(_iterate_exam_numbers(db, questions))
+    first_of_exam: dict[int, int] = {}
+    for number in questions:
+        first_of_exam.setdefault(exams[number], number)
+    grouped = sorted(questions, key=lambda number: (first_of_exam[exams[number]], number))
+    db.execute(
+        insert(BatchQuestionRow),
+        [
+            {
+                "batch_id": batch.id,
+                "question_id": number,
+                "draw_id": draw.id,
+                "stratum": FOUND_BY_SEARCH,
+                "inclusion_probability": 1.0,
+                "position": position,
+            }
+            for position, number in enumerate(grouped, start=1)
+        ],
+    )
+    db.flush()
+    return batch
+
+
+def load_batches_from_search(db: Session) -> set[int]:
+    """Return the numbers of batches whose questions were found by a search. They are no random samples."""
+    statement = select(AppliedRuleRow.batch_id).where(AppliedRuleRow.batch_id.is_not(None))
+    return {batch_id for batch_id in db.execute(statement).scalars() if batch_id is not None}
+
+
+def _count_tiers(db: Session, questions: Sequence[int]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for start in range(0, len(questions), _CHUNK):
+        statement = select(QuestionRow.difficulty).where(
+            QuestionRow.id.in_(questions[start : start + _CHUNK])
+        )
+        for tier in db.execute(statement).scalars():
+            counts[tier or ""] = counts.get(tier or "", 0) + 1
+    return {
+        name: counts[name] for name in (*(str(difficulty) for difficulty in Difficulty), "") if name in counts
+    }
+
+
+def _iterate_exam_numbers(db: Session, questions: Sequence[int]) -> Iterable[tuple[int, int]]:
+    for start in range(0, len(questions), _CHUNK):
+        statement = select(QuestionRow.id, QuestionRow.exam_id).where(
+            QuestionRow.id.in_(questions[start : start + _CHUNK])
+        )
+        yield from ((row[0], row[1]) for row in db.execute(statement))

@@ -1,0 +1,112 @@
+"""Starting jobs from pages, and the worker that runs them in this process."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from domain.jobs import Job
+from domain.people import Person
+from jobs import service as jobs
+from jobs.service import LEASE_DURATION, JobKind
+from ui.context import clock, current_person, read_only_session, unit_of_work
+
+P = TypeVar("P")
+
+#: The module and constant of each kind of job; imported when the first job of that kind is requested.
+_KIND_LOCATIONS = {
+    "import": "ui.imports.import_job:IMPORT",
+    "search index": "ui.search.index_job:INDEX",
+    "search texts": "ui.patients.search_jobs:SEARCH_TEXTS",
+    "rank images": "ui.patients.search_jobs:RANK_IMAGES",
+    "release": "ui.releases.release_job:RELEASE",
+    "study report": "ui.figures.report_job:REPORT",
+    "predictions": "ui.studies.predictions:PREDICTIONS",
+    "readings": "ui.studies.external_readings:READINGS",
+}
+#: Seconds that a click waits for its job. A job that ends within this time shows no progress.
+_QUICK_JOB_SECONDS = 0.5
+
+
+def find_job_kind(name: str) -> JobKind[Any] | None:
+    """Return the kind with that name; None if this version does not define it."""
+    if name not in _KIND_LOCATIONS:
+        return None
+    module, _, constant = _KIND_LOCATIONS[name].partition(":")
+    kind: JobKind[Any] = getattr(import_module(module), constant)
+    return kind
+
+
+@cache
+def worker() -> jobs.Worker:
+    """The worker of this process."""
+    name = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+    return jobs.Worker(name, find_job_kind, clock=clock)
+
+
+def start_job(kind: JobKind[P], parameters: P, *, by: Person, subject: str | None = None) -> Job:
+    """Start a job, or return the active job of that kind and subject: a double click starts only one."""
+    with unit_of_work() as db:
+        job, _ = jobs.start_job(db, by=by, kind=kind, parameters=parameters, subject=subject, now=clock())
+    worker().run(job, wait=_QUICK_JOB_SECONDS)
+    return job
+
+
+def restart_job(number: int) -> None:
+    """Start a failed or interrupted job again."""
+    with unit_of_work() as db:
+        job = jobs.restart_job(db, by=current_person(), number=number, now=clock())
+    worker().run(job, wait=_QUICK_JOB_SECONDS)
+
+
+def load_latest_job(kind: JobKind[Any], *, by: Person, subject: str) -> Job | None:
+    """Return the latest job about the subject that was not dismissed, whoever started it."""
+    with read_only_session() as db:
+        job = jobs.load_latest_job(db, by=by, kind=kind, subject=subject)
+    return worker().with_live_state(job) if job else None
+
+
+def load_own_latest_job(kind: JobKind[Any], *, by: Person) -> Job | None:
+    """Return the person's latest job that was not dismissed."""
+    with read_only_session() as db:
+        job = jobs.load_own_latest_job(db, by=by, kind=kind)
+    return worker().with_live_state(job) if job else None
+
+
+def reload_job(number: int) -> Job:
+    """Return the current state of a job."""
+    with read_only_session() as db:
+        return worker().with_live_state(jobs.load_job(db, by=current_person(), number=number))
+
+
+def is_unresponsive(job: Job) -> bool:
+    """Whether the process that runs the job has sent no sign of life for some seconds.
+
+    It was probably killed.
+    """
+    if job.lease_until is None or worker().is_running(job.number):
+        return False
+    return job.lease_until - clock() < LEASE_DURATION / 2
+
+
+def cancel_job(number: int) -> None:
+    """Cancel a job.
+
+    A job of this process is cancelled directly, because that job may keep the database busy.
+    """
+    by = current_person()
+    with read_only_session() as db:
+        jobs.load_job(db, by=by, number=number)
+    if not worker().cancel(number):
+        with unit_of_work() as db:
+            jobs.cancel_job(db, by=by, number=number, now=clock())
+
+
+def dismiss_job(number: int) -> None:
+    """Hide the outcome of a job."""
+    with unit_of_work() as db:
+        jobs.dismiss_job(db, by=current_person(), number=number)

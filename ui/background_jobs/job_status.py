@@ -1,0 +1,115 @@
+"""A job on a page, next to the button that started it: its progress, then its outcome."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import streamlit as st
+
+from domain.errors import DomainError
+from domain.jobs import Job, JobStatus
+from ui.background_jobs import job_control
+from ui.context import clock, format_clock_time
+from ui.widgets import act, escape_markdown, show_notice
+
+_POLL_INTERVAL = timedelta(seconds=0.7)
+
+
+def show_job_progress(job: Job | None) -> bool:
+    """Draw the progress of a job and return True if it is active; else return False.
+
+    If it is not active, the caller draws its start button.
+    """
+    if job is None or not job.is_active:
+        return False
+    _poll_job(job.number)
+    return True
+
+
+def show_job_outcome(job: Job | None) -> None:
+    """Draw the outcome of a finished job until it is dismissed.
+
+    It stands below the start button, so that the button does not move under a click.
+    """
+    if job is None or job.finished_at is None:
+        return
+    show_job_message(job)
+    if not job.message and job.status is JobStatus.DONE:
+        return
+    ended_column, dismiss_column, retry_column = st.columns([2, 1, 1], vertical_alignment="center")
+    ended_column.caption(f"Ended at {format_clock_time(job.finished_at)}")
+    place = f"job-{job.number}"
+    if job.status is JobStatus.INTERRUPTED:
+        _button(retry_column, "Run again", job_control.restart_job, job, place)
+    _button(dismiss_column, "Dismiss", job_control.dismiss_job, job, place)
+    show_notice(place)
+
+
+def show_job_message(job: Job) -> None:
+    """Draw the outcome of a finished job: its message, coloured by status."""
+    match job.status:
+        case JobStatus.DONE if job.message:
+            st.success(escape_markdown(job.message))
+        case JobStatus.FAILED:
+            st.error(escape_markdown(job.message))
+        case JobStatus.INTERRUPTED:
+            st.warning(escape_markdown(job.message))
+        case JobStatus.CANCELLED:
+            st.info("Cancelled.")
+
+
+def _button(
+    column: st.delta_generator.DeltaGenerator, label: str, action: object, job: Job, place: str
+) -> None:
+    column.button(
+        label,
+        key=f"{label}-{job.number}",
+        on_click=act,
+        args=(action, job.number),
+        kwargs={"place": place},
+        type="tertiary",
+    )
+
+
+@st.fragment(
+    run_every=_POLL_INTERVAL
+)  # allow fragment-without-screen: shows itself that the database is away
+def _poll_job(number: int) -> None:
+    try:
+        job = job_control.reload_job(number)
+    except DomainError as error:
+        st.caption(escape_markdown(str(error)))
+        return
+    if not job.is_active:
+        st.rerun()  # the whole page, because it now shows the outcome
+    place = f"job-{number}"
+    text = job.progress.text
+    if job.status is JobStatus.QUEUED:
+        text = "Waiting for another one to finish"
+    elif job_control.is_unresponsive(job):
+        text = "The server was restarted. This continues within half a minute."
+    bar_column, cancel_column = st.columns([5, 1], vertical_alignment="bottom")
+    bar_column.progress(job.progress.share, text=escape_markdown(text))
+    if job.cancel_requested:
+        cancel_column.caption("Cancelling …")
+    else:
+        _button(cancel_column, "Cancel", job_control.cancel_job, job, place)
+    st.caption(" · ".join([*_describe_rate(job), "It continues when this page is closed."]))
+    show_notice(place)
+
+
+def _describe_rate(job: Job) -> list[str]:
+    """Return units per second and the remaining time, as far as they are known."""
+    now = clock()
+    rate, seconds_left = job.units_per_second(now), job.seconds_left(now)
+    parts = [f"{rate:,.0f} {job.progress.unit} a second"] if rate and rate >= 1 and job.progress.unit else []
+    if seconds_left is not None and seconds_left >= 1:
+        parts.append(f"about {_format_duration(seconds_left)} left")
+    return parts
+
+
+def _format_duration(seconds: float) -> str:
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= 1.5 * size:
+            return f"{round(seconds / size):,} {unit}s"
+    return f"{max(1, round(seconds))} second{'' if round(seconds) <= 1 else 's'}"

@@ -1,0 +1,123 @@
+"""Assigning a batch to reviewers: the present load of each, a preview of the split, and the assignment."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import Batch, BatchState
+from domain.errors import DomainError
+from domain.people import Person
+from review import service as review
+from ui import state
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown, show_empty_state, show_notice
+
+
+def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
+    """Draw the choice of reviewers, the preview of the split, and the button that assigns."""
+    show_table(
+        [_load_row(person_load) for person_load in load.people],
+        empty="Nobody has a question of this batch yet.",
+    )
+    st.caption(_describe_unassigned(load))
+    show_notice("assign")
+    if not reviewers:
+        show_empty_state("No reviewers yet", "An admin gives people the role of reviewer on the page People.")
+        return
+    reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
+    form_key = state.form_key(f"assign-{batch.id}")
+    people_column, number_column = st.columns([3, 1])
+    names = people_column.multiselect(
+        "Reviewers",
+        list(reviewer_labels),
+        key=f"{form_key}-to-{batch.id}",
+        format_func=reviewer_labels.__getitem__,
+        placeholder="Choose who judges",
+        disabled=batch.state is BatchState.CLOSED,
+    )
+    overlap = number_column.number_input(
+        "Reviewers for each question",
+        min_value=1,
+        max_value=max(2, len(reviewers)),
+        value=1,
+        key=f"{form_key}-overlap-{batch.id}",
+        help="1: each question is judged once. 2: a second reviewer is added to every question that has one.",
+        disabled=batch.state is BatchState.CLOSED,
+    )
+    if not names:
+        st.caption(
+            "This batch is closed; open it again to assign it."
+            if batch.state is BatchState.CLOSED
+            else "Choose reviewers to see who would get how many. The questions of one exam stay together."
+        )
+        return
+    _show_preview(batch, load, names, int(overlap), reviewer_labels)
+    st.button(
+        "Assign",
+        type="primary",
+        key=f"{form_key}-go-{batch.id}",
+        on_click=act,
+        args=(_save_assignment, batch.name, batch.id, tuple(names), int(overlap)),
+        kwargs={"place": "assign"},
+    )
+
+
+def _describe_unassigned(load: review.BatchWorkload) -> str:
+    if load.unassigned:
+        return (
+            f"{load.unassigned:,} {'question is' if load.unassigned == 1 else 'questions are'} with nobody."
+        )
+    if load.shared is not None and load.shared.free:
+        return f"{load.shared.free:,} judgements wait in the shared queue for whoever is free."
+    return "Every question is with a reviewer."
+
+
+def _show_preview(
+    batch: Batch, load: review.BatchWorkload, names: list[str], overlap: int, reviewer_labels: dict[str, str]
+) -> None:
+    try:
+        with read_only_session() as db:
+            preview = review.preview_assign(
+                db, by=current_person(), batch=batch.name, to=names, overlap=overlap
+            )
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        return
+    left_by_name = {person_load.person.name: person_load.left for person_load in load.people}
+    show_table(
+        [
+            {
+                "Reviewer": reviewer_labels[name],
+                "Left now": left_by_name.get(name, 0),
+                "Would get": count,
+                "Left then": left_by_name.get(name, 0) + count,
+            }
+            for name, count in preview.assigned.items()
+        ]
+    )
+    for note in preview.notes:
+        st.caption(escape_markdown(note))
+
+
+def _load_row(person_load: review.PersonWorkload) -> dict[str, object]:
+    return {
+        "Reviewer": f"{person_load.person.display_name} ({person_load.person.name})",
+        "Account": "disabled" if person_load.person.disabled_at else "active",
+        "Done": person_load.done,
+        "Skipped": person_load.skipped,
+        "Left": person_load.left,
+    }
+
+
+def _save_assignment(batch: str, batch_id: int, names: tuple[str, ...], overlap: int) -> str:
+    with unit_of_work() as db:
+        summary = review.assign(db, by=current_person(), batch=batch, to=names, overlap=overlap, now=clock())
+    state.clear_form(f"assign-{batch_id}")
+    return describe_assignment("Assigned", summary)
+
+
+def describe_assignment(verb: str, summary: review.AssignSummary) -> str:
+    """Describe an assignment: how many questions each reviewer received, with its notes."""
+    assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
+    return " ".join([f"{verb}: {assignment_text}.", *summary.notes])

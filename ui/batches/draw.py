@@ -1,0 +1,160 @@
+"""The preview of a draw, and the button that draws the questions."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from domain.batches import Batch, BatchSettings, FormScope, Mode, SamplingPlan, Stratum
+from domain.errors import DomainError
+from domain.people import Person
+from sampling import service as sampling
+from ui import state
+from ui.chart import show_chart
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown
+
+_BAR_COLOUR = "#3f7b8c"  # the theme's primary colour, legible on its dark and its light background
+_MODE_LABELS = {
+    Mode.JUDGE: "From the start (judge)",
+    Mode.ANSWER_FIRST: "After the reviewer's own answer",
+}
+_SCOPE_LABELS = {
+    FormScope.ALL: "The whole form",
+    FormScope.IMAGE_ALIGNMENT: "Image alignment only",
+    FormScope.KEY: "The key only",
+}
+
+
+def show_preview(
+    person: Person, dataset: str, plan: SamplingPlan, batch: Batch | None
+) -> sampling.DrawPreview | None:
+    """Show what would be drawn: a sentence, bars and a table.
+
+    If nothing can be drawn, show why and return None.
+    """
+    try:
+        with read_only_session() as db:
+            draw_preview = sampling.preview_draw(
+                db, by=person, dataset=dataset, plan=plan, batch_name=batch.name if batch else None
+            )
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        return None
+    st.markdown(f"**{_describe_draw(draw_preview, batch)}**")
+    if draw_preview.size:
+        show_chart(_build_tier_chart(draw_preview.strata))
+        show_table([_stratum_row(stratum) for stratum in draw_preview.strata])
+    for note in draw_preview.notes:
+        st.warning(escape_markdown(note), icon=":material/info:")
+    return draw_preview
+
+
+def show_draw_button(
+    form_key: str, dataset: str, plan: SamplingPlan, *, batch: Batch | None, n: int, taken_names: set[str]
+) -> None:
+    """Draw the form of a new batch and the button that draws ``n`` questions.
+
+    ``taken_names`` are the names of the existing batches.
+    """
+    settings = BatchSettings()
+    name = batch.name if batch else ""
+    if batch is None:
+        name, settings = _show_new_batch_inputs(form_key, taken_names)
+    st.button(
+        f"Draw {n:,} question{'' if n == 1 else 's'}",
+        type="primary",
+        key=f"{form_key}-draw",
+        disabled=not n or not name.strip(),
+        on_click=act,
+        args=(_save, dataset, plan, name, settings),
+        kwargs={"place": "draw"},
+    )
+
+
+def _describe_draw(draw_preview: sampling.DrawPreview, batch: Batch | None) -> str:
+    if batch is None:
+        summary = f"{draw_preview.n:,} of {draw_preview.size:,} questions will be drawn."
+        return (
+            summary if draw_preview.n else f"{summary} Ask for more of every 1,000, or for a number in all."
+        )
+    if not draw_preview.size:
+        return f"No questions have come in since the last draw of {escape_markdown(batch.name)}."
+    return (
+        f"{draw_preview.n:,} of the {draw_preview.size:,} questions that came since the last draw will be"
+        f" added to the {draw_preview.already_drawn:,} of {escape_markdown(batch.name)}."
+    )
+
+
+def _stratum_row(stratum: Stratum) -> dict[str, object]:
+    return {
+        "Stratum": stratum.name,
+        "To draw from (N)": stratum.size,
+        "Drawn (n)": stratum.drawn,
+        "Probability": f"{stratum.inclusion_probability:.4f}",
+    }
+
+
+def _build_tier_chart(strata: tuple[Stratum, ...]) -> alt.LayerChart:
+    """Chart the drawn questions of each tier; other strata are summed."""
+    tiers: dict[str, int] = {}
+    for stratum in strata:
+        name = str(stratum.tier or "no tier")
+        tiers[name] = tiers.get(name, 0) + stratum.drawn
+    rows = [{"tier": name, "drawn": drawn} for name, drawn in tiers.items()]
+    axis_max = 1.25 * max([*tiers.values(), 1])  # room for the number to the right of the longest bar
+    bars = alt.Chart(pd.DataFrame(rows)).encode(
+        y=alt.Y("tier:N", sort=list(tiers), title=None, axis=alt.Axis(labelFontSize=13)),
+        x=alt.X("drawn:Q", title=None, axis=None, scale=alt.Scale(domain=[0, axis_max])),
+    )
+    numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
+    # A fixed colour: the chart's default need not be the theme's text colour.
+    numbers = numbers.encode(color=alt.value("#8a949b"))
+    layers = bars.mark_bar(size=16, color=_BAR_COLOUR) + numbers
+    tier_chart: alt.LayerChart = layers.properties(height=30 * len(tiers) + 10)
+    return tier_chart
+
+
+def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, BatchSettings]:
+    free_name = next(f"batch-{i}" for i in range(1, len(taken_names) + 2) if f"batch-{i}" not in taken_names)
+    name_column, mode_column, scope_column, report_column = st.columns(
+        [2, 2, 2, 2], vertical_alignment="bottom"
+    )
+    # Proposed only once: otherwise the second click of a slow double click would draw another batch.
+    proposed_name = free_name if state.is_first_form("draw") else ""
+    name = name_column.text_input(
+        "Name of the batch", value=proposed_name, placeholder=free_name, key=f"{form_key}-name"
+    )
+    mode = mode_column.selectbox(
+        "The key is shown", list(_MODE_LABELS), key=f"{form_key}-mode", format_func=_MODE_LABELS.__getitem__
+    )
+    scope = scope_column.selectbox(
+        "Asked for", list(_SCOPE_LABELS), key=f"{form_key}-parts", format_func=_SCOPE_LABELS.__getitem__
+    )
+    show_report = report_column.checkbox(
+        "May open the report",
+        key=f"{form_key}-report",
+        disabled=scope is FormScope.KEY,
+        help="Only after they have rated how the question fits the image.",
+    )
+    report_allowed = show_report and scope is not FormScope.KEY
+    return name, BatchSettings(mode=mode, parts=scope, show_report=report_allowed)
+
+
+def _save(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) -> str:
+    with unit_of_work() as db:
+        draw_result = sampling.draw_batch(
+            db,
+            by=current_person(),
+            dataset=dataset,
+            plan=plan,
+            batch_name=name,
+            settings=settings,
+            now=clock(),
+        )
+    state.clear_form("draw")
+    state.set_selection("batch", draw_result.batch.name)  # the page Batches opens with this batch
+    added_text = f"{draw_result.added:,} question{'' if draw_result.added == 1 else 's'}"
+    return f"Batch {draw_result.batch.name}: {added_text} drawn from {dataset}."

@@ -1,0 +1,99 @@
+"""The inputs of a draw: the dataset, the batch, the sampling plan."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import Batch, BatchState, SamplingPlan
+from domain.errors import DomainError
+from domain.vocabulary import Difficulty
+from sampling import service as sampling
+from ui import state
+from ui.widgets import escape_markdown
+
+_TIERS = (*Difficulty, None)
+
+
+def choose_dataset(datasets: dict[str, int], form_key: str) -> str:
+    """Draw the selection of a dataset; the default is the one that was viewed last.
+
+    ``datasets`` maps each name to its number of questions.
+    """
+    names = list(datasets)
+    last_dataset = state.get_selection("dataset")
+    name = st.selectbox(
+        "Dataset",
+        names,
+        index=names.index(last_dataset) if last_dataset in names else 0,
+        key=f"{form_key}-dataset",
+        format_func=lambda name: f"{name} ({datasets[name]:,} questions)",
+    )
+    state.set_selection("dataset", name)
+    return name
+
+
+def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) -> Batch | None:
+    """Return the batch to add to by its own plan; None for a new batch."""
+    open_batches = {batch.name: batch for batch in batches if batch.state is BatchState.OPEN}
+    if not open_batches:
+        return None
+    name = st.selectbox(
+        "Batch",
+        ["", *open_batches],
+        key=f"{form_key}-batch-{dataset}",
+        format_func=lambda name: "A new batch" if not name else f"Add to {name}",
+        help="Drawing again for a batch takes only from the questions that came since. What was drawn stays.",
+    )
+    if not name:
+        return None
+    st.markdown(f"Its plan: {escape_markdown(sampling.describe_plan(open_batches[name].plan))}.")
+    return open_batches[name]
+
+
+def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
+    """Return the plan: number, seed and strata. If the input is no valid plan, show why and return None."""
+    per_1000_label = "Of every 1,000"
+    size_mode = st.segmented_control(
+        "How many", [per_1000_label, "In all"], default=per_1000_label, required=True, key=f"{form_key}-how"
+    )
+    number_column, seed_column = st.columns(2)
+    if size_mode == per_1000_label:
+        number = number_column.number_input(
+            "Of every 1,000 questions", 1, 1000, 100, key=f"{form_key}-per-1000"
+        )
+    else:
+        number = number_column.number_input("Questions in all", 1, None, 200, key=f"{form_key}-n")
+    seed_value = seed_column.number_input(
+        "Seed",
+        0,
+        2**53 - 1,
+        1,
+        key=f"{form_key}-seed",
+        help="Another seed draws other questions. It is kept.",
+    )
+    strata = st.multiselect(
+        "Further strata within a tier",
+        ["task", "category"],
+        key=f"{form_key}-strata",
+        help="Each tier's questions are spread over these in proportion to how many there are.",
+        placeholder="None",
+    )
+    with st.expander("Shares of the tiers"):
+        columns = st.columns(len(_TIERS))
+        shares = {
+            tier: column.number_input(
+                str(tier or "no tier"), 0.0, 100.0, 1.0, 0.5, key=f"{form_key}-share-{tier}", format="%g"
+            )
+            for tier, column in zip(_TIERS, columns, strict=True)
+        }
+    try:
+        return SamplingPlan(
+            seed=int(seed_value),
+            per_1000=int(number) if size_mode == per_1000_label else None,
+            n=None if size_mode == per_1000_label else int(number),
+            shares=shares,
+            strata=tuple(strata),
+        )
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        return None

@@ -1,0 +1,213 @@
+"""Hidden questions of a batch: the list of them, the form that hides more, and their removal."""
+
+from __future__ import annotations
+
+import secrets
+
+import streamlit as st
+
+from domain.batches import Batch, BatchState
+from domain.errors import DomainError
+from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
+from review import service as review
+from ui import state
+from ui.context import clock, current_person, current_workspace, read_only_session, unit_of_work
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown, show_notice
+
+
+def show_hidden_panel(batch: Batch) -> None:
+    """Draw the plan, a preview of what it would hide, and the questions hidden so far."""
+    with read_only_session() as db:
+        saved_plan = review.load_hidden_plan(db, by=current_person(), batch=batch.name)
+        lines = review.list_hidden_questions(db, by=current_person(), batch=batch.name)
+    st.caption(
+        "A share of each reviewer's own questions comes again, and questions with a known fault are planted "
+        "among them. Reviewers can't tell which; no figure of the batch counts them. Tell reviewers that "
+        "there may be some, not where. What comes of it is on the page Attention."
+    )
+    show_notice("hidden")
+    if batch.state is BatchState.CLOSED:
+        st.caption("This batch is closed; open it again to hide questions in it.")
+    else:
+        _show_plan_form(batch, saved_plan, lines)
+    _show_hidden_list(batch, lines)
+
+
+def _show_plan_form(
+    batch: Batch, saved_plan: HiddenPlan | None, lines: list[review.HiddenQuestionRow]
+) -> None:
+    form_key = state.form_key(f"hidden-{batch.id}")
+    share_column, distance_column, planted_column, seed_column = st.columns(4, vertical_alignment="bottom")
+    repeats_percent = share_column.number_input(
+        "Repeats, % of their questions",
+        min_value=0.0, max_value=50.0, step=5.0, format="%g", key=f"{form_key}-repeats-{batch.id}",
+        value=100 * saved_plan.repeats if saved_plan else 10.0,
+        help="Of what each reviewer has; in a shared queue of what they have judged so far.",
+    )  # fmt: skip
+    min_distance = distance_column.number_input(
+        "Questions between, at least",
+        min_value=1, max_value=10_000, key=f"{form_key}-distance-{batch.id}",
+        value=saved_plan.distance if saved_plan else DEFAULT_DISTANCE,
+    )  # fmt: skip
+    planted_per_reviewer = planted_column.number_input(
+        "Planted for each reviewer",
+        min_value=0, max_value=1000, key=f"{form_key}-planted-{batch.id}",
+        value=saved_plan.planted if saved_plan else 5,
+        help="Made of questions that no check, reviewer or rule found fault with and that they never had.",
+    )  # fmt: skip
+    seed_value = seed_column.number_input(
+        "Seed", min_value=0, max_value=2**31 - 1, key=f"{form_key}-seed-{batch.id}",
+        value=saved_plan.seed if saved_plan else 0, help="The same seed hides the same questions.",
+    )  # fmt: skip
+    findable_faults = DETECTABLE_FAULTS[batch.settings.parts]
+    faults = st.multiselect(
+        "Kinds of fault, by turns",
+        findable_faults,
+        default=[
+            fault
+            for fault in (saved_plan.faults if saved_plan else findable_faults)
+            if fault in findable_faults
+        ],
+        format_func=str,
+        key=f"{form_key}-faults-{batch.id}",
+        help=f"Those that can be found in a batch that asks for: {batch.settings.parts}.",
+    )
+    try:
+        plan = HiddenPlan(
+            repeats=repeats_percent / 100,
+            distance=int(min_distance),
+            planted=int(planted_per_reviewer),
+            faults=tuple(faults),
+            seed=int(seed_value),
+        )
+        preview = _load_preview(batch.name, repr(plan), _preview_version(batch, lines), plan)
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        return
+    _show_preview(preview)
+    st.button(
+        "Hide questions",
+        type="primary",
+        key=f"{form_key}-go-{batch.id}",
+        disabled=not preview.total,
+        on_click=act,
+        args=(_hide, batch.name, batch.id, plan),
+        kwargs={"place": "hidden"},
+    )
+
+
+def _preview_version(batch: Batch, lines: list[review.HiddenQuestionRow]) -> tuple[object, ...]:
+    """Return a version that stays the same as long as the preview does."""
+    with read_only_session() as db:
+        counts_version = review.load_counts_version(db, by=current_person(), batches=[batch.name])
+    removed = sum(not line.hidden.is_counted for line in lines)
+    return (str(current_workspace().home), *counts_version, len(lines), removed)
+
+
+@st.cache_data(max_entries=10, ttl=60, show_spinner="Looking for room in the queues …")
+def _load_preview(
+    batch: str, plan_text: str, version: tuple[object, ...], _plan: HiddenPlan
+) -> review.HiddenSummary:
+    """Return the preview; cached, because planning takes seconds for a queue of 100,000 questions."""
+    del plan_text, version
+    with read_only_session() as db:
+        return review.preview_hiding(db, by=current_person(), batch=batch, plan=_plan)
+
+
+def _show_preview(preview: review.HiddenSummary) -> None:
+    if preview.people:
+        show_table(
+            [
+                {
+                    "Reviewer": f"{row.person.display_name} ({row.person.name})",
+                    "Repeats to hide": row.repeats,
+                    "Planted to hide": row.planted,
+                    "No room or no question": row.missing_repeats + row.missing_planted,
+                }
+                for row in preview.people
+            ]
+        )
+    for note in preview.notes:
+        st.caption(escape_markdown(note))
+
+
+def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> None:
+    st.subheader("Hidden so far")
+    show_table([_line_row(line) for line in lines], empty="Nothing is hidden in this batch.")
+    labels_by_number = {
+        line.hidden.number: f"{line.hidden.number}: {_describe_kind(line)} for {line.person}"
+        for line in lines
+        if line.hidden.is_counted
+    }
+    if not labels_by_number:
+        return
+    form_key = state.form_key(f"unhide-{batch.id}")
+    chosen_numbers = st.multiselect(
+        "Remove",
+        list(labels_by_number),
+        key=f"{form_key}-which-{batch.id}",
+        format_func=labels_by_number.__getitem__,
+        placeholder="Choose hidden questions",
+    )
+    why = st.text_input(
+        "Why they are removed",
+        key=f"{form_key}-why-{batch.id}",
+        max_chars=500,
+        placeholder="The key was wrong before it was swapped",
+    )
+    st.button(
+        "Remove from what is measured",
+        key=f"{form_key}-go-{batch.id}",
+        disabled=not (chosen_numbers and why.strip()),
+        on_click=act,
+        args=(_remove, batch.name, batch.id, tuple(chosen_numbers), why),
+        kwargs={"place": "hidden"},
+        help="Those not judged yet leave the reviewer's queue. What was judged stays on record.",
+    )
+
+
+def _line_row(line: review.HiddenQuestionRow) -> dict[str, object]:
+    hidden = line.hidden
+    return {
+        "Number": str(hidden.number),
+        "Reviewer": line.person,
+        "Hidden": _describe_kind(line),
+        "Made of": line.source_id,
+        "State": "removed" if not hidden.is_counted else str(line.state or "to come"),
+        "First time": str(line.first_decision or ""),
+        "Verdict": str(line.decision or ""),
+        "Fault": str(line.detection or ""),
+        "Removed because": hidden.removed_why,
+    }
+
+
+def _describe_kind(line: review.HiddenQuestionRow) -> str:
+    fault: PlantedFault | None = line.hidden.fault
+    return f"planted: {fault}" if fault else "repeat"
+
+
+def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
+    with unit_of_work() as db:
+        summary = review.hide_questions(
+            db, by=current_person(), batch=batch, plan=plan, mask_secret=secrets.randbits(62), now=clock()
+        )
+    state.clear_form(f"hidden-{batch_id}")
+    hidden_text = ", ".join(
+        f"{row.repeats:,} repeats and {row.planted:,} planted for {row.person.name}"
+        for row in summary.people
+        if row.repeats + row.planted
+    )
+    return f"Hidden: {hidden_text}."
+
+
+def _remove(batch: str, batch_id: int, numbers: tuple[int, ...], why: str) -> str:
+    with unit_of_work() as db:
+        removed_count = review.remove_hidden(
+            db, by=current_person(), batch=batch, numbers=numbers, why=why, now=clock()
+        )
+    state.clear_form(f"unhide-{batch_id}")
+    return (
+        f"{removed_count:,} hidden {'question is' if removed_count == 1 else 'questions are'} removed:"
+        f" {why.strip()}"
+    )

@@ -1,0 +1,86 @@
+"""Reassigning a reviewer's open questions to others, or unassigning them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import Batch
+from domain.people import Person
+from review import service as review
+from ui import state
+from ui.batches.assignments import describe_assignment
+from ui.context import clock, current_person, unit_of_work
+from ui.widgets import act, show_notice
+
+
+def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
+    """Draw the choice of the present reviewer and of those who take over."""
+    show_notice("move")
+    open_loads = [person_load for person_load in load.people if person_load.left]
+    if not open_loads:
+        st.caption("Nobody has an open question of this batch.")
+        return
+    form_key = state.form_key(f"move-{batch.id}")
+    from_labels = {
+        person_load.person.name: f"{person_load.person.display_name} ({person_load.left:,} left)"
+        for person_load in open_loads
+    }
+    from_ = st.selectbox(
+        "Open questions of",
+        list(from_labels),
+        index=None,
+        key=f"{form_key}-from-{batch.id}",
+        format_func=from_labels.__getitem__,
+        placeholder="Choose whose",
+    )
+    if from_ is None:
+        st.caption("What is done or skipped stays where it is; open questions move, or go back to nobody.")
+        return
+    to_labels = {
+        reviewer.name: f"{reviewer.display_name} ({reviewer.name})"
+        for reviewer in reviewers
+        if reviewer.name != from_
+    }
+    to = st.multiselect(
+        "Move them to",
+        list(to_labels),
+        key=f"{form_key}-to-{batch.id}-{from_}",
+        format_func=to_labels.__getitem__,
+        placeholder="Choose who takes over",
+    )
+    move_column, withdraw_column, _ = st.columns([1, 1, 2])
+    with move_column:
+        st.button(
+            "Move",
+            type="primary",
+            key=f"{form_key}-move-{batch.id}-{from_}",
+            disabled=not to,
+            on_click=act,
+            args=(_save_move, batch.name, batch.id, from_, tuple(to)),
+            kwargs={"place": "move"},
+            width="stretch",
+        )
+    with withdraw_column:
+        st.button(
+            "Take back",
+            key=f"{form_key}-back-{batch.id}-{from_}",
+            on_click=act,
+            args=(_withdraw, batch.name, batch.id, from_),
+            kwargs={"place": "move"},
+            help="They are with nobody then, and can be assigned again.",
+            width="stretch",
+        )
+
+
+def _save_move(batch: str, batch_id: int, from_: str, to: tuple[str, ...]) -> str:
+    with unit_of_work() as db:
+        summary = review.reassign(db, by=current_person(), batch=batch, from_=from_, to=to, now=clock())
+    state.clear_form(f"move-{batch_id}")
+    return describe_assignment("Moved", summary)
+
+
+def _withdraw(batch: str, batch_id: int, from_: str) -> str:
+    with unit_of_work() as db:
+        withdrawn_count = review.withdraw(db, by=current_person(), batch=batch, from_=from_, now=clock())
+    state.clear_form(f"move-{batch_id}")
+    return f"{withdrawn_count:,} open questions of {from_} were taken back; they are with nobody now."

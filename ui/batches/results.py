@@ -1,0 +1,146 @@
+"""The results of a batch: kinds of error, decisions, and the reviewers' tiers against the machine's."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.ratings import RATING_VALUES
+from measures.agreement import Kappa
+from review.progress import Progress, Rate, format_interval, format_percent
+from review.rating_statistics import format_mean
+from ui.batches.charts import build_rate_chart, build_tier_heat_map
+from ui.chart import show_chart
+from ui.layout import responsive_columns
+from ui.tables import show_table
+from ui.widgets import escape_markdown
+
+
+def show_results(progress: Progress) -> None:
+    """Draw the summary "of 120 reviewed: …", every kind of error with its interval, and the decisions."""
+    st.subheader("What was found")
+    if not progress.reviewed:
+        st.caption("Not defined yet: no question has a verdict.")
+        return
+    summary_column, chart_column = responsive_columns(2, 3, name="found")
+    with summary_column:
+        title, *kinds = progress.summary_lines
+        with st.container(border=True):
+            st.markdown(f"**{escape_markdown(title)}**")
+            for kind in kinds:
+                st.markdown(escape_markdown(kind))
+            st.caption("Questions, kind of error, share and 95 % interval.")
+        _show_skipped(progress)
+        for note in progress.notes:
+            st.caption(escape_markdown(note))
+    with chart_column:
+        show_chart(build_rate_chart(progress.errors))
+    errors_column, decisions_column = responsive_columns(3, 2, name="kinds")
+    with errors_column:
+        st.markdown("**Kinds of error**")
+        show_table(
+            [{**_rate_row("Kind of error", rate), **_skipped_bounds(rate)} for rate in progress.errors]
+        )
+    with decisions_column:
+        st.markdown("**Decisions**")
+        show_table([_rate_row("Decision", rate) for rate in progress.decisions])
+    if any(rate.if_skipped for rate in progress.errors):
+        st.caption(
+            "“If skipped”: the share were none, or all, of the skipped questions so. "
+            "Intervals are Wilson's, 95 %."
+        )
+    else:
+        st.caption("Intervals are Wilson's, 95 %.")
+
+
+def show_ratings(progress: Progress) -> None:
+    """Draw the counts of each value of the four ratings, and of the yes/no fields."""
+    if not progress.reviewed:
+        return
+    st.subheader("How it was rated")
+    st.markdown("**Ratings, 1 (worst) to 5 (best)**")
+    show_table(
+        [
+            {
+                "Rating": line.name,
+                **{str(value): n for value, n in zip(RATING_VALUES, line.counts, strict=True)},
+                "Not judged": line.not_judged,
+                "Mean, 95 % interval": format_mean(line.mean),
+            }
+            for line in progress.ratings
+        ]
+    )
+    st.markdown("**Yes or no**")
+    show_table(
+        [
+            {
+                "Asked": line.name,
+                "Yes": line.yes.count,
+                "n": line.yes.n,
+                "Share": format_percent(line.yes.estimate),
+                "95 % interval": format_interval(line.yes.low, line.yes.high),
+                "Not judged": line.not_judged,
+            }
+            for line in progress.flags
+        ]
+    )
+    st.caption(
+        "Counted in judgements, unweighted; “not judged” is in no share and no mean. Intervals are Student's "
+        "and Wilson's, by exam. What each value means stands in the batch's anchors."
+    )
+
+
+def show_tier_agreement(progress: Progress) -> None:
+    """Draw machine tier against expert tier, with weighted kappa."""
+    tiers = progress.tier_table
+    st.subheader("Machine tier against expert tier")
+    if not tiers.n:
+        st.caption("Not defined yet: no judgement has both a machine's and an expert's tier.")
+        return
+    left, right = responsive_columns(2, 3, name="tiers")
+    with left:
+        show_chart(build_tier_heat_map(tiers))
+    with right:
+        show_table([_kappa_row(kappa) for kappa in (tiers.linear, tiers.quadratic)])
+        same_tier = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
+        st.caption(
+            f"Same tier in {same_tier:,} of {tiers.n:,} judgements ({format_percent(same_tier / tiers.n)}). "
+            + (f"{tiers.missing_tier:,} judgements lack one of the two tiers. " if tiers.missing_tier else "")
+            + escape_markdown(tiers.note)
+        )
+
+
+def _show_skipped(progress: Progress) -> None:
+    share = progress.skipped
+    if share.count:
+        st.caption(
+            f"Skipped and not judged by anybody: {share.count:,} of {share.n:,} questions "
+            f"({format_percent(share.estimate)}, {format_interval(share.low, share.high)})."
+        )
+
+
+def _rate_row(first_column: str, rate: Rate) -> dict[str, object]:
+    share = rate.share
+    return {
+        first_column: rate.name,
+        "Questions": share.count,
+        "n": share.n,
+        "Share": format_percent(share.estimate),
+        "95 % interval": format_interval(share.low, share.high),
+    }
+
+
+def _skipped_bounds(rate: Rate) -> dict[str, object]:
+    return {} if rate.if_skipped is None else {"If skipped": format_interval(*rate.if_skipped)}
+
+
+def _kappa_row(kappa: Kappa) -> dict[str, object]:
+    undefined = kappa.estimate is None
+    note: dict[str, object] = {"Note": kappa.note} if kappa.note else {}
+    return {
+        "Kappa": f"{kappa.weights.value} weights",
+        "Estimate": "not defined" if undefined else f"{kappa.estimate:.2f}",
+        "95 % interval": "none" if kappa.low is None else f"{kappa.low:.2f} to {kappa.high:.2f}",
+        "SE": "none" if kappa.se is None else f"{kappa.se:.3f}",
+        "n": kappa.n,
+        **note,
+    }

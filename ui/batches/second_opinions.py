@@ -1,0 +1,137 @@
+"""Requesting second opinions for a batch: a random share, and where the first reviewer reported an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from domain.batches import Batch, BatchState
+from domain.errors import DomainError
+from domain.people import Person
+from domain.second_opinions import SecondOpinions, SecondOpinionScope
+from review import service as review
+from ui import state
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown, show_notice
+
+_WAY_LABELS = {
+    False: "A random share",
+    True: "A random share, and where the first found something",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    where_found: bool
+    share: float
+    seed: int
+
+
+def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
+    """Draw the present rules for second opinions, and the form that requests them."""
+    st.subheader("Second opinions")
+    with read_only_session() as db:
+        saved_rules = review.load_second_opinions(db, by=current_person(), batch=batch.name)
+    st.caption(
+        "A second reviewer for part of the batch. The share is drawn by hash before anything is judged, so "
+        "that agreement is measured without bias; reviewers don't see each other, nor who is second."
+        if saved_rules is None
+        else f"So far: {_describe_rules(saved_rules)} Do it again as first verdicts come in."
+    )
+    show_notice("seconds")
+    if batch.state is BatchState.CLOSED or not reviewers:
+        return
+    reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
+    form_key = state.form_key(f"seconds-{batch.id}")
+    already_where_found = saved_rules is not None and saved_rules.way is SecondOpinionScope.SHARE_AND_ERRORS
+    where_found = bool(
+        st.radio(
+            "Who gets a second reviewer",
+            [True] if already_where_found else [False, True],
+            format_func=_WAY_LABELS.__getitem__,
+            key=f"{form_key}-way-{batch.id}",
+            horizontal=True,
+            help="Where the first found something: revised, rejected, or named a kind of error.",
+        )
+    )
+    people_column, share_column, seed_column = st.columns([3, 1, 1])
+    names = people_column.multiselect(
+        "Second reviewers",
+        list(reviewer_labels),
+        key=f"{form_key}-to-{batch.id}",
+        format_func=reviewer_labels.__getitem__,
+        placeholder="Choose who judges a second time",
+    )
+    min_percent = 100 * saved_rules.share if saved_rules else 1.0
+    percent = share_column.number_input(
+        "Random share, %",
+        min_value=float(min_percent),
+        max_value=100.0,
+        value=max(20.0, float(min_percent)),
+        step=5.0,
+        format="%g",
+        key=f"{form_key}-share-{batch.id}",
+        help="Of all questions of the batch. It can grow later, not shrink.",
+    )
+    seed = seed_column.number_input(
+        "Seed",
+        min_value=0,
+        max_value=2**31 - 1,
+        value=saved_rules.seed if saved_rules else 0,
+        key=f"{form_key}-seed-{batch.id}",
+        disabled=saved_rules is not None,
+        help="With the same seed the same questions are drawn.",
+    )
+    request = _Request(where_found=where_found, share=percent / 100, seed=int(seed))
+    if not names:
+        st.caption("Choose reviewers to see who would get how many.")
+        return
+    _show_preview(batch, names, request, reviewer_labels)
+    st.button(
+        "Seek second opinions",
+        type="primary",
+        key=f"{form_key}-go-{batch.id}",
+        on_click=act,
+        args=(_request_second_opinions, batch.name, batch.id, tuple(names), request),
+        kwargs={"place": "seconds"},
+    )
+
+
+def _show_preview(batch: Batch, names: list[str], request: _Request, reviewer_labels: dict[str, str]) -> None:
+    try:
+        with read_only_session() as db:
+            preview = review.preview_second_opinions(
+                db, by=current_person(), batch=batch.name, to=names, where_found=request.where_found,
+                share=request.share, seed=request.seed,
+            )  # fmt: skip
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        return
+    show_table(
+        [{"Reviewer": reviewer_labels[name], "Would get": count} for name, count in preview.assigned.items()]
+    )
+    for note in preview.notes:
+        st.caption(escape_markdown(note))
+
+
+def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], request: _Request) -> str:
+    with unit_of_work() as db:
+        summary = review.request_second_opinions(
+            db, by=current_person(), batch=batch, to=names, where_found=request.where_found,
+            share=request.share, seed=request.seed, now=clock(),
+        )  # fmt: skip
+    state.clear_form(f"seconds-{batch_id}")
+    assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
+    return (
+        f"Second opinions sought: {assignment_text} ({summary.random_count:,} of the random share,"
+        f" {summary.found_count:,} where something was found)."
+    )
+
+
+def _describe_rules(rules: SecondOpinions) -> str:
+    share = f"a random share of {100 * rules.share:g} % of the questions (seed {rules.seed})"
+    if rules.way is SecondOpinionScope.SHARE_AND_ERRORS:
+        return f"{share}, and where the first found something."
+    return f"{share}."

@@ -1,0 +1,88 @@
+"""The shared queue of a batch: who takes from it, how many judge each question, when a claim ends."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import Batch, BatchState
+from domain.people import Person
+from review import service as review
+from ui import state
+from ui.context import clock, current_person, unit_of_work
+from ui.widgets import act, escape_markdown, show_notice
+
+
+def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
+    """Draw the state of the queue, and the form that opens it or adds to it."""
+    shared = load.shared
+    if shared is None:
+        st.caption(
+            "Instead of giving everybody their share beforehand, let people take one question after the "
+            "other. Whoever is quick takes more; what somebody leaves lying comes back by itself."
+        )
+    else:
+        pool = ", ".join(shared.members) or "nobody any more"
+        st.markdown(escape_markdown(f"Taken by {pool}; {shared.overlap} judge each question."))
+        free_column, claimed_column, done_column = st.columns(3)
+        free_column.metric("Free", f"{shared.free:,}")
+        claimed_column.metric("With somebody now", f"{shared.claimed:,}")
+        done_column.metric("Judged", f"{shared.done:,}")
+        st.caption(f"A question comes back after {shared.idle_minutes} minutes without activity.")
+    show_notice("share")
+    closed = batch.state is BatchState.CLOSED
+    if closed or not reviewers:
+        st.caption("Open the batch again first." if closed else "There are no reviewers yet.")
+        return
+    reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
+    form_key = state.form_key(f"share-{batch.id}")
+    people_column, overlap_column, minutes_column = st.columns([3, 1, 1])
+    names = people_column.multiselect(
+        "Whoever of these is free",
+        list(reviewer_labels),
+        key=f"{form_key}-to-{batch.id}",
+        format_func=reviewer_labels.__getitem__,
+        placeholder="Choose who takes questions",
+    )
+    overlap = overlap_column.number_input(
+        "Judge each question",
+        min_value=1,
+        max_value=max(2, len(reviewers)),
+        value=shared.overlap if shared else 1,
+        key=f"{form_key}-overlap-{batch.id}",
+        help="So many different people. Whom a question is assigned to already counts.",
+    )
+    idle_minutes = minutes_column.number_input(
+        "Minutes until it comes back",
+        min_value=1,
+        max_value=1440,
+        value=shared.idle_minutes if shared else review.DEFAULT_IDLE_MINUTES,
+        key=f"{form_key}-idle-{batch.id}",
+        help="Counted from the last draft, verdict or look at the image.",
+    )
+    st.button(
+        "Add to the queue" if shared else "Open the queue",
+        type="primary",
+        key=f"{form_key}-go-{batch.id}",
+        disabled=not names,
+        on_click=act,
+        args=(_share_batch, batch.name, batch.id, tuple(names), int(overlap), int(idle_minutes)),
+        kwargs={"place": "share"},
+    )
+
+
+def _share_batch(batch: str, batch_id: int, names: tuple[str, ...], overlap: int, idle_minutes: int) -> str:
+    with unit_of_work() as db:
+        shared_queue = review.share_batch(
+            db,
+            by=current_person(),
+            batch=batch,
+            to=names,
+            overlap=overlap,
+            idle_minutes=idle_minutes,
+            now=clock(),
+        )
+    state.clear_form(f"share-{batch_id}")
+    return (
+        f"{', '.join(shared_queue.members)} can take questions now; {shared_queue.free:,} judgements are"
+        " free."
+    )

@@ -1,0 +1,180 @@
+"""Accuracies on the page, and their paired differences to one model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from measures.results import AccuracyResult
+from reader_study.report.figures import make_figure_name
+from reader_study.report.rows import build_difference_rows
+from reader_study.report.tables import TaskAccuracy
+from ui.figures.view import ReportView
+from ui.tables import show_table
+from ui.widgets import escape_markdown
+
+#: The grouping of the accuracies, and the table of the report that holds it.
+_TABLE_BY_GROUPING = {
+    "task": "accuracy",
+    "category": "by_category",
+    "difficulty": "by_difficulty",
+    "format": "by_format",
+}
+
+
+def show_accuracies(view: ReportView) -> None:
+    tables = view.filtered_report.tables
+    view.draw_figure(make_figure_name("accuracy", view.task))
+    grouping = st.segmented_control("By", list(_TABLE_BY_GROUPING), default="task", key=f"{view.key}-by")
+    table_name = _TABLE_BY_GROUPING[grouping or "task"]
+    _show_cross_table(getattr(tables, table_name), grouping or "task")
+    show_table(
+        [
+            {
+                "Rater": row.rater,
+                "Micro, %": _format_share(row.micro, row.micro_low, row.micro_high),
+                "Macro, %": _format_share(row.macro, row.macro_low, row.macro_high),
+                "n": row.n,
+                "Tasks": row.tasks,
+                "": row.note,
+            }
+            for row in tables.overall
+        ]
+    )
+    st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
+    view.show_table_links(table_name, "overall", "coverage", "groups")
+    _show_boxes(view)
+    _show_paper_layout(view)
+
+
+def _show_boxes(view: ReportView) -> None:
+    box_rows = view.filtered_report.tables.boxes
+    if not box_rows:
+        return
+    st.markdown("**Boxes: mean overlap (IoU) with the key's**")
+    show_table(
+        [
+            {
+                "Rater": row.rater,
+                "Format": row.format,
+                "Overlap, %": _format_share(row.estimate, row.low, row.high),
+                "Over the key's boxes, %": _format_share(row.per_truth, None, None),
+                "Over matched pairs, %": _format_share(row.per_match, None, None),
+                "n": row.n,
+                "With a box": row.with_boxes,
+                "": row.note,
+            }
+            for row in box_rows
+        ]
+    )
+    st.caption(
+        "Of questions whose key has a box, matched one to one whatever the labels; over the larger number of "
+        "boxes (the V-score of GEMeX), with a bootstrap interval by exam. Who drew no box is not listed."
+    )
+    view.show_table_links("boxes")
+
+
+def _show_paper_layout(view: ReportView) -> None:
+    """Draw the tables in the layout of the paper, for comparison with its tables."""
+    with st.expander("As ReXVQA prints it"):
+        st.caption(
+            "Per cent alone, of all raters; intervals stand above. Replies without an answer are wrong."
+        )
+        show_table(view.report.tables.printed_by_task)
+        if view.report.tables.printed_by_category:
+            show_table(view.report.tables.printed_by_category)
+        view.show_table_links("printed_by_task", "printed_by_category")
+
+
+def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
+    """Draw each accuracy with its interval, the number of right answers and n.
+
+    Raters are rows and groups are columns. Categories are rows instead, because there are many.
+    """
+    groups = list(dict.fromkeys(result.group for result in results))
+    if not groups:
+        st.caption(f"No question states its {grouping}.")
+        return
+    results_by_cell = {(result.rater, result.group): result for result in results}
+    raters = list(dict.fromkeys(result.rater for result in results))
+    if grouping == "category":
+        lines = [
+            {
+                grouping.capitalize(): group,
+                **{name: _format_accuracy(results_by_cell.get((name, group))) for name in raters},
+            }
+            for group in groups
+        ]
+    else:
+        lines = [
+            {
+                "Rater": name,
+                **{group: _format_accuracy(results_by_cell.get((name, group))) for group in groups},
+            }
+            for name in raters
+        ]
+    show_table(lines)
+    best_note = "; \\* ahead of every other rater by the paired interval" if grouping == "task" else ""
+    st.caption(f"Per cent, interval, right of n{best_note}.")
+
+
+def _format_accuracy(result: AccuracyResult | None) -> str:
+    if result is None or result.estimate is None or result.low is None or result.high is None:
+        return "–"
+    best_mark = " *" if isinstance(result, TaskAccuracy) and result.best else ""
+    return (
+        f"{result.estimate * 100:.1f}{best_mark} [{result.low * 100:.0f}, {result.high * 100:.0f}] "
+        f"{result.correct:,}/{result.n:,}"
+    )
+
+
+def _format_share(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "not defined"
+    return f"{value * 100:.2f}" + (
+        "" if low is None or high is None else f" [{low * 100:.1f}, {high * 100:.1f}]"
+    )
+
+
+def show_differences(view: ReportView) -> None:
+    if view.report.facts.model is None:
+        st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
+        return
+    view.draw_figure(make_figure_name("differences", view.task))
+    st.caption(escape_markdown(view.report.facts.family))
+    show_table(
+        [
+            {
+                "Rater": row.label,
+                "Difference, points": row.words,
+                "Right alone": row.details.rater_only,
+                "Model right alone": row.details.model_only,
+                "p (exact)": _format_p(row.details.p_exact),
+                "p (Holm)": _format_p(row.details.p_holm),
+            }
+            for row in build_difference_rows(view.filtered_report, task=view.task)
+        ]
+    )
+    st.markdown("**Readers together against each model**")
+    show_table(
+        [
+            {
+                "Model": row.model,
+                "Readers less model, points": _format_share(row.difference, row.low, row.high),
+                "Readers": row.readers,
+                "Cases": row.cases,
+                "p": _format_p(row.p),
+                "Said of": "readers like these" if row.random_readers else "these readers",
+                "Method": row.method,
+                "": row.note,
+            }
+            for row in view.report.tables.mrmc
+        ],
+        empty="Needs readers and a model.",
+    )
+    view.show_table_links("paired", "unpaired", "mrmc")
+
+
+def _format_p(value: float | None) -> str:
+    return "–" if value is None else "< .0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,56 @@
+"""Reports are computed in the background.
+
+A process computes one report at a time: the computation needs the processor, and other people read cases
+meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.jobs import Job
+from domain.people import Action, Person
+from jobs.service import JobKind, JobRun
+from reader_study.service import ReportState, compute_report, load_report_state
+from ui.background_jobs import job_control
+from ui.context import current_workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRequest:
+    """A request for the report of a study over the present answers."""
+
+    study: str
+
+
+def start_report(person: Person, study: str, state: ReportState) -> None:
+    """Start computing the report.
+
+    If that job is active already, do nothing: two people or two clicks share one report.
+    """
+    job_control.start_job(REPORT, ReportRequest(study=study), by=person, subject=state.digest)
+
+
+def load_latest_report_job(person: Person, state: ReportState) -> Job | None:
+    return job_control.load_latest_job(REPORT, by=person, subject=state.digest)
+
+
+def _run(job: JobRun[ReportRequest]) -> None:
+    def report_progress(share: float) -> None:
+        job.report_progress(round(1000 * share), 1000, note="Computing accuracies, agreement and comparisons")
+
+    report_progress(0.0)
+    with job.read_session() as db:
+        state = load_report_state(db, by=job.owner, study=job.parameters.study)
+    compute_report(workspace=current_workspace(), state=state, progress=report_progress)
+
+
+REPORT = JobKind(
+    name="study report",
+    title="Figures of a reader study",
+    action=Action.RUN_STUDY,
+    parameters=ReportRequest,
+    run=_run,
+    max_concurrent=1,
+    failure_prefix="The report could not be computed.",
+)

@@ -1,0 +1,132 @@
+"""A report on the page: its sentences, a choice of task, raters and model, and its figures."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from domain.errors import DomainError
+from domain.jobs import JobStatus
+from domain.people import Action, Person
+from reader_study.report.study_report import StudyReport
+from reader_study.service import ReportState, StudySummary, load_report_state, load_stored_report
+from ui.background_jobs.job_status import show_job_message, show_job_progress
+from ui.context import current_workspace, read_only_session, require_page
+from ui.figures import report_job
+from ui.figures.sections import SECTIONS
+from ui.figures.view import ReportView
+from ui.widgets import act, escape_markdown, screen, show_notice
+
+
+def show_report(person: Person, summary: StudySummary) -> None:
+    """Draw the report over the present answers.
+
+    If it is not stored yet, draw the progress of its computation, or the button that starts it.
+    """
+    with read_only_session() as db:
+        state = load_report_state(db, by=person, study=summary.study.name)
+    try:
+        report = load_stored_report(by=person, workspace=current_workspace(), digest=state.digest)
+    except DomainError as error:
+        st.info(escape_markdown(str(error)))
+        return
+    if report is None:
+        _show_compute_button(person, summary, state)
+        return
+    _show_view(summary, state.digest, report)
+
+
+def _show_compute_button(person: Person, summary: StudySummary, state: ReportState) -> None:
+    job = report_job.load_latest_report_job(person, state)
+    if show_job_progress(job):
+        return
+    show_notice("report")
+    if job is not None and job.status is JobStatus.FAILED:
+        st.info(escape_markdown(job.message))
+    elif job is not None:
+        show_job_message(job)
+    st.button(
+        "Compute the figures",
+        key=f"report-compute-{summary.study.id}",
+        type="primary",
+        on_click=act,
+        args=(report_job.start_report, person, summary.study.name, state),
+        kwargs={"place": "report"},
+    )
+    st.caption(
+        f"Over the {state.n_answers:,} readings and predictions that are in now. It takes some seconds, once:"
+        " the report is kept until an answer, an exclusion or the protocol changes."
+    )
+
+
+@screen
+def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
+    """Draw the report as a fragment.
+
+    A change of a filter redraws figures; it does not load the study again.
+    """
+    require_page(Action.RUN_STUDY)
+    key = f"report-{summary.study.id}"
+    models = [result.rater for result in report.tables.overall if result.kind == "model"]
+    tasks = list(dict.fromkeys(result.group for result in report.tables.accuracy))
+    kinds = [
+        kind for kind in ("reader", "model") if kind in {result.kind for result in report.tables.overall}
+    ]
+    task_column, model_column, kinds_column = st.columns(3)
+    task = task_column.selectbox(
+        "Task", tasks, key=f"{key}-task", format_func=lambda name: "all tasks" if name == "all" else name
+    )
+    model = None
+    if models:
+        default = report.facts.model
+        model = model_column.selectbox(
+            "Compared with",
+            models,
+            index=models.index(default) if default in models else 0,
+            key=f"{key}-model-{len(models)}",
+        )
+        report = report.compare_with(model)
+    chosen_kinds = kinds_column.pills(
+        "Raters",
+        kinds,
+        selection_mode="multi",
+        default=kinds,
+        key=f"{key}-kinds-{len(kinds)}",
+        format_func=lambda kind: f"{kind}s",
+    )
+    view = ReportView(
+        report=report,
+        filtered_report=report.filter_by_kind(chosen_kinds or kinds),
+        task=task or tasks[0],
+        address=f"/files/study-reports/{digest}",
+        query=urlencode({"model": model}) if model else "",
+        key=key,
+    )
+    _show_summary(view)
+    section = st.segmented_control(
+        "Figures",
+        list(SECTIONS),
+        default=next(iter(SECTIONS)),
+        key=f"{key}-section",
+        label_visibility="collapsed",
+    )
+    SECTIONS[section or next(iter(SECTIONS))](view)
+
+
+def _show_summary(view: ReportView) -> None:
+    report = view.report
+    for sentence in report.words:
+        st.markdown(escape_markdown(sentence))
+    facts = report.facts
+    st.caption(
+        escape_markdown(
+            f"Protocol version {facts.protocol_version}, SHA-256 {facts.protocol_sha256}. Seed "
+            f"{facts.settings.seed}, {facts.settings.bootstrap:,} draws, "
+            f"{len(report.tables.exclusions):,} exclusions."
+        )
+    )
+    st.markdown(
+        f"{view.format_link('All files (ZIP)', 'report.zip')} · {view.format_link('HTML', 'report.html')} · "
+        f"{view.format_link('JSON', 'report.json')}"
+    )

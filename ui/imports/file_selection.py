@@ -1,0 +1,104 @@
+"""Selecting a question file and its images, from the person's computer or from the server."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.errors import Refused
+from domain.people import Person
+from intake.service import list_kept_attributes, load_deidentification
+from ui import state
+from ui.context import read_only_session
+from ui.imports.deliveries import Delivery, discard, list_allowed_folders, locate_server_files, store_upload
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown, show_notice
+
+_SOURCE_LABELS = {"upload": "On my computer", "machine": "On the machine that Overread runs on"}
+
+
+def show_file_selection(person: Person) -> None:
+    """Draw the selection of the files; the next step previews them."""
+    st.markdown(
+        "A question file (native, ReXVQA, GEMeX or VQA-RAD) and the images that it names: DICOM, PNG or JPEG."
+    )
+    form_key = state.form_key("hand-in")
+    source = st.segmented_control(
+        "Where they are",
+        list(_SOURCE_LABELS),
+        format_func=_SOURCE_LABELS.__getitem__,
+        default="upload",
+        key=f"{form_key}-place",
+    )
+    keys = (f"{form_key}-file", f"{form_key}-images")
+    left, right = st.columns(2)
+    if source == "machine":
+        left.text_input("Question file", key=keys[0], placeholder="/data/questions.jsonl")
+        right.text_input("Folder of images", key=keys[1], placeholder="/data/images (empty: questions alone)")
+        st.caption(escape_markdown(f"Below {', '.join(str(allowed) for allowed in list_allowed_folders())}."))
+    else:
+        left.file_uploader("Question file, up to 200 MB", key=keys[0])
+        right.file_uploader("Images as one zip, up to 200 MB (none: questions alone)", key=keys[1])
+        st.caption("Larger ones: put them on the machine, or use the command line.")
+    _show_kept_attributes(person)
+    st.button(
+        "Look at it",
+        key=f"{form_key}-look",
+        on_click=act,
+        args=(_create_delivery, person, source == "machine", *keys),
+        kwargs={"place": "hand-in"},
+        type="primary",
+    )
+    show_notice("hand-in")
+
+
+def show_discard_button(delivery: Delivery) -> None:
+    """Draw the button that discards the selected files, to choose others."""
+    st.button(
+        "Choose another file",
+        key=f"other-{delivery.id}",
+        on_click=act,
+        args=(_discard_delivery, delivery),
+        kwargs={"place": "hand-in"},
+        width="stretch",
+    )
+
+
+def _show_kept_attributes(person: Person) -> None:
+    with read_only_session() as db:
+        deidentify = load_deidentification(db, by=person).deidentify
+    if deidentify:
+        st.info(
+            "This workspace de-identifies image files at the door: the originals are not kept, nowhere.",
+            icon=":material/shield_person:",
+        )
+    with st.expander("What is kept of a DICOM header"):
+        show_table(
+            [{"Attribute": name, "Kept as": treatment} for name, treatment in list_kept_attributes().items()]
+        )
+        st.caption(
+            "Nothing else of a header enters the database. "
+            + (
+                "The files that are kept have gone through DICOM's Basic Confidentiality Profile."
+                if deidentify
+                else "The original files are kept whole, with all that they say; the page Patient data "
+                "changes that."
+            )
+        )
+
+
+def _create_delivery(person: Person, on_machine: bool, file_key: str, images_key: str) -> None:
+    file, images = state.get_widget_value(file_key), state.get_widget_value(images_key)
+    if on_machine:
+        delivery = locate_server_files(str(file or ""), str(images or ""))
+    elif file is None:
+        raise Refused("Choose a question file first.")
+    else:
+        with read_only_session() as db:
+            in_memory = load_deidentification(db, by=person).deidentify
+        delivery = store_upload(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # what an uploader holds
+    state.set_selection("delivery", delivery)
+
+
+def _discard_delivery(delivery: Delivery) -> None:
+    discard(delivery)
+    state.set_selection("delivery", None)

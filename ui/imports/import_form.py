@@ -1,0 +1,75 @@
+"""Starting an import: the dataset, the rules, and the button."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.errors import Refused
+from domain.people import Person
+from intake.service import FilePreview, load_deidentification
+from ui import state
+from ui.context import read_only_session
+from ui.imports import import_job
+from ui.imports.deliveries import Delivery
+from ui.imports.file_selection import show_discard_button
+from ui.widgets import act, show_notice
+
+
+def show_import_form(
+    delivery: Delivery, preview: FilePreview, chosen_format: str, person: Person, form_key: str
+) -> None:
+    """Draw the options of an import and the button that starts it; ``chosen_format`` is the chosen format."""
+    dataset_column, minimum_column, options_column = st.columns([2, 1, 2])
+    dataset = dataset_column.text_input(
+        "Dataset",
+        value=delivery.name.partition(".")[0],
+        key=f"{form_key}-dataset",
+        help="a new one, or one to add to",
+    )
+    minimum = minimum_column.number_input(
+        "Shortest explanation",
+        min_value=0,
+        value=20,
+        key=f"{form_key}-minimum",
+        help="characters; for the checks",
+    )
+    skip_known = options_column.checkbox("Leave out records that are there already", key=f"{form_key}-known")
+    skip_bad = options_column.checkbox("Leave out records that can't come in", key=f"{form_key}-bad")
+    with read_only_session() as db:
+        always_deidentify = load_deidentification(db, by=person).deidentify
+    deidentify = options_column.checkbox(
+        "De-identify the images",
+        value=always_deidentify,
+        disabled=always_deidentify,
+        key=f"{form_key}-deidentify-{always_deidentify}",
+        help="Keep them without their patient, and the originals not at all.",
+    )
+    request = import_job.ImportRequest(
+        delivery=delivery,
+        file_format=chosen_format,
+        dataset=dataset,
+        skip_known=skip_known,
+        skip_bad=skip_bad,
+        minimum_explanation=int(minimum),
+        deidentify=deidentify,
+    )
+    import_column, back_column, _ = st.columns([1, 1, 2])
+    import_column.button(
+        f"Import {preview.records:,} records",
+        key=f"{form_key}-go",
+        on_click=act,
+        args=(_start_import, request, person),
+        kwargs={"place": "begin"},
+        type="primary",
+        width="stretch",
+    )
+    with back_column:
+        show_discard_button(delivery)
+    show_notice("begin")
+
+
+def _start_import(request: import_job.ImportRequest, person: Person) -> None:
+    if not request.dataset.strip():
+        raise Refused("Give the dataset a name first.")
+    import_job.start_import(request, person)
+    state.set_selection("delivery", None)

@@ -1,0 +1,81 @@
+"""The preview of an import."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.errors import DomainError
+from domain.exams import Exam
+from domain.people import Person
+from domain.questions import Question
+from intake.service import FORMATS, FilePreview, preview_file
+from ui.imports.deliveries import Delivery, find_images
+from ui.imports.file_selection import show_discard_button
+from ui.imports.import_form import show_import_form
+from ui.questions.card import show_stem_options_key
+from ui.tables import show_table
+from ui.widgets import escape_markdown
+
+
+def show_preview(delivery: Delivery, person: Person) -> None:
+    """Draw the preview: format, missing images, records that would be refused, first questions."""
+    st.subheader(escape_markdown(delivery.name))
+    form_key = f"look-{delivery.id}"
+    chosen_format = st.selectbox(
+        "Format", ["auto", *FORMATS], key=f"{form_key}-format", help="auto: recognised by itself"
+    )
+    try:
+        preview = preview_file(
+            by=person,
+            path=delivery.path,
+            file_format=chosen_format,
+            images=find_images(delivery),
+            file_name=delivery.name,
+        )
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        show_discard_button(delivery)
+        return
+    approximately = "" if preview.is_exact else "about "
+    st.markdown(
+        f"**{escape_markdown(preview.file_format)}** with {approximately}{preview.records:,} records."
+    )
+    _show_image_check(preview, delivery)
+    if preview.refusals:
+        st.warning(
+            f"Records that would be refused: {len(preview.refusals):,} of the first {preview.records_read:,}."
+        )
+        show_table(
+            [
+                {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
+                for refusal in preview.refusals[:20]
+            ]
+        )
+    for column, (question, exam) in zip(st.columns(3), preview.first_questions, strict=False):
+        with column:
+            _show_question(question, exam)
+    show_import_form(delivery, preview, chosen_format, person, form_key)
+
+
+def _show_image_check(preview: FilePreview, delivery: Delivery) -> None:
+    if not delivery.has_images:
+        st.warning("Without images: reviewers would see the questions alone.")
+    elif preview.missing:
+        st.warning(f"Images that are not there: {len(preview.missing):,} of the first {preview.images:,}.")
+        show_table([{"Missing image": name} for name in preview.missing[:10]])
+    else:
+        st.markdown(
+            f"The images of the first {preview.records_read:,} records are all there ({preview.images:,})."
+        )
+
+
+def _show_question(question: Question, exam: Exam) -> None:
+    with st.container(border=True):
+        st.caption(
+            escape_markdown(
+                f"{question.id} · {question.format} · exam {exam.id} · images: {len(exam.radiographs)}"
+            )
+        )
+        show_stem_options_key(question)
+        if question.explanation:
+            st.caption(escape_markdown(question.explanation))

@@ -1,0 +1,158 @@
+"""A wall of nine images, most text first. The person marks those with patient text and confirms the wall."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import streamlit as st
+
+from domain.patient_data import PixelCheck, PixelDecision
+from domain.people import Person
+from privacy.service import decide_images, load_next_images, load_pixel_state, load_removed_images
+from ui import state
+from ui.context import clock, read_only_session, unit_of_work
+from ui.patients.search_jobs import RANK_IMAGES, show_search_button
+from ui.widgets import act, escape_markdown, show_notice, show_statistic
+
+_WALL_SIZE = 9
+_MARKED_KEY = "patient-text-marked"
+_LAST_KEY = "patient-text-last"
+
+
+def show_pixel_check(dataset: str, person: Person) -> None:
+    """Draw how many images are checked, the ranking, and the wall."""
+    with read_only_session() as db:
+        pixel_counts = load_pixel_state(db, by=person, dataset=dataset)
+        looks = load_next_images(db, by=person, dataset=dataset, count=_WALL_SIZE)
+        removed = load_removed_images(db, by=person, dataset=dataset)
+    columns = st.columns(4)
+    for column, label, value in zip(
+        columns,
+        ("Images looked at", "Taken out", "Ranked by text", "Still in the way of a release"),
+        (pixel_counts.decided, pixel_counts.removed, pixel_counts.ranked, pixel_counts.undecided),
+        strict=True,
+    ):
+        with column:
+            show_statistic(label, f"{value:,}", n=pixel_counts.images)
+    show_search_button("Rank the images by text", RANK_IMAGES, dataset, person)
+    if not pixel_counts.images:
+        st.caption("The dataset has no images.")
+    elif not looks:
+        st.success("A person has looked at every image.")
+    else:
+        _show_wall(looks, person)
+    show_notice("wall")
+    _show_undo_button(person)
+    _show_removed(removed, person)
+
+
+def _show_wall(looks: list[PixelCheck], person: Person) -> None:
+    st.markdown(
+        "Mark each image that shows a patient's name, number or date: its digit, or a click. "
+        "**Enter** confirms the wall: what is marked is taken out, the rest has no patient text. "
+        "L and R, PA, AP, erect and the like are no patient text."
+    )
+    marked = _load_marked() & {look.sha256 for look in looks}
+    for start in range(0, len(looks), 3):
+        for number, (column, look) in enumerate(
+            zip(st.columns(3), looks[start : start + 3], strict=False), start=start + 1
+        ):
+            with column:
+                _show_image(number, look, is_marked=look.sha256 in marked)
+    decisions = tuple(
+        (
+            look.sha256,
+            PixelDecision.REMOVE if look.sha256 in marked else PixelDecision.NO_PATIENT_TEXT,
+        )
+        for look in looks
+    )
+    unmarked = len(looks) - len(marked)
+    st.button(
+        f"Confirm: {unmarked} without patient text" + (f", {len(marked)} taken out" if marked else ""),
+        key=f"confirm-{looks[0].sha256}",
+        on_click=act,
+        args=(_confirm_wall, person, decisions),
+        kwargs={"place": "wall"},
+        type="primary",
+        shortcut="Enter",
+    )
+
+
+def _show_image(number: int, look: PixelCheck, *, is_marked: bool) -> None:
+    source = f"/radiographs/{look.exam_number}/{quote(look.radiograph, safe='')}"
+    frame = "4px solid #d9480f" if is_marked else "4px solid transparent"
+    st.html(
+        f'<a href="{source}?longest=3000" target="_blank">'
+        f'<img src="{source}?longest=900" alt="image {number}" '
+        f'style="width:100%;height:22rem;object-fit:contain;background:#000;border:{frame}"></a>'
+    )
+    text = "not ranked" if look.score is None else f"words found in it: {look.words}"
+    st.button(
+        "Patient text: take out" if is_marked else "No patient text",
+        key=f"mark-{look.sha256}",
+        on_click=_toggle_mark,
+        args=(look.sha256,),
+        shortcut=str(number),
+        width="stretch",
+        type="primary" if is_marked else "secondary",
+        help=escape_markdown(f"Exam {look.exam_number}, {text}. A click on the image opens it whole."),
+    )
+
+
+def _load_marked() -> set[str]:
+    stored = state.get_selection(_MARKED_KEY)
+    return set(stored) if isinstance(stored, frozenset) else set()
+
+
+def _toggle_mark(sha256: str) -> None:
+    state.set_selection(_MARKED_KEY, frozenset(_load_marked() ^ {sha256}))
+
+
+def _confirm_wall(person: Person, decisions: tuple[tuple[str, PixelDecision], ...]) -> str:
+    with unit_of_work() as db:
+        decide_images(db, by=person, decisions=decisions, now=clock())
+    state.set_selection(_MARKED_KEY, frozenset())
+    state.set_selection(_LAST_KEY, tuple(sha256 for sha256, _ in decisions))
+    removed = sum(decision is PixelDecision.REMOVE for _, decision in decisions)
+    return f"Kept: {len(decisions) - removed} without patient text, {removed} taken out."
+
+
+def _show_undo_button(person: Person) -> None:
+    last_wall = state.get_selection(_LAST_KEY)
+    if isinstance(last_wall, tuple) and last_wall:
+        st.button(
+            "Take out none of the last wall after all",
+            key=f"undo-{last_wall[0]}",
+            on_click=act,
+            args=(_restore_images, person, last_wall),
+            kwargs={"place": "wall"},
+        )
+
+
+def _restore_images(person: Person, images: tuple[str, ...]) -> str:
+    with unit_of_work() as db:
+        decide_images(
+            db,
+            by=person,
+            decisions=[(sha256, PixelDecision.NO_PATIENT_TEXT) for sha256 in images],
+            now=clock(),
+        )
+    state.set_selection(_LAST_KEY, None)
+    return f"Kept: the {len(images)} images of the last wall have no patient text."
+
+
+def _show_removed(removed: list[PixelCheck], person: Person) -> None:
+    if not removed:
+        return
+    with st.expander(f"Images taken out ({len(removed):,})"):
+        st.caption("Nobody is shown them any more, and a release leaves their questions out.")
+        for look in removed[:50]:
+            left, right = st.columns([3, 1])
+            left.markdown(escape_markdown(f"Exam {look.exam_number}, radiograph {look.radiograph}"))
+            right.button(
+                "Put back",
+                key=f"back-{look.sha256}",
+                on_click=act,
+                args=(_restore_images, person, (look.sha256,)),
+                kwargs={"place": "wall"},
+            )

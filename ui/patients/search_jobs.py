@@ -1,0 +1,95 @@
+"""Searching the texts and ranking the images of a dataset, in the background."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from domain.jobs import Job
+from domain.people import Action, Person
+from jobs.service import JobKind, JobRun
+from privacy.service import describe_ranking, find_hits, rank_images, record_hits, record_ranks
+from ui.background_jobs import job_control
+from ui.background_jobs.job_status import show_job_outcome, show_job_progress
+from ui.context import current_workspace
+from ui.widgets import act, show_notice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """The parameters of a search: the dataset."""
+
+    dataset: str
+
+
+def show_search_button(label: str, kind: JobKind[SearchRequest], dataset: str, person: Person) -> Job | None:
+    """Draw the button, or the progress while the search runs; below it the outcome of the latest search.
+
+    Returns:
+        The latest search of the dataset, if there is one.
+    """
+    job = job_control.load_latest_job(kind, by=person, subject=dataset)
+    if not show_job_progress(job):
+        place = f"start-{kind.name}"
+        st.button(
+            label,
+            key=f"{place}-{dataset}",
+            on_click=act,
+            args=(_start_search, kind, dataset, person),
+            kwargs={"place": place},
+        )
+        show_notice(place)
+    show_job_outcome(job)
+    return job
+
+
+def _start_search(kind: JobKind[SearchRequest], dataset: str, person: Person) -> None:
+    job_control.start_job(kind, SearchRequest(dataset=dataset), by=person, subject=dataset)
+
+
+def _search_texts(job: JobRun[SearchRequest]) -> None:
+    with job.read_session() as db:
+        hits = find_hits(
+            db,
+            by=job.owner,
+            dataset=job.parameters.dataset,
+            workspace=current_workspace(),
+            progress=job.report_progress,
+        )
+    headers = f" and for what {hits.headers:,} image headers say" if hits.headers else ""
+    with job.transaction() as db:
+        record_hits(db, by=job.owner, result=hits, now=job.now())
+        job.finish(
+            db, f"Searched {hits.questions:,} questions by pattern{headers}: {len(hits.hits):,} passages."
+        )
+
+
+def _rank_images(job: JobRun[SearchRequest]) -> None:
+    with job.read_session() as db:
+        ranking = rank_images(
+            db,
+            by=job.owner,
+            dataset=job.parameters.dataset,
+            workspace=current_workspace(),
+            progress=lambda done, total: job.report_progress(done, total, "images"),
+        )
+    with job.transaction() as db:
+        record_ranks(db, by=job.owner, ranking=ranking, now=job.now())
+        job.finish(db, describe_ranking(ranking))
+
+
+SEARCH_TEXTS = JobKind(
+    name="search texts",
+    title="Search of texts for patient data",
+    action=Action.PROTECT_PATIENTS,
+    parameters=SearchRequest,
+    run=_search_texts,
+)
+RANK_IMAGES = JobKind(
+    name="rank images",
+    title="Ranking of images by text",
+    action=Action.PROTECT_PATIENTS,
+    parameters=SearchRequest,
+    run=_rank_images,
+)

@@ -1,0 +1,53 @@
+"""Adding a person: the form, and the action that saves it."""
+
+from __future__ import annotations
+
+import secrets
+
+import streamlit as st
+
+from accounts import service as accounts
+from domain.people import Role
+from ui import state
+from ui.context import clock, current_person, unit_of_work
+from ui.people.roles import describe_role, read_chosen_roles
+from ui.widgets import act, show_notice
+
+
+def show_add_form() -> None:
+    """Draw the form for a new person: name, roles and password; an empty password is generated."""
+    st.subheader("Add a person")
+    form_key = state.form_key(
+        "add-person"
+    )  # a new key after each success, so that the fields are empty again
+    with st.form(form_key, border=True):
+        st.text_input("Signs in as", key=f"{form_key}-name", placeholder="anna or anna@example.org")
+        st.text_input("Name that others read", key=f"{form_key}-shown")
+        st.multiselect("Roles", list(Role), key=f"{form_key}-roles", format_func=describe_role)
+        st.text_input(
+            "Password",
+            key=f"{form_key}-password",
+            type="password",
+            autocomplete="new-password",
+            help="10 characters or more. Leave it empty, and one is made and shown once.",
+        )
+        st.form_submit_button("Add", on_click=act, args=(_save_new, form_key), kwargs={"place": "add"})
+    show_notice("add")
+
+
+def _save_new(form_key: str) -> str:
+    entered_password = str(state.get_widget_value(f"{form_key}-password") or "")
+    password = entered_password or secrets.token_urlsafe(12)
+    with unit_of_work() as db:
+        added = accounts.add_person(
+            db,
+            by=current_person(),
+            name=str(state.get_widget_value(f"{form_key}-name") or ""),
+            display_name=str(state.get_widget_value(f"{form_key}-shown") or ""),
+            roles=read_chosen_roles(f"{form_key}-roles"),
+            password=password,
+            now=clock(),
+        )
+    state.clear_form("add-person")
+    message = f"{added.display_name} can sign in as {added.name}."
+    return message if entered_password else f"{message} Password, shown this once: {password}"

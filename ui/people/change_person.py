@@ -1,0 +1,129 @@
+"""Changing a person: roles, password, enabling or disabling the account, signing out everywhere."""
+
+from __future__ import annotations
+
+import secrets
+
+import streamlit as st
+
+from accounts import service as accounts
+from domain.people import Person, Role
+from ui import state
+from ui.context import clock, current_person, unit_of_work
+from ui.people.roles import describe_role, read_chosen_roles
+from ui.widgets import act, show_notice
+
+
+def show_change_forms(people: list[Person]) -> None:
+    """Draw the selection of a person and the forms that change them."""
+    st.subheader("Change a person")
+    chosen_name = st.selectbox(
+        "Person",
+        [candidate.name for candidate in people],
+        index=None,
+        key="person-to-change",  # allow fixed-widget-key: it selects the person whom the other keys name
+        format_func={
+            candidate.name: f"{candidate.display_name} ({candidate.name})" for candidate in people
+        }.__getitem__,
+    )
+    person = next((candidate for candidate in people if candidate.name == chosen_name), None)
+    if person is not None:
+        _show_roles_form(person)
+        _show_password_form(person)
+        _show_access_buttons(person)
+    show_notice("change")
+
+
+def _show_roles_form(person: Person) -> None:
+    form_key = f"roles-of-{person.id}"
+    # The key contains the present roles: roles changed by somebody else are shown, not overwritten.
+    field = f"{form_key}-{'-'.join(sorted(person.roles))}"
+    with st.form(form_key, border=True):
+        st.multiselect(
+            "Roles", list(Role), default=sorted(person.roles), key=f"{field}-roles", format_func=describe_role
+        )
+        st.form_submit_button(
+            "Save roles",
+            on_click=act,
+            args=(_save_roles, person.name, field, person.roles),
+            kwargs={"place": "change"},
+        )
+
+
+def _show_password_form(person: Person) -> None:
+    form_key = state.form_key(f"password-of-{person.id}")
+    with st.form(form_key, border=True):
+        st.text_input(
+            "New password",
+            key=f"{form_key}-password",
+            type="password",
+            autocomplete="new-password",
+            help="Leave it empty, and one is made and shown once. Signs the person out everywhere.",
+        )
+        st.form_submit_button(
+            "Set password",
+            on_click=act,
+            args=(_save_password, person.name, person.id, form_key),
+            kwargs={"place": "change"},
+        )
+
+
+def _show_access_buttons(person: Person) -> None:
+    disabled = person.disabled_at is not None
+    left, right = st.columns(2)
+    right.button(
+        "Sign out everywhere",
+        key=f"sign-out-{person.id}",
+        on_click=act,
+        args=(_sign_out, person.name),
+        kwargs={"place": "change"},
+        help="Ends every sign-in of this person at the next click. They may sign in again.",
+    )
+    left.button(
+        "Enable" if disabled else "Disable",
+        key=f"in-or-out-{person.id}",
+        on_click=act,
+        args=(_enable if disabled else _disable, person.name),
+        kwargs={"place": "change", "switch": f"in-or-out-{person.id}"},
+        help="A disabled person is out at the next click and can't sign in. What they did stays.",
+    )
+
+
+def _save_roles(name: str, field: str, previous_roles: frozenset[Role]) -> str:
+    with unit_of_work() as db:
+        person = accounts.change_roles(
+            db,
+            by=current_person(),
+            name=name,
+            roles=read_chosen_roles(f"{field}-roles"),
+            expected_roles=previous_roles,
+            now=clock(),
+        )
+    return f"{person.display_name} is now: {', '.join(sorted(person.roles))}."
+
+
+def _save_password(name: str, number: int, form_key: str) -> str:
+    entered_password = str(state.get_widget_value(f"{form_key}-password") or "")
+    password = entered_password or secrets.token_urlsafe(12)
+    with unit_of_work() as db:
+        person = accounts.set_password(db, by=current_person(), name=name, password=password, now=clock())
+    state.clear_form(f"password-of-{number}")
+    message = f"{person.display_name} has a new password and is signed out everywhere."
+    return message if entered_password else f"{message} Password, shown this once: {password}"
+
+
+def _disable(name: str) -> str:
+    with unit_of_work() as db:
+        return f"{accounts.disable_person(db, by=current_person(), name=name, now=clock()).name} is disabled."
+
+
+def _sign_out(name: str) -> str:
+    with unit_of_work() as db:
+        ended_count = accounts.sign_out_person(db, by=current_person(), name=name, now=clock())
+    return f"{name} is signed out everywhere: {ended_count} sign-in{'' if ended_count == 1 else 's'} ended."
+
+
+def _enable(name: str) -> str:
+    with unit_of_work() as db:
+        enabled = accounts.enable_person(db, by=current_person(), name=name, now=clock())
+    return f"{enabled.name} can sign in again."

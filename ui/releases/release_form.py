@@ -1,0 +1,149 @@
+"""Creating a release: its options, a preview of its content, its condition, and its start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from domain.jobs import Job, JobStatus
+from domain.people import Person
+from release import service as release
+from ui import state
+from ui.background_jobs.job_status import show_job_outcome, show_job_progress
+from ui.context import current_person
+from ui.layout import responsive_columns
+from ui.releases.preview import load_and_show_tally, show_key_error_limit, show_tally
+from ui.releases.release_job import ReleaseRequest, load_latest_release_job, start_release
+from ui.widgets import act, show_notice
+
+_NAME_STYLE_LABELS = {
+    release.ReviewerNaming.ACCOUNT: "Sign-in names",
+    release.ReviewerNaming.DISPLAY: "Names that others read",
+    release.ReviewerNaming.PSEUDONYM: "reviewer-1, reviewer-2, …",
+}
+_FORMAT_LABELS = {
+    release.FormatName.REXVQA: "ReXVQA",
+    release.FormatName.GEMEX: "GEMeX",
+    release.FormatName.COCO: "COCO boxes",
+    release.FormatName.PARQUET: "Parquet",
+}
+_STARTED_KEY = "release-started"
+
+
+def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
+    """Draw the form, the preview of the release, and the button that creates it."""
+    job = load_latest_release_job(person)
+    _clear_when_done(job)
+    form_key = state.form_key("release")
+    left, right = responsive_columns(2, 3, name="release")
+    with left:
+        request = _choose_request(form_key, batches)
+    with right:
+        tally = load_and_show_tally(person, request.dataset, request.batches)
+        key_error_limit = show_key_error_limit(person, request.dataset, request.batches, form_key)
+        # Above the tables: they get their height late, and would move the button away from under a click.
+        if not show_job_progress(job):
+            st.button(
+                "Make the release",
+                type="primary",
+                key=f"{form_key}-make",
+                disabled=tally is None
+                or not tally.released
+                or not request.name.strip()
+                or not key_error_limit.is_met,
+                on_click=act,
+                args=(
+                    _start_release,
+                    replace(request, under=key_error_limit.limit, judged=tally.judged if tally else 0),
+                ),
+                kwargs={"place": "make"},
+            )
+        show_job_outcome(job)
+        show_notice("make")
+        if tally is not None:
+            show_tally(tally)
+
+
+def _choose_request(form_key: str, batches: dict[str, list[str]]) -> ReleaseRequest:
+    names = list(batches)
+    last_dataset = state.get_selection("dataset")
+    dataset = st.selectbox(
+        "Dataset",
+        names,
+        index=names.index(last_dataset) if last_dataset in names else 0,
+        key=f"{form_key}-dataset",
+    )
+    state.set_selection("dataset", dataset)
+    chosen_batches = st.multiselect(
+        "Batches",
+        batches[dataset],
+        key=f"{form_key}-batches-{dataset}",
+        placeholder="All of the dataset",
+        help="Whose verdicts count. Of each reviewer the latest verdict on a question counts.",
+    )
+    name = st.text_input("Name of the release", key=f"{form_key}-name", placeholder="v1")
+    name_style = st.selectbox(
+        "Reviewers are named by",
+        list(_NAME_STYLE_LABELS),
+        key=f"{form_key}-names",
+        format_func=_NAME_STYLE_LABELS.__getitem__,
+    )
+    formats = st.multiselect(
+        "Written as, beside JSON Lines and CSV",
+        list(_FORMAT_LABELS),
+        default=list(_FORMAT_LABELS),
+        key=f"{form_key}-forms",
+        format_func=_FORMAT_LABELS.__getitem__,
+        placeholder="Nothing else",
+    )
+    images = st.checkbox("With the original images", key=f"{form_key}-images")
+    reports = st.checkbox(
+        "With the reports", key=f"{form_key}-reports", help="A report gives the answer away."
+    )
+    structured = st.checkbox(
+        "With DICOM structured reports",
+        key=f"{form_key}-sr",
+        help="The boxes as TID 1500 reports, one for each radiograph that came as DICOM.",
+    )
+    private_percent = st.number_input(
+        "Private share, %",
+        min_value=0,
+        max_value=90,
+        value=0,
+        step=5,
+        key=f"{form_key}-private",
+        help="The keys of about so many exams are held back, for scoring models. No patient and no image "
+        "is on both sides. Every image is decoded for it, which takes a while.",
+    )
+    seed = st.number_input(
+        "Seed of the split", value=0, step=1, key=f"{form_key}-split-seed", disabled=not private_percent
+    )
+    split = (
+        release.SplitPlan(private_share=private_percent / 100, seed=int(seed)) if private_percent else None
+    )
+    return ReleaseRequest(
+        dataset=dataset,
+        batches=tuple(chosen_batches),
+        name=name,
+        called=name_style,
+        images=images,
+        reports=reports,
+        structured=structured,
+        forms=tuple(formats),
+        split=split,
+    )
+
+
+def _start_release(request: ReleaseRequest) -> None:
+    state.set_selection(_STARTED_KEY, start_release(current_person(), request).number)
+
+
+def _clear_when_done(job: Job | None) -> None:
+    """Reset the form when its release is complete.
+
+    If the release is refused, the form stays, to be corrected.
+    """
+    if job is not None and job.number == state.get_selection(_STARTED_KEY) and job.status is JobStatus.DONE:
+        state.clear_form("release")
+        state.set_selection(_STARTED_KEY, None)

@@ -1,0 +1,162 @@
+"""Applying one step to many questions: reject or queue all that match the search, and take it back."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from browsing.service import (
+    AppliedRule,
+    BulkAction,
+    BulkPreview,
+    Search,
+    describe_search,
+    list_applied_rules,
+    preview_bulk_action,
+    queue_matching,
+    reject_matching,
+    revert_rule,
+)
+from domain.errors import Refused
+from domain.people import Action, Person
+from ui import state
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown, show_notice
+
+_STEP_LABELS = {
+    BulkAction.REJECT: "Reject them: in no later draw, in no release",
+    BulkAction.QUEUE: "Queue them in a new batch, which is no random sample",
+}
+_MAX_RULES_SHOWN = 20  # of the rules applied so far; the command line lists all
+
+
+def show_bulk_actions(person: Person, search: Search) -> None:
+    """Draw the preview, the step and the rules applied so far.
+
+    Draw nothing without the permission to draw batches.
+    """
+    if not person.may(Action.DRAW_BATCH):
+        return
+    with st.expander("Apply to all of these"):
+        show_notice("apply")
+        _show_bulk_form(person, search)
+        _show_applied_rules(person, search.dataset)
+
+
+def _show_bulk_form(person: Person, search: Search) -> None:
+    if not search.has_criteria:
+        st.caption(
+            "Say first what is wrong with them, by words or filters: what they find can be rejected or "
+            "queued in one step."
+        )
+        return
+    form_key = state.form_key("apply")
+    if not st.toggle("Look at what would be taken", key=f"{form_key}-look-{search.dataset}"):
+        return
+    try:
+        with st.spinner("Finding all of them …"), read_only_session() as db:
+            apply_preview = preview_bulk_action(db, by=person, search=search)
+    except Refused as error:
+        st.info(escape_markdown(str(error)))
+        return
+    _show_preview(apply_preview)
+    steps = list(BulkAction)
+    step = st.radio(
+        "What to do", steps, format_func=_STEP_LABELS.__getitem__, key=f"{form_key}-step-{search.dataset}"
+    )
+    reason = st.text_input(
+        "What is wrong with them", key=f"{form_key}-reason-{search.dataset}", max_chars=1000
+    )
+    name = ""
+    if step is BulkAction.QUEUE:
+        name = st.text_input("Name of the batch", key=f"{form_key}-batch-{search.dataset}", max_chars=80)
+    st.button(
+        f"{step.value.capitalize()} {apply_preview.count:,}"
+        f" question{'' if apply_preview.count == 1 else 's'}",
+        type="primary",
+        key=f"{form_key}-do-{step}-{search.dataset}",
+        disabled=not apply_preview.count
+        or not reason.strip()
+        or (step is BulkAction.QUEUE and not name.strip()),
+        on_click=act,
+        args=(_apply_step, search, step, reason, name, apply_preview.count),
+        kwargs={"place": "apply"},
+    )
+
+
+def _show_preview(apply_preview: BulkPreview) -> None:
+    st.markdown(
+        f"**{apply_preview.count:,} question{'' if apply_preview.count == 1 else 's'} would be taken.**"
+    )
+    if apply_preview.excluded:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in apply_preview.excluded.items())
+        st.caption(f"Left out: {reasons}.")
+    if apply_preview.examples:
+        show_table([{"Question": example.id, "Stem": example.stem} for example in apply_preview.examples])
+        if apply_preview.count > len(apply_preview.examples):
+            st.caption(f"The first {len(apply_preview.examples)} of them.")
+
+
+def _show_applied_rules(person: Person, dataset: str) -> None:
+    with read_only_session() as db:
+        rules = list_applied_rules(db, by=person, dataset=dataset)
+    if not rules:
+        return
+    st.markdown("**Applied so far**")
+    for rule in rules[:_MAX_RULES_SHOWN]:
+        _show_rule(rule)
+
+
+def _show_rule(rule: AppliedRule) -> None:
+    summary_column, reason_column, button_column = st.columns([4, 3, 1], vertical_alignment="bottom")
+    outcome = (
+        "rejected"
+        if rule.action == BulkAction.REJECT
+        else f"queued into batch {escape_markdown(rule.batch or '')}"
+    )
+    summary_column.markdown(
+        f"Rule {rule.number}: {rule.questions:,} {outcome} by {escape_markdown(rule.person)},"
+        f" {rule.applied_at:%Y-%m-%d %H:%M} UTC  \n:small[{escape_markdown(describe_search(rule.search))}:"
+        f" {escape_markdown(rule.reason)}]"
+    )
+    if rule.reverted_at is not None:
+        reason_column.caption(
+            f"Taken back {rule.reverted_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.revert_reason)}"
+        )
+        return
+    undo_reason = reason_column.text_input(
+        "Why it is taken back", key=f"rule-back-why-{rule.number}", max_chars=1000
+    )
+    button_column.button(
+        "Take back",
+        key=f"rule-back-{rule.number}",
+        disabled=not undo_reason.strip(),
+        on_click=act,
+        args=(_undo_rule, rule.number, undo_reason),
+        kwargs={"place": "apply"},
+    )
+
+
+def _apply_step(search: Search, step: BulkAction, reason: str, name: str, expected: int) -> str:
+    person = current_person()
+    with unit_of_work() as db:
+        if step is BulkAction.REJECT:
+            rule = reject_matching(
+                db, by=person, search=search, reason=reason, expected=expected, now=clock()
+            )
+        else:
+            rule = queue_matching(
+                db, by=person, search=search, reason=reason, batch_name=name, expected=expected, now=clock()
+            )
+    state.clear_form("apply")
+    outcome = "rejected" if rule.batch is None else f"queued in batch {rule.batch}"
+    return f"Rule {rule.number}: {rule.questions:,} questions are {outcome}."
+
+
+def _undo_rule(rule_number: int, reason: str) -> str:
+    with unit_of_work() as db:
+        undone_rule = revert_rule(db, by=current_person(), rule=rule_number, reason=reason, now=clock())
+    return (
+        f"Rule {undone_rule.number} holds no more; its {undone_rule.questions:,} questions can be drawn"
+        " again."
+    )

@@ -1,0 +1,55 @@
+"""Several datasets side by side on screen, in the layout that papers use for the splits of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from browsing.dataset_comparison import ComparisonLine, compare_boxes, compare_column, list_columns
+from browsing.service import DatasetStatistics
+from ui.tables import show_table
+
+
+def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequence[str]) -> list[str]:
+    """Draw the choice of further datasets for the comparison."""
+    if not other_datasets:
+        st.caption(
+            "There is one dataset only. Import a split under a name of its own, and it can stand here."
+        )
+        return []
+    return st.multiselect("Beside it", other_datasets, key=f"beside-{statistics.dataset}")
+
+
+def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
+    """Draw questions with percentages by one column, boxes by answer format, and a link to the CSV file."""
+    names = [statistics.dataset for statistics in datasets]
+    columns = list_columns(datasets)
+    chosen_column = st.segmented_control(
+        "Questions by",
+        columns,
+        default=columns[0],
+        format_func=lambda name: name.replace("_", " ").capitalize(),
+        key=f"beside-by-{names[0]}-{len(columns)}",
+    )
+    show_table(
+        [_comparison_row(line, names) for line in compare_column(datasets, chosen_column or columns[0])]
+    )
+    st.caption("Questions, and per cent of the dataset's questions.")
+    if any(line.counts for line in compare_boxes(datasets) if sum(line.counts)):
+        st.markdown("**Boxes by answer format**")
+        show_table([_comparison_row(line, names) for line in compare_boxes(datasets)])
+    query = urlencode([("dataset", name) for name in names])
+    st.markdown(f":small[[side-by-side.csv](/files/statistics/side-by-side.csv?{query})]")
+
+
+def _comparison_row(line: ComparisonLine, names: Sequence[str]) -> dict[str, object]:
+    heading = "Boxes" if line.totals is None else line.column.replace("_", " ").capitalize()
+    cells: dict[str, object] = {heading: line.value}
+    for i, name in enumerate(names):
+        count = f"{line.counts[i]:,}"
+        cells[name] = count if line.totals is None else f"{count} ({line.format_percent(i)})"
+    if len(names) > 1:
+        cells["All"] = f"{sum(line.counts):,}"
+    return cells

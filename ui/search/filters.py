@@ -1,0 +1,108 @@
+"""The query of the search: the words and the filters above the list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from browsing.service import (
+    FilterChoices,
+    QuestionStatus,
+    Search,
+    list_batch_names,
+    load_filter_choices,
+    load_search_index_state,
+)
+from domain.people import Person
+from domain.problems import Check
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from ui import state
+from ui.context import read_only_session
+
+T = TypeVar("T")
+_MAX_VALUES = 500  # of a column; nobody reads more in a list
+
+
+def choose_search(person: Person, datasets: Sequence[str]) -> Search:
+    """Draw the filters and return the query."""
+    dataset_column, words_column = st.columns([1, 3], vertical_alignment="bottom")
+    names = list(datasets)
+    last_dataset = state.get_selection("dataset")
+    dataset = dataset_column.selectbox(
+        "Dataset",
+        names,
+        index=names.index(last_dataset) if last_dataset in names else 0,
+        key="dataset-to-browse",  # allow fixed-widget-key: it selects the dataset that the other keys name
+    )
+    state.set_selection("dataset", dataset)
+    words = words_column.text_input(
+        "Words",
+        key=f"words-{dataset}",
+        max_chars=500,
+        placeholder='pneumothorax "compared to" left …',
+        help="All of them must be in id, stem, options or explanation. Words in quotation marks stand "
+        "together; a star makes a beginning: effus*.",
+    )
+    with read_only_session() as db:
+        newest = load_search_index_state(db).newest
+        batches = list_batch_names(db, by=person, dataset=dataset)
+    filter_choices = _load_choices(dataset, newest, person)
+    search = Search(dataset=dataset, words=words.strip())
+    columns = st.columns(6)
+    search = replace(
+        search,
+        standing=_choose_one(columns[0], "Standing", list(QuestionStatus), dataset),
+        task=_choose_one(columns[1], "Task", list(Task), dataset),
+        difficulty=_choose_one(columns[2], "Difficulty", list(Difficulty), dataset),
+        format=_choose_one(columns[3], "Answer format", list(AnswerFormat), dataset),
+        category=_choose_value(columns[4], "Category", filter_choices.categories, dataset),
+        batch=_choose_one(columns[5], "Batch", batches, dataset),
+    )
+    filter_popover = st.popover("More filters")
+    return replace(
+        search,
+        check=_choose_one(filter_popover, "Check that found something", list(Check), dataset),
+        content_type=_choose_value(filter_popover, "Content type", filter_choices.content_types, dataset),
+        generator=_choose_value(filter_popover, "Generator", filter_choices.generators, dataset),
+        prompt_version=_choose_value(
+            filter_popover, "Prompt version", filter_choices.prompt_versions, dataset
+        ),
+        with_boxes=filter_popover.checkbox("Only with boxes", key=f"with-boxes-{dataset}"),
+    )
+
+
+@st.cache_data(max_entries=50, show_spinner="Reading what there is to choose from …")
+def _load_choices(dataset: str, newest: int, _person: Person) -> FilterChoices:
+    """Return the values to choose from, cached until a question newer than ``newest`` is imported."""
+    del newest
+    with read_only_session() as db:
+        return load_filter_choices(db, by=_person, dataset=dataset)
+
+
+def _choose_one(container: DeltaGenerator, label: str, values: Sequence[T], dataset: str) -> T | None:
+    return container.selectbox(
+        label,
+        values,
+        index=None,
+        placeholder="any",
+        format_func=str,
+        key=f"browse-{label}-{dataset}",
+    )
+
+
+def _choose_value(
+    container: DeltaGenerator, label: str, values: Sequence[tuple[str, int]], dataset: str
+) -> str | None:
+    counts = dict(values[:_MAX_VALUES])
+    return container.selectbox(
+        label,
+        list(counts),
+        index=None,
+        placeholder="any",
+        format_func=lambda name: f"{name} ({counts[name]:,})",
+        key=f"browse-{label}-{dataset}",
+    )

@@ -1,0 +1,74 @@
+"""One question with its whole history."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from browsing.service import History, describe_event, load_history
+from domain.people import Person
+from domain.questions import format_answer
+from ui.context import read_only_session
+from ui.widgets import escape_markdown
+
+
+def show_question(person: Person, number: int) -> None:
+    """Draw the question as imported, next to its history.
+
+    Raises:
+        NotFound: no question has that number.
+    """
+    with read_only_session() as db:
+        question_history = load_history(db, by=person, question_number=number)
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        _show_question(question_history)
+    with right:
+        st.subheader("What happened to it")
+        for event in question_history.events:
+            title, details = describe_event(event, question_history.question)
+            by = f" · {escape_markdown(event.person_name)}" if event.person_name else ""
+            capitalised = title[:1].upper() + title[1:]
+            lines = [
+                f"**{escape_markdown(capitalised)}**  ",
+                f":small[{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC{by}]",
+            ]
+            st.markdown("\n".join([*lines, *(f"- {escape_markdown(detail)}" for detail in details)]))
+
+
+def _show_question(question_history: History) -> None:
+    question, exam = question_history.question, question_history.exam
+    st.subheader(escape_markdown(question.id))
+    exam_facts = [
+        exam.indication,
+        f"age {exam.age}" if exam.age else None,
+        f"sex {exam.sex}" if exam.sex else None,
+    ]
+    st.caption(escape_markdown(" · ".join([f"exam {exam.id}", *(fact for fact in exam_facts if fact)])))
+    images = [radiograph for radiograph in exam.radiographs if radiograph.sha256]
+    if images:
+        for column, radiograph in zip(st.columns(len(images)), images, strict=True):
+            column.markdown(
+                f"![{escape_markdown(radiograph.view)}](/radiographs/{question_history.exam_number}/{radiograph.id}?longest=600)"
+            )
+            column.caption(escape_markdown(radiograph.view))
+    st.markdown(f"**{escape_markdown(question.stem)}**")
+    for i, option in enumerate(question.options):
+        is_right = isinstance(question.answer, tuple) and i in question.answer
+        st.markdown(f"{'✓' if is_right else '·'} {escape_markdown(option)}")
+    if not question.options:
+        st.markdown(f"Key: {escape_markdown(format_answer(question.answer, question.options))}")
+    st.markdown(escape_markdown(question.explanation or "No explanation."))
+    properties = {
+        "format": question.format,
+        "task": question.task,
+        "content type": question.content_type,
+        "category": question.category,
+        "difficulty": question.difficulty,
+        "boxes": len(question.boxes) or None,
+        "generator": question.source.generator,
+        "prompt version": question.source.prompt_version,
+    }
+    st.caption(escape_markdown(" · ".join(f"{name}: {value}" for name, value in properties.items() if value)))
+    if question_history.report:
+        with st.expander("Report"):
+            st.text(question_history.report)

@@ -1,0 +1,83 @@
+"""The list of matching questions, page by page, with thumbnails."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import streamlit as st
+
+from browsing.service import Search, SearchPage, SearchResult, count_matches, search_questions
+from domain.people import Person
+from ui import state
+from ui.context import read_only_session
+from ui.widgets import escape_markdown
+
+_PAGE_SIZE = 20
+
+
+def show_results(person: Person, search: Search) -> None:
+    """Draw the current page of the list; a new search starts at its first page."""
+    position = state.get_browse_position(search)
+    with read_only_session() as db:
+        matches = search_questions(
+            db, by=person, search=search, after=position if position >= 0 else 0,
+            before=-position if position < 0 else None, most=_PAGE_SIZE,
+        )  # fmt: skip
+        count, is_exact = count_matches(db, by=person, search=search)
+    if not matches.questions:
+        st.info("No question of this dataset is like that. Take a filter or a word away.")
+        return
+    _show_pager(
+        search,
+        matches,
+        f"{count:,} question{'' if count == 1 else 's'}" if is_exact else f"{count:,} or more",
+    )
+    for question in matches.questions:
+        _show_question(question)
+
+
+def _show_pager(search: Search, matches: SearchPage, count: str) -> None:
+    first_number, last_number = matches.questions[0].number, matches.questions[-1].number
+    # As wide as their labels: columns of a narrow window cut the labels off.
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{count}**, in the order in which they came in", width="stretch")
+        _show_pager_button("Back", "arrow_back", "Left", search, -first_number, has_page=matches.has_previous)
+        _show_pager_button("On", "arrow_forward", "Right", search, last_number, has_page=matches.has_next)
+
+
+def _show_pager_button(
+    label: str, icon: str, arrow: str, search: Search, position: int, *, has_page: bool
+) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        shortcut=f"Shift+Arrow{arrow}",
+        key=f"browse-{label}-{abs(position)}",
+        disabled=not has_page,
+        on_click=state.set_browse_position,
+        args=(search, position),
+    )
+
+
+def _show_question(question: SearchResult) -> None:
+    with st.container(border=True):
+        image_column, text_column = st.columns([1, 9], vertical_alignment="center")
+        if question.radiograph is not None:
+            address = f"/radiographs/{question.exam_number}/{quote(question.radiograph, safe='')}?longest=300"
+            image_column.markdown(f"![]({address})")
+        properties = [
+            question.format,
+            question.task,
+            question.difficulty,
+            question.category,
+            *_describe_decisions(question),
+        ]
+        text_column.markdown(
+            f"[{escape_markdown(question.id)}](/browse?question={question.number})"
+            f" {escape_markdown(question.stem)} "
+            f" \n:small[{escape_markdown(' · '.join(str(value) for value in properties if value))}]"
+        )
+
+
+def _describe_decisions(question: SearchResult) -> list[str]:
+    return [f"judged: {', '.join(sorted(question.decisions))}"] if question.decisions else []

@@ -1,0 +1,124 @@
+"""Changes to the basis of a study's analysis: a new version of the protocol, and exclusions with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from domain.people import Person
+from domain.protocols import Protocol, ProtocolVersion, diff_protocols
+from reader_study import service as studies
+from reader_study.service import StudySummary
+from ui import state
+from ui.context import clock, read_only_session, unit_of_work
+from ui.layout import responsive_columns
+from ui.studies.protocol_form import show_protocol_fields
+from ui.tables import show_table
+from ui.widgets import act
+
+
+def show_amendment_forms(
+    person: Person, summary: StudySummary, latest_version: ProtocolVersion, readers: Sequence[str]
+) -> None:
+    """Draw both forms. What they write appears in the lists above them and in the report."""
+    left, right = responsive_columns(1, 1, name="amending")
+    with left, st.expander("Change the protocol"):
+        _show_protocol_form(person, summary, latest_version)
+    with right, st.expander("Leave something out of the analysis"):
+        _show_exclusion_form(person, summary, readers)
+
+
+def _show_protocol_form(person: Person, summary: StudySummary, latest_version: ProtocolVersion) -> None:
+    study = summary.study
+    form_key = state.form_key(f"protocol-{study.id}-{latest_version.version}")
+    if study.frozen:
+        st.caption(
+            "The first answer is in: how cases are read stays, and a change of the rest is an amendment."
+        )
+    new_protocol = show_protocol_fields(form_key, latest_version.protocol, frozen=study.frozen)
+    changes = () if new_protocol is None else diff_protocols(latest_version.protocol, new_protocol)
+    why = st.text_input(
+        "Why it is changed",
+        key=f"{form_key}-why",
+        placeholder="needed once answers are in" if summary.answers else "",
+    )
+    if changes:
+        show_table(
+            [
+                {
+                    "Field": name.replace("_", " "),
+                    "Before": format_protocol_value(old),
+                    "After": format_protocol_value(new),
+                }
+                for name, old, new in changes
+            ]
+        )
+    st.button(
+        f"Write down version {latest_version.version + 1}",
+        key=f"{form_key}-write",
+        disabled=not changes or (summary.answers > 0 and not why.strip()),
+        on_click=act,
+        args=(_change_protocol, person, study.name, new_protocol, why),
+        kwargs={"place": "study"},
+    )
+
+
+def _change_protocol(person: Person, study: str, protocol: Protocol, why: str) -> str:
+    with unit_of_work() as db:
+        version = studies.change_protocol(db, by=person, study=study, protocol=protocol, why=why, now=clock())
+    return f"Version {version.version} of the protocol is written down, SHA-256 {version.sha256}."
+
+
+def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequence[str]) -> None:
+    study = summary.study
+    with read_only_session() as db:
+        exclusions = studies.list_exclusions(db, by=person, study=study.name)
+    form_key = state.form_key(f"exclude-{study.id}-{len(exclusions)}")
+    case = st.number_input(
+        "Case",
+        1,
+        sum(summary.cases.values()),
+        None,
+        key=f"{form_key}-case",
+        placeholder="its number; empty: every case",
+    )
+    reader = st.selectbox(
+        "Reader", readers, index=None, key=f"{form_key}-reader", placeholder="everybody, the models too"
+    )
+    why = st.text_input("Why it is left out", key=f"{form_key}-why")
+    st.button(
+        "Leave it out",
+        key=f"{form_key}-leave",
+        disabled=not why.strip() or (case is None and reader is None),
+        on_click=act,
+        args=(_exclude, person, study.name, None if case is None else int(case), reader, why),
+        kwargs={"place": "study"},
+    )
+    show_table(
+        [
+            {
+                "Case": "every" if exclusion.case is None else exclusion.case,
+                "Reader": exclusion.reader or "everybody",
+                "Why": exclusion.why,
+                "When": f"{exclusion.excluded_at:%Y-%m-%d %H:%M} UTC",
+            }
+            for exclusion in exclusions
+        ],
+        empty="Nothing is left out.",
+    )
+    st.caption("An exclusion stays, with who and when; the report lists all of them.")
+
+
+def _exclude(person: Person, study: str, case: int | None, reader: str | None, why: str) -> str:
+    with unit_of_work() as db:
+        studies.exclude_readings(db, by=person, study=study, case=case, reader=reader, why=why, now=clock())
+    excluded_text = " of ".join(filter(None, [None if case is None else f"case {case}", reader]))
+    return f"Left out of the analysis: {excluded_text}."
+
+
+def format_protocol_value(value: object) -> str:
+    """Format the value of a protocol field for display."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "; ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,90 @@
+"""Importing readings that were recorded elsewhere, in the background."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from domain.jobs import Job
+from domain.people import Action, Person
+from domain.problems import Refusal
+from jobs.encoding import from_json
+from jobs.service import JobFailed, JobKind, JobRun
+from reader_study import service as studies
+from ui.imports.deliveries import Delivery
+from ui.studies.file_import import FileForm, discard_when_done, show_file_form
+from ui.studies.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingsRequest:
+    """The parameters: the study and the file."""
+
+    study: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedReadings:
+    """The first refusals of a file, and their total number."""
+
+    refusals: tuple[Refusal, ...]
+    refused: int
+
+
+def show_readings(person: Person, study: str, study_id: int) -> None:
+    """Draw the form; the progress while a file is imported; then the outcome, or the refused lines."""
+    st.subheader("Readings from outside")
+    show_file_form(
+        FileForm(
+            person=person,
+            kind=READINGS,
+            study_id=study_id,
+            upload_label="CSV or JSON Lines, overread.reading/1",
+            button_label="Bring in the readings",
+            build_request=lambda delivery, _: ReadingsRequest(study=study, delivery=delivery),
+            show_result=_show_outcome,
+        )
+    )
+    st.caption(
+        "Columns: study, reader, question_id, answer, confidence, seconds, read_at. For readers without an "
+        "account; the file lands whole or not at all."
+    )
+
+
+def _run(job: JobRun[ReadingsRequest]) -> None:
+    request = job.parameters
+    name = request.delivery.name
+    with discard_when_done(request.delivery), job.transaction() as db:
+        result = studies.import_readings(
+            db,
+            by=job.owner,
+            study=request.study,
+            content=request.delivery.path,
+            file=name,
+            now=job.now(),
+            progress=lambda done, total: job.report_progress(done, total, f"readings of {name} written"),
+        )
+        if result.refusals:
+            refused_count = len(result.refusals)
+            raise JobFailed(
+                f"Nothing of {name} came in: {describe_refused_lines(refused_count)}.",
+                RefusedReadings(refusals=result.refusals[:MAX_REFUSALS_SHOWN], refused=refused_count),
+            )
+        readers = "1 reader" if len(result.readers) == 1 else f"{len(result.readers):,} readers"
+        job.finish(db, f"{result.readings:,} readings of {readers} came in from {name}.")
+
+
+def _show_outcome(job: Job) -> None:
+    refused_readings = from_json(job.result or "", RefusedReadings)
+    show_refused(refused_readings.refusals, total=refused_readings.refused)
+
+
+READINGS = JobKind(
+    name="readings",
+    title="Readings from outside",
+    action=Action.RUN_STUDY,
+    parameters=ReadingsRequest,
+    run=_run,
+)

@@ -1,0 +1,172 @@
+"""Planning: the power for given numbers of readers and cases, and the precision of a kappa."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from domain.errors import InvalidValue
+from measures.kappa_precision import cases_for_kappa, kappa_half_width
+from measures.power import Power, PowerAssumptions, cases_for_power, power_table
+from ui import state
+from ui.chart import show_chart
+from ui.layout import responsive_columns
+from ui.tables import show_table
+from ui.widgets import escape_markdown
+
+READERS, CASES = (3, 5, 7, 10), (100, 200, 300, 400, 600)
+_RULE_COLOUR = "#8a939b"
+# Distinguishable in both themes and with red-green colour blindness (Okabe and Ito).
+_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
+
+
+def show_planning() -> None:
+    """Draw the assumptions on the left and their results on the right."""
+    form_key = state.form_key("plan")
+    left, right = responsive_columns(1, 2, name="planning")
+    with left:
+        inputs = _choose_assumptions(form_key)
+    if inputs is None:
+        return
+    expected, readers, cases = inputs
+    with right:
+        with st.spinner("Simulating studies"):
+            powers = _load_powers(expected, tuple(readers), tuple(cases))
+        st.subheader("Power", help="How often a study like this would show the difference.")
+        show_chart(build_power_chart(powers))
+        show_table([_power_row(power) for power in powers])
+        _show_needed_cases(expected, readers)
+        st.caption(
+            f"Readers are {'random' if expected.random_readers else 'fixed'}; two-sided at "
+            f"{expected.alpha:g}, margin {expected.margin:.1%}. Where formula and simulation differ by more "
+            "than .03, the simulated value is quoted, with its standard error. Seed 0."
+        )
+        _show_kappa_precision(form_key, cases)
+
+
+def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
+    """Return the chart of power over cases, with a line per number of readers and the usual mark at 80 %."""
+    rows = pd.DataFrame(
+        [
+            {"cases": power.cases, "readers": f"{power.readers}", "power": power.quoted_power}
+            for power in powers
+        ]
+    )
+    order = [str(count) for count in sorted({power.readers for power in powers})]
+    lines = (
+        alt.Chart(rows)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cases:Q", title="cases"),
+            y=alt.Y("power:Q", title="power", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            color=alt.Color(
+                "readers:N",
+                title="readers",
+                sort=order,
+                scale=alt.Scale(domain=order, range=list(_COLOURS)),
+                legend=alt.Legend(orient="top"),
+            ),
+            tooltip=["readers:N", "cases:Q", alt.Tooltip("power:Q", format=".2f")],
+        )
+    )
+    target_rule = (
+        alt.Chart(pd.DataFrame([{"power": 0.8}]))
+        .mark_rule(strokeDash=[4, 4], color=_RULE_COLOUR)
+        .encode(y="power:Q")
+    )
+    layered_chart: alt.LayerChart = (lines + target_rule).properties(height=300)
+    return layered_chart
+
+
+def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], list[int]] | None:
+    st.subheader("What is expected")
+    reader = _percent_input("Accuracy of the readers, %", 77.27, f"{form_key}-reader")
+    model = _percent_input("Accuracy of the model, %", 83.84, f"{form_key}-model")
+    spread = _percent_input(
+        "Spread between readers, points", 2.0, f"{form_key}-spread", help_="Standard deviation."
+    )
+    margin = _percent_input(
+        "Margin, points", 0.0, f"{form_key}-margin", help_="Above 0: non-inferiority of the model."
+    )
+    with st.expander("Correlations, readers, sizes"):
+        reader_correlation = st.number_input(
+            "Between two readers", 0.0, 0.99, 0.5, 0.05, key=f"{form_key}-between"
+        )
+        model_correlation = st.number_input(
+            "Reader and model", -0.9, 0.99, 0.35, 0.05, key=f"{form_key}-with-model"
+        )
+        readers_fixed = st.checkbox(
+            "Readers fixed", key=f"{form_key}-fixed", help="The result is said of these readers alone."
+        )
+        readers = st.multiselect(
+            "Numbers of readers", list(range(2, 21)), default=list(READERS), key=f"{form_key}-readers"
+        )
+        cases = st.multiselect(
+            "Numbers of cases",
+            [50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 800, 1000],
+            default=list(CASES),
+            key=f"{form_key}-cases",
+        )
+    if not readers or not cases:
+        st.info("Choose at least one number of readers and one of cases.")
+        return None
+    try:
+        expected = PowerAssumptions(
+            reader_accuracy=reader,
+            model_accuracy=model,
+            spread=spread,
+            reader_correlation=reader_correlation,
+            model_correlation=model_correlation,
+            margin=margin,
+            random_readers=not readers_fixed,
+        )
+    except InvalidValue as error:
+        st.error(escape_markdown(str(error)))
+        return None
+    return expected, sorted(readers), sorted(cases)
+
+
+def _percent_input(label: str, value: float, key: str, *, help_: str | None = None) -> float:
+    return st.number_input(label, 0.0, 99.9, value, 0.5, key=key, help=help_) / 100
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _load_powers(expected: PowerAssumptions, readers: tuple[int, ...], cases: tuple[int, ...]) -> list[Power]:
+    return power_table(expected, readers=readers, cases=cases)
+
+
+def _power_row(power: Power) -> dict[str, object]:
+    error = "" if power.simulated_error is None else f" ± {power.simulated_error:.3f}"
+    return {
+        "Readers": power.readers,
+        "Cases": power.cases,
+        "Power": round(power.quoted_power, 3),
+        "By": power.quoted_method,
+        "Formula": round(power.formula, 3),
+        "Simulation": "" if power.simulated is None else f"{power.simulated:.3f}{error}",
+    }
+
+
+def _show_needed_cases(expected: PowerAssumptions, readers: Sequence[int]) -> None:
+    parts = []
+    for count in readers:
+        needed = cases_for_power(expected, readers=count)
+        parts.append(f"{count} readers: {f'{needed:,}' if needed else 'no number of'} cases")
+    st.markdown(f"For 80 % power, by the formula: {'; '.join(parts)}.")
+
+
+def _show_kappa_precision(form_key: str, cases: Sequence[int]) -> None:
+    st.subheader("Precision of a kappa", help="The half-width of its 95 % interval, for planning.")
+    columns = st.columns(3)
+    kappa = columns[0].number_input("Expected kappa", 0.0, 0.95, 0.4, 0.05, key=f"{form_key}-kappa")
+    share = columns[1].number_input(
+        "Share of the rarer answer, %", 1.0, 50.0, 25.0, 1.0, key=f"{form_key}-share"
+    )
+    half_width = columns[2].number_input("Wanted: ±", 0.02, 0.5, 0.1, 0.01, key=f"{form_key}-half-width")
+    shares = (share / 100, 1 - share / 100)
+    show_table([{"Cases": n, "Interval": f"± {kappa_half_width(kappa, shares, cases=n):.3f}"} for n in cases])
+    needed = cases_for_kappa(kappa, shares, half_width=half_width)
+    st.markdown(f"For ± {half_width:g} it takes about {needed:,} cases, with two answers.")

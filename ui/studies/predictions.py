@@ -1,0 +1,141 @@
+"""Importing a model's predictions into a study, in the background because a large file takes a while."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from domain.jobs import Job
+from domain.people import Action, Person
+from jobs.encoding import from_json
+from jobs.service import JobFailed, JobKind, JobRun
+from reader_study import service as studies
+from reader_study.extraction import FAILED
+from reader_study.service import ImportedPredictions
+from ui import state
+from ui.imports.deliveries import Delivery
+from ui.studies.file_import import FileForm, discard_when_done, show_file_form
+from ui.studies.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refused
+from ui.tables import show_table
+
+_RULE_DESCRIPTIONS = {
+    "given": "the file gives the answer itself",
+    "tag": "<answer>B</answer>",
+    "json": '{"answer": "B"}',
+    "boxed": "\\\\boxed{B}",
+    "explicit": "the last “answer is X”",
+    "letter": "a lone letter, yes or no",
+    "option text": "the whole reply is one option",
+    "whole reply": "an open question",
+    FAILED: "none was found: counts as wrong",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionsRequest:
+    """The parameters: the study, the file, the model, and whether the model is simulated."""
+
+    study: str
+    delivery: Delivery
+    model: str
+    simulated: bool
+
+
+def show_predictions(person: Person, study: str, study_id: int) -> None:
+    """Draw the form; the progress while a file is imported; then the rules applied, or the refused lines."""
+    st.subheader("Predictions of a model")
+
+    def build_request(delivery: Delivery, form_key: str) -> PredictionsRequest:
+        return PredictionsRequest(
+            study=study,
+            delivery=delivery,
+            model=str(state.get_widget_value(f"{form_key}-model") or ""),
+            simulated=bool(state.get_widget_value(f"{form_key}-simulated")),
+        )
+
+    show_file_form(
+        FileForm(
+            person=person,
+            kind=PREDICTIONS,
+            study_id=study_id,
+            upload_label="JSON Lines, overread.prediction/1, up to 200 MB",
+            button_label="Bring in the predictions",
+            build_request=build_request,
+            show_result=_show_outcome,
+            draw_fields=_show_model_fields,
+            is_primary=True,
+        )
+    )
+    with st.expander("What the file holds, and how free text is read"):
+        st.markdown(
+            "A line has `question_id` and `answer` (a letter, the exact text of an option, yes or no), or "
+            "`raw` with the free text of the reply. Rules are tried in this order; what none of them can "
+            "read is **failed**: it counts as wrong and is reported apart."
+        )
+        show_table([{"Rule": name, "Fires on": pattern} for name, pattern in _RULE_DESCRIPTIONS.items()])
+
+
+def _show_model_fields(form_key: str) -> None:
+    st.text_input("Model", key=f"{form_key}-model", placeholder="as the report will name it")
+    st.checkbox("Simulated", key=f"{form_key}-simulated", help="Marked so wherever it is shown.")
+
+
+def _run(job: JobRun[PredictionsRequest]) -> None:
+    request = job.parameters
+    path, name = request.delivery.path, request.delivery.name
+    with discard_when_done(request.delivery):
+        size = max(1, path.stat().st_size // 1024)
+        with job.transaction() as db:
+            imported = studies.import_predictions(
+                db,
+                by=job.owner,
+                path=path,
+                file_name=name,
+                model=request.model,
+                study=request.study,
+                simulated=request.simulated,
+                now=job.now(),
+                progress=lambda bytes_read: job.report_progress(
+                    min(size, bytes_read // 1024), size, f"kB of {name} read"
+                ),
+            )
+            job_result = replace(imported, refusals=imported.refusals[:MAX_REFUSALS_SHOWN])
+            if imported.refusals:
+                raise JobFailed(
+                    f"Nothing of {name} came in: {describe_refused_lines(imported.refused)}.", job_result
+                )
+            answered, total = imported.study_cases or (0, 0)
+            job.finish(
+                db,
+                f"{imported.predictions:,} predictions of {imported.model} came in; it has answered"
+                f" {answered:,} of {total:,} cases.",
+                job_result,
+            )
+
+
+def _show_outcome(job: Job) -> None:
+    imported = from_json(job.result or "", ImportedPredictions)
+    if imported.refusals:
+        show_refused(imported.refusals, total=imported.refused)
+        return
+    show_table(
+        [
+            {
+                "Rule": name,
+                "Predictions": count,
+                "Share": f"{count / imported.predictions:.1%}",
+                "": _RULE_DESCRIPTIONS.get(name, ""),
+            }
+            for name, count in imported.rules.items()
+        ]
+    )
+
+
+PREDICTIONS = JobKind(
+    name="predictions",
+    title="Predictions of a model",
+    action=Action.RUN_STUDY,
+    parameters=PredictionsRequest,
+    run=_run,
+)

@@ -1,0 +1,137 @@
+"""Creating a study: cases, design and protocol in one form, stored together."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import SamplingPlan
+from domain.errors import DomainError
+from domain.people import Person
+from domain.protocols import Protocol
+from domain.studies import ONE_ARM, Arm, CaseSource, Crossing, SourceKind, StudyDesign
+from reader_study.service import create_study
+from release.service import ReleaseRecord, list_releases
+from sampling.service import list_batches, list_drawable_datasets
+from ui import state
+from ui.context import clock, read_only_session, unit_of_work
+from ui.layout import responsive_columns
+from ui.studies.protocol_form import show_protocol_fields
+from ui.widgets import act, escape_markdown, show_empty_state, show_notice
+
+_FORM_NAME = "study"
+
+
+def show_study_form(person: Person) -> None:
+    """Draw the form; the study that it creates is shown in the other view."""
+    with read_only_session() as db:
+        datasets = [name for name, size in list_drawable_datasets(db, by=person).items() if size]
+        batches = list_batches(db, by=person)
+        releases = list_releases(db, by=person)
+    if not datasets:
+        show_empty_state(
+            "Nothing to read yet",
+            "Cases are drawn from imported questions.",
+            page="pages/import_questions.py",
+            label="Import questions",
+        )
+        return
+    show_notice("making")
+    form_key = state.form_key(_FORM_NAME)
+    left, right = responsive_columns(1, 1, name="making")
+    with left:
+        name = st.text_input("Name", key=f"{form_key}-name", placeholder="pilot")
+        source = _choose_source(form_key, datasets, [batch.name for batch, _ in batches], releases)
+        design = _choose_design(form_key)
+    with right:
+        st.markdown("**Protocol**")
+        protocol = show_protocol_fields(form_key, Protocol())
+    if isinstance(design, StudyDesign) and isinstance(protocol, Protocol):
+        st.caption(
+            "The cases are drawn and frozen now. The protocol is written down with its SHA-256; later "
+            "versions stand beside it. Readers are named next."
+        )
+        st.button(
+            "Make the study",
+            type="primary",
+            key=f"{form_key}-make",
+            disabled=not name.strip(),
+            on_click=act,
+            args=(_create_study, person, name, source, design, protocol),
+            kwargs={"place": "making"},
+        )
+
+
+def _create_study(
+    person: Person, name: str, source: CaseSource, design: StudyDesign, protocol: Protocol
+) -> str | None:
+    with unit_of_work() as db:
+        study = create_study(
+            db, by=person, name=name, source=source, design=design, protocol=protocol, now=clock()
+        )
+    state.clear_form(_FORM_NAME)
+    state.set_selection("study", study.name)
+    return f"The study {study.name} is made. Open “Studies” to name its readers."
+
+
+def _choose_source(
+    form_key: str, datasets: list[str], batches: list[str], releases: list[ReleaseRecord]
+) -> CaseSource:
+    kinds = list(SourceKind)
+    kind = st.selectbox("Cases from a", kinds, key=f"{form_key}-kind", format_func=str)
+    dataset = st.selectbox("Dataset", datasets, key=f"{form_key}-dataset")
+    if kind is SourceKind.BATCH and batches:
+        source_name = st.selectbox("Batch", batches, key=f"{form_key}-batch")
+        return CaseSource(kind=kind, dataset=dataset, name=source_name)
+    if kind is SourceKind.RELEASE:
+        names = [release.name for release in releases if release.dataset == dataset]
+        if names:
+            source_name = st.selectbox("Release", names, key=f"{form_key}-release-{dataset}")
+            return CaseSource(kind=kind, dataset=dataset, name=source_name)
+        st.info("This dataset has no release yet; the whole dataset is drawn from.")
+    return CaseSource(kind=SourceKind.DATASET, dataset=dataset)
+
+
+def _choose_design(form_key: str) -> StudyDesign | None:
+    left_column, middle_column, right_column = st.columns(3)
+    n = left_column.number_input("Cases", 1, 5000, 200, key=f"{form_key}-n")
+    training = middle_column.number_input("Training cases", 0, 50, 5, key=f"{form_key}-training")
+    seed = right_column.number_input("Seed", 0, 2**31, 1, key=f"{form_key}-seed")
+    repeats = left_column.number_input(
+        "Hidden repeats", 0, 500, 20, key=f"{form_key}-repeats", help="Of each reader's own cases."
+    )
+    gap = middle_column.number_input("Cases between", 1, 1000, 30, key=f"{form_key}-gap")
+    one_per_exam = right_column.checkbox("One question an exam", value=True, key=f"{form_key}-one")
+    crossings = list(Crossing)
+    crossing = st.selectbox("Who reads what", crossings, key=f"{form_key}-crossing", format_func=str)
+    readers_per_case, shared, washout_days = None, 0, 0
+    arms: tuple[Arm, ...] = ONE_ARM
+    if crossing is Crossing.PARTS:
+        left, right = st.columns(2)
+        readers_per_case = left.number_input("Readers a case", 1, 50, 2, key=f"{form_key}-per-case")
+        shared = right.number_input("Cases read by all", 0, 5000, 20, key=f"{form_key}-shared")
+    if crossing is Crossing.CROSSOVER:
+        left, middle, right = st.columns(3)
+        clinical_arm = left.text_input("Arm with indication, age, sex", "told", key=f"{form_key}-told")
+        image_arm = middle.text_input("Arm with the image alone", "image only", key=f"{form_key}-bare")
+        washout_days = right.number_input("Days of wash-out", 0, 365, 28, key=f"{form_key}-washout")
+        try:
+            arms = (Arm(name=clinical_arm), Arm(name=image_arm, clinical_info_shown=False))
+        except DomainError as error:
+            st.error(escape_markdown(str(error)))
+            return None
+    try:
+        return StudyDesign(
+            plan=SamplingPlan(seed=int(seed), per_1000=None, n=int(n)),
+            crossing=crossing,
+            training=int(training),
+            repeats=int(repeats),
+            repeat_gap=int(gap),
+            one_per_exam=one_per_exam,
+            readers_per_case=readers_per_case,
+            shared=shared,
+            washout_days=washout_days,
+            arms=arms,
+        )
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        return None

@@ -1,0 +1,252 @@
+"""One study for its coordinator: design, readers with their progress, and every version of the protocol."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from itertools import pairwise
+
+import streamlit as st
+
+from accounts.service import list_people_with_role
+from domain.people import Person, Role
+from domain.protocols import Protocol, ProtocolVersion, diff_protocols
+from domain.studies import CaseKind, ReaderLevel, ReaderProfile, StudyState
+from reader_study import service as studies
+from reader_study.service import ReaderProgress, StudySummary
+from ui.context import clock, read_only_session, unit_of_work
+from ui.layout import responsive_columns
+from ui.studies.amendments import format_protocol_value, show_amendment_forms
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown, format_relative_time, show_notice
+
+
+def show_study(person: Person, summary: StudySummary) -> None:
+    """Draw everything except questions, answers and keys."""
+    study = summary.study
+    with read_only_session() as db:
+        progress = studies.load_study_progress(db, by=person, study=study.name)
+        versions = studies.list_protocol_versions(db, by=person, study=study.name)
+        faulty = studies.list_faulty_questions(db, by=person, study=study.name)
+    show_notice("study")
+    summary_parts = [
+        f"{summary.cases[CaseKind.SCORED]:,} cases of {study.source}",
+        studies.describe_design(study.design),
+        "frozen: the first answer is in"
+        if study.frozen
+        else "nobody has begun on the screen: readers may still be named",
+    ]
+    if study.simulated:
+        summary_parts.insert(0, "SIMULATED")
+    st.markdown(escape_markdown(" · ".join(summary_parts)))
+    _show_readers(person, summary, progress)
+    _show_protocol(versions)
+    show_amendment_forms(
+        person, summary, versions[-1], [reader_progress.reader.name for reader_progress in progress]
+    )
+    if faulty:
+        st.subheader("Reported as faulty")
+        show_table(
+            [
+                {
+                    "Case": report.case,
+                    "Question": report.question_id,
+                    "Reader": report.reader,
+                    "Why": report.why,
+                }
+                for report in faulty
+            ]
+        )
+    closed = study.state is StudyState.CLOSED
+    st.button(
+        "Open it again" if closed else "Close the study",
+        key=f"study-close-{study.id}-{study.state}",
+        on_click=act,
+        args=(_set_open, person, study.name, closed),
+        kwargs={"place": "study", "switch": f"study-{study.id}"},
+    )
+
+
+def _set_open(person: Person, study: str, open_: bool) -> str:
+    set_state = studies.reopen_study if open_ else studies.close_study
+    with unit_of_work() as db:
+        changed_study = set_state(db, by=person, study=study, now=clock())
+    return f"The study {changed_study.name} is {changed_study.state}."
+
+
+# ------------------------------------------------------------------------------------------------ readers
+def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderProgress, ...]) -> None:
+    st.subheader("Readers")
+    show_table(
+        [_reader_row(reader_progress) for reader_progress in progress],
+        empty="Nobody reads in this study yet.",
+    )
+    study = summary.study
+    if study.state is StudyState.CLOSED:
+        return
+    left, right = responsive_columns(1, 1, name="readers")
+    if not study.frozen:
+        with left:
+            _show_assignment(
+                person, study.name, study.id, {reader_progress.reader.name for reader_progress in progress}
+            )
+    if progress:
+        with left if study.frozen else right, st.expander("Profile of a reader"):
+            _show_profile_form(person, study.name, study.id, progress)
+
+
+def _reader_row(progress: ReaderProgress) -> dict[str, object]:
+    reader = progress.reader
+    level = str(reader.profile.level) if reader.profile.level else "not stated"
+    marks = [
+        mark
+        for mark, applies in (
+            ("helped to set the key", reader.of_reference),
+            ("from outside", reader.is_external),
+            ("simulated", reader.simulated),
+        )
+        if applies
+    ]
+    return {
+        "Reader": reader.display_name,
+        "Level": level,
+        "Years": "" if reader.profile.years is None else f"{reader.profile.years:g}",
+        "Subspecialty": reader.profile.subspecialty,
+        "Read": f"{progress.done} of {progress.total}",
+        "Repeats": f"{progress.repeats_done} of {progress.repeats}",
+        "Training": f"{progress.training_done} of {progress.training}",
+        "Seconds (median)": "" if progress.seconds_median is None else f"{progress.seconds_median:.1f}",
+        "Cannot determine": progress.cannot_determine,
+        "Faulty": progress.faulty,
+        "Last answer": format_relative_time(progress.last_read_at, now=clock()),
+        "": ", ".join(marks),
+    }
+
+
+def _show_assignment(person: Person, study: str, study_id: int, assigned_names: set[str]) -> None:
+    with read_only_session() as db:
+        people = [
+            person
+            for person in list_people_with_role(db, role=Role.READER)
+            if person.name not in assigned_names
+        ]
+    if not people:
+        st.caption("Everybody with the role reader is named already. An admin adds people.")
+        return
+    names = {reader.name: reader.display_name for reader in people}
+    key = f"study-assign-{study_id}-{len(assigned_names)}"
+    chosen_names = st.multiselect(
+        "Add readers",
+        list(names),
+        key=key,
+        format_func=names.__getitem__,
+        placeholder="people with the role reader",
+    )
+    st.button(
+        "Add",
+        key=f"{key}-add",
+        disabled=not chosen_names,
+        on_click=act,
+        args=(_assign_readers, person, study, tuple(chosen_names)),
+        kwargs={"place": "study"},
+    )
+    st.caption("Everybody's order is written down anew; after the first answer it stays.")
+
+
+def _assign_readers(person: Person, study: str, names: tuple[str, ...]) -> str:
+    with unit_of_work() as db:
+        readers = studies.assign_readers(db, by=person, study=study, to=names, now=clock())
+    return f"{len(readers)} readers; each has an order of their own."
+
+
+def _show_profile_form(
+    person: Person, study: str, study_id: int, progress: tuple[ReaderProgress, ...]
+) -> None:
+    readers = {reader_progress.reader.name: reader_progress.reader for reader_progress in progress}
+    name = st.selectbox("Reader", list(readers), key=f"study-profile-{study_id}")
+    reader = readers[name]
+    key = f"study-profile-{study_id}-{name}"
+    levels = [None, *ReaderLevel]
+    level = st.selectbox(
+        "Level",
+        levels,
+        index=levels.index(reader.profile.level),
+        key=f"{key}-level",
+        format_func=lambda reader_level: str(reader_level or "not stated"),
+    )
+    years = st.number_input(
+        "Years of reading radiographs", 0.0, 80.0, reader.profile.years, key=f"{key}-years"
+    )
+    subspecialty = st.text_input("Subspecialty", reader.profile.subspecialty, key=f"{key}-special")
+    helped = st.checkbox("Helped to set the key", reader.of_reference, key=f"{key}-helped")
+    st.button(
+        "Save the profile",
+        key=f"{key}-save",
+        on_click=act,
+        args=(_save_profile, person, study, name),
+        kwargs={
+            "profile": ReaderProfile(level=level, years=years, subspecialty=subspecialty.strip()),
+            "helped": helped,
+            "place": "study",
+        },
+    )
+
+
+def _save_profile(person: Person, study: str, name: str, *, profile: ReaderProfile, helped: bool) -> str:
+    with unit_of_work() as db:
+        studies.set_profile(
+            db,
+            by=person,
+            study=study,
+            reader=name,
+            profile=profile,
+            of_reference=helped,
+            now=clock(),
+        )
+    return f"The profile of {name} is saved."
+
+
+# ----------------------------------------------------------------------------------------------- protocol
+def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
+    latest_version = versions[-1]
+    st.subheader("Protocol")
+    st.caption(
+        f"Version {latest_version.version} of {latest_version.written_at:%Y-%m-%d %H:%M} UTC, SHA-256"
+        f" `{latest_version.sha256}`"
+        + (
+            f"; an amendment, after {latest_version.answers_before} answers"
+            if latest_version.answers_before
+            else ""
+        )
+    )
+    for old_version, new_version in pairwise(versions):
+        changes = [
+            {
+                "Field": name.replace("_", " "),
+                "Before": format_protocol_value(old),
+                "After": format_protocol_value(new),
+            }
+            for name, old, new in diff_protocols(old_version.protocol, new_version.protocol)
+        ]
+        timing = (
+            f"{new_version.answers_before} answers were in"
+            if new_version.answers_before
+            else "before the first answer"
+        )
+        st.markdown(
+            escape_markdown(
+                f"Version {new_version.version}, {new_version.written_at:%Y-%m-%d %H:%M} UTC, {timing}."
+                f" {new_version.why}"
+            )
+        )
+        show_table(changes)
+    with st.expander("All of it"):
+        show_table(
+            [
+                {
+                    "Field": field.name.replace("_", " "),
+                    "Value": format_protocol_value(getattr(latest_version.protocol, field.name)),
+                }
+                for field in fields(Protocol)
+            ]
+        )
+        st.caption("Every version stays.")
