@@ -23,7 +23,7 @@ MIN_FREE_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthCheck:
-    """The result of one check; ``said`` is for the server's administrator and must not be public."""
+    """The result of one check; ``detail`` is for the server's administrator and must not be public."""
 
     name: str
     passed: bool

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import asdict
 from functools import partial
 
 from starlette.requests import Request
@@ -84,9 +83,8 @@ async def report_readiness(request: Request) -> Response:
     is_ready = all(check.passed for check in results)
     status = 200 if is_ready else 503
     if may_see_checks:
-        return json_response(
-            {"version": VERSION, "ready": is_ready, "checks": list(map(asdict, results))}, status=status
-        )
+        checks = [{"name": check.name, "good": check.passed, "said": check.detail} for check in results]
+        return json_response({"version": VERSION, "ready": is_ready, "checks": checks}, status=status)
     return PlainTextResponse("ready" if is_ready else "not ready", status)
 
 

@@ -51,10 +51,10 @@ def test_a_server_that_drips_is_given_up_although_each_byte_comes_in_time(server
         store(seconds=2).read(SHA256)
 
 
-@pytest.mark.parametrize("request_of", ["read", "holds", "remove", "check", "keep"])
+@pytest.mark.parametrize("request_of", ["read", "contains", "remove", "check", "write"])
 def test_no_request_waits_for_ever(server, request_of):
     server.behaviour = Behaviour.HANG
-    arguments = {"check": (), "keep": (SHA256, CONTENT)}.get(request_of, (SHA256,))
+    arguments = {"check": (), "write": (SHA256, CONTENT)}.get(request_of, (SHA256,))
     with pytest.raises(NotNow):
         getattr(store(seconds=0.5), request_of)(*arguments)
 

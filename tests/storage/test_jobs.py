@@ -177,7 +177,7 @@ def test_a_worker_whose_lease_was_lost_keeps_neither_its_effect_nor_its_end(engi
         held_by_another = {"worker": "another process", "lease_until": utc_now() + timedelta(days=1)}
         db.execute(update(JobRow).where(JobRow.id == made.number).values(**held_by_another))
     job_kinds.HELD["lost"].set()
-    worker.wait(SOON)
+    worker.wait_until_idle(SOON)
     left = job(engine, made.number)
     assert (left.status, left.worker, left.message) == (JobStatus.RUNNING, "another process", "")
 
@@ -188,7 +188,7 @@ def test_while_it_runs_its_lease_is_kept_and_its_progress_written(engine, worker
     until(lambda: job(engine, made.number).progress == JobProgress(done=3, total=8, unit="questions"))
     first = job(engine, made.number).lease_until
     until(lambda: job(engine, made.number).lease_until > first)
-    assert worker.seen(made).progress.text == "3 of 8 questions"
+    assert worker.with_live_state(made).progress.text == "3 of 8 questions"
 
 
 def test_cancelled_in_the_middle_it_stops_and_what_is_done_stays(engine, worker):
@@ -197,7 +197,7 @@ def test_cancelled_in_the_middle_it_stops_and_what_is_done_stays(engine, worker)
     worker.run(made)
     until(lambda: counter(engine) >= 3)
     assert worker.cancel(made.number)
-    worker.wait(SOON)
+    worker.wait_until_idle(SOON)
     assert job(engine, made.number).status is JobStatus.CANCELLED
     assert 3 <= counter(engine) < 10_000
 
@@ -215,9 +215,9 @@ def test_cancelled_in_a_transaction_nothing_of_it_is_kept(engine, worker):
     job_kinds.add_dataset(engine, "d")
     made = start(engine, ADD_ONCE, Count(dataset="d", to=5, seconds=0.2))
     worker.run(made)
-    until(lambda: worker.seen(made).progress.total == 10)
+    until(lambda: worker.with_live_state(made).progress.total == 10)
     worker.cancel(made.number)
-    worker.wait(SOON)
+    worker.wait_until_idle(SOON)
     assert (job(engine, made.number).status, counter(engine)) == (JobStatus.CANCELLED, 0)
 
 
@@ -261,7 +261,7 @@ def test_stopped_with_its_process_it_is_free_at_once(engine, worker):
     made = hold(engine, "stopped")
     worker.run(made)
     worker.stop()
-    worker.wait(SOON)
+    worker.wait_until_idle(SOON)
     job_kinds.HELD["stopped"].set()
     other = Worker("next process", KINDS.get, clock=utc_now, engine=engine)
     other.take_waiting_jobs()

@@ -178,7 +178,7 @@ def test_a_full_disk_stops_the_import_whole(db, tmp_path, workspace, monkeypatch
     def full(self, sha256, content):
         raise OSError(errno.ENOSPC, "No space left on device", str(workspace.images))
 
-    monkeypatch.setattr(FolderStore, "keep", full)
+    monkeypatch.setattr(FolderStore, "write", full)
     with pytest.raises(OSError, match="No space left"):
         bring_in(db, tmp_path, workspace, skip_bad=True)
     db.rollback()

@@ -112,7 +112,7 @@ def test_the_same_seed_writes_the_same_questions(exams, written):
 def test_reports_name_every_finding_that_they_do_not_leave_out(exams):
     for facts in exams:
         report = write_report(facts, seed=1)
-        for seen in facts.seen:
+        for seen in facts.visible:
             word = {"cardiomegaly": "heart", "nodule": "nodule"}.get(
                 str(seen.kind), str(seen.kind).split()[-1]
             )
@@ -175,7 +175,7 @@ def test_every_planted_error_changes_its_question_or_its_exam_has_a_strange_repo
 def test_the_question_as_it_should_be_is_the_sound_one(written, planted):
     sound = {each.question.id: each.question for each in written}
     for name, each in planted.planted.items():
-        assert each.corrected is None or each.mended == sound[name]
+        assert each.corrected is None or each.corrected == sound[name]
 
 
 def test_no_stem_comes_twice_on_an_exam_after_planting(planted):
@@ -184,7 +184,7 @@ def test_no_stem_comes_twice_on_an_exam_after_planting(planted):
 
 
 def test_the_hidden_key_names_every_error_and_fault(planted):
-    assert set(planted.key()) == set(planted.planted) | set(planted.faults)
+    assert set(planted.build_answer_key()) == set(planted.planted) | set(planted.faults)
 
 
 def test_simulated_verdicts_stand_and_corrections_mend(planted):
@@ -209,7 +209,7 @@ def test_a_simulated_verdict_on_image_alignment_rates_nothing_else(planted):
 
 
 def test_devices_are_described_at_their_place(exams):
-    tips = [each.tip_mm for each in exams if each.of(FindingKind.ENDOTRACHEAL_TUBE)]
+    tips = [each.tip_mm for each in exams if each.visible_of_kind(FindingKind.ENDOTRACHEAL_TUBE)]
     assert tips
     assert all(20 < tip < 70 for tip in tips)
     assert DEVICES

@@ -86,7 +86,7 @@ def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, be
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_filler, "build_ordinary_columns", lambda *_, **__: None)
         alone = filled(lines, with_images=with_images, at_once=1)
-    for name in ("names", "questions", "boxes", "problems", "refusals", "records"):
+    for name in ("record_names", "questions", "boxes", "problems", "refusals", "records"):
         assert getattr(together, name) == getattr(alone, name)
     assert [together.exams[place] for place in together.exam_indices] == [
         alone.exams[place] for place in alone.exam_indices

@@ -27,7 +27,7 @@ def test_same_seed_gives_the_same_pixels(exam):
 
 def test_another_seed_gives_another_patient(exam):
     other = render_exam(22, sex="M", age=45, rows=ROWS, columns=COLUMNS)
-    assert not np.array_equal(exam.image(View.PA).pixels, other.find_image(View.PA).pixels)
+    assert not np.array_equal(exam.find_image(View.PA).pixels, other.find_image(View.PA).pixels)
 
 
 def test_pixels_use_most_of_12_bits_and_no_more(exam):
@@ -58,10 +58,10 @@ def test_heart_with_cardiomegaly_is_over_half_the_thorax():
 
 def test_lung_is_darker_than_heart_and_abdomen(exam):
     def mean(name):
-        box = exam.region(name).boxes[View.PA]
+        box = exam.find_region(name).boxes[View.PA]
         middle_x, middle_y = (box.x_min + box.x_max) / 2, (box.y_min + box.y_max) / 2
         return (
-            exam.image(View.PA)
+            exam.find_image(View.PA)
             .pixels[int(middle_y) - 10 : int(middle_y) + 10, int(middle_x) - 10 : int(middle_x) + 10]
             .mean()
         )
@@ -70,15 +70,15 @@ def test_lung_is_darker_than_heart_and_abdomen(exam):
 
 
 def test_two_thirds_of_the_heart_lie_on_the_left(exam):
-    spine, heart = exam.region("spine").boxes[View.PA], exam.region("cardiac silhouette").boxes[View.PA]
+    spine, heart = exam.find_region("spine").boxes[View.PA], exam.find_region("cardiac silhouette").boxes[View.PA]
     midline = (spine.x_min + spine.x_max) / 2
     assert 0.55 < (heart.x_max - midline) / heart.width < 0.78
 
 
 def test_right_hemidiaphragm_stands_higher(exam):
     assert (
-        exam.region("right hemidiaphragm").boxes[View.PA].y_min
-        < exam.region("left hemidiaphragm").boxes[View.PA].y_min
+        exam.find_region("right hemidiaphragm").boxes[View.PA].y_min
+        < exam.find_region("left hemidiaphragm").boxes[View.PA].y_min
     )
 
 
@@ -88,7 +88,7 @@ def test_region_boxes_lie_inside_the_image(exam):
 
 
 def test_marker_stands_on_the_patients_left(exam):
-    pixels = exam.image(View.PA).pixels[: ROWS // 8]
+    pixels = exam.find_image(View.PA).pixels[: ROWS // 8]
     brightest = np.argwhere(pixels > 3900)[:, 1]
     assert len(brightest) > 20
     assert brightest.min() > COLUMNS * 0.8
@@ -96,7 +96,7 @@ def test_marker_stands_on_the_patients_left(exam):
 
 def test_unknown_region_is_a_key_error(exam):
     with pytest.raises(KeyError):
-        exam.region("left kidney")
+        exam.find_region("left kidney")
 
 
 @pytest.mark.parametrize(

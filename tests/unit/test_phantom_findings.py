@@ -45,7 +45,7 @@ def test_every_kind_has_a_box_in_the_frontal_view(exams, kind):
 @pytest.mark.parametrize("kind", FindingKind)
 def test_finding_changes_the_picture_more_inside_its_box_than_outside(exams, healthy, kind):
     box = exams[kind].findings[0].boxes[View.PA]
-    change = np.abs(exams[kind].image(View.PA).pixels.astype(float) - healthy.image(View.PA).pixels)
+    change = np.abs(exams[kind].find_image(View.PA).pixels.astype(float) - healthy.find_image(View.PA).pixels)
     within = inside(change, box)
     outside = (change.sum() - within.sum()) / (change.size - within.size)
     assert np.percentile(within, 97) > 60  # of 4095 grey levels; a line fills little of its box
@@ -55,14 +55,14 @@ def test_finding_changes_the_picture_more_inside_its_box_than_outside(exams, hea
 @pytest.mark.parametrize("kind", [FindingKind.NODULE, FindingKind.EFFUSION, FindingKind.CONSOLIDATION])
 def test_opacity_is_brighter_than_the_lung_it_replaces(exams, healthy, kind):
     box = exams[kind].findings[0].boxes[View.PA]
-    with_it = inside(exams[kind].image(View.PA).pixels, box)
-    assert with_it.mean() > inside(healthy.image(View.PA).pixels, box).mean() + 60
+    with_it = inside(exams[kind].find_image(View.PA).pixels, box)
+    assert with_it.mean() > inside(healthy.find_image(View.PA).pixels, box).mean() + 60
 
 
 def test_free_air_of_a_pneumothorax_is_darker_than_lung(exams, healthy):
     box = exams[FindingKind.PNEUMOTHORAX].findings[0].boxes[View.PA]
-    with_it = inside(exams[FindingKind.PNEUMOTHORAX].image(View.PA).pixels, box)
-    assert with_it.mean() < inside(healthy.image(View.PA).pixels, box).mean()
+    with_it = inside(exams[FindingKind.PNEUMOTHORAX].find_image(View.PA).pixels, box)
+    assert with_it.mean() < inside(healthy.find_image(View.PA).pixels, box).mean()
 
 
 def test_pneumothorax_is_not_boxed_on_the_lateral_view(exams):
@@ -110,7 +110,7 @@ def test_more_conspicuous_is_brighter():
 def test_finding_leaves_the_other_lung_as_it_was(healthy):
     exam = render(FindingSpec(kind=FindingKind.NODULE, side=Side.RIGHT, zone=Zone.UPPER))
     far = np.s_[:, COLUMNS * 3 // 4 :]
-    change = exam.find_image(View.PA).pixels[far].astype(float) - healthy.image(View.PA).pixels[far]
+    change = exam.find_image(View.PA).pixels[far].astype(float) - healthy.find_image(View.PA).pixels[far]
     assert np.abs(change).mean() < 1.0
 
 
