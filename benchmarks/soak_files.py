@@ -92,7 +92,7 @@ def _record_durations(results: SoakResults) -> Iterator[None]:
     """Time each answer of a reading process from when the process, already started, gets the file."""
 
     class TimedReadingProcess(ReadingProcess):
-        def ask(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
+        def send_request(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
             self.wait_until_ready()
             start = time.monotonic()
             try:

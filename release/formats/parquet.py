@@ -71,7 +71,7 @@ class ParquetWriter(FormatWriter):
     def __init__(
         self, folder: Path, *, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
     ) -> None:
-        """``picture`` returns the images to include; without it ``images`` has paths only."""
+        """``load_display_image`` returns the images to include; without it ``images`` has paths only."""
         super().__init__(folder)
         self._path, self._paths, self._load_display_image = folder / _NAME, files, load_display_image
         schema = pa.schema(
@@ -96,7 +96,7 @@ class ParquetWriter(FormatWriter):
             with self._path.open("rb") as file:
                 os.fsync(file.fileno())
 
-    def entries(self) -> list[Entry]:
+    def list_entries(self) -> list[Entry]:
         sha256, length = hash_file(self._path)
         return [Entry(path=_NAME, bytes=length, sha256=sha256)]
 

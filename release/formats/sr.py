@@ -87,7 +87,7 @@ class SrWriter(FormatWriter):
                 file.write(_render_report(source, boxes, content_date=self._content_date))
             self._entries.append(Entry(path=name, bytes=file.bytes, sha256=file.sha256))
 
-    def entries(self) -> list[Entry]:
+    def list_entries(self) -> list[Entry]:
         return self._entries
 
     def _load_source(self, radiograph: Radiograph) -> Dataset | SrExclusionReason:

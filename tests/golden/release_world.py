@@ -109,7 +109,7 @@ def write(world: World, out: Path, **more: Any) -> WrittenRelease:
             name=str(more.pop("name", "v1")),
             out=out,
             workspace=workspace,
-            **{"names": ReviewerNaming.ACCOUNT, **more},
+            **{"reviewer_naming": ReviewerNaming.ACCOUNT, **more},
         )
 
 

@@ -79,7 +79,7 @@ def test_options_read_as_a_person_reads_them(folder):
     ],
 )
 def test_reviewers_are_named_as_it_was_asked(sqlite_engine, tmp_path, names, who):
-    write(judged_world(sqlite_engine), tmp_path / "v1", names=names)
+    write(judged_world(sqlite_engine), tmp_path / "v1", reviewer_naming=names)
     assert who in {each["who"] for each in lines(tmp_path / "v1" / "corrections.jsonl")}
 
 

@@ -150,7 +150,7 @@ def test_a_large_file_is_parsed_by_a_process_of_its_own_with_the_same_result(imp
     content = lines(*records)
     importer(content, skip_bad=True, dataset="here")
     monkeypatch.setattr(parsing_process, "LARGE_FILE_BYTES", 1)
-    monkeypatch.setattr("intake.service.LARGE", 1)
+    monkeypatch.setattr("intake.service.LARGE_FILE_BYTES", 1)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     report = importer(content, skip_bad=True, dataset="there")
     assert [(each.record, each.field) for each in report.refusals] == [("line 2001", "answer")]
@@ -160,7 +160,7 @@ def test_a_large_file_is_parsed_by_a_process_of_its_own_with_the_same_result(imp
 
 
 def test_the_indexes_are_there_after_a_large_import_and_after_a_refused_one(importer, monkeypatch):
-    monkeypatch.setattr("intake.service.LARGE", 1)
+    monkeypatch.setattr("intake.service.LARGE_FILE_BYTES", 1)
     importer.refused(lines(record(1), record(1)))
     importer(lines(record(1), record(2)))
     wanted = {index.name for index in metadata.tables["question"].indexes}
@@ -169,7 +169,7 @@ def test_the_indexes_are_there_after_a_large_import_and_after_a_refused_one(impo
 
 def test_a_dataset_of_many_questions_is_asked_by_its_index(importer, monkeypatch):
     importer(lines(*(record(number) for number in range(5))))
-    monkeypatch.setattr("intake.service.batch_writer.FEW", 3)
+    monkeypatch.setattr("intake.service.batch_writer.REBUILD_INDEXES_BELOW", 3)
     report = importer.refused(lines(record(4), record(5)))
     assert [each.record for each in report.refusals] == ["line 1"]
     assert REBUILD_INDEXES_BELOW > 1_000

@@ -142,7 +142,7 @@ def test_the_hash_is_of_what_is_kept(db, tmp_path, workspace):
 
 
 def test_an_import_may_ask_for_it_by_itself(db, tmp_path, workspace):
-    bring_in(db, tmp_path, workspace, door=load_deidentification(db, by=COMMAND_LINE, deidentify=True))
+    bring_in(db, tmp_path, workspace, deidentification=load_deidentification(db, by=COMMAND_LINE, deidentify=True))
     assert b"Planted" not in every_byte_below(workspace.home)
 
 
@@ -152,7 +152,7 @@ def test_both_ways_give_the_patient_the_same_pseudonym(db, tmp_path, workspace):
     second = question(2)
     second["exam"]["id"] = "another"
     bring_in(
-        db, tmp_path, workspace, second, door=load_deidentification(db, by=COMMAND_LINE, deidentify=True)
+        db, tmp_path, workspace, second, deidentification=load_deidentification(db, by=COMMAND_LINE, deidentify=True)
     )
     assert db.execute(text("SELECT DISTINCT patient FROM exam")).scalars().all() == [whole]
 
@@ -161,7 +161,7 @@ def test_rules_made_stricter_while_files_were_fetched_stop_the_import(db, tmp_pa
     door = load_deidentification(db, by=COMMAND_LINE)
     deidentify_at_the_door(db)
     with pytest.raises(Refused, match="de-identify files at the door"):
-        bring_in(db, tmp_path, workspace, door=door)
+        bring_in(db, tmp_path, workspace, deidentification=door)
 
 
 def test_a_zip_in_memory_brings_images_in_without_being_unpacked(db, tmp_path, workspace):

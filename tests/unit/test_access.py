@@ -79,7 +79,7 @@ def test_every_path_that_a_module_of_web_declares_is_served():
         call.args[0].value
         for path in (ROOT / "web").rglob("*.py")
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in {"Route", "create_streaming_route"}
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in {"Route", "form_route"}
         if isinstance(call.args[0], ast.Constant)
     }
     assert declared == {route.path for group in ROUTE_GROUPS for route in group.routes}

@@ -68,7 +68,7 @@ def test_the_pixels_come_back_as_they_are_read_here(reader, file):
 
 def test_the_picture_is_drawn_there(reader, file):
     window = Window(center=100, width=500)
-    there = reader.render_jpeg(file(RICH), window=window, longest=20)
+    there = reader.render_jpeg(file(RICH), window=window, longest_side=20)
     assert there == render_display_jpeg(read_radiograph(RICH, name="a.dcm"), window=window, longest_side=20)
 
 

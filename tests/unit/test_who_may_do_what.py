@@ -106,7 +106,7 @@ ASKS_FOR: dict[str, Action] = {
     "release.record_release": Action.MAKE_RELEASE,
     "release.list_releasable_batches": Action.MAKE_RELEASE,
     "release.find_release_file": Action.MAKE_RELEASE,
-    "release.release_writer": Action.MAKE_RELEASE,
+    "release.list_release_files": Action.MAKE_RELEASE,
     "release.verify_recorded_release": Action.MAKE_RELEASE,
     "release.write_release": Action.MAKE_RELEASE,
     "review.adjudicate": Action.ADJUDICATE,
