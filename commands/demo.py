@@ -7,9 +7,9 @@ import sys
 import time
 from datetime import UTC, datetime
 
-from accounts.service import DEMO_PASSWORD
+from accounts.passwords import DEMO_PASSWORD
 from commands.arguments import Subparsers
-from demo.workspace import make_demo, workspace_exists
+from demo.existing import workspace_exists
 from storage.workspace import current_workspace
 
 
@@ -39,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
     workspace = current_workspace()
     if args.if_missing and workspace_exists(workspace):
         return 0
+    from demo.workspace import make_demo  # noqa: PLC0415 - mostly the workspace is there, at every start
+
     started = time.monotonic()
 
     def print_step(step: str) -> None:

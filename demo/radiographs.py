@@ -19,6 +19,10 @@ from demo.phantom import View
 #: longer below 900 rows, because the working grid of the anatomy is then as fine as the image.
 ROWS, COLUMNS = 1050, 860
 _MAX_PROCESSES = 4
+# Settings of the GNU C library, which it reads when a process starts; others ignore them. Freed arrays stay
+# with the process. Otherwise it returns each to the system and clears its pages again for the next one, which
+# takes a fifth of the processor time.
+_KEEP_FREED_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +40,22 @@ def render_cases(
     rows: int = ROWS,
     columns: int = COLUMNS,
     on_done: Callable[[int], None] = lambda _number: None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[ExamFiles]:
     """Render every case and write its files to ``folder``.
 
-    ``on_done`` is called with the number of cases finished so far.
+    ``on_done`` is called with the number of cases finished so far, ``meanwhile`` once after the start.
     """
     render = partial(render_case, folder=folder, rows=rows, columns=columns)
     workers = min(_MAX_PROCESSES, os.cpu_count() or 1, len(cases))
     exams = []
+    os.environ.update(_KEEP_FREED_MEMORY)  # for the processes that start here
     # "spawn": a forked child would inherit open database connections.
     spawn_context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=spawn_context, initializer=_prepare_process) as pool:
-        for number, exam in enumerate(pool.map(render, cases), start=1):
+        taken = pool.map(render, cases)
+        meanwhile()
+        for number, exam in enumerate(taken, start=1):
             exams.append(exam)
             on_done(number)
     return exams

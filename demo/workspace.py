@@ -9,16 +9,16 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
-from sqlalchemy import inspect
-from sqlalchemy.engine import make_url
+from sqlalchemy import Engine
 
-from accounts.service import command_line_person, has_people, list_people
-from browsing.service import index_questions
+from accounts.service import command_line_person, list_people
 from demo.cases import CASES, Case
+from demo.existing import database_file, workspace_exists
 from demo.facts import with_report_from
-from demo.history import DATASET, build_history
 from demo.native_file import write_native
 from demo.planted import QuestionSet, plant_errors
 from demo.questions import write_questions
@@ -45,21 +45,6 @@ class DemoCounts:
     exams: int
     questions: int
     planted: int
-
-
-def workspace_exists(workspace: Workspace) -> bool:
-    """Whether a workspace exists: an SQLite file, or a database on a server that has accounts."""
-    file = _database_file(workspace)
-    if file is not None:
-        return file.exists()
-    engine = make_engine(workspace.database_url)
-    try:
-        if not inspect(engine).has_table("person"):
-            return False
-        with read_only_session(engine) as db:
-            return has_people(db)
-    finally:
-        engine.dispose()
 
 
 def make_demo(
@@ -91,17 +76,24 @@ def make_demo(
     _remove_stale_builds(workspace.home, now=now)
     build_folder = Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=workspace.home))
     try:
-        counts, question_set, rendered_exams = _write_source_files(
-            build_folder / SOURCE, cases=cases, rows=rows, columns=columns, report_progress=report_progress
-        )
         new_workspace = replace(workspace, home=build_folder)
-        if _database_file(workspace) is not None:
+        if database_file(workspace) is not None:
             new_workspace = replace(
                 new_workspace, database_url=f"sqlite:///{build_folder / 'overread.sqlite'}"
             )
         engine = make_engine(new_workspace.database_url)
         try:
-            upgrade(engine)
+            counts, question_set, rendered_exams = _write_source_files(
+                build_folder / SOURCE,
+                cases=cases,
+                rows=rows,
+                columns=columns,
+                report_progress=report_progress,
+                meanwhile=partial(_prepare, engine),
+            )
+            from browsing.service import index_questions  # noqa: PLC0415 - see _prepare
+            from demo.history import build_history  # noqa: PLC0415 - see _prepare
+
             with unit_of_work(engine) as db:
                 build_history(
                     db,
@@ -116,21 +108,33 @@ def make_demo(
                 if workspace.bucket is None:
                     _share_images(new_workspace, build_folder / SOURCE / "images", rendered_exams)
                 _write_marker(build_folder, counts, now=now)
-                if _database_file(workspace) is None:
+                if database_file(workspace) is None:
                     _merge_move(
                         build_folder, workspace.home
                     )  # the transaction on the server is committed last
         finally:
             engine.dispose()  # closing the last connection merges the write-ahead log into the file
-        if (file := _database_file(workspace)) is not None:
+        if (file := database_file(workspace)) is not None:
             _move_into_place(workspace, build_folder, file, replace_existing=exists)
     finally:
         shutil.rmtree(build_folder, ignore_errors=True)
     return counts
 
 
+def _prepare(engine: Engine) -> None:
+    """Create the tables, and import what fills them, while other processes render."""
+    upgrade(engine)
+    import_module("demo.history")
+
+
 def _write_source_files(
-    folder: Path, *, cases: Sequence[Case], rows: int, columns: int, report_progress: Callable[[str], None]
+    folder: Path,
+    *,
+    cases: Sequence[Case],
+    rows: int,
+    columns: int,
+    report_progress: Callable[[str], None],
+    meanwhile: Callable[[], None],
 ) -> tuple[DemoCounts, QuestionSet, list[ExamFiles]]:
     """Write radiographs, question file and hidden key, as a generator of questions would deliver them."""
     report_progress(f"Rendering {len(cases)} exams")
@@ -142,6 +146,7 @@ def _write_source_files(
         on_done=lambda number: (
             report_progress(f"{number} of {len(cases)} exams rendered") if number % 6 == 0 else None
         ),
+        meanwhile=meanwhile,
     )
     by_number = {rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams}
     reported_facts = [
@@ -170,11 +175,13 @@ def _write_source_files(
 
 def _check_only_demo(workspace: Workspace) -> None:
     """Raise Refused unless everything in the workspace is the demo's own."""
-    if _database_file(workspace) is None:
+    if database_file(workspace) is None:
         raise Refused("The database is on a server; empty it there, and then make the demo without --again.")
     no_demo = f"{workspace.home} is no demo workspace; it is left as it is."
     if not (workspace.home / MARKER_FILE).exists():
         raise Refused(no_demo)
+    from demo.history import DATASET  # noqa: PLC0415 - importing it at the start would delay rendering
+
     engine = make_engine(workspace.database_url)
     by = command_line_person()
     try:
@@ -242,9 +249,3 @@ def _merge_move(source: Path, target: Path) -> None:
             _merge_move(child, target / child.name)
         return
     source.replace(target)
-
-
-def _database_file(workspace: Workspace) -> Path | None:
-    """The file of an SQLite database; None for a database on a server."""
-    url = make_url(workspace.database_url)
-    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None

@@ -129,7 +129,7 @@ class BatchFiller:
             return False
         batch.record_names += [name for name, _ in records]
         batch.exam_indices += exam_indices
-        batch.questions += _build_rows(columns, raw_records)
+        self._add_columns(columns, raw_records)
         return True
 
     def _are_boxes_valid(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
@@ -179,7 +179,7 @@ class BatchFiller:
             valid = list[_DecodedRecord]()
             for item in records:
                 position, name, _, record, exam = item
-                question_index = len(batch.questions) + len(valid)
+                question_index = len(batch.record_names) + len(valid)
                 try:
                     self._check_question(record, question_index, self._radiograph_ids[exam])
                 except InvalidValue as error:
@@ -188,15 +188,18 @@ class BatchFiller:
                     continue
                 valid.append(item)
             records = valid
-            columns = (
-                table_to_question_columns(records_to_table([record for *_, record, _ in records]))
-                if records
-                else {}
-            )
+            if not records:
+                return refused
+            columns = table_to_question_columns(records_to_table([record for *_, record, _ in records]))
         batch.record_names += [name for _, name, *_ in records]
         batch.exam_indices += [exam for *_, exam in records]
-        batch.questions += _build_rows(columns, [raw for _, _, raw, *_ in records]) if records else []
+        self._add_columns(columns, [raw for _, _, raw, *_ in records])
         return refused
+
+    def _add_columns(self, columns: Mapping[str, Sequence[Any]], raws: Sequence[bytes]) -> None:
+        values = (*columns.values(), compute_record_hashes(raws))
+        for column, new in zip(self.batch.questions, values, strict=True):
+            column.extend(new)
 
     def _find_exam(self, record: QuestionRecord) -> _IndexedExam:
         """The record's exam with its index in the batch.
@@ -254,8 +257,3 @@ def compute_record_hashes(raw_records: Sequence[bytes]) -> list[bytes]:
     time.
     """
     return list(map(xxh3_128_digest, raw_records))
-
-
-def _build_rows(columns: Mapping[str, Sequence[Any]], raw_records: Sequence[bytes]) -> list[tuple[Any, ...]]:
-    """The rows of ``parsed_batch.COLUMNS``."""
-    return list(zip(*columns.values(), compute_record_hashes(raw_records), strict=True))

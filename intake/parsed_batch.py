@@ -23,15 +23,15 @@ UnmappedBoxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[fl
 class ParsedBatch:
     """Questions in the order of the file, as plain values that another process can send.
 
-    ``names[i]``, ``exam_of[i]`` (an index of ``exams``) and ``questions[i]`` (the values of COLUMNS) belong
-    to one question; ``boxes`` has i if the boxes must be compared with the image. ``problems`` are (i, check,
-    field, reason), ``refusals`` are (record, field, reason).
+    ``record_names[i]``, ``exam_indices[i]`` (an index of ``exams``) and index i of each column in
+    ``questions`` (those of COLUMNS) belong to one question; ``boxes`` has i if the boxes must be compared
+    with the image. ``problems`` are (i, check, field, reason), ``refusals`` are (record, field, reason).
     """
 
     record_names: list[int | str] = field(default_factory=list)
     exams: list[ExamFacts] = field(default_factory=list)
     exam_indices: list[int] = field(default_factory=list)
-    questions: list[tuple[Any, ...]] = field(default_factory=list)
+    questions: tuple[list[Any], ...] = field(default_factory=lambda: tuple([] for _ in COLUMNS))
     boxes: dict[int, UnmappedBoxes] = field(default_factory=dict)
     problems: list[tuple[int, str, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str, str]] = field(default_factory=list)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -297,6 +298,8 @@ _EMPTY_LIST = "[]"  # an empty list, as most columns have it
 # Few values and many questions: each is made once.
 _parse_format, _parse_task, _parse_difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty)
 _NO_SOURCE_RECORD = SourceRecord()
+# The value of an enum's member. ``value`` is a property, which takes four times as long.
+_id_of = attrgetter("_value_")
 
 
 def records_to_table(records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]]:
@@ -313,7 +316,7 @@ def table_to_question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, S
     sources = [source or _NO_SOURCE_RECORD for source in table["source"]]
     return {
         "key": table["id"],
-        "format": [answer_format.value for answer_format in table["format"]],
+        "format": list(map(_id_of, table["format"])),
         "stem": table["stem"],
         "options": _json_column(table["options"]),
         "answer": to_json_lines(table["answer"]),
@@ -385,4 +388,6 @@ def _text_column(column: Sequence[Any], missing: str | None = None) -> Sequence[
 
 
 def _id_column(column: Sequence[Any]) -> list[str | None]:
-    return [choice.value if choice else None for choice in column]
+    return (
+        list(map(_id_of, column)) if all(column) else [choice.value if choice else None for choice in column]
+    )

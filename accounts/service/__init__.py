@@ -8,15 +8,6 @@ that is stored.
 from accounts.claims import RoleClaim
 from accounts.passwords import DEMO_PASSWORD
 from accounts.service.attempts import Attempt, TooManyAttempts, begin_attempt, clear_attempt
-from accounts.service.audit_trail import (
-    AuditCheck,
-    AuditFilter,
-    VisibleEntry,
-    export_audit,
-    list_audit_choices,
-    list_audit_entries,
-    verify_audit,
-)
 from accounts.service.backups import record_backup, record_restore
 from accounts.service.first_admin import CODE_LIFETIME, become_first_admin, create_first_admin_code, has_admin
 from accounts.service.people import (
@@ -62,13 +53,10 @@ __all__ = [
     "LAST_SEEN_INTERVAL",
     "MAX_DURATION",
     "Attempt",
-    "AuditCheck",
-    "AuditFilter",
     "OwnSignIn",
     "RoleClaim",
     "TooManyAttempts",
     "ValidSignIn",
-    "VisibleEntry",
     "add_person",
     "authenticate",
     "become_first_admin",
@@ -81,14 +69,11 @@ __all__ = [
     "disable_person",
     "enable_person",
     "end_own_sign_in",
-    "export_audit",
     "find_person_by_claims",
     "find_valid_sign_in",
     "has_admin",
     "has_password",
     "has_people",
-    "list_audit_choices",
-    "list_audit_entries",
     "list_demo_people",
     "list_own_sign_ins",
     "list_people",
@@ -103,5 +88,4 @@ __all__ = [
     "start_sign_in",
     "token_sha256",
     "update_last_seen",
-    "verify_audit",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 from sqlmodel import Session
@@ -14,7 +15,7 @@ from imaging.identity import IdentityValue
 from intake.containers import Container, format_record_name
 from intake.exams import FACT_NAMES, ExamState, RadiographState, merge_exam
 from intake.garbage_collector import pause_garbage_collector
-from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, ExamFacts, ParsedBatch, UnmappedBoxes
+from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, ExamFacts, ParsedBatch
 from intake.refusals import RefusalList
 from intake.rules import map_to_image
 from intake.seen_hashes import SeenHashes
@@ -59,7 +60,7 @@ class BatchWriter:
         existing_count: int,
     ) -> None:
         """``there`` is the number of questions that the dataset already has."""
-        self._db, self._dataset, self._import = db, dataset_id, import_id
+        self._db, self.dataset_id, self.import_id = db, dataset_id, import_id
         self._container, self._image_importer, self._refusals = container, image_importer, refusals
         self._skip_known = skip_known
         self._exams: dict[str, ExamState] = {}
@@ -84,7 +85,7 @@ class BatchWriter:
     def _write_batch(self, batch: ParsedBatch) -> None:
         for record, field, reason in batch.refusals:
             self._refusals.add(record, field, reason)
-        hashes = compute_draw_hashes([question[KEY] for question in batch.questions])
+        hashes = compute_draw_hashes(batch.questions[KEY])
         new_indices = self._find_new_questions(batch, hashes)
         self._load_exams(
             [batch.exams[exam_index][0] for exam_index in {batch.exam_indices[i] for i in new_indices}]
@@ -97,24 +98,21 @@ class BatchWriter:
         rows = batch_rows.build_rows(new_indices)
         self._write_rows(batch_rows, rows)
 
-    def _find_new_questions(self, batch: ParsedBatch, hashes: Sequence[int]) -> list[int]:
+    def _find_new_questions(self, batch: ParsedBatch, hashes: Sequence[int]) -> Sequence[int]:
         """Indices of the questions whose ids are new."""
-        questions = batch.questions
+        keys = batch.questions[KEY]
         seen = self._seen_questions.add_and_find_known(hashes)
-        to_look_up = range(len(questions)) if self._queries_index else seen
+        to_look_up = range(len(keys)) if self._queries_index else seen
         known = (
-            load_record_hashes(
-                self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in to_look_up]
-            )
+            load_record_hashes(self._db, dataset_id=self.dataset_id, keys=[keys[i] for i in to_look_up])
             if to_look_up
             else {}
         )
         if not seen and not known:
-            return list(range(len(questions)))
+            return range(len(keys))
         possibly_known = set(seen)
         new_indices: list[int] = []
-        for i, question in enumerate(questions):
-            key, record_hash = question[KEY], question[RECORD_HASH]
+        for i, (key, record_hash) in enumerate(zip(keys, batch.questions[RECORD_HASH], strict=True)):
             earlier_hash = known.get(key)
             if earlier_hash is None:
                 new_indices.append(i)
@@ -143,7 +141,7 @@ class BatchWriter:
             unknown = [
                 unknown[i] for i in self._seen_exams.add_and_find_known([hash(key) for key in unknown])
             ]
-        for key, row in load_known_exams(self._db, dataset_id=self._dataset, keys=unknown).items():
+        for key, row in load_known_exams(self._db, dataset_id=self.dataset_id, keys=unknown).items():
             radiographs = {name: RadiographState(*picture) for name, picture in row["radiographs"].items()}
             self._exams[key] = ExamState(key, row["id"], tuple(row[name] for name in FACT_NAMES), radiographs)
 
@@ -189,20 +187,15 @@ class BatchWriter:
         self._exams[state.key] = state
         return state
 
-    def reserve_numbers(self, count: int) -> tuple[int, int, int]:
-        """Reserve ``count`` question numbers: (first number, number of the dataset, of the import)."""
+    def reserve_numbers(self, count: int) -> range:
+        """Reserve the numbers of ``count`` questions."""
         first = self._next_question
         self._next_question += count
-        return first, self._dataset, self._import
+        self.questions += count
+        return range(first, first + count)
 
-    def build_question_row(self, exam: int, draw_hash: int, question: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The row of a question, with the next number."""
-        number = self._next_question
-        self._next_question = number + 1
-        return (number, self._dataset, exam, self._import, draw_hash, *question)
-
-    def _write_rows(self, batch_rows: BatchRows, rows: list[tuple[Any, ...]]) -> None:
-        db, dataset = self._db, self._dataset
+    def _write_rows(self, batch_rows: BatchRows, rows: Iterable[tuple[Any, ...]]) -> None:
+        db, dataset = self._db, self.dataset_id
         new_rows = (
             (state.number, dataset, state.key, *state.facts) for state in batch_rows.new_exams.values()
         )
@@ -227,7 +220,6 @@ class BatchWriter:
                 problems.append((number, check, field, dataset, reason))
                 self.problems[check] = self.problems.get(check, 0) + 1
         insert_rows(db, table="problem", columns=_PROBLEM_COLUMNS, rows=problems)
-        self.questions += len(rows)
 
 
 class BatchRows:
@@ -243,56 +235,35 @@ class BatchRows:
         self._kept_states: dict[int, ExamState] = {}
         self._errors: dict[int, InvalidValue] = {}
 
-    def build_rows(self, question_indices: list[int]) -> list[tuple[Any, ...]]:
+    def build_rows(self, question_indices: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         """The rows of the valid questions; an exam is kept with its first valid question."""
         batch, writer = self.batch, self._writer
-        if not batch.boxes and not batch.refusals and len(question_indices) == len(batch.questions):
-            rows = self._build_all_rows()
-            if rows is not None:
-                return rows
-        has_problems = {question_index for question_index, *_ in batch.problems}
-        rows = []
+        kept: list[int] = []
+        exams: list[int | None] = []
         for i in question_indices:
             exam_index = batch.exam_indices[i]
-            question = batch.questions[i]
-            try:
-                state = self._kept_states.get(exam_index) or self._merge_state(exam_index)
-                if i in batch.boxes:
-                    question = self._map_boxes(question, batch.boxes[i], state)
-            except InvalidValue as error:
-                writer.refuse(batch.record_names[i], error.field, error.reason)
-                continue
-            if exam_index not in self._kept_states:
-                state = self._keep_state(exam_index, state)
-            row = writer.build_question_row(state.number or 0, self._draw_hashes[i], question)
-            if i in has_problems:
-                self.numbers[i] = row[0]
-            rows.append(row)
-        return rows
-
-    def _build_all_rows(self) -> list[tuple[Any, ...]] | None:
-        """All rows at once if no question can be refused any more; None if an exam is invalid."""
-        batch, writer = self.batch, self._writer
-        numbers: list[int] = []
-        for exam_index in range(len(batch.exams)):
-            try:
-                state = self._merge_state(exam_index)
-            except InvalidValue:
-                return None
-            numbers.append(self._keep_state(exam_index, state).number or 0)
-        first, dataset, import_id = writer.reserve_numbers(len(batch.questions))
-        for i, *_ in batch.problems:
-            self.numbers[i] = first + i
-        return [
-            (number, dataset, numbers[exam_index], import_id, draw_hash, *question)
-            for number, exam_index, draw_hash, question in zip(
-                range(first, first + len(batch.questions)),
-                batch.exam_indices,
-                self._draw_hashes,
-                batch.questions,
-                strict=True,
-            )
-        ]
+            state = self._kept_states.get(exam_index)
+            if state is None or i in batch.boxes:
+                try:
+                    state = state or self._merge_state(exam_index)
+                    if i in batch.boxes:
+                        self._check_boxes(i, state)
+                except InvalidValue as error:
+                    writer.refuse(batch.record_names[i], error.field, error.reason)
+                    continue
+                if exam_index not in self._kept_states:
+                    state = self._keep_state(exam_index, state)
+            kept.append(i)
+            exams.append(state.number)
+        numbers = writer.reserve_numbers(len(kept))
+        self.numbers = dict(zip(kept, numbers, strict=True)) if batch.problems else {}
+        columns: Iterable[Sequence[Any]] = (self._draw_hashes, *batch.questions)
+        if len(kept) < len(batch.record_names):
+            columns = [[column[i] for i in kept] for column in columns]
+        # No list of rows: zip uses one tuple for all of them.
+        return zip(
+            numbers, repeat(writer.dataset_id), exams, repeat(writer.import_id), *columns, strict=False
+        )
 
     def build_radiograph_rows(self) -> Iterator[tuple[Any, ...]]:
         """Rows of the new radiographs, with positions after the existing ones."""
@@ -329,22 +300,25 @@ class BatchRows:
             self.changed_exams[state.key] = kept_state
         return kept_state
 
-    def _map_boxes(
-        self, question: tuple[Any, ...], boxes: UnmappedBoxes, state: ExamState
-    ) -> tuple[Any, ...]:
-        plain_grid, listed_boxes = boxes
+    def _check_boxes(self, i: int, state: ExamState) -> None:
+        """Compare the boxes of question ``i`` with its images, and clip or map them to those.
+
+        Raises:
+            InvalidValue: a box exceeds its image, or is on a grid although there is no image.
+        """
+        plain_grid, kept = self.batch.boxes[i]
         grid = (
             BoxGrid(width=plain_grid[0], height=plain_grid[1], fit=BoxFit(plain_grid[2]))
             if plain_grid
             else None
         )
         mapped_boxes, changed = [], grid is not None
-        for radiograph, label, corners in listed_boxes:
+        for radiograph, label, corners in kept:
             radiograph_state = state.radiographs[radiograph]
             if radiograph_state.rows is None or radiograph_state.columns is None:
                 if grid is not None:
                     raise InvalidValue("boxes", "are on another grid; to map them the images are needed")
-                return question
+                return
             x_min, y_min, x_max, y_max = corners
             if (
                 grid is None
@@ -361,4 +335,5 @@ class BatchRows:
             )
             mapped_boxes.append(BoxRecord(radiograph, label, mapped_box.as_tuple()))
             changed = True
-        return (*question[:BOXES], to_json(mapped_boxes), *question[BOXES + 1 :]) if changed else question
+        if changed:
+            self.batch.questions[BOXES][i] = to_json(mapped_boxes)

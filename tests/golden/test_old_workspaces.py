@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from accounts.service import command_line_person, verify_audit
+from accounts.service import command_line_person
+from accounts.service.audit_trail import verify_audit
 from release.service import ReviewerNaming, verify_release, write_release
 from storage.engine import make_engine
 from storage.schema import upgrade

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, select, text
 
-from accounts.service import AuditFilter, command_line_person, list_audit_entries
+from accounts.service import command_line_person
+from accounts.service.audit_trail import AuditFilter, list_audit_entries
 from browsing.service import (
     Search,
     describe_event,

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Connection, Engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from accounts.service import verify_audit
+from accounts.service.audit_trail import verify_audit
 from cli import main
 from domain.errors import Refused
 from domain.jobs import JobStatus

@@ -16,9 +16,10 @@ import pytest
 from accounts.service import command_line_person, list_people
 from demo import workspace as demo_workspace
 from demo.cases import CASES
+from demo.existing import workspace_exists
 from demo.history import DATASET
 from demo.simulated_studies import READERS, STUDY
-from demo.workspace import make_demo, workspace_exists
+from demo.workspace import make_demo
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
 from reader_study import service as studies

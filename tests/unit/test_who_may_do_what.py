@@ -20,6 +20,8 @@ STAGES = (
     "accounts", "browsing", "intake", "jobs", "privacy", "quality", "sampling", "review", "release",
     "reader_study",
 )  # fmt: skip
+#: Not part of ``accounts.service``, because few callers need it.
+OTHER_MODULES = ("accounts.service.audit_trail",)
 ASKS_FOR: dict[str, Action] = {
     "accounts.list_audit_choices": Action.SEE_AUDIT,
     "accounts.list_audit_entries": Action.SEE_AUDIT,
@@ -192,9 +194,9 @@ ASKS_OTHERWISE = {
 
 def services() -> Iterator[tuple[str, Callable[..., object], str]]:
     """(name, function, the parameter for the person) of each service that takes a person."""
-    for stage in STAGES:
-        module = import_module(f"{stage}.service")
-        for name, function in sorted(vars(module).items()):
+    for module in (*(f"{stage}.service" for stage in STAGES), *OTHER_MODULES):
+        stage = module.partition(".")[0]
+        for name, function in sorted(vars(import_module(module)).items()):
             public = inspect.isfunction(function) and not name.startswith("_")
             if public and function.__module__.startswith(f"{stage}.service"):
                 parameters = inspect.signature(function).parameters
