@@ -76,7 +76,7 @@ def test_the_folder_verifies_and_a_told_key_is_found(folder):
 
 
 def test_made_again_it_is_the_same_and_its_keys_too(folder, forms_world):
-    assert forms_world.write(folder, split=SPLIT).again
+    assert forms_world.write(folder, split=SPLIT).already_existed
 
 
 def test_a_side_without_a_question_is_refused(forms_world, tmp_path):

@@ -142,7 +142,9 @@ def test_the_hash_is_of_what_is_kept(db, tmp_path, workspace):
 
 
 def test_an_import_may_ask_for_it_by_itself(db, tmp_path, workspace):
-    bring_in(db, tmp_path, workspace, deidentification=load_deidentification(db, by=COMMAND_LINE, deidentify=True))
+    bring_in(
+        db, tmp_path, workspace, deidentification=load_deidentification(db, by=COMMAND_LINE, deidentify=True)
+    )
     assert b"Planted" not in every_byte_below(workspace.home)
 
 
@@ -152,7 +154,11 @@ def test_both_ways_give_the_patient_the_same_pseudonym(db, tmp_path, workspace):
     second = question(2)
     second["exam"]["id"] = "another"
     bring_in(
-        db, tmp_path, workspace, second, deidentification=load_deidentification(db, by=COMMAND_LINE, deidentify=True)
+        db,
+        tmp_path,
+        workspace,
+        second,
+        deidentification=load_deidentification(db, by=COMMAND_LINE, deidentify=True),
     )
     assert db.execute(text("SELECT DISTINCT patient FROM exam")).scalars().all() == [whole]
 

@@ -70,7 +70,10 @@ def test_lung_is_darker_than_heart_and_abdomen(exam):
 
 
 def test_two_thirds_of_the_heart_lie_on_the_left(exam):
-    spine, heart = exam.find_region("spine").boxes[View.PA], exam.find_region("cardiac silhouette").boxes[View.PA]
+    spine, heart = (
+        exam.find_region("spine").boxes[View.PA],
+        exam.find_region("cardiac silhouette").boxes[View.PA],
+    )
     midline = (spine.x_min + spine.x_max) / 2
     assert 0.55 < (heart.x_max - midline) / heart.width < 0.78
 
