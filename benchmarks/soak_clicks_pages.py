@@ -172,7 +172,7 @@ class Coordinator(_Pages):
 
     def _draw(self, page: Page) -> tuple[Locator, set[str]]:
         page.goto("/sampling")
-        self._fill(page, "Name of the batch")
+        self._fill(page, "Batch name")
         return page.get_by_role("button", name=re.compile("^Draw [0-9]")), {"draw batch"}
 
     def _assign(self, page: Page) -> tuple[Locator, set[str]]:

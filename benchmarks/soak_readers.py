@@ -192,7 +192,7 @@ def _print_outcome(outcome: ReaderOutcome, expected: int) -> None:
     print(f"\n{'seconds':36} {'n':>7} {'median':>8} {'p95':>8} {'longest':>8}")
     lines = (
         ("save, until it is acknowledged", timings.saves, TARGET_SECONDS),
-        ("draft kept", timings.drafts, None),
+        ("Draft saved", timings.drafts, None),
         ("run of the page's script", timings.runs, None),
         ("sign-in, all at once", timings.sign_ins, None),
     )

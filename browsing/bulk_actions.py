@@ -37,7 +37,7 @@ def check_reason(reason: str) -> str:
     """
     stripped = reason.strip()
     if not 3 <= len(stripped) <= 1000:
-        raise InvalidValue("reason", "say in 3 to 1,000 characters what is wrong with them")
+        raise InvalidValue("reason", "must have 3 to 1,000 characters")
     return stripped
 
 
@@ -53,12 +53,14 @@ def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
         Refused: the search has no criterion but the dataset, or finds no or too many questions.
     """
     if not search.has_criteria:
-        raise Refused("Say first what is wrong with them: words or a filter. The whole dataset is too much.")
+        raise Refused("Enter a search or choose a filter first. The whole dataset cannot be selected.")
     if not count:
-        raise Refused("Nothing of that kind is left that nobody has drawn, judged or rejected.")
+        raise Refused("All matching questions are already drawn, judged or rejected.")
     limit = MAX_QUEUED if action is BulkAction.QUEUE else MAX_QUESTIONS
     if count > limit:
-        raise Refused(f"{count:,} questions are too many for one step: {limit:,} are the most. Narrow it.")
+        raise Refused(
+            f"{count:,} questions are too many for one step; the maximum is {limit:,}. Narrow the search."
+        )
 
 
 def search_to_json(search: Search) -> dict[str, Any]:

@@ -26,7 +26,9 @@ def render_figures(statistics: DatasetStatistics) -> dict[str, str]:
             )
     bins = [(boxes, boxes, count) for boxes, count in statistics.boxes]
     if any(boxes for boxes, _ in statistics.boxes):
-        figures["boxes"] = render_histogram(bins, _format_title(statistics, "Boxes a question"), unit="boxes")
+        figures["boxes"] = render_histogram(
+            bins, _format_title(statistics, "Boxes per question"), unit="boxes"
+        )
         labels = [(label or "not stated", count) for label, count, _ in statistics.observations]
         figures["observations"] = render_bar_chart(
             labels, _format_title(statistics, "Questions by what their boxes show")

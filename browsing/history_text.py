@@ -15,15 +15,11 @@ from domain.ratings import RATINGS
 from domain.verdicts import Decision, ErrorKind, Verdict
 
 _DISPLAY_TEXTS = {
-    ImageDisplay.DRAWN: "the radiograph was on screen",
-    ImageDisplay.CONFIRMED: "confirmed: without seeing the radiograph",
-    ImageDisplay.NO_IMAGE: "no image of the exam was in the workspace",
+    ImageDisplay.DRAWN: "the radiograph was displayed",
+    ImageDisplay.CONFIRMED: "confirmed without seeing the radiograph",
+    ImageDisplay.NO_IMAGE: "the workspace had no image of the exam",
 }
-_DECISION_TEXTS = {
-    Decision.ACCEPT: "accepted it",
-    Decision.REVISE: "corrected it",
-    Decision.REJECT: "rejected it",
-}
+_DECISION_TEXTS = {Decision.ACCEPT: "accepted", Decision.REVISE: "revised", Decision.REJECT: "rejected"}
 
 
 def describe_event(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
@@ -40,7 +36,7 @@ def _describe_import(event: QuestionEvent, _: Question) -> tuple[str, list[str]]
     problems = [f"check {problem}" for problem in event.details["problems"]]
     return (
         f"imported from {event.place} ({event.details['format']}) into {event.details['dataset']}",
-        problems or ["the structural checks found nothing"],
+        problems or ["no problems found by the structural checks"],
     )
 
 
@@ -67,7 +63,7 @@ def _describe_own_answer(event: QuestionEvent, question: Question) -> tuple[str,
 
 
 def _describe_skip(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"put it aside in batch {event.place}", [event.details["why"]]
+    return f"skipped in batch {event.place}", [event.more["why"]]
 
 
 def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
@@ -94,7 +90,7 @@ def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, li
 def _describe_adjudication(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     adjudication: Adjudication = event.details["adjudication"]
     revision_text = f", revision {adjudication.revision}" if adjudication.revision > 1 else ""
-    line = f"settled the dispute in batch {event.place}{revision_text}: {adjudication.decision.value}"
+    line = f"adjudicated in batch {event.place}{revision_text}: {adjudication.decision.value}"
     return line, [
         *_describe_changes(question, adjudication.correction),
         adjudication.reason,
@@ -112,12 +108,12 @@ def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     action_text = (
         "rejected by" if event.details["step"] == BulkAction.REJECT else f"queued into batch {event.place} by"
     )
-    search_text = f"found with many others by a search: {describe_search(event.details['search'])}"
+    search_text = f"matched by a search: {describe_search(event.more['search'])}"
     return f"{action_text} rule {number}", [event.details["reason"], search_text]
 
 
 def _describe_rule_reversal(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"rule {event.details['rule']} was taken back", [event.details["reason"]]
+    return f"rule {event.more['rule']} was undone", [event.more["reason"]]
 
 
 def _describe_display(image: ImageDisplay | None) -> list[str]:

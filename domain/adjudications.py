@@ -69,10 +69,10 @@ class Adjudication:
         if self.revision < 1:
             raise InvalidValue("revision", f"counts from 1, not {self.revision}")
         if not self.reason.strip():
-            raise InvalidValue("reason", "is empty; say why it is settled so")
+            raise InvalidValue("reason", "is empty; give a reason for the decision")
         if (self.decision is Decision.REVISE) == self.correction.is_empty():
             raise InvalidValue(
-                "decision", "is revise where something is corrected, and accept or reject where nothing is"
+                "decision", "must be revise if there are corrections, and accept or reject if there are none"
             )
 
 

@@ -33,7 +33,7 @@ class SamplingPlan:
 
     def __post_init__(self) -> None:
         if (self.per_1000 is None) == (self.n is None):
-            raise InvalidValue("n", "say either how many of every 1,000 or how many in all")
+            raise InvalidValue("n", "give either the number per 1,000 or the total")
         if self.per_1000 is not None and not 1 <= self.per_1000 <= 1000:
             raise InvalidValue("per_1000", f"must be 1 to 1,000, not {self.per_1000}")
         if self.n is not None and self.n < 1:
@@ -41,7 +41,7 @@ class SamplingPlan:
         if not -(2**63) <= self.seed < 2**63:
             raise InvalidValue("seed", f"must be an integer of 64 bits, not {self.seed}")
         if not set(self.strata) <= {"task", "category"} or len(set(self.strata)) != len(self.strata):
-            raise InvalidValue("strata", f"may be task and category, each once, not {list(self.strata)}")
+            raise InvalidValue("strata", f"may contain task and category, each once, not {list(self.strata)}")
         if any(not (math.isfinite(share) and share >= 0) for share in self.shares.values()):
             raise InvalidValue("shares", "must be finite numbers, 0 or more")
         if not any(self.share(tier) > 0 for tier in (*Difficulty, None)):

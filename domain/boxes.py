@@ -33,9 +33,11 @@ class Box:
         ):
             return  # the common case, checked in one expression; the rest finds the reason
         if not all(math.isfinite(value) for value in self.as_tuple()):
-            raise InvalidValue("box", f"has a corner that is no finite number: {list(self.as_tuple())}")
+            raise InvalidValue(
+                "box", (f"has a coordinate that is not a finite number: {list(self.as_tuple())}")
+            )
         if not (self.x_min < self.x_max and self.y_min < self.y_max):
-            raise InvalidValue("box", f"is empty or turned round: {list(self.as_tuple())}")
+            raise InvalidValue("box", f"has no area or reversed corners: {list(self.as_tuple())}")
 
     def as_tuple(self) -> tuple[float, float, float, float]:
         """The corners as (x_min, y_min, x_max, y_max)."""
@@ -88,7 +90,7 @@ class LabelledBox:
 
     def __post_init__(self) -> None:
         if not self.radiograph:
-            raise InvalidValue("boxes", "a box names no radiograph")
+            raise InvalidValue("boxes", "a box has no radiograph")
 
 
 class BoxFit(StrEnum):

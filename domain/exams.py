@@ -34,7 +34,7 @@ class Radiograph:
         if not self.file:
             raise InvalidValue("exam.radiographs.file", "is empty")
         if len({self.rows is None, self.columns is None, self.sha256 is None}) > 1:
-            raise ValueError("rows, columns and sha256 come together")
+            raise ValueError("give rows, columns and sha256 together, or none of them")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,4 +78,6 @@ class Exam:
             if radiograph.id == radiograph_id:
                 return radiograph
         known_ids = ", ".join(image.id for image in self.radiographs)
-        raise InvalidValue("radiograph", f"{radiograph_id!r} is not of this exam (it has {known_ids})")
+        raise InvalidValue(
+            "radiograph", f"{radiograph_id!r} does not belong to this exam (it has {known_ids})"
+        )

@@ -22,10 +22,10 @@ def describe_file_error(error: OSError) -> str:
     """
     file = "a file" if error.filename is None else str(error.filename)
     if error.errno in _DISK_FULL_CODES:
-        return f"The disk is full: {file} could not be written. Make room on it, then try again."
+        return f"The disk is full: {file} could not be written. Free some space, then try again."
     if error.errno in _PERMISSION_CODES:
         return (
-            f"No permission for {file}. Choose another place, or ask whoever runs this machine for the "
+            f"No permission for {file}. Choose another location, or ask the server's administrator for "
             "permission; then try again."
         )
     return f"{file} could not be read or written: {error.strerror or error}."

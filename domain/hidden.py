@@ -78,9 +78,9 @@ class HiddenPlan:
         if self.planted and not self.faults:
             raise InvalidValue("faults", "choose a kind of fault to plant")
         if len(set(self.faults)) != len(self.faults):
-            raise InvalidValue("faults", "name each kind once")
+            raise InvalidValue("faults", "give each kind once")
         if not self.repeats and not self.planted:
-            raise InvalidValue("repeats", "ask for repeats, planted questions or both")
+            raise InvalidValue("repeats", "give a share of repeats, a number of planted questions, or both")
         if not 0 <= self.seed < 2**31:
             raise InvalidValue("seed", f"must be 0 to 2147483647, not {self.seed}")
 

@@ -42,6 +42,6 @@ def resolve_image_display(display: ImageDisplay | None, *, exam: Exam) -> ImageD
     if display is ImageDisplay.CONFIRMED:
         return display
     raise Refused(
-        "The radiograph was not on screen. Load it again, or confirm that you go on without seeing it. "
-        "If this page offers neither, reload it; what you entered is kept."
+        "The radiograph was not displayed. Load it again, or confirm that you continue without seeing "
+        "it. If neither is offered, reload the page; your input is kept."
     )

@@ -48,7 +48,7 @@ def require(person: Person, action: Action) -> None:
     if not person.may(action):
         roles = ", ".join(sorted(person.roles)) or "no role"
         raise NotAllowed(
-            f"{person.display_name} ({roles}) may not {action}. Ask an admin for the role that does."
+            f"{person.display_name} ({roles}) may not {action}. Ask an admin for a role that permits it."
         )
 
 
@@ -70,6 +70,10 @@ def normalise_sign_in_name(name: str) -> str:
     normalised = name.strip().lower()
     if not _SIGN_IN_NAME.fullmatch(normalised):
         raise InvalidValue(
-            "name", f"{name!r} must be 1 to 64 of a-z, 0-9 and . _ @ + -, first a letter or digit"
+            "name",
+            (
+                f"{name!r} must have 1 to 64 characters of a-z, 0-9 and . _ @ + -, and begin with a letter "
+                "or digit"
+            ),
         )
     return normalised

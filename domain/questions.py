@@ -78,7 +78,7 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
     if not format_.has_options:
         subject = f"{'an' if format_[0] in 'aeiou' else 'a'} {format_} question"
         if options:
-            raise InvalidValue("options", f"{subject} has no options, this one has {len(options)}")
+            raise InvalidValue("options", f"{subject} has no options, but this one has {len(options)}")
         if not isinstance(answer, str) or not answer.strip():
             raise InvalidValue(field_name, f"{subject} needs its answer as text, not {answer!r}")
         if format_.fixed_answers and answer not in format_.fixed_answers:
@@ -90,13 +90,13 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
     if not all(map(str.strip, options)):
         raise InvalidValue("options", "one of them is empty")
     if isinstance(answer, str) or not answer:
-        raise InvalidValue(field_name, "names no option")
+        raise InvalidValue(field_name, "does not name an option")
     if min(answer) < 0 or max(answer) >= len(options):
         raise InvalidValue(
-            field_name, f"{list(answer)} is no option; there are {len(options)}, counted from 0"
+            field_name, f"{list(answer)} is not an option; there are {len(options)}, counted from 0"
         )
     if len(answer) > 1 and list(answer) != sorted(set(answer)):
-        raise InvalidValue(field_name, f"{list(answer)} must be in rising order, each option once")
+        raise InvalidValue(field_name, f"{list(answer)} must be in ascending order, each option once")
     if not format_.allows_multiple and len(answer) != 1:
         raise InvalidValue(field_name, f"a {format_}-choice question has one right option, not {len(answer)}")
 

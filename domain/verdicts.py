@@ -28,14 +28,14 @@ class ErrorKind(Choice):
     SEVERAL_CORRECT = "more than one right answer"
     NONE_CORRECT = "no right answer"
     WRONG_KEY = "wrong key"
-    COMPARISON = "comparison with a prior"
+    COMPARISON = ("comparison with a prior", "refers to a prior exam")
     NOT_CLINICALLY_VALID = "not clinically valid"
     NOT_IN_REPORT = "finding not in the report"
     NOT_IN_IMAGE = "finding not in the image"
     EXPLANATION = "explanation does not support the key"
-    WRONG_LOCATION = "wrong side or place"
+    WRONG_PLACE = ("wrong side or place", "wrong side or location")
     BOX_WRONG = "box wrong"
-    EXAM_MISMATCH = "image and report are not of one exam"
+    NOT_ONE_EXAM = ("image and report are not of one exam", "image and report mismatch")
     NOT_ANSWERABLE = "not answerable from the image"
     ANSWER_REVEALED = "stem gives the answer away"
     WORDING = "wording"
@@ -163,10 +163,12 @@ def check_decision(decision: Decision, opinion: Opinion) -> None:
         InvalidValue: a rejection without a reason, a revision without a correction, an acceptance with one.
     """
     if decision is Decision.REJECT and not opinion.errors and not opinion.comment.strip():
-        raise InvalidValue("errors", "a rejected question needs a kind of error or a comment that says why")
+        raise InvalidValue("errors", "a rejected question needs a kind of error or a comment with the reason")
     if decision is Decision.REVISE and opinion.correction.is_empty():
         raise InvalidValue(
-            "correction", "nothing was corrected; accept the question, or correct it, or reject it"
+            "correction", "nothing was corrected; correct the question, or accept or reject it"
         )
     if decision is Decision.ACCEPT and not opinion.correction.is_empty():
-        raise InvalidValue("decision", "something was corrected, so the decision is revise, not accept")
+        raise InvalidValue(
+            "decision", ("the question has corrections, so the decision must be revise, not accept")
+        )

@@ -44,7 +44,7 @@ def unpack_archive(archive: Path, folder: Path) -> int:
                     zip_file, member, folder.joinpath(*PurePosixPath(member.filename).parts), remaining
                 )
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
-        raise InvalidValue("images", f"the zip can't be unpacked: {error}") from error
+        raise InvalidValue("images", f"the zip cannot be unpacked: {error}") from error
     return len(members)
 
 
@@ -55,7 +55,9 @@ def check_members(members: list[zipfile.ZipInfo]) -> None:
         InvalidValue: names the first member that is not allowed.
     """
     if len(members) > MAX_FILES:
-        raise InvalidValue("images", f"the zip holds {len(members):,} files, at most {MAX_FILES:,} are taken")
+        raise InvalidValue(
+            "images", f"the zip holds {len(members):,} files; the maximum is {MAX_FILES:,} are taken"
+        )
     for member in members:
         _check_member(member)
 
@@ -72,7 +74,7 @@ def read_member(zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, *, max_bytes
         while chunk := source.read(_CHUNK):
             size += len(chunk)
             if size > max_bytes:
-                raise InvalidValue("images", f"{member.filename!r} unpacks to far too much; it was given up")
+                raise InvalidValue("images", f"{member.filename!r} is too large when unpacked")
             chunks.append(chunk)
     return b"".join(chunks)
 
@@ -89,11 +91,11 @@ def _check_member(member: zipfile.ZipInfo) -> None:
         or ":" in parts[0]
         or not name.isprintable()
     ):
-        raise InvalidValue("images", f"the zip holds {name!r}, which would leave its folder")
+        raise InvalidValue("images", f"the zip holds {name!r}, which would be written outside its folder")
     if file_type not in (0, stat.S_IFREG):
-        raise InvalidValue("images", f"the zip holds {name!r}, which is a link or a device, no file")
+        raise InvalidValue("images", f"the zip holds {name!r}, which is a link or a device, not a file")
     if member.flag_bits & 1:
-        raise InvalidValue("images", f"{name!r} is encrypted; unpack the zip and pack it without a password")
+        raise InvalidValue("images", f"{name!r} is encrypted; create the zip again without a password")
 
 
 def _write_member(zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, remaining: int) -> int:
@@ -105,6 +107,6 @@ def _write_member(zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, target: Pa
         while chunk := source.read(_CHUNK):
             size += len(chunk)
             if size > limit:
-                raise InvalidValue("images", f"{member.filename!r} unpacks to far too much; it was given up")
+                raise InvalidValue("images", f"{member.filename!r} is too large when unpacked")
             out.write(chunk)
     return size

@@ -238,11 +238,12 @@ class BatchFiller:
             if box.radiograph not in radiographs:
                 known_ids = ", ".join(sorted(radiographs))
                 raise InvalidValue(
-                    "boxes.radiograph", f"{box.radiograph!r} is not of the exam; it has {known_ids}"
+                    "boxes.radiograph",
+                    f"{box.radiograph!r} does not belong to the exam, which has {known_ids}",
                 )
             x_min, y_min, x_max, y_max = box.box
             if not (x_min < x_max and y_min < y_max):
-                raise InvalidValue("boxes", f"{list(box.box)} is empty or turned round")
+                raise InvalidValue("boxes", f"{list(box.box)} has no area or reversed corners")
             listed_boxes.append((box.radiograph, box.label, box.box))
         if grid is not None or self._with_images:
             plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None

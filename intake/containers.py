@@ -68,7 +68,9 @@ class QuestionFile:
         self.path = path
         self.bytes_read = 0
         if path.exists() and not path.is_file():
-            raise InvalidValue("file", "is a folder or a pipe; name a file, which is read more than once")
+            raise InvalidValue(
+                "file", ("is a folder or a pipe; choose a regular file, because it is read more than once")
+            )
         with path.open("rb") as file:
             head = file.read(_CHUNK)
         refuse_encoding(head)
@@ -86,7 +88,7 @@ class QuestionFile:
         if self.head[:1] == b"[":
             return Container.ARRAY
         if self.head[:1] != b"{":
-            raise InvalidValue("file", "is no JSON: it begins neither with { nor with [")
+            raise InvalidValue("file", "is not valid JSON: it does not begin with { or [")
         first_line, newline, _ = self.head.partition(b"\n")
         try:
             # Bytes that are not UTF-8 are reported when the record is read; here they count as text.
@@ -165,7 +167,7 @@ class QuestionFile:
                 if key is None:
                     yield (
                         f"after record {count - 1}",
-                        InvalidValue("record", "no key follows; the file may be cut off"),
+                        InvalidValue("record", "a key is missing; the file may be truncated"),
                     )
                     return
                 try:
@@ -185,7 +187,7 @@ class QuestionFile:
                 yield from window.check_end()
                 return
             if separator != b",":
-                reason = "is followed by neither a comma nor the end; the file may be cut off"
+                reason = "is not followed by a comma or the end of the list; the file may be truncated"
                 yield name, InvalidValue("record", reason)
                 return
             window.skip_space()
@@ -236,14 +238,15 @@ class _Window:
         if not self.at_end and len(self.content) - self.position > MAX_RECORD_BYTES:
             return _too_long()
         return InvalidValue(
-            "record", "the file ends in the middle of it: it was cut off, or a quote is missing"
+            "record",
+            ("the file ends in the middle of this record: it is truncated, or a quotation mark is missing"),
         )
 
     def check_end(self) -> Iterator[RawRecord]:
         self.position += self.current_byte() in (b"]", b"}")
         self.skip_space()
         if self.current_byte():
-            yield "after the end", InvalidValue("file", "something follows the closing bracket")
+            yield "after the end", InvalidValue("file", "there is text after the closing bracket")
 
 
 def refuse_encoding(head: bytes) -> None:
@@ -262,4 +265,4 @@ def refuse_encoding(head: bytes) -> None:
 
 
 def _too_long() -> InvalidValue:
-    return InvalidValue("record", f"is longer than {MAX_RECORD_BYTES:,} bytes, or its brackets do not close")
+    return InvalidValue("record", f"is longer than {MAX_RECORD_BYTES:,} bytes, or a bracket is not closed")

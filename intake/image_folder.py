@@ -27,7 +27,7 @@ class ImageFolder:
             InvalidValue: there is no such folder.
         """
         if not folder.is_dir():
-            raise InvalidValue("images", f"there is no folder {folder}")
+            raise InvalidValue("images", f"the folder does not exist: {folder}")
         self._folder = folder.resolve()
         self._file_folder = file_folder.resolve() if file_folder else None
 
@@ -58,7 +58,7 @@ class ImageFolder:
                 )
             return path.read_bytes()
         except OSError as error:
-            raise InvalidValue(_FIELD, f"{image_path!r} can't be read: {error.strerror}") from error
+            raise InvalidValue(_FIELD, f"{text!r} cannot be read: {error.strerror}") from error
 
     def find(self, image_path: str) -> Path:
         """Find the file with a path; links are followed.
@@ -70,7 +70,7 @@ class ImageFolder:
         inner_parts = [part for part in parts if part != ".."]
         if ".." in parts[len(parts) - len(inner_parts) :]:
             raise InvalidValue(
-                _FIELD, f"{image_path!r} goes up in the middle; only a path below the image folder is read"
+                _FIELD, f"{text!r} contains “..”; only paths below the image folder are allowed"
             )
         parent_steps = len(parts) - len(inner_parts)
         candidates: list[Path] = []
@@ -89,24 +89,24 @@ class ImageFolder:
                 outside = outside or (not inside and resolved.exists())
         if outside or parent_steps:
             raise InvalidValue(
-                _FIELD, f"{image_path!r} leaves the folder of images; name a folder that holds it"
+                _FIELD, (f"{text!r} is outside the image folder; choose an image folder that contains it")
             )
-        raise InvalidValue(_FIELD, f"{image_path!r} is not in the folder of images")
+        raise InvalidValue(_FIELD, f"{text!r} is not in the image folder")
 
 
 def path_parts(image_path: str) -> list[str]:
     """Split a path of a question file.
 
     Raises:
-        InvalidValue: it is empty, absolute, has backslashes, or names no file.
+        InvalidValue: it is empty, absolute, has backslashes, or does not name a file.
     """
     path = PurePosixPath(image_path)
     if not image_path.strip() or "\0" in image_path or len(image_path) > 1000 or not path.parts:
-        raise InvalidValue(_FIELD, "is empty, or no path")
+        raise InvalidValue(_FIELD, "is empty or not a path")
     if path.is_absolute() or "\\" in image_path or ":" in path.parts[0]:
         raise InvalidValue(
-            _FIELD, f"{image_path!r} must be relative to the folder of images, with forward slashes"
+            _FIELD, f"{image_path!r} must be relative to the image folder, with forward slashes"
         )
     if all(part == ".." for part in path.parts) or any(len(part.encode()) > 255 for part in path.parts):
-        raise InvalidValue(_FIELD, f"{image_path[:80]!r} names no file")
+        raise InvalidValue(_FIELD, f"{image_path[:80]!r} does not name a file")
     return list(path.parts)

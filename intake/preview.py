@@ -78,7 +78,7 @@ def preview_file(
         with closing(batches):  # ends the parsing process: the first records are enough
             batch = next(batches, ParsedBatch())
     except OSError as error:
-        raise InvalidValue("file", f"can't be read: {error.strerror}") from error
+        raise InvalidValue("file", f"cannot be read: {error.strerror}") from error
     folder = open_image_source(images, path)
     files = sorted({file for exam in batch.exams for _, file, _ in exam[6]})
     counted = batch.records < BATCH_SIZE

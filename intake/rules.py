@@ -36,12 +36,12 @@ def record_to_question(record: QuestionRecord) -> Question:
         InvalidValue: the record is not valid; names field and reason.
     """
     if len(record.id) > MAX_ID_LENGTH:
-        raise InvalidValue("id", f"has {len(record.id)} characters, at most {MAX_ID_LENGTH} are taken")
+        raise InvalidValue("id", f"has {len(record.id)} characters; the maximum is {MAX_ID_LENGTH}")
     if record.id != record.id.strip():
-        raise InvalidValue("id", "begins or ends with a blank")
+        raise InvalidValue("id", "begins or ends with a space")
     options = len(record.options or ())
     if options > MAX_OPTIONS:
-        raise InvalidValue("options", f"there are {options}; at most {MAX_OPTIONS} have a letter")
+        raise InvalidValue("options", f"there are {options}; the maximum is {MAX_OPTIONS}")
     return question_from_record(record)
 
 
@@ -76,7 +76,7 @@ def read_box_grid(record: QuestionRecord) -> BoxGrid | None:
     if not record.box_grid and not record.box_fit:
         return None
     if not record.box_grid or not record.box_fit:
-        raise InvalidValue("box_grid", "box_grid and box_fit come together")
+        raise InvalidValue("box_grid", "give box_grid and box_fit together, or neither")
     width, height = record.box_grid
     return BoxGrid(width=width, height=height, fit=BoxFit(record.box_fit))
 
@@ -101,7 +101,7 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
             if grid
             else f"the image of {columns} x {rows} pixels (columns x rows)"
         )
-        raise InvalidValue("boxes", f"{_format_box(box)} lies off {area}")
+        raise InvalidValue("boxes", f"{_format_box(box)} is outside {area}")
     try:
         return (
             box_from_grid(box, grid=grid, rows=rows, columns=columns)
@@ -110,7 +110,7 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
         )
     except InvalidValue:
         area = "in the padding of its grid" if grid else "beside the image"
-        raise InvalidValue("boxes", f"{_format_box(box)} lies {area}") from None
+        raise InvalidValue("boxes", f"{_format_box(box)} is {area}") from None
 
 
 def _format_box(box: Box) -> str:
@@ -122,7 +122,7 @@ def _parse_sex(text: str) -> Sex | None:
     if normalised in _NO_SEX:
         return None
     if normalised not in _SEXES:
-        raise InvalidValue("exam.sex", f"{text!r} is none of F, M, O")
+        raise InvalidValue("exam.sex", f"{text!r} must be one of F, M, O")
     return _SEXES[normalised]
 
 
@@ -131,5 +131,5 @@ def _parse_view(text: str) -> View:
     if not normalised:
         return View.UNKNOWN
     if normalised not in View.__members__:
-        raise InvalidValue("exam.radiographs.view", f"{text!r} is none of {', '.join(View)}")
+        raise InvalidValue("exam.radiographs.view", f"{text!r} must be one of {', '.join(View)}")
     return View(normalised)

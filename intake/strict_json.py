@@ -58,7 +58,7 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, has_all_fields: bool
         raise _explain_error(error) from error
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         decode_strictly(raw)
-        raise InvalidValue("record", "is no JSON") from None
+        raise InvalidValue("record", "is not valid JSON") from None
     if not has_all_fields or _has_duplicate_key(raw, record):
         decode_strictly(raw)
     return record
@@ -99,15 +99,19 @@ def decode_strictly(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value
             _decode_utf8(raw), object_pairs_hook=_refuse_duplicate_keys, parse_constant=_refuse_constant
         )
     except RecursionError:
-        raise InvalidValue("record", "is nested too deep") from None
+        raise InvalidValue("record", "is nested too deeply") from None
     except json.JSONDecodeError as error:
         is_truncated = error.pos >= len(raw.rstrip()) - 1 or error.msg.startswith("Unterminated string")
-        hint = "; the file may be cut off" if is_truncated else ""
-        raise InvalidValue("record", f"is no JSON: {error.msg}, character {error.pos + 1}{hint}") from None
+        hint = "; the file may be truncated" if is_truncated else ""
+        raise InvalidValue(
+            "record", (f"is not valid JSON: {error.msg}, character {error.pos + 1}{hint}")
+        ) from None
     except ValueError as error:
         if isinstance(error, InvalidValue):
             raise
-        raise InvalidValue("record", f"is no JSON: {error}") from None  # an integer of thousands of digits
+        raise InvalidValue(
+            "record", f"is not valid JSON: {error}"
+        ) from None  # an integer of thousands of digits
     problem = _find_forbidden(value, "")
     if problem is not None:
         raise InvalidValue(*problem)
@@ -137,12 +141,14 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         names = [name for name, _ in pairs]
         duplicate = next(name for name in names if names.count(name) > 1)
-        raise InvalidValue(duplicate, "is given twice in one object; keep one of them")
+        raise InvalidValue(duplicate, "occurs twice in one object; keep only one")
     return result
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidValue("record", f"holds {name}, which is no JSON number; write null where nothing is known")
+    raise InvalidValue(
+        "record", (f"contains {name}, which is not a valid JSON number; use null for unknown values")
+    )
 
 
 def _find_forbidden(value: object, path: str) -> tuple[str, str] | None:
@@ -152,8 +158,8 @@ def _find_forbidden(value: object, path: str) -> tuple[str, str] | None:
         if match is None:
             return None
         code = ord(match[0])
-        description = "half of a surrogate pair" if 0xD800 <= code <= 0xDFFF else "a control character"
-        return path or "record", f"holds {description}, U+{code:04X}"
+        description = "an incomplete surrogate pair" if 0xD800 <= code <= 0xDFFF else "a control character"
+        return path or "record", f"contains {description}, U+{code:04X}"
     if isinstance(value, dict):
         for name, inner in value.items():
             problem = _find_forbidden(name, path) or _find_forbidden(
@@ -181,7 +187,7 @@ def _explain_error(error: msgspec.ValidationError) -> InvalidValue:
         reason = (
             "is missing"
             if field_match[1].startswith("missing")
-            else "is no field of this format; is it misspelt?"
+            else ("is not a field of this format; check the spelling")
         )
         return InvalidValue(field, reason)
     type_match = re.match(r"Expected `(.*)`, got `(.*)`", text)
@@ -197,5 +203,5 @@ def _explain_error(error: msgspec.ValidationError) -> InvalidValue:
         return InvalidValue(path or "record", f"must be a list of {length_match[1]}")
     enum_match = re.match(r"Invalid enum value '?(.*?)'?$", text)
     if enum_match:
-        return InvalidValue(path or "record", f"{enum_match[1]!r} is none of the words that may stand here")
+        return InvalidValue(path or "record", f"{enum_match[1]!r} is not one of the allowed values")
     return InvalidValue(path or "record", text[:1].lower() + text[1:])

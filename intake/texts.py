@@ -36,7 +36,7 @@ def split_option_letters(options: list[str]) -> tuple[list[str], list[str]]:
     ]
     if len(lettered_indices) > len(options) / 2:
         raise InvalidValue(
-            "options", f"some begin with their letter and others don't, or a letter comes twice: {options}"
+            "options", f"some begin with a letter and others do not, or a letter is repeated: {options}"
         )
     return in_order, [option.strip() for option in options]
 
@@ -49,7 +49,7 @@ def option_index(answer: str, letters: list[str]) -> int:
     """
     match = _LETTER.fullmatch(answer)
     if match is None or match[1].upper() not in letters:
-        raise InvalidValue("answer", f"{answer!r} is no option; there are {', '.join(letters)}")
+        raise InvalidValue("answer", f"{answer!r} is not an option; the options are {', '.join(letters)}")
     return letters.index(match[1].upper())
 
 
@@ -69,7 +69,7 @@ def parse_list(value: Sequence[str | None] | None, field: str) -> list[str | Non
     try:
         parsed = ast.literal_eval(stripped)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise InvalidValue(field, f"begins like a list and is none: {stripped[:60]!r}") from None
+        raise InvalidValue(field, f"begins like a list but is not a valid list: {stripped[:60]!r}") from None
     if not isinstance(parsed, list | tuple) or not all(
         item is None or isinstance(item, str) for item in parsed
     ):

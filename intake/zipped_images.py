@@ -27,7 +27,7 @@ class ZippedImages:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
             members = [member for member in self._zip.infolist() if not member.is_dir()]
         except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
-            raise InvalidValue("images", f"the zip can't be read: {error}") from error
+            raise InvalidValue("images", f"the zip cannot be read: {error}") from error
         check_members(members)
         self._members = {
             unicodedata.normalize("NFC", str(PurePosixPath(member.filename))): member for member in members
@@ -69,7 +69,7 @@ class ZippedImages:
             RuntimeError,
             ValueError,
         ) as error:
-            raise InvalidValue(_FIELD, f"{image_path!r} can't be unpacked: {error}") from error
+            raise InvalidValue(_FIELD, f"{text!r} cannot be unpacked: {error}") from error
 
     def _member(self, image_path: str) -> zipfile.ZipInfo:
         inner_parts = [part for part in path_parts(image_path) if part != ".."]

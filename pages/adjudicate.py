@@ -28,9 +28,12 @@ def main() -> None:
     if not own_batches:
         st.title("Adjudicate")
         show_empty_state(
-            "Nothing is yours to settle",
-            "Where two reviewers of a question disagree, somebody who did not judge it settles it. A "
-            "coordinator names you for a batch on the page Batches; its disputes then appear here.",
+            "No disputes to adjudicate",
+            (
+                "When two reviewers disagree on a question, an adjudicator who did not judge it decides. "
+                "The disputes of a batch appear here after a coordinator has named you as its adjudicator "
+                "on the page Batches."
+            ),
         )
         return
     batch = _choose_batch(person, own_batches)
@@ -52,20 +55,18 @@ def main() -> None:
 def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
     if not disputes:
         show_empty_state(
-            f"No dispute in batch {batch.name}",
-            "As soon as two reviewers of one question disagree on it, it appears here.",
+            f"No disputes in batch {batch.name}",
+            "Questions on which two reviewers disagree appear here.",
         )
         return
-    st.success(
-        f"All {len(disputes):,} disputes of batch {escape_markdown(batch.name)} are settled. Thank you."
-    )
+    st.success(f"All {len(disputes):,} disputes of batch {escape_markdown(batch.name)} are adjudicated.")
     show_table(
         [
             {
                 "Question": dispute.question_id,
-                "Disagreed on": ", ".join(sorted(dispute.kinds)) or "nothing any more",
-                "Settled": dispute.adjudication.decision.value if dispute.adjudication else "",
-                "Because": dispute.adjudication.reason if dispute.adjudication else "",
+                "Disagreement on": ", ".join(sorted(dispute.about)) or "no longer disputed",
+                "Decision": dispute.settled.decision.value if dispute.settled else "",
+                "Reason": dispute.settled.reason if dispute.settled else "",
                 "When (UTC)": f"{dispute.adjudication.given_at:%Y-%m-%d %H:%M}"
                 if dispute.adjudication
                 else "",
@@ -74,10 +75,10 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
         ]
     )
     st.selectbox(
-        "Open one again",
+        "Reopen a dispute",
         [dispute.question_number for dispute in disputes],
         index=None,
-        placeholder="Choose its id",
+        placeholder="Choose a question id",
         format_func={dispute.question_number: dispute.question_id for dispute in disputes}.__getitem__,
         key=f"settle-again-{batch.id}",
         on_change=_reopen_dispute,

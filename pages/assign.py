@@ -21,7 +21,7 @@ from ui.tables import show_table
 from ui.widgets import act, escape_markdown, screen, show_notice
 
 _TAB_LABELS = (
-    "Assign", "Whoever is free", "Move or take back", "How it is judged", "Disputes", "Hidden questions",
+    "Assign", "Shared queue", "Reassign or unassign", "Review settings", "Disputes", "Hidden questions",
 )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     person = require_page(Action.ASSIGN)
     st.title("Batches")
     batches = load_batches_or_show_empty(
-        person, "A batch is drawn from a dataset; then it is assigned to reviewers here."
+        person, "Draw a batch from a dataset, then assign it to reviewers here."
     )
     if not batches:
         return
@@ -66,9 +66,9 @@ def _overview_row(overview: review.BatchOverview) -> dict[str, object]:
         "Batch": overview.batch.name,
         "State": overview.batch.state.value,
         "Mode": overview.batch.settings.mode.value,
-        "Asks for": overview.batch.settings.parts.value,
+        "Fields requested": overview.batch.settings.parts.value,
         "Questions": overview.questions,
-        "Judgements asked for": overview.requested,
+        "Judgements requested": overview.asked,
         "Done": overview.done,
         "Skipped": overview.skipped,
         "Left": overview.left,
@@ -81,16 +81,16 @@ def _show_header(batch: Batch) -> None:
     with left:
         st.markdown(
             f"**{escape_markdown(batch.name)}** is "
-            + ("closed: it takes no verdicts." if closed else "open: it takes verdicts.")
+            + ("closed and accepts no reviews." if closed else "accepting reviews.")
         )
     with right:
         st.button(
-            "Open again" if closed else "Close batch",
+            "Reopen batch" if closed else "Close batch",
             key=f"state-{batch.id}-{batch.revision}",
             on_click=act,
             args=(_reopen_batch if closed else _close_batch, batch.name),
             kwargs={"place": "state", "switch": f"state-{batch.id}"},
-            help="What is judged stays. A closed batch can be opened again.",
+            help="Existing reviews are kept. A closed batch can be reopened.",
             width="stretch",
         )
     show_notice("state")
@@ -105,7 +105,7 @@ def _close_batch(batch: str) -> str:
 def _reopen_batch(batch: str) -> str:
     with unit_of_work() as db:
         review.reopen_batch(db, by=current_person(), batch=batch, now=clock())
-    return f"Batch {batch} is open again."
+    return f"Batch {batch} is reopened."
 
 
 main()

@@ -37,24 +37,23 @@ def main() -> None:
     index_job = load_latest_index_job(person)
     if not datasets:
         show_empty_state(
-            "No question yet",
-            "Every question of every dataset can be found here, with all that happened to it.",
+            "No questions yet",
+            "Search the questions of all datasets, and view the history of each.",
             page="pages/import_questions.py",
             label="Import questions",
         )
         return
     if index.is_behind:
         st.warning(
-            f"{index.newest - index.last_indexed:,} questions that came in last can't be found yet: they are"
-            " not in the search index."
+            f"{index.newest - index.through:,} recently imported questions are not in the search index yet."
         )
         if not show_job_progress(index_job):
             st.button(
-                "Put them in",
+                "Update search index",
                 key=f"index-{index.last_indexed}",
                 on_click=act,
                 args=(start_indexing, person),
-                kwargs={"place": "index", "message": "Every question can be found now."},
+                kwargs={"place": "index", "message": "The search index is up to date."},
             )
     show_job_outcome(index_job)
     show_notice("index")

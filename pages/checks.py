@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.people import Action, Person
 from domain.problems import Check
 from quality.service import (
@@ -41,7 +42,7 @@ def main() -> None:
     _show_overview(check_report)
     _show_rerun_form(dataset, person)
     if not check_report.with_problems:
-        st.success("No check found anything.")
+        st.success("No problems found.")
         return
     names = [check for check in Check if check_report.count_of(check)]
     for tab, check in zip(
@@ -78,14 +79,14 @@ def _show_overview(check_report: CheckReport) -> None:
 def _show_rerun_form(dataset: DatasetSummary, person: Person) -> None:
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     minimum = left.number_input(
-        "Shortest explanation, in characters",
+        "Minimum explanation length (characters)",
         min_value=0,
         value=dataset.minimum_explanation,
         key=f"minimum-{dataset.id}-{dataset.minimum_explanation}",
-        help="Shorter ones are a problem of format.",
+        help="Shorter explanations are reported as a format problem.",
     )
     right.button(
-        "Check again",
+        "Run checks again",
         key=f"check-{dataset.id}",
         on_click=act,
         args=(_rerun_checks, dataset.name, int(minimum), person),
@@ -102,7 +103,7 @@ def _rerun_checks(dataset: str, minimum: int, person: Person) -> str:
         record_problems(db, by=person, detected=problems, now=clock())
     with read_only_session() as db:
         check_report = load_check_report(db, by=person, dataset=dataset)
-    return f"Checked {check_report.questions:,} questions; {check_report.with_problems:,} have a problem."
+    return f"Checked {count_text(check_report.questions, 'question')}; {check_report.with_problems:,} with problems."
 
 
 main()

@@ -6,6 +6,7 @@ import streamlit as st
 
 from accounts import service as accounts
 from domain.batches import BatchState
+from domain.count_texts import count_text
 from domain.people import Action, Person, Role
 from review.service import BatchOverview, list_batch_overviews, list_batches_for_reviewer
 from review.sheet import BatchListItem
@@ -32,7 +33,7 @@ def main(person: Person) -> None:
     if person.may(Action.READ):
         show_own_studies(person)
     if not any(person.may(action) for action in Action):
-        st.info("There is nothing for you to do here: your account has no role. Ask an admin for one.")
+        st.info("Your account has no role yet. Ask an admin to assign one.")
 
 
 def _show_reviewer_section(person: Person) -> None:
@@ -40,7 +41,9 @@ def _show_reviewer_section(person: Person) -> None:
         batches = list_batches_for_reviewer(db, person=person)
     st.subheader("Your batches")
     if not batches:
-        st.write("Nothing is assigned to you yet. A coordinator gives you questions; they appear here.")
+        st.write(
+            "No questions are assigned to you yet. Questions that a coordinator assigns to you appear here."
+        )
         return
     for own_batch in sorted(
         batches, key=lambda own_batch: (not _has_open_questions(own_batch), own_batch.batch.id)
@@ -85,7 +88,7 @@ def _show_coordinator_section(person: Person) -> None:
         datasets = list_drawable_datasets(db, by=person)
         batches = list_batch_overviews(db, by=person)
     step = find_next_step(datasets, batches)
-    st.subheader("Next")
+    st.subheader("Next step")
     with st.container(border=True):
         text_column, button_column = st.columns([4, 1], vertical_alignment="center")
         with text_column:
@@ -99,17 +102,17 @@ def _show_coordinator_section(person: Person) -> None:
         for overview_row in batches[:_MAX_BATCHES]:
             _show_batch_progress(overview_row)
         if len(batches) > _MAX_BATCHES:
-            st.caption(f"The newest {_MAX_BATCHES} of {len(batches):,}; all of them are under Progress.")
+            st.caption(f"The newest {_MAX_BATCHES} of {len(batches):,}. The page Progress shows all batches.")
     if datasets:
         st.subheader("Datasets")
         for name, questions in sorted(datasets.items()):
-            st.markdown(f"{escape_markdown(name)} · {questions:,} questions")
+            st.markdown(f"{escape_markdown(name)} · {count_text(questions, 'question')}")
 
 
 def _show_batch_progress(overview_row: BatchOverview) -> None:
     details = [
-        f"{overview_row.questions:,} questions",
-        f"{overview_row.done:,} of {overview_row.requested:,} judgements done",
+        count_text(overview_row.questions, "question"),
+        f"{overview_row.done:,} of {count_text(overview_row.asked, 'judgement')} done",
     ]
     if overview_row.skipped:
         details.append(f"{overview_row.skipped:,} skipped")
@@ -121,7 +124,7 @@ def _show_batch_progress(overview_row: BatchOverview) -> None:
         key=f"progress-{overview_row.batch.id}",
         type="tertiary",
         icon=":material/monitoring:",
-        help="See the batch's progress.",
+        help="Open the progress of this batch.",
     ):
         state.set_selection("batch", overview_row.batch.name)  # the batch that the page Progress opens
         go_to("pages/progress.py")
@@ -139,7 +142,7 @@ def _show_admin_section(person: Person) -> None:
     counts = " · ".join(
         f"{sum(role in account.roles for account in active_people)} with role {role}" for role in Role
     )
-    st.write(escape_markdown(f"{len(active_people)} accounts: {counts}"))
+    st.write(escape_markdown(f"{count_text(len(active_people), 'account')}: {counts}"))
     if st.button("Manage people", key="to-people"):
         go_to("pages/people.py")
 

@@ -42,7 +42,7 @@ def _show_datasets(person: Person) -> None:
         datasets = list_datasets(db, by=person)
     st.subheader("Datasets")
     if not datasets:
-        show_empty_state("No dataset yet", "The first import makes one.")
+        show_empty_state("No dataset yet", "Import a question file to create one.")
         return
     show_table(
         [
@@ -56,7 +56,7 @@ def _show_datasets(person: Person) -> None:
             for dataset in datasets
         ]
     )
-    st.page_link(ROOT / "pages/checks.py", label="See what the checks found", icon=":material/rule:")
+    st.page_link(ROOT / "pages/checks.py", label="View check results", icon=":material/rule:")
 
 
 main()

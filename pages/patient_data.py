@@ -23,12 +23,12 @@ def main() -> None:
     with read_only_session() as db:
         current_rules = load_rules(db, by=person)
         datasets = [summary.name for summary in list_datasets(db, by=person)]
-    with st.expander("How this workspace keeps image files", expanded=not datasets):
+    with st.expander("Storage of image files", expanded=not datasets):
         show_rules_form(current_rules, person)
     if not datasets:
         show_empty_state(
             "No dataset yet",
-            "Questions and images are searched once they are here.",
+            "Import questions and images to search them for patient data.",
             page="pages/import_questions.py",
             label="Import questions",
         )
@@ -43,9 +43,9 @@ def main() -> None:
     )
     state.set_selection("dataset", dataset)
     view = right.segmented_control(
-        "Look at",
-        ["Text in the pixels", "Questions and reports"],
-        default="Text in the pixels",
+        "Search in",
+        ["Burned-in text", "Questions and reports"],
+        default="Burned-in text",
         key=f"patient-part-{dataset}",
     )
     if view == "Questions and reports":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.people import Action, Person
 from review import service as review
 from review.pace import PACE_RULE
@@ -24,7 +25,7 @@ def main() -> None:
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
     batches = load_batches_or_show_empty(
-        person, "Once a batch is drawn and assigned, its progress is shown here."
+        person, ("This page shows the progress of a batch after it is drawn and assigned.")
     )
     if not batches:
         return
@@ -35,8 +36,8 @@ def main() -> None:
     _show_summary(progress)
     if not progress.batch_line.asked:
         show_empty_state(
-            "Nobody has a question of this batch yet",
-            "Assign it to reviewers; what they do is counted here.",
+            "No questions of this batch are assigned yet",
+            "Assign the batch to reviewers to follow their progress here.",
             page="pages/assign.py",
             label="Assign questions",
         )
@@ -47,7 +48,7 @@ def main() -> None:
     show_tier_agreement(progress)
 
 
-@st.cache_data(max_entries=20, ttl=60, show_spinner="Counting the batch …")
+@st.cache_data(max_entries=20, ttl=60, show_spinner="Counting …")
 def _load_progress(batch: str, version: tuple[object, ...], _person: Person) -> Progress:
     """The progress of a batch, cached until there is a new verdict.
 
@@ -61,24 +62,25 @@ def _load_progress(batch: str, version: tuple[object, ...], _person: Person) -> 
 def _show_summary(progress: Progress) -> None:
     total = progress.batch_line
     st.caption(
-        f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: {total.questions:,}"
-        f" questions, {total.asked:,} judgements asked for, {total.unassigned:,} questions with nobody. Read"
-        f" at {clock():%Y-%m-%d %H:%M:%S} UTC."
+        f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: "
+        f"{count_text(total.questions, 'question')}, "
+        f"{count_text(total.asked, 'judgement')} requested, {total.unassigned:,} unassigned. "
+        f"As of {clock():%Y-%m-%d %H:%M:%S} UTC."
     )
     if not total.asked:
         return
     st.progress(total.done / total.asked, text=f"{total.done:,} of {total.asked:,} done")
     show_metrics(
         ("Done", f"{total.done:,}", "Judgements with a verdict."),
-        ("Skipped", f"{total.skipped:,}", "Put aside with a reason; they can be judged later."),
-        ("Left", f"{total.left:,}", "Open judgements."),
-        ("Median time looking", _format_seconds(total), f"Until the first verdict; n = {total.timed:,}."),
-        ("Finish at this pace", _format_finish(total, brief=True), PACE_RULE),
+        ("Skipped", f"{total.skipped:,}", "Skipped with a reason; they can be judged later."),
+        ("Left", f"{total.left:,}", "Judgements not given yet."),
+        ("Median viewing time", _format_seconds(total), f"Until the first verdict; n = {total.timed:,}."),
+        ("Estimated finish", _format_finish(total, brief=True), PACE_RULE),
     )
 
 
 def _show_breakdown(progress: Progress) -> None:
-    st.subheader("Who and what")
+    st.subheader("Breakdown")
     show_chart(build_progress_chart(progress.reviewers))
     people_tab, tiers_tab, tasks_tab = st.tabs(["By reviewer", "By tier", "By task"])
     for tab, lines, first_column in (
@@ -94,8 +96,8 @@ def _show_breakdown(progress: Progress) -> None:
                 ]
             )
     st.caption(
-        "Counted in judgements: a question with two reviewers is asked for twice. Median time: seconds of "
-        "looking (image drawn, page visible) until a person's first verdict on a question."
+        "Counts are judgements: a question with two reviewers counts twice. Median seconds: viewing "
+        "time (image displayed, page visible) until a reviewer's first verdict on a question."
     )
     st.caption(escape_markdown(PACE_RULE))
 
@@ -104,15 +106,15 @@ def _line_row(first_column: str, line: ProgressLine, name: str) -> dict[str, obj
     return {
         first_column: name,
         "Questions": line.questions,
-        "With nobody": line.unassigned,
-        "Asked for": line.asked,
+        "Unassigned": line.unassigned,
+        "Requested": line.asked,
         "Done": line.done,
         "Skipped": line.skipped,
         "Left": line.left,
-        "Median s": "none yet"
+        "Median seconds": "none yet"
         if line.seconds_median is None
         else f"{line.seconds_median:.1f}, n {line.timed:,}",
-        "Finish at this pace": _format_finish(line),
+        "Estimated finish": _format_finish(line),
     }
 
 

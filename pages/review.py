@@ -30,8 +30,8 @@ def main() -> None:
         batches = list_batches_for_reviewer(db, person=person)
     if not batches:
         show_empty_state(
-            "Nothing is assigned to you yet",
-            "A coordinator assigns you questions of a batch. They appear here; there is nothing to set up.",
+            "No questions are assigned to you yet",
+            "Questions that a coordinator assigns to you appear here.",
         )
         return
     own_batch = _choose_batch(batches)
@@ -45,7 +45,7 @@ def main() -> None:
     except DomainError as error:
         st.warning(escape_markdown(str(error)))
         st.button(
-            "Go on with the next question",
+            "Continue with the next question",
             key="judging-go-on",
             on_click=go_to_question,
             args=(own_batch.batch.id, None),

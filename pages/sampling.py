@@ -34,7 +34,7 @@ def main() -> None:
     show_notice("draw")
     last_notice = state.get_notice()
     if last_notice is not None and last_notice.place == "draw" and not last_notice.refused:
-        st.page_link(ROOT / "pages/assign.py", label="Give it to reviewers", icon=":material/group_work:")
+        st.page_link(ROOT / "pages/assign.py", label="Assign to reviewers", icon=":material/group_work:")
     form_key = state.form_key("draw")
     left, right = st.columns([2, 3], gap="large")
     with left:

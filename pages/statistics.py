@@ -10,6 +10,7 @@ from browsing.service import (
     list_browsable_datasets,
     load_statistics_version,
 )
+from domain.count_texts import count_text
 from domain.people import Action, Person
 from ui import state
 from ui.context import read_only_session, require_page
@@ -27,8 +28,8 @@ def main() -> None:
         datasets = list_browsable_datasets(db, by=person)
     if not datasets:
         show_empty_state(
-            "No question yet",
-            "Once questions are imported, they are counted here by task, category, length and more.",
+            "No questions yet",
+            "After an import, this page shows counts by task, category, length and more.",
             page="pages/import_questions.py",
             label="Import questions",
         )
@@ -45,14 +46,16 @@ def main() -> None:
         version = load_statistics_version(db, by=person, dataset=dataset)
     if not version[0]:
         show_empty_state(
-            "No question in it yet",
-            "Its import brought none, or was stopped.",
+            "No questions in this dataset",
+            "Its import added no questions, or was cancelled.",
             page="pages/import_questions.py",
             label="Import questions",
         )
         return
     statistics = _load_statistics(dataset, version, person)
-    st.markdown(f"**{statistics.questions:,} questions of {statistics.exams:,} exams.**")
+    st.markdown(
+        f"**{count_text(statistics.questions, 'question')} of {count_text(statistics.exams, 'exam')}**"
+    )
     counts_tab, boxes_tab, lengths_tab, words_tab, comparison_tab = st.tabs(
         ["Counts", "Formats and boxes", "Lengths", "Words", "Side by side"]
     )
@@ -77,7 +80,7 @@ def _load_others(names: list[str], person: Person) -> list[DatasetStatistics]:
     return [_load_statistics(name, version, person) for name, version in versions.items() if version[0]]
 
 
-@st.cache_data(max_entries=20, show_spinner="Counting every question …")
+@st.cache_data(max_entries=20, show_spinner="Counting questions …")
 def _load_statistics(dataset: str, version: tuple[int, int], _person: Person) -> DatasetStatistics:
     """The statistics of a dataset, computed once per version: its newest question and release."""
     del version

@@ -32,7 +32,7 @@ _OPTIONS_IN_STEM_PATTERN = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL
 def check_schema(question: Question) -> Problem | None:
     """v1, required structure: a choice question has exactly four options."""
     if question.format.has_options and len(question.options) != _OPTION_COUNT:
-        reason = f"there are {len(question.options)}; the published form has {_OPTION_COUNT}"
+        reason = f"there are {len(question.options)}; the published format has {_OPTION_COUNT}"
         return Problem(check=Check.SCHEMA, field="options", reason=reason)
     return None
 
@@ -45,12 +45,12 @@ def check_types(question: Question) -> Problem | None:
             return Problem(
                 check=Check.TYPES,
                 field=field,
-                reason=f"is {text.strip()!r}: a missing value turned into text",
+                reason=f"is {text.strip()!r}: a missing value converted to text",
             )
         if _SERIALISED_PATTERN.fullmatch(text):
-            return Problem(check=Check.TYPES, field=field, reason="is a list or an object turned into text")
+            return Problem(check=Check.TYPES, field=field, reason="is a list or an object converted to text")
     if not any(character.isalpha() for character in question.stem):
-        return Problem(check=Check.TYPES, field="stem", reason="has no letters")
+        return Problem(check=Check.TYPES, field="stem", reason="contains no letters")
     return None
 
 
@@ -64,22 +64,20 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
     option_counts = Counter(" ".join(option.casefold().split()) for option in question.options)
     duplicate = next((text for text, count in option_counts.items() if count > 1), None)
     if duplicate is not None:
-        return Problem(
-            check=Check.FORMAT, field="options", reason=f"{duplicate!r} stands there more than once"
-        )
+        return Problem(check=Check.FORMAT, field="options", reason=f"{duplicate!r} occurs more than once")
     letters = [
         match[1] if (match := _LETTERED_PATTERN.match(option)) else None for option in question.options
     ]
     if letters and letters == [chr(ord("A") + index) for index in range(len(letters))]:
-        return Problem(check=Check.FORMAT, field="options", reason="still begin with their letters")
+        return Problem(check=Check.FORMAT, field="options", reason="begin with option letters")
     length = len(question.explanation.strip())
     if 0 < length < minimum_explanation:
-        reason = f"has {length} characters, at least {minimum_explanation} are wanted"
+        reason = f"has {length} characters; the minimum is {minimum_explanation} are wanted"
         return Problem(check=Check.FORMAT, field="explanation", reason=reason)
     if _KEY_IN_STEM_PATTERN.search(question.stem):
-        return Problem(check=Check.FORMAT, field="stem", reason="names the answer's letter")
+        return Problem(check=Check.FORMAT, field="stem", reason="contains the letter of the answer")
     if _OPTIONS_IN_STEM_PATTERN.search(question.stem):
-        return Problem(check=Check.FORMAT, field="stem", reason="holds the options too")
+        return Problem(check=Check.FORMAT, field="stem", reason="contains the options")
     return None
 
 

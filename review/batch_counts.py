@@ -272,12 +272,12 @@ def _write_notes(index: _BatchIndex) -> tuple[str, ...]:
         notes.append("Shares are of the reviewed questions; they are not yet estimates for the dataset.")
     if len(np.unique(questions.exams[index.reviewed])) < reviewed:
         notes.append(
-            "Several of the questions are of one exam and not independent: the intervals count for that."
+            "Some questions belong to the same exam and are not independent; the intervals allow for this."
         )
     several_reviewers = int((np.bincount(index.judged_rows, minlength=index.n) > 1).sum())
     if several_reviewers:
         notes.append(
-            f"{several_reviewers:,} of the reviewed questions have verdicts of more than one reviewer. A kind"
-            " of error counts where at least one of them found it."
+            f"{several_reviewers:,} of the reviewed questions have verdicts of more than one reviewer. A kind of "
+            "error counts if at least one of them reported it."
         )
     return tuple(notes)

@@ -42,7 +42,7 @@ def combine_picks(
     values: dict[str, Any] = {}
     for field, source in picks.items():
         if field not in FIELDS:
-            raise InvalidValue("picks", f"{field!r} is no field of a question that is corrected")
+            raise InvalidValue("picks", f"{field!r} is not a field that can be corrected")
         if source == OWN_VALUE:
             values[field] = own_values.get(field)
         elif source != MACHINE:
@@ -60,8 +60,8 @@ def combine_picks(
 
 def _apply_correction(question: Question, verdicts: Sequence[Verdict], source: int | str) -> Question:
     if not isinstance(source, int) or not 0 <= source < len(verdicts):
-        raise InvalidValue("picks", f"{source!r} is none of the {len(verdicts)} reviewers")
+        raise InvalidValue("picks", f"{source!r} is not one of the {len(verdicts)} reviewers")
     verdict = verdicts[source]
     if verdict.decision is Decision.REJECT:
-        raise InvalidValue("picks", "somebody who rejected the question corrected nothing in it")
+        raise InvalidValue("picks", "this reviewer rejected the question and made no correction")
     return apply_correction(question, verdict.opinion.correction)

@@ -143,18 +143,18 @@ def check_adopted_verdicts(
     for person_id in adjudication.follows:
         verdict = next((candidate for candidate in verdicts if candidate.person_id == person_id), None)
         if verdict is None:
-            raise InvalidValue("follows", "names somebody who has not judged this question")
+            raise InvalidValue("follows", "names a person who has not judged this question")
         own_correction = drop_unchanged(question, verdict.opinion.correction)
         rejects = verdict.decision is Decision.REJECT
         if rejects != (adjudication.decision is Decision.REJECT) or own_correction != adjudication.correction:
-            raise InvalidValue("follows", "names somebody who said otherwise; open the question again")
+            raise InvalidValue("follows", "names a person whose verdict differs; open the question again")
 
 
 def describe_stale_dispute(last: Adjudication | None) -> str:
     """Why an adjudication is not saved, with the latest one if there is one."""
     if last is None:
-        return "This dispute is new: open it again."
+        return "This dispute has changed. Open it again."
     return (
-        f"It was settled meanwhile ({last.given_at:%Y-%m-%d %H:%M:%S} UTC): {last.decision.value}, because: "
-        f"{last.reason} Open the question again to settle it otherwise."
+        f"It was adjudicated in the meantime ({last.given_at:%Y-%m-%d %H:%M:%S} UTC): "
+        f"{last.decision.value}. Reason: {last.reason} Open the question again to change the decision."
     )

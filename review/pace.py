@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 WINDOW, MIN_VERDICTS = 50, 5
 
 PACE_RULE = (
-    f"Finish at this pace: what is left, at the rate of the last {WINDOW} questions judged, counted up to "
-    "now with nights and pauses in between. A batch is finished when the slowest of its reviewers is. "
-    "Weekends, holidays and people who start later are not foreseen. "
-    f"Fewer than {MIN_VERDICTS} verdicts give no pace."
+    f"Estimated finish: the remaining judgements at the rate of the last {WINDOW} judged questions, "
+    "counted up to now, nights and pauses included. A batch is finished when its slowest reviewer is. "
+    "Weekends, holidays and reviewers who start later are not taken into account. "
+    f"Fewer than {MIN_VERDICTS} verdicts give no estimate."
 )
 _MAX_WAIT = timedelta(days=3650)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from domain.batches import Batch
+from domain.verdicts import ErrorKind
 from domain.vocabulary import Difficulty
 from measures.agreement import Kappa
 from measures.proportions import Proportion
@@ -87,12 +88,12 @@ class Progress:
     def summary_lines(self) -> tuple[str, ...]:
         """The summary "Of 120 reviewed: …" as in a paper, the most frequent kind of error first."""
         if not self.reviewed:
-            return ("Of 0 reviewed: no share is defined yet.",)
+            return ("Of 0 reviewed: shares are not defined yet.",)
         frequent_errors = sorted(
             (rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count
         )
         if not frequent_errors:
-            return (f"Of {self.reviewed:,} reviewed: no error was found.",)
+            return (f"Of {self.reviewed:,} reviewed: no errors found.",)
         return (f"Of {self.reviewed:,} reviewed:", *(f"{_format_rate(rate)}" for rate in frequent_errors))
 
 
@@ -107,8 +108,5 @@ def format_interval(low: float | None, high: float | None) -> str:
 
 
 def _format_rate(rate: Rate) -> str:
-    share = rate.share
-    return (
-        f"{share.count:,} {rate.name} ({format_percent(share.estimate)},"
-        f" {format_interval(share.low, share.high)})"
-    )
+    share, label = rate.share, ErrorKind(rate.name).label
+    return f"{share.count:,} {label} ({format_percent(share.estimate)}, {format_interval(share.low, share.high)})"

@@ -76,7 +76,7 @@ def summarize_flags(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[
 def format_mean(mean: Mean) -> str:
     """The mean as "4.5 (4.2–4.8), n 25", or the reason why it is not defined."""
     if mean.estimate is None:
-        return "not defined: nobody rated it"
+        return "not defined: no ratings"
     interval_text = (
         f" ({mean.low:.1f}–{mean.high:.1f})" if mean.low is not None and mean.high is not None else ""
     )

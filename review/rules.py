@@ -27,8 +27,8 @@ FIELD_LABELS = {**{rating.id: rating.label.lower() for rating in RATINGS}, **REQ
 def build_question_not_found(person: Person, *, batch_id: int) -> NotFound:
     """The error for a question that is not the person's; the same if it does not exist."""
     return NotFound(
-        f"This question of batch number {batch_id} is not there or not assigned to "
-        f"{person.display_name}. Open Review again to go on with the next one, or ask a coordinator."
+        f"This question of batch number {batch_id} does not exist or is not assigned to "
+        f"{person.display_name}. Open Review again to continue with the next one, or ask a coordinator."
     )
 
 
@@ -75,8 +75,8 @@ def check_required_fields(verdict: Verdict, *, question: Question, settings: Bat
         disallowed = set(_list_corrected_fields(verdict.opinion.correction)) - KEY_FIELDS
         if disallowed:
             raise Refused(
-                f"This batch asks for the key only; {', '.join(sorted(disallowed))} can't be corrected here. "
-                "Take it out, or say it in the comment."
+                f"This batch requests the answer key only; {', '.join(sorted(disallowed))} cannot be "
+                "corrected here. Remove the correction, or describe it in the comment."
             )
         return
     if verdict.decision is Decision.REJECT:
@@ -96,7 +96,7 @@ def check_own_answer(own_answer: OwnAnswer | None, *, settings: BatchSettings) -
         Refused: it is missing.
     """
     if settings.mode is Mode.ANSWER_FIRST and own_answer is None:
-        raise Refused("This batch wants your own answer first. Commit it; the key is shown then.")
+        raise Refused("This batch requires your own answer first. Submit it to see the answer key.")
 
 
 def check_fixed_alignment(verdict: Verdict, *, fixed_rating: int | None) -> None:
@@ -107,8 +107,8 @@ def check_fixed_alignment(verdict: Verdict, *, fixed_rating: int | None) -> None
     """
     if fixed_rating is not None and verdict.opinion.ratings.image_alignment != fixed_rating:
         raise Refused(
-            f"Image alignment was rated {fixed_rating} before the report was opened, and that rating stays. "
-            f"Set it back to {fixed_rating}; say in the comment what the report changed."
+            f"Image alignment was rated {fixed_rating} before the report was opened, so it is locked. Set it "
+            f"back to {fixed_rating}; describe in the comment what the report changed."
         )
 
 
@@ -128,7 +128,7 @@ def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> Non
         if not labelled_box.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
             raise InvalidValue(
                 "boxes",
-                f"box {number} ({labelled_box.label or 'no label'}) lies off radiograph {radiograph.id}, "
+                f"box {number} ({labelled_box.label or 'no label'}) is outside radiograph {radiograph.id}, "
                 f"which is {radiograph.columns} x {radiograph.rows} pixels; move it onto the image",
             )
 
@@ -141,10 +141,9 @@ def describe_stale_verdict(submitted: Verdict, saved: Verdict | None) -> str:
             "Open the question again."
         )
     return (
-        f"Not saved: revision {saved.revision} of your verdict on this question is there already"
-        f" ({_describe_verdict(saved)}); this form says {_describe_verdict(submitted)} as revision"
-        f" {submitted.revision}. Open the question again: it shows the saved verdict, and a change becomes"
-        " the next revision."
+        f"Not saved: revision {saved.revision} of your verdict on this question already exists "
+        f"({_describe_verdict(saved)}); this form has {_describe_verdict(submitted)} as revision {submitted.revision}. "
+        "Open the question again: it shows the saved verdict, and a change becomes the next revision."
     )
 
 

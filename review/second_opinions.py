@@ -23,10 +23,11 @@ def extend_rule(
     """
     if share is None and before is None:
         raise Refused(
-            "A second opinion only where the first found something would bias agreement: the questions on "
-            "which both find nothing would be missing. Name a random share of the rest too, such as 0.1."
+            "Second opinions only on questions with a reported error would bias agreement: questions "
+            "in which neither reviewer finds an error would be missing. Set a random share of the rest "
+            "too, such as 0.1."
             if where_found
-            else "Name the share of the questions that get a second reviewer, such as 0.2."
+            else "Set the share of the questions that get a second reviewer, such as 0.2."
         )
     way = SecondOpinionScope.SHARE_AND_ERRORS if where_found else SecondOpinionScope.RANDOM_SHARE
     if before is None:
@@ -38,12 +39,13 @@ def extend_rule(
     )
     if rule.seed != before.seed:
         raise Refused(
-            f"The random share of this batch was drawn with seed {before.seed}. Another seed would mix two "
-            f"draws; leave the seed out, or say {before.seed}."
+            f"The random share of this batch was drawn with seed {before.seed}. Another seed would mix "
+            f"two draws; leave the seed out, or use {before.seed}."
         )
     if rule.share < before.share:
         raise Refused(
-            f"The random share of this batch is {before.share:g} already; it can grow, not shrink to "
+            f"The random share of this batch is {before.share:g} already; it can be increased, but not "
+            "reduced to "
             f"{rule.share:g}."
         )
     if (
@@ -51,8 +53,9 @@ def extend_rule(
         and rule.way is not SecondOpinionScope.SHARE_AND_ERRORS
     ):
         raise Refused(
-            "Second opinions of this batch are sought where something was found too. That can't be taken "
-            "back: it is why only the random share counts for agreement."
+            "Second opinions of this batch are also requested for questions with a reported error. "
+            "This cannot be undone, because it determines that only the random share counts for "
+            "agreement."
         )
     return rule
 
@@ -60,8 +63,10 @@ def extend_rule(
 def describe_rule(rule: SecondOpinions | None) -> str:
     """The rule for second opinions, for the page on agreement."""
     if rule is None:
-        return "Further reviewers were not sought by what the first found: all shared questions count."
+        return (
+            "Second reviewers were assigned independently of the first verdict: all shared questions count."
+        )
     share = f"a random share of {100 * rule.share:g} % of the batch (seed {rule.seed})"
     if rule.way is SecondOpinionScope.RANDOM_SHARE:
-        return f"Second opinions were sought of {share}, drawn whatever was found."
-    return f"Second opinions were sought of {share}, and where the first found something."
+        return f"Second opinions were requested for {share}, drawn independently of the first verdict."
+    return f"Second opinions were requested for {share}, and for questions with a reported error."

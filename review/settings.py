@@ -25,7 +25,7 @@ def check_anchors(settings: BatchSettings) -> None:
         for value, text in enumerate(anchor_texts, start=1):
             if not text.strip():
                 name = rating.replace("_", " ")
-                raise InvalidValue("anchors", f"say what {value} of {name} means; it is empty")
+                raise InvalidValue("anchors", f"the meaning of {value} of {name} is empty")
 
 
 def describe_differences(saved: BatchSettings, own: BatchSettings) -> list[str]:

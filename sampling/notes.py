@@ -40,10 +40,12 @@ def write_draw_notes(
 def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, already_drawn: int) -> list[str]:
     if plan.n is not None and plan.n - already_drawn > size:
         return [
-            f"{_format_question_count(plan.n - already_drawn)} requested, but only {size:,} can be drawn."
+            f"{_format_question_count(plan.n - already_drawn)} requested, but only {size:,} are available."
         ]
     if drawn < n:
-        return [f"{_format_question_count(n)} are asked for, but the tiers with a share have only {drawn:,}."]
+        return [
+            f"{_format_question_count(n)} requested, but the tiers with a share above 0 have only {drawn:,}."
+        ]
     return []
 
 
@@ -60,17 +62,16 @@ def _describe_short_tiers(
             f"{drawn[tier] - full_share[tier]:,} more from {_format_tier(tier).lower()}"
             for tier in compensating
         )
-        notes.append(f"What is missing is taken evenly from the others: {additions}.")
+        notes.append(f"The shortfall is taken evenly from the other tiers: {additions}.")
     return notes
 
 
 def _describe_short_tier(tier: Tier, *, size: int, share: int) -> str:
     if tier is None:
         return (
-            f"There are only {_format_question_count(size)} without a tier, and their share is {share:,}: all"
-            " are drawn."
+            f"Only {_format_question_count(size)} without a tier; their share is {share:,}, so all are drawn."
         )
-    return f"Tier {tier} has only {_format_question_count(size)}, and its share is {share:,}: all are drawn."
+    return f"Tier {tier} has only {_format_question_count(size)}; its share is {share:,}, so all are drawn."
 
 
 def _describe_undrawn_tiers(
@@ -86,11 +87,11 @@ def _describe_undrawn_tiers(
 
 def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int]) -> list[str]:
     if tiers == [None]:
-        return ["No question has a tier of difficulty, so all are drawn as one tier."]
+        return ["No question has a difficulty, so all questions form one tier."]
     if None not in tiers or drawn[None] == sizes[None]:
         return []
     return [
-        f"{_format_question_count(sizes[None])} without a tier form their own tier: {drawn[None]:,} drawn."
+        f"{_format_question_count(sizes[None])} without a tier form a separate tier: {drawn[None]:,} drawn."
     ]
 
 
@@ -101,7 +102,7 @@ def _describe_empty_strata(strata: Sequence[Stratum]) -> list[str]:
     unrepresented = sum(stratum.size for stratum in empty)
     subject = "1 stratum is" if len(empty) == 1 else f"{len(empty):,} strata are"
     return [
-        f"{subject} too small for one question: {_format_question_count(unrepresented)} are not represented."
+        f"{subject} too small for one question: {_format_question_count(unrepresented)} not represented in this draw."
     ]
 
 

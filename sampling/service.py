@@ -201,7 +201,7 @@ def _load_draw_frame(
     if batch is not None:
         if batch.id in applied_rules.load_batches_from_search(db):
             raise Refused(
-                f"The questions of the batch {batch.name!r} were found by a search: nothing is drawn into "
+                f"The batch {batch.name!r} was created from a search, so no questions can be drawn into "
                 "it. Choose another name."
             )
         _check_same_plan(batch, dataset=dataset, dataset_id=dataset_id, plan=plan)
@@ -219,15 +219,15 @@ def _load_draw_frame(
 def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPlan) -> None:
     if batch.dataset_id != dataset_id:
         raise Refused(
-            f"The batch {batch.name!r} is of another dataset than {dataset!r}. Choose another name."
+            f"The batch {batch.name!r} does not belong to the dataset {dataset!r}. Choose another name."
         )
     if batches.plan_to_plain(batch.plan) != batches.plan_to_plain(plan):
         raise Refused(
-            f"The batch {batch.name!r} was drawn by another plan ({describe_plan(batch.plan)}). Draw again by"
-            " that plan to add the questions that came since, or choose another name."
+            f"The batch {batch.name!r} was drawn with a different plan ({describe(batch.plan)}). Use "
+            "that plan to add newly imported questions, or choose another name."
         )
     if batch.state is BatchState.CLOSED:
-        raise Refused(f"The batch {batch.name!r} is closed. Open it again, or choose another name.")
+        raise Refused(f"The batch {batch.name!r} is closed. Reopen it, or choose another name.")
 
 
 def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> DrawPreview:
@@ -244,7 +244,7 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
     if rejected:
         notes = (
             *notes,
-            f"{rejected:,} questions of the dataset are rejected by rule; none of them is drawn.",
+            f"{rejected:,} questions of the dataset are rejected by rule and cannot be drawn.",
         )
     return DrawPreview(
         strata=strata,
@@ -308,8 +308,8 @@ def _select_questions(
 
 
 def describe_plan(plan: SamplingPlan) -> str:
-    """One line about a plan for the user: "100 of every 1,000, seed 7, strata task"."""
-    amount = f"{plan.n:,} in all" if plan.n is not None else f"{plan.per_1000} of every 1,000"
+    """One line about a plan for the user: "100 per 1,000, seed 7, strata task"."""
+    amount = f"{plan.n:,} in total" if plan.n is not None else f"{plan.per_1000} per 1,000"
     other_shares = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
     strata = f", strata {' and '.join(plan.strata)}" if plan.strata else ""
@@ -319,23 +319,23 @@ def describe_plan(plan: SamplingPlan) -> str:
 def _check_name(name: str) -> str:
     stripped = name.strip()
     if not stripped or len(stripped) > MAX_NAME_LENGTH or not stripped.isprintable():
-        raise InvalidValue("batch", f"a batch needs a name of 1 to {MAX_NAME_LENGTH} printable characters")
+        raise InvalidValue("batch", f"a batch name must have 1 to {MAX_NAME_LENGTH} printable characters")
     return stripped
 
 
 def _describe_empty_draw(dataset: str, draw_preview: DrawPreview) -> str:
     if not draw_preview.size:
-        return f"The dataset {dataset!r} has no questions yet. Import some first."
+        return f"The dataset {dataset!r} has no questions yet. Import questions first."
     return (
-        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more of every"
-        " 1,000, or for so many in all."
+        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more per 1,000, "
+        "or for so many in all."
     )
 
 
 def _describe_no_addition(draw_preview: DrawPreview) -> str:
     if not draw_preview.size:
-        return "No questions have come in since the last draw; the batch is as it was."
+        return "No questions have been imported since the last draw. The batch is unchanged."
     return (
-        f"The plan takes none of the {draw_preview.size:,} questions that came since the last draw; the batch"
-        " is as it was, and they stay for the next draw."
+        f"The plan takes none of the {draw_preview.size:,} questions imported since the last draw. The batch is "
+        "unchanged, and they remain available for the next draw."
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.batches import BatchState
+from domain.count_texts import count_text
 from review.service import BatchOverview
 
 
@@ -35,8 +36,10 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
         )
     if not batches:
         return NextStep(
-            situation=f"{sum(datasets.values()):,} questions are here; none has been drawn for review.",
-            instruction="Draw a batch: of every 1,000 questions 100, evenly over easy, medium and hard.",
+            stands=f"{sum(datasets.values()):,} questions imported; none drawn for review yet.",
+            what=(
+                "Draw a batch, for example 100 of every 1,000 questions, evenly across easy, medium and hard."
+            ),
             page="pages/sampling.py",
             label="Draw a batch",
         )
@@ -47,10 +50,7 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
     if unassigned_batch is not None:
         number = unassigned_batch.questions - unassigned_batch.requested
         return NextStep(
-            situation=(
-                f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} not with a reviewer"
-                " yet."
-            ),
+            stands=f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} unassigned.",
             instruction="Assign them to one or more reviewers.",
             page="pages/assign.py",
             label="Assign questions",
@@ -58,16 +58,16 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
     questions_left = sum(overview.left for overview in open_batches)
     if questions_left:
         return NextStep(
-            situation=f"The reviewers have {questions_left:,} questions left.",
-            instruction="See how far they are, and when they will be done at this pace.",
+            stands=f"The reviewers have {count_text(questions_left, 'judgement')} left.",
+            what="View their progress and the estimated finish.",
             page="pages/progress.py",
-            label="See progress",
+            label="View progress",
         )
     return NextStep(
-        situation="Everything that was assigned has been judged.",
-        instruction="Make a release of the questions that the reviewers stand behind.",
+        stands="All assigned questions are judged.",
+        what="Create a release of the accepted and corrected questions.",
         page="pages/releases.py",
-        label="Make a release",
+        label="Create release",
     )
 
 

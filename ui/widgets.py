@@ -10,6 +10,7 @@ from typing import NoReturn, ParamSpec
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import DomainError, NotNow
 from domain.file_errors import describe_file_error
 from ui import state
@@ -79,7 +80,9 @@ def _success_notice(message: str | None, *, place: str, started_at: datetime) ->
     try:
         saved_at = find_last_write_since(started_at)
     except NotNow:
-        text = "It was written, but could not be read back just now. Look at it again before you repeat it."
+        text = (
+            "The change was sent but could not be confirmed. Check the result before you repeat the action."
+        )
         return state.Notice(place=place, text=text, refused=True)
     return state.Notice(place=place, text=message, refused=False, saved_at=saved_at) if message else None
 
@@ -139,7 +142,7 @@ def show_empty_state(title: str, next_step: str, page: str | None = None, label:
         st.markdown(f"**{escape_markdown(title)}**")
         st.markdown(escape_markdown(next_step))
         if page is not None:
-            st.page_link(ROOT / page, label=label or "Go there", icon=":material/arrow_forward:")
+            st.page_link(ROOT / page, label=label or "Open page", icon=":material/arrow_forward:")
 
 
 def go_to(page: str, **query: object) -> None:
@@ -169,7 +172,7 @@ def format_relative_time(moment: datetime | None, *, now: datetime) -> str:
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         count = int(abs(seconds) // size)
         if count:
-            amount = f"{count} {unit}{'' if count == 1 else 's'}"
+            amount = count_text(count, unit)
             return f"{amount} ago" if seconds > 0 else f"in {amount}"
     return "just now"
 

@@ -27,8 +27,8 @@ def generate_error_number() -> str:
 def describe_unexpected_error(number: str) -> str:
     """The text that the person sees. It leaves out the exception, which may contain a patient's values."""
     return (
-        f"Something went wrong here that nobody had foreseen. Error number {number}. What was saved is "
-        "safe. Reload the page and try again; if it comes back, tell whoever runs this server the number."
+        f"Unexpected error. Error number {number}. Saved data is safe. Reload the page and try again. "
+        "If the error persists, report the number to an admin."
     )
 
 
@@ -84,9 +84,9 @@ def _error_response(
         return JSONResponse({"error": text, "kind": kind}, status, headers)
     headers |= {"Refresh": headers["Retry-After"]} if is_retry else {}
     next_step = (
-        f"It is asked for again every {RETRY_AFTER_SECONDS} seconds."
+        f"The page reloads every {RETRY_AFTER_SECONDS} seconds."
         if is_retry
-        else "Go back, or reload it."
+        else "Go back, or reload the page."
     )
     page = error_page(text=text, next_step=next_step)
     return HTMLResponse(page, status, headers | {"Content-Security-Policy": POLICY})

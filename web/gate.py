@@ -114,7 +114,7 @@ class Gate:
             return
         missing_action = _find_missing_action(scope, person)
         if missing_action is not None:
-            text = f"{person.display_name} may not {missing_action}. Ask an admin for the role that does."
+            text = f"{person.display_name} may not {missing_action}. Ask an admin for a role that permits it."
             await JSONResponse({"error": text, "kind": "NotAllowed"}, 403)(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -82,7 +82,9 @@ class _TimedBody:
         try:
             message = await asyncio.wait_for(self._receive(), max(seconds_left, 0.001))
         except TimeoutError as error:
-            raise HTTPException(408, "The request came too slowly.", {"Connection": "close"}) from error
+            raise HTTPException(
+                408, ("The request took too long to arrive."), {"Connection": "close"}
+            ) from error
         self._length += len(message.get("body", b""))
         if self._length > self._max_bytes:
             if message.get("more_body", False):
@@ -112,7 +114,7 @@ def _describe_limit(max_bytes: int) -> str:
     return (
         f"The request is larger than {max_bytes // MIB} MiB."
         if max_bytes >= MIB
-        else "That is no form of this app."
+        else ("The request does not come from a form of this app.")
     )
 
 
@@ -120,6 +122,6 @@ def _too_large_response(request: Request, text: str) -> Response:
     """413: an HTML page for a form that the browser submits, JSON for the app's own forms and for scripts."""
     headers = {"Connection": "close"}
     if "text/html" in request.headers.get("accept", ""):
-        page = error_page(text=text, next_step="Go back and try it again with less.")
+        page = error_page(text=text, next_step="Go back and try again with less data.")
         return HTMLResponse(page, 413, headers | {"Content-Security-Policy": POLICY})
     return JSONResponse({"error": text, "kind": "TooLarge"}, 413, headers)

@@ -61,7 +61,7 @@ async def require_person(request: Request) -> Person:
     if person is None:
         person = await SAVES.run(find_present_person, find_sign_in_token(request.cookies))
     if person is None:
-        raise NotSignedIn("You are not signed in any more. Sign in again; nothing was saved by this click.")
+        raise NotSignedIn("You are signed out. Sign in again; this action was not saved.")
     return person
 
 
@@ -91,8 +91,8 @@ def require_same_person(request: Request, person: Person) -> None:
     """
     if request.headers.get("x-overread-person") != str(person.id):
         raise NotSignedIn(
-            f"{person.display_name} has signed in in this browser since; this page was opened by somebody "
-            "else, so nothing was saved in their name."
+            f"{person.display_name} has since signed in in this browser. This page belongs to another "
+            "user, so nothing was saved."
         )
 
 
@@ -118,13 +118,13 @@ async def read_json_body(request: Request) -> object:
             if len(content) > _MAX_BODY_BYTES:
                 raise UnreadableRequest("The request is larger than 2 MiB.")
     except ClientDisconnect as error:  # the page was closed while it sent its draft
-        raise UnreadableRequest("The browser left before all of the request had come.") from error
+        raise UnreadableRequest("The browser disconnected before the request was complete.") from error
     if _NUL.search(content):
-        raise UnreadableRequest("A text holds the character U+0000, which can't be kept. Take it out.")
+        raise UnreadableRequest("A text contains the character U+0000, which cannot be stored. Remove it.")
     try:
         return msgspec.json.decode(bytes(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UnreadableRequest(f"The request is not JSON: {error}") from error
+        raise UnreadableRequest(f"The request is not valid JSON: {error}") from error
 
 
 def json_response(body: object, *, status: int = 200) -> Response:
@@ -150,7 +150,7 @@ def json_errors(endpoint: Endpoint) -> Endpoint:
     async def respond(request: Request) -> Response:
         try:
             if any(isinstance(value, int) and value > MAX_ID for value in request.path_params.values()):
-                raise NotFound("There is nothing of that number.")
+                raise NotFound("Nothing with this number exists.")
             return await endpoint(request)
         except DomainError as error:
             body = {"error": str(error), "kind": type(error).__name__}

@@ -51,8 +51,8 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
     state = load_index_state(db)
     if state.is_behind:
         raise Refused(
-            f"{state.newest - state.last_indexed:,} questions are not in the search index yet. Put them in"
-            " first."
+            f"{state.newest - state.through:,} questions are not in the search index yet. Update the "
+            "search index first."
         )
     numbers = search_storage.find_matching_questions(
         db, **build_query_arguments(db, search), limit=MAX_QUESTIONS + 1
@@ -119,9 +119,9 @@ def queue_matching(
     require(by, Action.DRAW_BATCH)
     name = batch_name.strip()
     if not 1 <= len(name) <= 80 or not name.isprintable():
-        raise InvalidValue("batch", "a batch needs a name of 1 to 80 printable characters")
+        raise InvalidValue("batch", "a batch name must have 1 to 80 printable characters")
     if find_batch(db, name=name) is not None:
-        raise AlreadyThere(f"There is a batch {name!r} already. Choose another name.")
+        raise AlreadyThere(f"A batch {name!r} already exists. Choose another name.")
     return _apply(
         db,
         by=by,
@@ -145,7 +145,7 @@ def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetim
     require(by, Action.DRAW_BATCH)
     applied_rule = applied_rules.load_rule(db, number=rule)
     if applied_rule.reverted_at is not None:
-        raise Refused(f"Rule {rule} was taken back on {applied_rule.reverted_at:%Y-%m-%d %H:%M} UTC already.")
+        raise Refused(f"Rule {rule} was already undone on {applied_rule.back_at:%Y-%m-%d %H:%M} UTC.")
     checked = check_reason(reason)
     applied_rules.revert_rule(db, rule=rule, reason=checked, by=by.id or None, now=now)
     if applied_rule.batch is not None:
@@ -191,8 +191,8 @@ def _apply(
     check_search_scope(search, matches.count, action)
     if matches.count != expected:
         raise Refused(
-            f"The preview had {expected:,} questions, now there are {matches.count:,}: somebody drew, judged"
-            " or imported meanwhile. Look at it again."
+            f"The preview had {expected:,} questions, now there are {matches.count:,}: another user has "
+            "drawn, judged or imported questions. Preview again."
         )
     dataset_id = load_dataset_number(db, name=search.dataset)
     batch = None

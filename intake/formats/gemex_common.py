@@ -46,7 +46,7 @@ def parse_exam(image_path: str) -> ExamRecord:
     """
     path = PurePosixPath(image_path.strip())
     if not path.name:
-        raise InvalidValue("image_path", f"names no file: {image_path!r}")
+        raise InvalidValue("image_path", f"does not name a file: {image_path!r}")
     folders = path.parts[:-1]
     patient = next((part for part in reversed(folders) if _PATIENT.fullmatch(part)), None)
     study = next((part for part in reversed(folders) if _STUDY.fullmatch(part)), None)
@@ -85,7 +85,7 @@ def parse_option_indices(answer: list[str] | str, letters: list[str]) -> tuple[i
         )
     indices = sorted(option_index(letter, letters) for letter in answer)
     if not indices:
-        raise InvalidValue("answer", "names no option")
+        raise InvalidValue("answer", "does not name an option")
     if len(set(indices)) != len(indices):
         raise InvalidValue("answer", f"names an option twice: {answer}")
     return tuple(indices)

@@ -64,12 +64,12 @@ class GemexTrainReader:
         key = self._ids.next_id(record.row_id)
         answer_format = detect_format(record.q_type)
         if answer_format is None:
-            raise InvalidValue("q_type", f"{record.q_type!r} tells of no answer format")
+            raise InvalidValue("q_type", f"{record.q_type!r} is not a known question type")
         human_turn, answer_turn = _split_turns(record)
         target = _TARGET.fullmatch(answer_turn)
         if target is None:
             raise InvalidValue(
-                "conversations", "the answer is not of the form <answer> … <reason> … <location> …"
+                "conversations", "the answer does not have the form <answer> … <reason> … <location> …"
             )
         stem, options = _split_question(human_turn, record.type_prompt)
         exam = parse_exam(record.image)
@@ -98,7 +98,7 @@ class GemexTrainReader:
 def _split_turns(record: _Record) -> tuple[str, str]:
     speakers = [item.from_ for item in record.conversations]
     if speakers != ["human", "gpt"]:
-        raise InvalidValue("conversations", f"must be one turn of human and one of gpt, not {speakers}")
+        raise InvalidValue("conversations", f"must be one turn of human and one turn of gpt, not {speakers}")
     return record.conversations[0].value, record.conversations[1].value
 
 
@@ -130,4 +130,6 @@ def _parse_locations(location: str | None) -> list[list[float]]:
     try:
         return _locations.decode(location or "")
     except (msgspec.MsgspecError, RecursionError):
-        raise InvalidValue("location", f"is no list of x1, y1, x2, y2: {(location or '')[:60]!r}") from None
+        raise InvalidValue(
+            "location", (f"is not a list of x1, y1, x2, y2: {(location or '')[:60]!r}")
+        ) from None

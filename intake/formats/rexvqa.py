@@ -70,7 +70,7 @@ class RexvqaReader:
         )
         exam_id = none_if_unknown(record.StudyInstanceUid) or none_if_unknown(_to_text(record.study_id))
         if exam_id is None:
-            raise InvalidValue("StudyInstanceUid", "is missing, and study_id too")
+            raise InvalidValue("StudyInstanceUid", "is missing, and so is study_id")
         task = _parse_task(record.task_name)
         return QuestionRecord(
             id=name,
@@ -121,7 +121,7 @@ def _parse_difficulty(text: str | None) -> Difficulty | None:
     if value is None:
         return None
     if value.casefold() not in set(Difficulty):
-        raise InvalidValue("difficulty", f"{value!r} is none of {', '.join(Difficulty)}")
+        raise InvalidValue("difficulty", f"{value!r} must be one of {', '.join(Difficulty)}")
     return Difficulty(value.casefold())
 
 

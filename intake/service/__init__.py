@@ -127,7 +127,7 @@ def import_questions(
             refusals.add("", error.field, error.reason)
             raise ImportRefused(_build_report(dataset, name, file_format, refusals, refusals_path)) from error
         except OSError as error:
-            refusals.add("", "file", f"can't be read: {error.strerror}")
+            refusals.add("", "file", f"cannot be read: {error.strerror}")
             raise ImportRefused(_build_report(dataset, name, file_format, refusals, refusals_path)) from error
         parse = partial(
             parse_batches_in_process,
@@ -186,7 +186,7 @@ def import_questions(
             # Runs while the indexes are created; before that, the parsing process uses the second processor.
             digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_hash_file, path)
         if records == 0:
-            refusals.add("", "file", "holds no records")
+            refusals.add("", "file", "contains no records")
         report = _build_report(
             dataset,
             name,
@@ -283,7 +283,7 @@ def check_dataset_name(name: str) -> str:
     """
     stripped = name.strip()
     if not 0 < len(stripped) <= 100 or not stripped.isprintable() or "/" in stripped or "\\" in stripped:
-        raise InvalidValue("dataset", "needs a name of 1 to 100 characters, without slashes")
+        raise InvalidValue("dataset", "must have a name of 1 to 100 characters without slashes")
     return stripped
 
 

@@ -129,7 +129,7 @@ class BatchWriter:
                 self.refuse(
                     batch.record_names[i],
                     "id",
-                    f"{key!r} is in the dataset or earlier in the file already, with {comparison}",
+                    f"{key!r} is already in the dataset or earlier in the file, with {comparison}",
                 )
         return new_indices
 
@@ -317,8 +317,10 @@ class BatchRows:
             radiograph_state = state.radiographs[radiograph]
             if radiograph_state.rows is None or radiograph_state.columns is None:
                 if grid is not None:
-                    raise InvalidValue("boxes", "are on another grid; to map them the images are needed")
-                return
+                    raise InvalidValue(
+                        "boxes", ("use another pixel grid; the images are needed to convert them")
+                    )
+                return question
             x_min, y_min, x_max, y_max = corners
             if (
                 grid is None

@@ -46,6 +46,6 @@ def check_deidentification(db: Session, *, deidentification: DeidentificationSet
         and not deidentification.deidentify
     ):
         raise Refused(
-            "Nothing was imported: meanwhile this workspace was set to de-identify files at the door. "
-            "Start the import again."
+            "Nothing was imported: this workspace was set to de-identify files on import in the "
+            "meantime. Start the import again."
         )

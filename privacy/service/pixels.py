@@ -84,10 +84,10 @@ def describe_ranking(ranking: tuple[str, list[tuple[str, float, int]]]) -> str:
     text_count = sum(score > 0 for _, score, _ in ranking[1])
     if ranking[0] == OWN_METHOD:
         return (
-            f"{len(ranking[1]):,} images ranked by {ranking[0]}, as tesseract, which reads words, is not "
-            f"installed here: {text_count:,} have what may be letters."
+            f"{len(ranking[1]):,} images ranked by {ranking[0]}, because tesseract, which recognises "
+            f"words, is not installed: {text_count:,} may contain letters."
         )
-    return f"{len(ranking[1]):,} images ranked by {ranking[0]}; text was found in {text_count:,}."
+    return f"{len(ranking[1]):,} images ranked by {ranking[0]}; text found in {text_count:,}."
 
 
 def record_ranks(
@@ -168,7 +168,7 @@ def decide_images(
         db, sha256=[image_hash for image_hash, _ in decisions]
     )
     if unknown:
-        raise NotFound(f"There is no image {min(unknown)} in this workspace.")
+        raise NotFound(f"The workspace has no image {min(unknown)}.")
     for sha256, decision in decisions:
         previous = patient_data.add_decision(db, sha256=sha256, decision=decision, by=by.id or None, now=now)
         if previous is not decision:

@@ -16,21 +16,22 @@ from storage.privacy import patient_data
 #: The consequences of each choice, as shown to the user.
 CONSEQUENCES: dict[Originals | PixelCheckScope, str] = {
     Originals.WHOLE: (
-        "Image files are kept byte for byte, with all that their headers say of the patient. Choose this for "
-        "files that are de-identified already, or where you may keep the originals."
+        "Image files are stored unchanged, including all patient data in their headers. Choose this "
+        "for files that are already de-identified, or if you are allowed to store the originals."
     ),
     Originals.DEIDENTIFIED: (
-        "Image files are de-identified before anything of them is written to the disk, and the original is "
-        "never kept. Dates go, UIDs and patient numbers become others made with this workspace's key. It "
-        "can't be undone: what was taken out is nowhere. Files that are here already stay as they are."
+        "Image files are de-identified before they are written to disk, and the originals are never "
+        "kept. Dates are removed; UIDs and patient numbers are replaced with values derived from this "
+        "workspace's key. This cannot be undone. Files that are already stored do not change."
     ),
-    PixelCheckScope.NONE: "A release does not ask whether a person has looked for text in the pixels.",
+    PixelCheckScope.NONE: "Releases do not require a check for burned-in text.",
     PixelCheckScope.DICOM: (
-        "A release is refused until a person has looked at each image of it that came as DICOM: that is what "
-        "comes from hospitals, and devices burn names into it."
+        "A release requires that a person has checked each of its DICOM images for burned-in text. "
+        "DICOM images come from hospitals, and some devices burn names into them."
     ),
     PixelCheckScope.ALL: (
-        "A release is refused until a person has looked at each image of it, PNG and JPEG files included."
+        "A release requires that a person has checked each of its images for burned-in text, including "
+        "PNG and JPEG files."
     ),
 }
 

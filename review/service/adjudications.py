@@ -107,13 +107,13 @@ def change_adjudication_rules(
         return before
     if before.revision != revision:
         raise StaleRevision(
-            f"Somebody changed the rules since. Now: {_describe_rules(before.rules)}. "
+            f"Another user has changed the rules. Saved: {_describe_rules(before.rules)}. "
             f"Yours: {_describe_rules(rules)}."
         )
     people = [load_person_by_name(db, name=name) for name in dict.fromkeys(rules.adjudicators)]
     ineligible = [person.name for person in people if not person.may(Action.ADJUDICATE)]
     if ineligible:
-        raise Refused(f"{', '.join(ineligible)}: no reviewer, or disabled, so no adjudicator.")
+        raise Refused(f"{', '.join(ineligible)}: not a reviewer, or disabled. Choose other adjudicators.")
     adjudications.put_rules(
         db, batch_id=loaded_batch.id, rules=rules, person_ids=[person.id for person in people],
         revision=before.revision + 1, now=now,
@@ -213,7 +213,7 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
     """
     require(person, Action.ADJUDICATE)
     if adjudication.person_id != person.id:
-        raise NotAllowed(f"{person.display_name} can't settle a dispute in somebody else's name.")
+        raise NotAllowed(f"{person.display_name} cannot adjudicate a dispute in another person's name.")
     batch, _ = _load_batch_as_adjudicator(db, person, adjudication.batch_id)
     lock_batch_shared(db, batch_id=batch.id)
     verdicts = _load_verdicts(db, person, batch, adjudication.question_id)
@@ -252,7 +252,8 @@ def _load_batch_as_adjudicator(db: Session, person: Person, batch_id: int) -> tu
     rules = adjudications.load_rules(db, batch_id=batch.id).rules
     if person.name not in rules.adjudicators:
         raise NotAllowed(
-            f"{person.display_name} settles no disputes of batch {batch.name}. Ask a coordinator to be named."
+            f"{person.display_name} is not an adjudicator of batch {batch.name}. Ask a coordinator to "
+            "add you."
         )
     return batch, rules
 
@@ -263,9 +264,9 @@ def _load_verdicts(db: Session, person: Person, batch: Batch, question_number: i
     )
     verdicts = verdicts_by_question.get(question_number, ())
     if person.id in {verdict.person_id for verdict in verdicts}:
-        raise NotAllowed(f"{person.display_name} judged this question, so somebody else has to settle it.")
+        raise NotAllowed(f"{person.display_name} judged this question, so another adjudicator has to decide.")
     if len(verdicts) < 2:
-        raise Refused("Fewer than two people have judged this question: there is nothing to settle.")
+        raise Refused("Fewer than two people have judged this question, so there is no dispute.")
     return verdicts
 
 
@@ -282,4 +283,4 @@ def _adjudication_to_json(adjudication: Adjudication) -> dict[str, object]:
 def _describe_rules(rules: AdjudicationRules) -> str:
     names = ", ".join(rules.adjudicators) or "nobody"
     hidden = "names hidden" if rules.hide_names else "names shown"
-    return f"{names}; {hidden}; boxes from IoU {rules.same_box_iou:g} on are the same"
+    return f"{names}; {hidden}; same box from IoU {rules.same_box:g}"

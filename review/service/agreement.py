@@ -68,9 +68,9 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
         random_share = rule.draw_random_share(load_question_ids(db, batch_id=loaded_batch.id))
         counted = [number for number in shared_questions if number in random_share]
         exclusion_note = (
-            f"{len(shared_questions) - len(counted):,} questions have a second opinion because something was"
-            " found in them; they would bias agreement and are left out. What counts are the"
-            f" {len(counted):,} of the random share that were judged twice, each the same."
+            f"{len(shared_questions) - len(counted):,} questions have a second opinion because of a reported "
+            "error; they would bias agreement and are excluded. Agreement is based on the "
+            f"{len(counted):,} questions of the random share that were judged twice, all with equal weight."
         )
     exam_of = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
     verdicts = load_latest_verdicts_by_question(db, batch_id=loaded_batch.id, question_ids=counted)

@@ -86,8 +86,8 @@ def assign(
     )
     if not any(distribution.by_person.values()):
         raise Refused(
-            f"{format_question_count(len(distribution.unplaced))} of batch {batch} need a further reviewer,"
-            f" and {format_names(people)} judge them already. Name somebody else."
+            f"{format_question_count(len(distribution.short))} of batch {batch} need a further reviewer, but "
+            f"are already assigned to {format_names(people)}. Choose another reviewer."
         )
     create_assignments(db, loaded_batch, current, distribution, now=now)
     new = {"overlap": overlap, "given": list_numbers_by_name(distribution, people)}
@@ -96,8 +96,8 @@ def assign(
     if distribution.unplaced:
         notes = (
             (
-                f"{format_question_count(len(distribution.unplaced))} still have fewer than"
-                f" {_format_reviewer_count(overlap)}: name others too."
+                f"{format_question_count(len(distribution.short))} still have fewer than {_format_reviewer_count(overlap)}: choose "
+                "further reviewers."
             ),
         )
     return AssignSummary(
@@ -169,11 +169,11 @@ def reassign(
     previous_reviewer = load_person_by_name(db, name=from_)
     people = load_reviewers(db, to)
     if previous_reviewer.id in {person.id for person in people}:
-        raise InvalidValue("to", f"{previous_reviewer.name} can't be given their own questions")
+        raise InvalidValue("to", f"{previous_reviewer.name} cannot be assigned their own questions")
     if list_claimed_questions(db, batch_id=loaded_batch.id, person_id=previous_reviewer.id):
         raise Refused(
-            f"{previous_reviewer.name} takes questions of batch {batch} from its shared queue. Take them"
-            " back; they go to whoever is free."
+            f"{previous_reviewer.name} takes questions of batch {batch} from the shared queue. Unassign them; they "
+            "return to the queue."
         )
     current = load_current_assignments(db, loaded_batch)
     to_move = _list_open_questions(db, loaded_batch, current, previous_reviewer)
@@ -181,7 +181,7 @@ def reassign(
         to_move, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
     )
     if not any(distribution.by_person.values()):
-        raise Refused(f"{format_names(people)} judge all of them already. Name somebody else.")
+        raise Refused(f"All of them are already assigned to {format_names(people)}. Choose another reviewer.")
     moved_numbers = [
         question.question_number for group in distribution.by_person.values() for question in group
     ]
@@ -196,8 +196,8 @@ def reassign(
     notes = (
         (
             (
-                f"{format_question_count(len(distribution.unplaced))} stay with {previous_reviewer.name}: the"
-                " others judge them already."
+                f"{format_question_count(len(distribution.short))} stay with {previous_reviewer.name}: they are already assigned to "
+                "the others."
             ),
         )
         if distribution.unplaced
@@ -274,7 +274,7 @@ def _list_open_questions(
         if (states := current.states.get(member.question_number, {})).get(person.id) is AssignmentState.OPEN
     ]
     if not open_questions and not may_be_none:
-        raise Refused(f"{person.name} has no open question in batch {batch.name}.")
+        raise Refused(f"{person.name} has no open questions in batch {batch.name}.")
     return open_questions
 
 
@@ -300,7 +300,7 @@ def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *
         db,
         numbers=[*open_numbers, *pending],
         by=by.id or None,
-        reason="the open questions were taken back",
+        reason="the open questions were unassigned",
         now=now,
     )
 

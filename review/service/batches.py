@@ -63,15 +63,15 @@ def change_settings(
         raise StaleRevision(_describe_stale_settings(db, loaded_batch, settings))
     if settings.show_report and settings.parts is FormScope.KEY:
         raise Refused(
-            "The report opens after image alignment was rated, and this batch would not ask for it. "
-            "Ask for all parts or image alignment, or keep the report closed."
+            "The report opens after image alignment is rated, but this batch does not request that "
+            "rating. Request all fields or image alignment, or do not allow opening the report."
         )
     check_anchors(settings)
     changed = list_frozen_changes(loaded_batch.settings, settings)
     if changed and has_judgements(db, batch_id=loaded_batch.id):
         raise Refused(
-            f"{' and '.join(changed)} can't be changed any more: judging has begun, and verdicts given one "
-            "way can't be compared with verdicts given another. Draw a batch of its own for the new way."
+            f"{' and '.join(changed)} cannot be changed: review has begun, and verdicts given under "
+            "different settings cannot be compared. Draw another batch for other settings."
         )
     saved = stored.save_settings(db, batch_id=loaded_batch.id, settings=settings, by=by.id or None, now=now)
     subject = batch_subject(loaded_batch)
@@ -121,5 +121,5 @@ def _describe_stale_settings(db: Session, batch: Batch, own_settings: BatchSetti
     differences = "; ".join(describe_differences(batch.settings, own_settings))
     return (
         f"Not saved: {author} changed batch {batch.name}{time_text}, after you opened it. "
-        f"Saved and yours differ: {differences}. Look at the saved settings, and make your change there."
+        f"Differences: {differences}. Open the saved settings and make your change there."
     )

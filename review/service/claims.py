@@ -126,8 +126,8 @@ def hand_back(db: Session, *, person: Person, batch_id: int, question_number: in
     # again.
     if not was_released and question_number not in list_open_hidden(db, **reviewer_key):
         raise Refused(
-            "Only a question from a shared queue that is not judged yet can be handed back. "
-            "Skip it instead, and say why."
+            "Only a question from a shared queue that is not judged yet can be returned. Skip it "
+            "instead, and give a reason."
         )
     _set_state(db, person.id, batch_id, question_number, AssignmentState.WITHDRAWN, now=now)
     record(db, by=person, what="hand question back", subject=locked.subject, now=now)

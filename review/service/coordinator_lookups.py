@@ -22,7 +22,7 @@ def lock_open_batch(db: Session, name: str) -> Batch:
     """
     batch = load_batch(db, name=name, lock=True)
     if batch.state is BatchState.CLOSED:
-        raise Refused(f"Batch {name} is closed. Open it again first.")
+        raise Refused(f"Batch {name} is closed. Reopen it first.")
     return batch
 
 
@@ -36,10 +36,10 @@ def load_reviewers(db: Session, names: Sequence[str]) -> list[Person]:
     """
     people = {person.id: person for person in (load_person_by_name(db, name=name) for name in names)}
     if not people:
-        raise InvalidValue("to", "name at least one reviewer")
+        raise InvalidValue("to", "choose at least one reviewer")
     for person in people.values():
         if person.disabled_at is not None:
-            raise Refused(f"The account of {person.name} is disabled. Name somebody else.")
+            raise Refused(f"The account of {person.name} is disabled. Choose another person.")
         if Role.REVIEWER not in person.roles:
-            raise Refused(f"{person.name} is no reviewer. Name somebody else.")
+            raise Refused(f"{person.name} is not a reviewer. Choose another person.")
     return sorted(people.values(), key=lambda person: person.name)

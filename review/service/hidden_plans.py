@@ -59,7 +59,7 @@ def plan_hidden(
     if plan.planted and undetectable:
         raise InvalidValue(
             "faults",
-            f"batch {batch.name} asks for {batch.settings.parts.value}, so nobody could find: "
+            f"batch {batch.name} requests {batch.settings.parts.value}, so these faults cannot be found: "
             f"{', '.join(undetectable)}",
         )
     pool_members = set(shared_queues.list_pool_members(db, batch_id=batch.id))

@@ -114,7 +114,7 @@ def remove_hidden(
     loaded_batch = load_batch(db, name=batch, lock=True)
     why = why.strip()
     if not why:
-        raise InvalidValue("reason", "say why they are removed")
+        raise InvalidValue("reason", "give a reason for the removal")
     if not numbers:
         raise InvalidValue("questions", "choose at least one hidden question")
     removable = {
@@ -124,7 +124,7 @@ def remove_hidden(
     }
     unknown = [number for number in numbers if number not in removable]
     if unknown:
-        raise NotFound(f"{unknown[0]} is no hidden question of batch {batch}, or it is removed already.")
+        raise NotFound(f"{unknown[0]} is not a hidden question of batch {batch}, or is already removed.")
     to_remove = [removable[number] for number in dict.fromkeys(numbers)]
     for question in to_remove:
         withdraw_if_open(db, question, now=now)
@@ -160,9 +160,9 @@ def _build_summary(
 ) -> HiddenSummary:
     notes = []
     if not counts:
-        notes.append(f"Nobody has a question of batch {batch.name}: assign it first.")
+        notes.append(f"No questions of batch {batch.name} are assigned. Assign them first.")
     elif not to_hide:
-        notes.append("Nothing further is to be hidden by this plan.")
+        notes.append("This plan hides no further questions.")
     missing_repeats = [
         (reviewer_counts.person.name, reviewer_counts.missing_repeats)
         for reviewer_counts in counts
@@ -170,9 +170,12 @@ def _build_summary(
     ]
     if missing_repeats:
         notes.append(
-            "No room so far for "
+            "Not placed: "
             + ", ".join(f"{count:,} repeats of {name}" for name, count in missing_repeats)
-            + ": a repeat goes between two exams, far enough behind the first and before the last question."
+            + (
+                ". A repeat needs a position between two exams, with the minimum gap after the first "
+                "showing and before the last question."
+            )
         )
     missing_planted = [
         (reviewer_counts.person.name, reviewer_counts.missing_planted)
@@ -181,9 +184,12 @@ def _build_summary(
     ]
     if missing_planted:
         notes.append(
-            "No sound question or no room for "
+            "Not placed: "
             + ", ".join(f"{count:,} planted ones of {name}" for name, count in missing_planted)
-            + ": they are made of questions that the reviewer never had and in which nothing was found."
+            + (
+                ". Planted questions need questions without reported errors that the reviewer has not "
+                "judged, and a free position."
+            )
         )
     return HiddenSummary(
         batch=batch.name,

@@ -141,13 +141,13 @@ def check_writable(locked: LockedQuestion) -> None:
     """
     if locked.batch.state is BatchState.CLOSED:
         raise Refused(
-            f"Not saved: batch {locked.batch.name} is closed. A coordinator can open it again; "
-            "what you have entered stays in this window until then."
+            f"Not saved: batch {locked.batch.name} is closed. A coordinator can reopen it; your input "
+            "stays in this window until then."
         )
     if locked.assignment.state is AssignmentState.WITHDRAWN and not locked.claim_expired:
         raise Refused(
-            "Not saved: this question was taken back or given to somebody else. Go on with the next one, "
-            "or ask a coordinator."
+            "Not saved: this question was unassigned or reassigned. Continue with the next one, or ask "
+            "a coordinator."
         )
 
 

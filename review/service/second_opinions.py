@@ -187,18 +187,18 @@ def _build_summary(
     random_count = len(plan.random_share.intersection(assigned))
     notes = [f"The random share is {format_question_count(plan.share_size)} of the batch (seed {rule.seed})."]
     if not assigned and not plan.distribution.unplaced:
-        notes.append("All that are to have a second reviewer so far have one.")
+        notes.append("All questions that need a second reviewer have one.")
     if plan.distribution.unplaced:
         notes.append(
-            f"{format_question_count(len(plan.distribution.unplaced))} found nobody: these people judge them"
-            " already. Name others too."
+            f"{format_question_count(len(plan.parts.short))} have no second reviewer: these people already "
+            "judge them. Choose further reviewers."
         )
     if plan.without_first:
         notes.append(
-            f"{format_question_count(plan.without_first)} of them lack a first reviewer: assign those first."
+            f"{format_question_count(plan.without_first)} have no first reviewer. Assign them first."
         )
     if rule.way is WHERE_FOUND:
-        notes.append("Do it again as first verdicts come in: it goes on where something new was found.")
+        notes.append("Repeat this step as first verdicts arrive, to include newly reported errors.")
     return SecondOpinionSummary(
         batch=batch.name,
         rule=rule,

@@ -111,7 +111,7 @@ def save_verdict(
     """
     require(person, Action.JUDGE)
     if verdict.person_id != person.id:
-        raise NotAllowed(f"{person.display_name} can't give a verdict in somebody else's name.")
+        raise NotAllowed(f"{person.display_name} cannot give a verdict in another person's name.")
     if locked is None:
         locked = lock_question(
             db,
@@ -207,15 +207,18 @@ def save_own_answer(
         if (saved.answer, saved.confidence) == (own_answer.answer, own_answer.confidence):
             return saved
         raise StaleRevision(
-            "Your own answer is committed already and stays:"
-            f" {rules.format_own_answer(saved, options=question.options)}"
-            f" ({saved.committed_at:%Y-%m-%d %H:%M:%S} UTC); this form says"
-            f" {rules.format_own_answer(own_answer, options=question.options)}. Open the question again to"
-            " go on."
+            "Your own answer is already submitted and cannot be changed: "
+            f"{rules.format_own_answer(saved, options=question.options)} "
+            f"({saved.committed_at:%Y-%m-%d %H:%M:%S} UTC); this form has "
+            f"{rules.own_answer_text(own_answer, options=question.options)}. Open the question again to "
+            "continue."
         )
     check_writable(locked)
     if locked.batch.settings.mode is not Mode.ANSWER_FIRST:
-        raise Refused(f"Batch {locked.batch.name} shows the key from the start and takes no own answer.")
+        raise Refused(
+            f"Batch {locked.batch.name} shows the answer key from the start and does not request your own "
+            "answer."
+        )
     exam = load_exam(db, exam_id=exam_number_of(db, question_id=question_number))
     own_answer = replace(own_answer, image=resolve_image_display(image, exam=exam))
     verdicts.add_own_answer(db, **locked.key, answer=own_answer)
@@ -239,9 +242,7 @@ def skip_question(
     require(person, Action.JUDGE)
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON_LENGTH:
-        raise InvalidValue(
-            "reason", f"say in 1 to {MAX_REASON_LENGTH} characters why the question is skipped"
-        )
+        raise InvalidValue("reason", f"must have 1 to {MAX_REASON_LENGTH} characters")
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     previous = verdicts.find_last_skip(db, **locked.key)
     if locked.assignment.state is AssignmentState.SKIPPED and previous is not None and previous[1] == reason:
@@ -294,11 +295,14 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
         return saved_revision
     if saved_revision != revision:
         draft_state = (
-            f"is at revision {saved_revision}" if saved_revision else "is gone: its verdict was saved"
+            f"is at revision {saved_revision}"
+            if saved_revision
+            else "was deleted because its verdict was saved"
         )
         raise StaleRevision(
-            f"Not kept: the draft ({part}) {draft_state}, this form knows revision {revision}. It was changed"
-            " in another tab or window. Open the question again."
+            f"Draft not saved: the draft ({part}) {draft_state}, but this form has revision {revision}. It was "
+            "changed in "
+            "another tab or window. Open the question again."
         )
     check_writable(locked)
     put_draft(db, **locked.key, part=part, revision=revision + 1, body=body, now=now)
@@ -371,16 +375,16 @@ def open_report(
     """
     require(person, Action.JUDGE)
     if isinstance(image_alignment, bool) or image_alignment not in RATING_VALUES:
-        raise InvalidValue("image_alignment", "rate it 1 to 5 before the report is opened")
+        raise InvalidValue("image_alignment", "rate it 1 to 5 before you open the report")
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     settings = locked.batch.settings
     if not settings.show_report or settings.parts is FormScope.KEY:
-        raise Refused(f"Batch {locked.batch.name} doesn't show reports.")
+        raise Refused(f"Batch {locked.batch.name} does not show reports.")
     rules.check_own_answer(verdicts.find_own_answer(db, **locked.key), settings=settings)
     exam_number = exam_number_of(db, question_id=question_number)
     report = load_report(db, exam_id=exam_number)
     if not report:
-        raise NotFound("The file had no report for this exam.")
+        raise NotFound("The imported file has no report for this exam.")
     if verdicts.find_locked_alignment(db, **locked.key) is None:
         check_writable(locked)
         image = resolve_image_display(image, exam=load_exam(db, exam_id=exam_number))

@@ -75,14 +75,14 @@ def test_ten_questions_are_judged_twice_settled_released_and_told(page: Page, si
 
     sign_in_as(page, "anna")
     page.goto("/adjudicate")
-    expect(page.locator(".settling .progress-text")).to_have_text("0 of 4 settled", timeout=20_000)
+    expect(page.locator(".settling .progress-text")).to_have_text("0 of 4 adjudicated", timeout=20_000)
     expect(page.get_by_text("Reviewer A", exact=True).first).to_be_visible()
     assert "Ruth" not in page.locator(".settling").inner_text()
     settle(page, "x", "Two answers hold.")  # 2: rejected, with remo
     settle(page, "2", "The key was wrong.")  # 4: remo's key
     settle(page, "1", "The stem was plain enough.")  # 6: as imported, which ruth accepted
     settle(page, "0", "One answer holds.")  # 8: unchanged
-    expect(page.get_by_text("All 4 disputes of batch first are settled.")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("All 4 disputes of batch first are adjudicated.")).to_be_visible(timeout=20_000)
 
     app.command("release", "create", "demo", "--name", "v1", "--out", str(app.home / "v1"))
     gold = {

@@ -90,7 +90,7 @@ def test_a_coordinators_click_followed_at_once_by_a_reload_is_carried_out(app, s
     page, then = signed_in("cora"), BatchState.CLOSED
     for attempt in range(tries):  # an even number, so that the batch is left open
         page.goto("/assign")
-        name = "Close batch" if then is BatchState.CLOSED else "Open again"
+        name = "Close batch" if then is BatchState.CLOSED else "Reopen batch"
         page.get_by_role("button", name=name).click(no_wait_after=True)
         page.wait_for_timeout(gap(attempt, tries) / 5)
         page.reload(wait_until="commit")
@@ -128,7 +128,7 @@ def test_a_tab_on_a_question_that_was_given_to_somebody_else_says_that_nothing_i
     with unit_of_work(app.engine) as db:
         review.withdraw(db, by=world.people["cora"], batch="first", from_="remo", now=datetime.now(UTC))
     press(page, "a")
-    page.get_by_text("taken back or given to somebody else").wait_for(timeout=30_000)
+    page.get_by_text("unassigned or reassigned").wait_for(timeout=30_000)
     assert [row for row in verdicts(app, 50) if row.person_id == world.people["remo"].id] == []
 
 

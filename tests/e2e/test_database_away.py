@@ -88,11 +88,11 @@ def test_what_was_typed_while_the_database_was_locked_is_there_after_f5(world, a
     page = open_review(signed_in("ruth"), 2)
     with locked(app):
         comment(page).fill("typed while it was locked")
-        expect(page.get_by_text("draft not kept")).to_be_visible(timeout=20_000)
+        expect(page.get_by_text("Draft not saved")).to_be_visible(timeout=20_000)
         assert page.evaluate(LEFT) == [f"overread-draft:{world.people['ruth'].id}:1:2:form"]
         page.reload()
         expect(comment(page)).to_have_value("typed while it was locked", timeout=30_000)
-    expect(page.get_by_text("draft kept")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Draft saved")).to_be_visible(timeout=20_000)
     assert "typed while it was locked" in judging.drafts(app, 2)["form"]
     assert page.evaluate(LEFT) == []
 
@@ -115,13 +115,13 @@ def test_a_full_disk_is_told_the_draft_kept_and_work_goes_on(sqlite_template, tm
             with window(chromium, app, "ruth") as page:
                 open_review(page, 1)
                 press(page, RATED)
-                expect(page.get_by_text("draft kept")).to_be_visible(timeout=20_000)
+                expect(page.get_by_text("Draft saved")).to_be_visible(timeout=20_000)
                 with full(app, mounted=mounted):
                     comment(page).fill("typed on a full disk")
-                    expect(page.get_by_text("draft not kept")).to_be_visible(timeout=20_000)
+                    expect(page.get_by_text("Draft not saved")).to_be_visible(timeout=20_000)
                     assert page.evaluate(LEFT)
                     page.get_by_role("button", name="Accept").click()
-                    expect(page.get_by_text("not saved", exact=True)).to_be_visible(timeout=20_000)
+                    expect(page.get_by_text("Not saved", exact=True)).to_be_visible(timeout=20_000)
                     if mounted:
                         expect(page.get_by_text("The disk of the workspace is full")).to_be_visible()
                     assert verdicts(app, 1) == []
@@ -173,9 +173,9 @@ def test_a_reviewer_works_on_after_postgresql_was_away(on_postgres, own_postgres
         press(page, RATED)
         with stopped(own_postgres):
             comment(page).fill("typed while it was away")
-            expect(page.get_by_text("draft not kept")).to_be_visible(timeout=30_000)
+            expect(page.get_by_text("Draft not saved")).to_be_visible(timeout=30_000)
             page.get_by_role("button", name="Accept").click()
-            expect(page.get_by_text("not saved", exact=True)).to_be_visible(timeout=30_000)
+            expect(page.get_by_text("Not saved", exact=True)).to_be_visible(timeout=30_000)
             assert page.evaluate(LEFT)
         page.get_by_role("button", name="Try again").click()
         wait_for_question(page, 2)
@@ -195,11 +195,11 @@ def signed_in(app, name):
 
 
 def strip(page):
-    return page.get_by_text("The database has been away since")
+    return page.get_by_text("The database has been unavailable since")
 
 
 def interrupted(page):
-    return page.get_by_text("was not saved; what you had typed is still here")
+    return page.get_by_text("was not saved; your input is still here")
 
 
 def a_script_of_the_page(client):
@@ -214,7 +214,7 @@ def test_a_coordinator_is_told_that_a_click_was_not_saved_and_what_was_typed_sta
         broken = []
         page.on("pageerror", lambda error: broken.append(str(error)))
         page.goto("/assign")
-        page.get_by_role("tab", name="How it is judged").click()
+        page.get_by_role("tab", name="Review settings").click()
         guideline = page.get_by_placeholder("What reviewers should look at")
         guideline.fill("typed just before it went away")
         page.wait_for_timeout(1_000)

@@ -78,15 +78,15 @@ def test_where_nobody_is_the_door_says_how_to_become_the_first_admin(app, page):
 def become_admin(page: Page, code: str, name: str = "ada-the-first") -> None:
     page.goto("/first-admin")
     page.get_by_label("Code").fill(code)
-    page.get_by_label("Name to sign in with").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Become the first admin").click()
+    page.get_by_role("button", name="Create first admin").click()
 
 
 def test_a_code_that_was_not_made_lets_nobody_in(page):
     become_admin(page, "AAAAA-BBBBB")
     expect(page.get_by_role("alert")).to_contain_text("This code does not hold")
-    expect(page.get_by_label("Name to sign in with")).to_have_value("ada-the-first")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("ada-the-first")
 
 
 def test_the_code_of_the_command_makes_the_first_admin_once(app, page):

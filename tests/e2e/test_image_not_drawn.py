@@ -29,7 +29,7 @@ RATED = "4444yym"
 IMAGES = ("**/pixels/**", "**/radiographs/**")
 FAILED = "Not saved: a radiograph of this exam could not be loaded."
 LOADING = "Not saved: the radiographs are still loading."
-ARRIVED = "The radiograph is on screen now. Look at it, then save again."
+ARRIVED = "The radiograph is now displayed. Review it, then save again."
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -280,6 +280,6 @@ def test_a_dispute_is_settled_without_the_radiograph_with_the_confirmation_alone
     page.keyboard.press("Enter")
     expect(page.get_by_text(FAILED)).to_be_visible()
     page.keyboard.press("Shift+Enter")
-    expect(page.get_by_text("is settled.").or_(page.get_by_text("are settled."))).to_be_visible()
+    expect(page.get_by_text("are adjudicated.")).to_be_visible()
     with read_only_session(app.engine) as db:
         assert db.execute(select(AdjudicationRow.image)).scalar_one() == "not drawn, confirmed"

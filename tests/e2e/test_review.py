@@ -42,8 +42,8 @@ def test_eight_keys_and_no_mouse_accept_a_question(app, review):
 def test_what_is_saved_is_told_with_its_time(app, review):
     page = review(2)
     press(page, RATED + "a")
-    expect(page.get_by_text("accept saved")).to_have_text(
-        f"accept saved {verdict_time(app, page, 2)}", timeout=10_000
+    expect(page.locator(".saved")).to_have_text(
+        f"Saved {verdict_time(app, page, 2)} (accept)", timeout=10_000
     )
 
 
@@ -96,7 +96,7 @@ def test_z_reopens_the_last_verdict_as_one_that_supersedes_it(app, review):
     page.wait_for_timeout(300)
     press(page, "z")
     wait_for_question(page, 6)
-    expect(page.get_by_role("alert")).to_contain_text("Saving makes revision 2, which supersedes it.")
+    expect(page.get_by_role("alert")).to_contain_text("Saving creates revision 2, which replaces it.")
     press(page, "fn")  # wording
     press(page, "x")
     first, second = judging.wait_for_verdicts(app, page, 6, 2)
@@ -152,8 +152,8 @@ def test_of_two_tabs_one_is_saved_and_the_other_is_told(app, review):
     press(other, "a")
     expect(other.get_by_role("alert").filter(has_text="Not saved")).to_be_visible()
     assert [verdict.clinical_quality for verdict in verdicts(app, 11)] == [5]
-    other.get_by_role("button", name="Show what is saved").click()
-    expect(other.get_by_role("alert")).to_contain_text("Saving makes revision 2")
+    other.get_by_role("button", name="Show saved verdict").click()
+    expect(other.get_by_role("alert")).to_contain_text("Saving creates revision 2")
 
 
 def test_a_question_is_skipped_with_its_reason_and_comes_back_at_the_end(app, review):

@@ -138,12 +138,12 @@ def test_the_way_back_in_the_browser_leads_to_the_question_before(held):
 def test_the_second_half_of_a_double_click_judges_no_question_that_nobody_has_seen(app, held):
     page, _wire = held(12)
     press(page, RATED)
-    expect(page.get_by_text("draft kept")).to_be_visible()
+    expect(page.get_by_text("Draft saved")).to_be_visible()
     open_review(page, 11)
     press(page, RATED)
     page.get_by_role("button", name="Accept").dblclick()
     wait_for_question(page, 12)
-    expect(page.get_by_text("What you had entered is back.")).to_be_visible()
+    expect(page.get_by_text("Draft restored.")).to_be_visible()
     assert len(judging.wait_for_verdicts(app, page, 11, 1)) == 1
     page.keyboard.press("5")  # all ratings are given: a key that saves nothing
     expect(page.get_by_text("All ratings are given")).to_be_visible()
@@ -155,7 +155,7 @@ def test_who_leaves_while_a_verdict_is_saved_is_left_alone(app, held):
     waiting = []
     page.route("**/judging/verdict", lambda route, _request: waiting.append(route))
     press(page, RATED + "a")
-    expect(page.get_by_text("saving …")).to_be_visible()
+    expect(page.get_by_text("Saving …")).to_be_visible()
     page.get_by_role("link", name="Home").click()
     expect(page.get_by_role("button", name="Accept")).to_have_count(0)
     [request] = waiting
@@ -172,9 +172,9 @@ def test_arrows_go_to_the_neighbours_and_skipping_goes_on(app, held):
     page.keyboard.press("ArrowRight")
     wait_for_question(page, 15)
     press(page, "s")
-    page.get_by_role("button", name="outside my field").click()
+    page.get_by_role("button", name="outside my specialty").click()
     wait_for_question(page, 16)
-    assert judging.skips(app, 15) == ["outside my field"]
+    assert judging.skips(app, 15) == ["outside my specialty"]
 
 
 def test_after_the_last_open_question_the_page_says_so(app, world, held):
@@ -183,4 +183,4 @@ def test_after_the_last_open_question_the_page_says_so(app, world, held):
         give(world, accept(world, question=number))
     page, _wire = held(last)
     press(page, RATED + "a")
-    expect(page.get_by_text("you are through")).to_be_visible()
+    expect(page.get_by_text("review complete")).to_be_visible()

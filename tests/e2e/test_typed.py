@@ -20,12 +20,12 @@ def world(app):
 
 def guideline(page):
     page.goto("/assign")
-    page.get_by_role("tab", name="How it is judged").click()
+    page.get_by_role("tab", name="Review settings").click()
     return page.get_by_placeholder("What reviewers should look at")
 
 
 def offer(page):
-    return page.get_by_text("and not saved. “Look at the lines")
+    return page.get_by_text("not saved. “Look at the lines")
 
 
 def test_a_text_that_was_not_saved_is_offered_after_f5_and_put_back_on_demand(app, sign_in):
@@ -35,7 +35,7 @@ def test_a_text_that_was_not_saved_is_offered_after_f5_and_put_back_on_demand(ap
     field = guideline(page)  # reloads the page
     expect(offer(page)).to_be_visible(timeout=30_000)
     assert field.input_value() == ""
-    page.get_by_role("button", name="Put it back").click()
+    page.get_by_role("button", name="Restore").click()
     expect(field).to_have_value(TEXT)
     expect(offer(page)).to_be_hidden()
     page.get_by_role("button", name="Save guideline").click()
@@ -65,6 +65,6 @@ def test_a_text_can_be_forgotten(app, sign_in):
     guideline(page).fill("Look at the lines, then at everything else.")
     page.wait_for_timeout(500)
     guideline(page)
-    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name="Discard").click()
     expect(offer(page)).to_be_hidden()
     assert page.evaluate(KEPT) == 0

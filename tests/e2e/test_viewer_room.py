@@ -37,7 +37,7 @@ def viewer(signed_in):
 def last_box(app, page, question, count):
     """The box drawn last, as stored in the draft, once there are that many."""
     expect(page.get_by_text(f"{count} boxes")).to_be_visible()
-    expect(page.get_by_text("draft kept")).to_be_visible()
+    expect(page.get_by_text("Draft saved")).to_be_visible()
     for _ in range(50):
         kept = json.loads(drafts(app, question).get("boxes", "[]"))
         if len(kept) == count:
@@ -176,11 +176,11 @@ def test_the_pictures_of_a_question_that_was_taken_back_go_with_the_next_action(
     page = viewer(11)
     take_back(app, 11)
     page.keyboard.press("4")  # the draft would be stored, which is refused
-    expect(page.get_by_text("Not yours any more.")).to_be_visible()
+    expect(page.get_by_text("Not assigned to you.")).to_be_visible()
     expect(page.locator(".pane")).to_have_count(0)
-    expect(page.get_by_text("This question is not assigned to you any more.")).to_be_visible()
+    expect(page.get_by_text("This question is no longer assigned to you.")).to_be_visible()
     press(page, "5a")  # saves nothing, and the message stays
-    page.get_by_role("button", name="Go on with the next question").click()
+    page.get_by_role("button", name="Continue with the next question").click()
     viewing.wait_until_painted(page)
     assert "question=11" not in page.url
     assert judging.verdicts(app, 11) == []
@@ -190,7 +190,7 @@ def test_so_they_do_in_the_plain_editor(app, signed_in):
     page = judging.open_review(signed_in("ruth"), 12)
     take_back(app, 12)
     page.keyboard.press("4")
-    expect(page.get_by_text("This question is not assigned to you any more.")).to_be_visible()
+    expect(page.get_by_text("This question is no longer assigned to you.")).to_be_visible()
     expect(page.locator(".stage canvas")).to_have_count(0)
-    page.get_by_role("button", name="Go on with the next question").click()
+    page.get_by_role("button", name="Continue with the next question").click()
     judging.wait_for_picture(page)

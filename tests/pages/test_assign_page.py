@@ -70,7 +70,7 @@ def test_a_reviewer_does_not_get_the_page(world, sign_in_as, run_page):
 def test_what_was_previewed_is_assigned(page, world):
     page.multiselect(key="assign-1-0-to-1").set_value(["remo", "ruth"]).run()
     preview = page.dataframe[-1].value
-    assert list(preview["Would get"]) == [6, 6]
+    assert list(preview["New"]) == [6, 6]
     page = click(page, "Assign")
     assert "Assigned: 6 to remo, 6 to ruth." in texts(page)
     assert (left(world, "remo"), left(world, "ruth")) == (6, 6)
@@ -100,8 +100,8 @@ def test_open_questions_move_to_somebody_else(page, world):
     page = click(page, "Assign")
     page.selectbox(key="move-1-0-from-1").set_value("ruth").run()
     page.multiselect(key="move-1-0-to-1-ruth").set_value(["remo"]).run()
-    page = click(page, "Move")
-    assert "Moved: 12 to remo." in texts(page)
+    page = click(page, "Reassign")
+    assert "Reassigned: 12 to remo." in texts(page)
     assert (left(world, "remo"), left(world, "ruth")) == (12, 0)
 
 
@@ -109,23 +109,23 @@ def test_open_questions_are_taken_back(page, world):
     page.multiselect(key="assign-1-0-to-1").set_value(["ruth"]).run()
     page = click(page, "Assign")
     page.selectbox(key="move-1-0-from-1").set_value("ruth").run()
-    page = click(page, "Take back")
-    assert "12 open questions of ruth were taken back" in texts(page)
-    assert "12 questions are with nobody" in texts(page)
+    page = click(page, "Unassign")
+    assert "12 open questions of ruth unassigned." in texts(page)
+    assert "12 questions unassigned." in texts(page)
 
 
 def test_a_batch_is_closed_and_opened_again(page):
     page = click(page, "Close batch")
     assert batch().state is BatchState.CLOSED
-    page = click(a_moment_later(page), "Open again")
+    page = click(a_moment_later(page), "Reopen batch")
     assert batch().state is BatchState.OPEN
-    assert "Batch first is open again." in texts(page)
+    assert "Batch first is reopened." in texts(page)
 
 
 # ---------------------------------------------------------------------------------------------- settings
 def test_mode_is_saved_and_said_to_be(page):
     page.radio(key=f"way-{FIRST}-mode").set_value(Mode.ANSWER_FIRST)
-    page = click(page, "Save mode, parts, report")
+    page = click(page, "Save mode, fields and report")
     assert batch().settings.mode is Mode.ANSWER_FIRST
     assert "batch first, revision 2" in texts(page)
 
@@ -136,7 +136,7 @@ def test_mode_can_not_be_chosen_once_judging_has_begun(world, page):
     give(world, accept(world, question=1))
     page.run()
     assert page.radio(key=f"way-{FIRST}-mode").disabled
-    assert "Judging has begun" in texts(page)
+    assert "Review has begun" in texts(page)
 
 
 def test_the_guideline_is_previewed_without_images_and_then_saved(page):
@@ -161,7 +161,7 @@ def test_settings_of_somebody_else_are_not_overwritten_and_both_are_shown(page):
     assert batch().settings.guideline == "Theirs."
     said = texts(page).replace("\\", "")
     assert "Guideline “Theirs.” (saved), “Mine.” (yours)" in said
-    assert "were changed by somebody else" in said
+    assert "Another user has changed these settings" in said
 
 
 def test_what_was_typed_stays_until_the_saved_settings_are_asked_for(page):
@@ -169,5 +169,5 @@ def test_what_was_typed_stays_until_the_saved_settings_are_asked_for(page):
     page.text_area(key=f"guideline-{FIRST}-text").input("Mine.")
     page = click(page, "Save guideline")
     assert page.text_area(key=f"guideline-{FIRST}-text").value == "Mine."
-    page = click(page, "Show the saved settings")
+    page = click(page, "Show saved settings")
     assert page.text_area(key="guideline-settings-1-1-text").value == "Theirs."

@@ -97,7 +97,7 @@ def test_what_came_of_it_is_shown_until_it_is_dismissed(held):
     settled()
     page = drawn()
     assert "All of *it* is done." in texts(page)
-    assert "Ended at" in texts(page)
+    assert "Finished at" in texts(page)
     page = button(page, "Dismiss").click().run().run()
     assert texts(page) == "at rest"
     assert texts(drawn()) == "at rest"

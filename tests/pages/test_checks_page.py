@@ -39,16 +39,16 @@ def test_each_check_has_its_count_with_n(page):
 
 
 def test_an_example_leads_to_its_question(page):
-    chooser = next(each for each in page.selectbox if each.label == "Show a question")
+    chooser = next(each for each in page.selectbox if each.label == "View question")
     page = chooser.select_index(0).run()
-    assert "options there are 3; the published form has 4" in texts(page)
+    assert "options there are 3; the published format has 4" in texts(page)
     assert "Which finding is present on this radiograph?" in texts(page)
 
 
 def test_checking_again_takes_the_new_setting(page):
     page = page.number_input[0].set_value(500).run()
-    page = click(page, "Check again")
-    assert "Checked 4 questions; 4 have a problem." in texts(page)
+    page = click(page, "Run checks again")
+    assert "Checked 4 questions; 4 with problems." in texts(page)
     assert {each.label: each.value for each in page.metric}["Format"] == "4"
 
 

@@ -61,7 +61,7 @@ def test_a_reviewer_gets_neither_page(workspace, sign_in_as, run_page):
 
 def test_statistics_without_a_question_lead_to_the_import(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
-    assert "No question yet" in texts(open_page(STATISTICS))
+    assert "No questions yet" in texts(open_page(STATISTICS))
 
 
 def test_statistics_count_questions_and_exams(workspace, shown):
@@ -74,7 +74,7 @@ def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace,
     with unit_of_work(workspace) as db:
         index_questions(db)
     page = shown("pages/browse.py")
-    assert "Say first what is wrong with them" in texts(page)
+    assert "Search or filter first." in texts(page)
     assert world.dataset == "demo"
     with read_only_session(workspace) as db:
         assert list_rules(db) == []

@@ -69,9 +69,9 @@ def test_what_the_preview_says_is_hidden_and_then_removed_with_a_reason(world, p
     )
     (which,) = [each for each in page.multiselect if each.label == "Remove"]
     which.select(there[0].number).run()
-    (why,) = [each for each in page.text_input if each.label == "Why they are removed"]
+    (why,) = [each for each in page.text_input if each.label == "Reason for removal"]
     why.input("The key was wrong before.").run()
-    button(page, "Remove from what is measured").click().run()
+    button(page, "Remove hidden questions").click().run()
     assert not page.exception
     assert [each.removed_why for each in hidden(world) if not each.is_counted] == [
         "The key was wrong before."
@@ -80,10 +80,13 @@ def test_what_the_preview_says_is_hidden_and_then_removed_with_a_reason(world, p
 
 def test_nothing_that_cannot_be_is_hidden(world, page_of):
     page = page_of(BATCHES)
-    for label in ("Repeats, % of their questions", "Planted for each reviewer"):
+    for label in ("Repeats (% of questions)", "Planted per reviewer"):
         (field,) = [each for each in page.number_input if each.label == label]
         field.set_value(0).run()
-    assert any("ask for repeats, planted questions or both" in each.value for each in page.error)
+    assert any(
+        ("give a share of repeats, a number of planted questions, or both") in each.value
+        for each in page.error
+    )
     assert not [each for each in page.button if each.label == "Hide questions"]
 
 

@@ -12,7 +12,7 @@ def test_a_reviewer_without_questions_is_told_where_they_will_appear(sign_in_as,
     sign_in_as("ruth", Role.REVIEWER)
     page = open_page(HOME)
     assert not page.exception
-    assert "Nothing is assigned to you yet" in texts(page)
+    assert "No questions are assigned to you yet" in texts(page)
 
 
 def test_a_reviewer_sees_what_is_left_and_starts(workspace, sign_in_as, open_page):
@@ -49,7 +49,7 @@ def test_a_coordinator_with_unassigned_questions_is_told_to_assign(workspace, si
     sign_in_as("cora")
     page = open_page(HOME)
     assert not page.exception
-    assert "In batch first, 12 questions are not with a reviewer yet." in texts(page)
+    assert "In batch first, 12 questions are unassigned." in texts(page)
     assert page.button(key="next-step").label == "Assign questions"
 
 
@@ -57,8 +57,8 @@ def test_a_coordinator_with_work_under_way_is_led_to_its_progress(workspace, sig
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora")
     page = open_page(HOME)
-    assert "The reviewers have 12 questions left." in texts(page)
-    assert page.button(key="next-step").label == "See progress"
+    assert "The reviewers have 12 judgements left." in texts(page)
+    assert page.button(key="next-step").label == "View progress"
 
 
 def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_page):

@@ -29,15 +29,15 @@ def button(page, begins):
 
 def test_the_choice_is_made_with_its_consequences_in_sight(page):
     page = page.radio[0].set_value("deidentified").run()
-    page = button(page, "Save these rules").click().run()
+    page = button(page, "Save rules").click().run()
     assert not page.exception
-    assert "Saved. Image files: De-identified at the door." in texts(page)
+    assert "Saved. Image files: De-identified on import." in texts(page)
 
 
 def test_a_marked_image_is_taken_out_and_can_be_put_back(page):
     page = button(page, "No patient text").click().run()
-    page = button(page, "Confirm: 0 without patient text, 1 taken out").click().run()
-    assert "A person has looked at every image." in texts(page)
-    page = button(page, "Put back").click().run()
+    page = button(page, "Confirm: 0 without patient text, 1 to remove").click().run()
+    assert "All images are checked." in texts(page)
+    page = button(page, "Restore").click().run()
     assert not page.exception
-    assert not [each for each in page.button if each.label == "Put back"]
+    assert not [each for each in page.button if each.label == "Restore"]

@@ -55,7 +55,7 @@ def test_after_a_success_the_fields_are_empty_again(page):
     ("name", "roles", "password", "said"),
     [
         ("bert", [], "", "choose at least one"),
-        ("Bert Smith", [Role.REVIEWER], "", "must be 1 to 64"),
+        ("Bert Smith", [Role.REVIEWER], "", "must have 1 to 64"),
         ("bert", [Role.REVIEWER], "short", "at least 10 characters"),
         ("ada", [Role.REVIEWER], "", "Somebody is called 'ada' already"),
     ],

@@ -48,7 +48,7 @@ def test_a_reviewer_does_not_get_the_page(workspace, sign_in_as, run_page):
 def test_a_batch_with_nobody_leads_to_assigning(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
-    assert "Nobody has a question of this batch yet" in texts(open_page(PAGE))
+    assert "No questions of this batch are assigned yet" in texts(open_page(PAGE))
 
 
 def test_before_the_first_verdict_the_page_says_what_is_not_defined(workspace, page_of):
@@ -58,8 +58,8 @@ def test_before_the_first_verdict_the_page_says_what_is_not_defined(workspace, p
         "Done": "0",
         "Skipped": "0",
         "Left": "12",
-        "Median time looking": "none yet",
-        "Finish at this pace": "not yet known",
+        "Median viewing time": "none yet",
+        "Estimated finish": "not yet known",
     }
     assert "Not defined yet: no question has a verdict." in texts(page)
     assert "Not defined yet: no judgement has both" in texts(page)
@@ -97,4 +97,4 @@ def test_another_batch_can_be_chosen(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(PAGE)
     page.selectbox(key="batch-to-follow").set_value("first").run()
-    assert "12 questions, 12 judgements asked for" in shown(page)
+    assert "12 questions, 12 judgements requested" in shown(page)

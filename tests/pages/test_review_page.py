@@ -61,7 +61,7 @@ def test_without_an_assignment_the_page_says_what_comes(workspace, sign_in_as, r
     sign_in_as("anna", Role.REVIEWER)
     page = run_page(PAGE)
     assert not page.exception
-    assert "Nothing is assigned to you yet" in texts(page)
+    assert "No questions are assigned to you yet" in texts(page)
 
 
 def test_a_reader_finds_no_such_page(workspace, sign_in_as, run_page):
@@ -176,7 +176,7 @@ def judge_all(db, world):
 def test_at_the_end_the_page_thanks_and_offers_what_was_skipped(judge):
     page = judge(judge_all)
     assert form(page) is None
-    assert "you are through. Thank you." in texts(page)
+    assert "review complete." in texts(page)
     assert "5 of 6 questions judged" in texts(page)
     [skipped] = [button for button in page.button if "rotated" in button.label]
     skipped.click().run()
@@ -220,7 +220,7 @@ def test_a_question_that_is_not_ones_own_is_told_and_led_on_from(judge):
     page.query_params["question"] = "77"
     page.run()
     assert form(page) is None
-    assert "This question of batch number 1 is not there" in page.warning[0].value
+    assert "This question of batch number 1 does not exist" in page.warning[0].value
     page.button[0].click().run()
     assert form(page)["question"] == 1
 

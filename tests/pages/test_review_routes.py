@@ -155,7 +155,7 @@ def without_image_field():
 def test_a_verdict_on_a_radiograph_that_was_not_drawn_is_refused(client, body):
     answer = client.post("/judging/verdict", json=body)
     assert (answer.status_code, answer.json()["kind"]) == (422, "Refused")
-    assert "The radiograph was not on screen." in answer.json()["error"]
+    assert "The radiograph was not displayed." in answer.json()["error"]
     assert count(VerdictRow) == 0
 
 
@@ -275,7 +275,7 @@ def test_a_page_saves_nothing_for_whoever_signed_in_after_it_was_opened(workspac
     sign_in_as("remo")
     answer = Client(browser.cookies, world.people["ruth"]).post("/judging/verdict", json=verdict())
     assert (answer.status_code, answer.json()["kind"]) == (401, "NotSignedIn")
-    assert "Remo has signed in" in answer.json()["error"]
+    assert "Remo has since signed in" in answer.json()["error"]
     assert count(VerdictRow) == 0
 
 

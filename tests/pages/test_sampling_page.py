@@ -35,7 +35,7 @@ def by_label(elements, label):
 
 
 def shown(page):
-    return page.dataframe[0].value[["Stratum", "To draw from (N)", "Drawn (n)"]].to_numpy().tolist()
+    return page.dataframe[0].value[["Stratum", "Available (N)", "Drawn (n)"]].to_numpy().tolist()
 
 
 def test_without_questions_the_page_leads_to_the_import(coordinator, open_page):
@@ -54,19 +54,19 @@ def test_what_will_be_drawn_is_shown_before_it_is_drawn(coordinator, workspace, 
 def test_where_nothing_would_be_drawn_the_page_says_what_to_ask_for(coordinator, workspace, open_page):
     plant(workspace, planted(3))
     said = texts(open_page(PAGE))
-    assert "0 of 3 questions will be drawn. Ask for more of every 1,000, or for a number in all." in said
+    assert "0 of 3 questions will be drawn. Increase the number per 1,000, or set a total." in said
 
 
 def test_a_short_tier_is_noted(coordinator, workspace, open_page):
     plant(workspace, [*planted(900, tiers=("medium", "hard")), *planted(10, first=900, tiers=("easy",))])
-    assert "Tier easy has only 10 questions, and its share is 30" in texts(open_page(PAGE))
+    assert "Tier easy has only 10 questions; its share is 30" in texts(open_page(PAGE))
 
 
 def test_the_preview_follows_the_plan(coordinator, workspace, open_page):
     plant(workspace, planted(1000))
     page = open_page(PAGE)
     by_label(page.number_input, "hard").set_value(2.0)
-    by_label(page.number_input, "Of every 1,000 questions").set_value(40)
+    by_label(page.number_input, "Questions per 1,000").set_value(40)
     page.run()
     assert shown(page) == [["easy", 334, 10], ["medium", 333, 10], ["hard", 333, 20]]
 
@@ -74,9 +74,9 @@ def test_the_preview_follows_the_plan(coordinator, workspace, open_page):
 def test_a_draw_makes_the_batch_that_was_shown_with_its_settings(coordinator, workspace, open_page):
     plant(workspace, planted(1000))
     page = open_page(PAGE)
-    by_label(page.text_input, "Name of the batch").set_value("pilot")
-    by_label(page.selectbox, "The key is shown").set_value(Mode.ANSWER_FIRST)
-    by_label(page.selectbox, "Asked for").set_value(FormScope.KEY)
+    by_label(page.text_input, "Batch name").set_value("pilot")
+    by_label(page.selectbox, "Answer key shown").set_value(Mode.ANSWER_FIRST)
+    by_label(page.selectbox, "Fields requested").set_value(FormScope.KEY)
     page.run()
     page = click(page, "Draw 100")
     assert "Batch pilot: 100 questions drawn from demo." in texts(page).replace("\\", "")
@@ -91,7 +91,7 @@ def test_a_double_click_draws_once(coordinator, workspace, open_page):
     button = next(button for button in page.button if button.label.startswith("Draw"))
     button.click().run()
     assert [size for _, size in batches()] == [100]
-    name = by_label(page.text_input, "Name of the batch")
+    name = by_label(page.text_input, "Batch name")
     assert (name.value, name.placeholder) == ("", "batch-2")
     assert next(button for button in page.button if button.label.startswith("Draw")).disabled
 
@@ -102,7 +102,7 @@ def test_more_questions_are_added_to_a_batch_by_its_own_plan(coordinator, worksp
     plant(workspace, planted(500, first=1000))
     page = open_page(PAGE)
     by_label(page.selectbox, "Batch").set_value("batch-1").run()
-    assert "50 of the 500 questions that came since the last draw will be added to the 100" in texts(page)
+    assert "50 of the 500 questions imported since the last draw will be added to the 100" in texts(page)
     click(page, "Draw 50")
     assert [size for _, size in batches()] == [150]
 
@@ -111,11 +111,11 @@ def test_a_name_that_is_taken_by_another_plan_is_refused_at_the_click(coordinato
     plant(workspace, planted(1000))
     click(open_page(PAGE), "Draw 100")
     page = open_page(PAGE)
-    by_label(page.text_input, "Name of the batch").set_value("batch-1")
+    by_label(page.text_input, "Batch name").set_value("batch-1")
     by_label(page.number_input, "Seed").set_value(5)
     page.run()
     click(page, "Draw 100")
-    assert "drawn by another plan" in texts(page)
+    assert "drawn with a different plan" in texts(page)
     with read_only_session() as db:
         assert len(list(list_batch_questions(db, by=BY, batch="batch-1"))) == 100
 

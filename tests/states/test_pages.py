@@ -35,7 +35,7 @@ WHO = ("ada", "cora", "ruth", "rita", "rea")
 #: Widgets whose choice changes the whole page.
 SUBJECTS = {"Dataset", "Batch", "Study"}
 #: Widgets that switch to another part of a page, the inner one first; those of a chart keep its figures.
-VIEWS = ("Where they are", "Look at", "Part", "View")
+VIEWS = ("Location of the files", "Search in", "Part", "View")
 #: Parts of a page that are slow and read nothing from the workspace.
 NEED_NO_DATA = {"Plan"}
 #: Elements that do not count as content: the page's frame, and text that is counted separately.

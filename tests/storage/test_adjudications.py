@@ -129,7 +129,7 @@ def test_names_are_hidden_by_the_rules_and_both_sides_are_there(world, anna):
 
 
 def test_who_judged_the_question_or_was_not_named_settles_nothing(world, anna):
-    with pytest.raises(NotAllowed, match="settles no disputes"):
+    with pytest.raises(NotAllowed, match="is not an adjudicator"):
         settle(world, world.people["ruth"], 2)
     with unit_of_work(world.engine) as db:
         rules = AdjudicationRules(adjudicators=("anna", "ruth"))
@@ -141,24 +141,24 @@ def test_who_judged_the_question_or_was_not_named_settles_nothing(world, anna):
 
 
 def test_a_question_that_one_person_judged_is_not_settled(world, anna):
-    with pytest.raises(Refused, match="nothing to settle"):
+    with pytest.raises(Refused, match="there is no dispute"):
         settle(world, anna, 7)
 
 
 def test_the_same_settlement_twice_is_one_and_another_is_stale(world, anna):
     first = settle(world, anna, 2)
     assert settle(world, anna, 2, given_at=NOW + timedelta(hours=2)) == first
-    with pytest.raises(StaleRevision, match="settled meanwhile"):
+    with pytest.raises(StaleRevision, match="adjudicated in the meantime"):
         settle(world, anna, 2, decision=Decision.REJECT)
     again = settle(world, anna, 2, decision=Decision.REJECT, revision=2)
     assert again.revision == 2
 
 
 def test_a_reason_is_required_and_following_means_saying_the_same(world, anna):
-    with pytest.raises(InvalidValue, match="say why"):
+    with pytest.raises(InvalidValue, match="give a reason"):
         settle(world, anna, 2, reason=" ")
     remo = world.people["remo"].id
-    with pytest.raises(InvalidValue, match="said otherwise"):
+    with pytest.raises(InvalidValue, match="whose verdict differs"):
         settle(world, anna, 3, follows=(remo,))
     settle(world, anna, 3, follows=(remo,), decision=Decision.REVISE, correction=KEY_C)
 
@@ -199,7 +199,7 @@ def test_a_settlement_without_the_radiograph_needs_the_confirmation_and_is_expor
     world, anna, tmp_path
 ):
     correction = Correction(boxes=(box(600),))
-    with pytest.raises(Refused, match="The radiograph was not on screen"):
+    with pytest.raises(Refused, match="The radiograph was not displayed"):
         settle(world, anna, 4, decision=Decision.REVISE, correction=correction, image=ImageDisplay.NOT_DRAWN)
     settle(world, anna, 4, decision=Decision.REVISE, correction=correction, image=ImageDisplay.CONFIRMED)
     released(world, tmp_path)
@@ -211,7 +211,7 @@ def test_a_settlement_without_the_radiograph_needs_the_confirmation_and_is_expor
 
 
 def test_rules_that_somebody_changed_meanwhile_are_refused_with_both(world, anna):
-    with unit_of_work(world.engine) as db, pytest.raises(StaleRevision, match=r"Now: anna.*Yours: nobody"):
+    with unit_of_work(world.engine) as db, pytest.raises(StaleRevision, match=r"Saved: anna.*Yours: nobody"):
         review.change_adjudication_rules(
             db, by=world.people["cora"], batch="first", rules=AdjudicationRules(), revision=0, now=NOW
         )

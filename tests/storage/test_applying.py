@@ -110,7 +110,7 @@ def test_a_rule_that_is_taken_back_gives_its_questions_back(world: World) -> Non
     assert back(world, rule.number).reverted_at is not None
     assert drawable(world) == 12
     assert seen(world).count == 2
-    with pytest.raises(Refused, match="taken back on"):
+    with pytest.raises(Refused, match="already undone on"):
         back(world, rule.number)
 
 
@@ -130,7 +130,7 @@ def test_queued_questions_are_a_batch_that_is_no_sample_of_the_whole(world: Worl
 
 def test_nothing_is_drawn_into_a_batch_that_a_search_made(world: World) -> None:
     queue(world)
-    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="found by a search"):
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="created from a search"):
         draw_batch(
             db, by=BY, dataset="demo", plan=SamplingPlan(seed=0, n=2, per_1000=None), batch_name="again",
             now=NOW,
@@ -167,7 +167,7 @@ def test_a_step_takes_what_the_preview_had_or_nothing(world: World) -> None:
 
 
 def test_the_whole_dataset_is_too_much_for_one_step(world: World) -> None:
-    with pytest.raises(Refused, match="Say first what is wrong"):
+    with pytest.raises(Refused, match="Enter a search or choose a filter first"):
         reject(world, Search(dataset="demo"), expected=6)
 
 
@@ -199,9 +199,9 @@ def told_of(world: World, question: int) -> list[tuple[str, list[str]]]:
 def test_the_history_of_a_question_tells_the_rule_and_its_taking_back(world: World) -> None:
     back(world, reject(world).number)
     lines = told_of(world, 9)
-    assert [line for line, _ in lines][-2:] == ["rejected by rule 1", "rule 1 was taken back"]
+    assert [line for line, _ in lines][-2:] == ["rejected by rule 1", "rule 1 was undone"]
     assert lines[-2][1] == [
-        "Compares with a prior.", "found with many others by a search: difficulty hard"
+        "Compares with a prior.", "matched by a search: difficulty hard"
     ]  # fmt: skip
     assert lines[-1][1] == ["It was too much."]
 

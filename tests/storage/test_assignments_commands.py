@@ -51,7 +51,7 @@ def test_second_opinions_are_sought_of_a_share_and_go_on(world, capsys):
     ("arguments", "said"),
     [
         (["assign", "second", "--to", "ruth"], "no batch 'second'"),
-        (["assign", "first", "--to", "rea"], "rea is no reviewer"),
+        (["assign", "first", "--to", "rea"], "rea is not a reviewer"),
         (["progress", "second"], "no batch 'second'"),
         (["settings", "first", "--anchors", "nowhere.json"], "can't be read"),
     ],
@@ -76,7 +76,7 @@ def test_progress_prints_the_sheet(world, capsys):
     give(world, reject(world, question=3, kind=ErrorKind.COMPARISON))
     assert cli.main(["progress", "first"]) == 0
     said = capsys.readouterr().out
-    assert "Of 2 reviewed:\n1 comparison with a prior (50.0 %, 9.5–90.5)\n" in said
+    assert "Of 2 reviewed:\n1 refers to a prior exam (50.0 %, 9.5–90.5)\n" in said
     assert "not enough verdicts yet" in said
 
 

@@ -102,7 +102,7 @@ def test_drawing_again_with_nothing_new_leaves_the_batch_as_it_was(engine):
     before = listed(engine)
     again = draw(engine)
     assert (again.added, listed(engine)) == (0, before)
-    assert "No questions have come in" in again.notes[0]
+    assert "No questions have been imported" in again.notes[0]
 
 
 def test_too_few_new_questions_stay_in_the_frame_of_the_next_draw(engine):
@@ -164,13 +164,13 @@ def test_a_dataset_without_tiers_is_drawn_as_one(engine):
     plant(engine, planted(500, tiers=(None,)))
     drawn = draw(engine)
     assert [(each.name, each.size, each.drawn) for each in drawn.strata] == [("no tier", 500, 50)]
-    assert drawn.notes == ("No question has a tier of difficulty, so all are drawn as one tier.",)
+    assert drawn.notes == ("No question has a difficulty, so all questions form one tier.",)
 
 
 def test_the_name_holds_the_plan(engine):
     plant(engine, planted(1000))
     draw(engine)
-    with pytest.raises(Refused, match=r"another plan \(100 of every 1,000, seed 7\)"):
+    with pytest.raises(Refused, match=r"different plan \(100 per 1,000, seed 7\)"):
         draw(engine, plan=SamplingPlan(seed=8))
 
 
@@ -181,7 +181,7 @@ def test_a_batch_of_another_dataset_is_not_added_to(engine):
         draw_batch(
             db, by=BY, dataset="other", plan=SamplingPlan(seed=7, per_1000=500), batch_name="b", now=NOW
         )
-    with pytest.raises(Refused, match="another dataset than 'demo'"):
+    with pytest.raises(Refused, match="does not belong to the dataset 'demo'"):
         draw(engine)
 
 

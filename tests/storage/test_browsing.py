@@ -203,8 +203,8 @@ def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
         "imported from demo.jsonl (native) into demo",
         "drawn into batch first",
         "assigned to Ruth in batch first",
-        "rejected it in batch first",
-        "corrected it in batch first, revision 2",
+        "rejected in batch first",
+        "revised in batch first, revision 2",
         "in release v1",
     ]
     assert "Two answers hold." in lines[3][1]
@@ -215,8 +215,8 @@ def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
     ("image", "said_of_it"),
     [
         (None, []),
-        (ImageDisplay.DRAWN, ["the radiograph was on screen"]),
-        (ImageDisplay.CONFIRMED, ["confirmed: without seeing the radiograph"]),
+        (ImageDisplay.DRAWN, ["the radiograph was displayed"]),
+        (ImageDisplay.CONFIRMED, ["confirmed without seeing the radiograph"]),
     ],
 )
 def test_the_history_says_whether_the_radiograph_was_on_screen(world, image, said_of_it):

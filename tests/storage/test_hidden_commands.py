@@ -63,7 +63,7 @@ def test_said_again_it_hides_nothing_more(world, capsys):
     cli.main(HIDE)
     capsys.readouterr()
     assert cli.main(HIDE) == 1
-    assert "Nothing further is to be hidden by this plan." in capsys.readouterr().err
+    assert "This plan hides no further questions." in capsys.readouterr().err
     assert len(hidden(world)) == 8
 
 

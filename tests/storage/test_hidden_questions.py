@@ -121,7 +121,7 @@ def test_what_is_planted_is_a_sound_question_that_the_reviewer_never_had(world):
 
 def test_hiding_again_adds_only_what_is_lacking(world):
     hide(world)
-    with pytest.raises(Refused, match="Nothing further"):
+    with pytest.raises(Refused, match="hides no further questions"):
         hide(world)
     assert hide(world, replace(PLAN, planted=3)).total == 1
 
@@ -129,7 +129,7 @@ def test_hiding_again_adds_only_what_is_lacking(world):
 def test_a_fault_that_the_batch_does_not_ask_for_is_refused(engine):
     made = make_world(engine, assigned_to=["ruth"], settings=BatchSettings(parts=FormScope.KEY))
     plan = replace(PLAN, faults=(PlantedFault.WRONG_SIDE,))
-    with pytest.raises(InvalidValue, match="asks for key, so nobody could find: wrong side"):
+    with pytest.raises(InvalidValue, match="requests key, so these faults cannot be found: wrong side"):
         hide(made, plan, "first")
 
 
@@ -281,7 +281,7 @@ def test_a_removed_one_leaves_the_queue_and_the_figures_and_stays_on_record(worl
         entry = db.execute(select(AuditRow).where(AuditRow.what == "remove hidden questions")).scalar_one()
     assert str(judged.number) in entry.old
     assert entry.why == "the key was wrong before"
-    with unit_of_work(world.engine) as db, pytest.raises(NotFound, match="removed already"):
+    with unit_of_work(world.engine) as db, pytest.raises(NotFound, match="already removed"):
         review.remove_hidden(
             db, by=world.people["cora"], batch="asked", numbers=[judged.number], why="again", now=NOW
         )
@@ -289,7 +289,7 @@ def test_a_removed_one_leaves_the_queue_and_the_figures_and_stays_on_record(worl
 
 def test_a_removal_needs_a_reason(world):
     hide(world)
-    with unit_of_work(world.engine) as db, pytest.raises(InvalidValue, match="say why"):
+    with unit_of_work(world.engine) as db, pytest.raises(InvalidValue, match="give a reason"):
         review.remove_hidden(
             db, by=world.people["cora"], batch="asked", numbers=[hidden(world)[0].number], why=" ", now=NOW
         )

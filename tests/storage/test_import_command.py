@@ -35,7 +35,7 @@ def test_without_the_published_folder_metadata_is_a_folder_like_any(workspace_en
     file = published / "metadata" / "test_vqa_data.json"
     file.write_text(file.read_text(encoding="utf-8").replace("deid_png", "private"), encoding="utf-8")
     assert _imported(file, published / "metadata") == 1
-    assert "leaves the folder of images" in capsys.readouterr().err
+    assert "is outside the image folder" in capsys.readouterr().err
 
 
 def _imported(file, images):

@@ -38,11 +38,11 @@ def raw(old, new):
 
 
 RECORDS = {
-    "an answer that is no option": (record(answer=[4]), "answer", "no option"),
-    "a negative answer": (record(answer=[-1]), "answer", "no option"),
+    "an answer that is not an option": (record(answer=[4]), "answer", "not an option"),
+    "a negative answer": (record(answer=[-1]), "answer", "not an option"),
     "two answers of a single choice": (record(answer=[0, 1]), "answer", "one right option"),
-    "answers that fall": (record(format="multiple", answer=[2, 1]), "answer", "rising order"),
-    "no answer": (record(answer=[]), "answer", "names no option"),
+    "answers that fall": (record(format="multiple", answer=[2, 1]), "answer", "ascending order"),
+    "no answer": (record(answer=[]), "answer", "does not name an option"),
     "a closed answer of neither": (
         record(format="closed", options=[], answer="maybe"),
         "answer",
@@ -51,30 +51,30 @@ RECORDS = {
     "one option": (record(options=["Effusion"], answer=[0]), "options", "two options or more"),
     "an empty option": (record(options=["a", " "], answer=[0]), "options", "empty"),
     "options of an open question": (record(format="open", answer="x"), "options", "no options"),
-    "27 options": (record(options=[f"o{n}" for n in range(27)]), "options", "at most 26"),
+    "27 options": (record(options=[f"o{n}" for n in range(27)]), "options", "the maximum is 26"),
     "an empty stem": (record(stem=" \n"), "stem", "is empty"),
     "a missing field": (record(stem=...), "stem", "is missing"),
-    "a misspelt field": (record(dificulty="easy"), "dificulty", "misspelt"),
+    "a misspelt field": (record(dificulty="easy"), "dificulty", "check the spelling"),
     "a number for text": (record(stem=3), "stem", "must be text"),
-    "a word of no list": (record(difficulty="impossible"), "difficulty", "none of the words"),
-    "an id with blanks": (record(id=" q"), "id", "blank"),
-    "an id that is too long": (record(id="q" * 501), "id", "at most 500"),
-    "a box that sticks out": (with_box([10, 10, 82, 60]), "boxes", "lies off the image"),
+    "a word of no list": (record(difficulty="impossible"), "difficulty", "one of the allowed values"),
+    "an id with blanks": (record(id=" q"), "id", "a space"),
+    "an id that is too long": (record(id="q" * 501), "id", "the maximum is 500"),
+    "a box that sticks out": (with_box([10, 10, 82, 60]), "boxes", "is outside the image"),
     "a box beside the image": (with_box([80.1, 10, 80.9, 60]), "boxes", "beside the image"),
-    "a box turned round": (record(boxes=[{**BOX, "box": [50, 10, 10, 60]}]), "boxes", "turned round"),
+    "a box turned round": (record(boxes=[{**BOX, "box": [50, 10, 10, 60]}]), "boxes", "reversed corners"),
     "a box of three numbers": (record(boxes=[{**BOX, "box": [1, 2, 3]}]), "boxes[0].box", "list of 4"),
-    "a box on another image": (record(boxes=[{**BOX, "radiograph": "x"}]), "boxes.radiograph", "not of"),
+    "a box on another image": (record(boxes=[{**BOX, "radiograph": "x"}]), "boxes.radiograph", "not belong"),
     "a box off its grid": (
         record(boxes=[{**BOX, "box": [10, 10, 226, 60]}], box_grid=[224, 224], box_fit="letterbox"),
         "boxes",
-        "lies off the 224 x 224 grid",
+        "is outside the 224 x 224 grid",
     ),
     "a box in the padding": (
         record(boxes=[{**BOX, "box": [0, 10, 20, 60]}], box_grid=[224, 224], box_fit="letterbox"),
         "boxes",
         "in the padding",
     ),
-    "a grid without a fit": (record(boxes=[BOX], box_grid=[224, 224]), "box_grid", "come together"),
+    "a grid without a fit": (record(boxes=[BOX], box_grid=[224, 224]), "box_grid", "together, or neither"),
     "NaN": (raw('"answer": [2]', '"answer": [NaN]'), "record", "NaN"),
     "Infinity": (raw('"answer": [2]', '"answer": [-Infinity]'), "record", "Infinity"),
     "a number beyond all bounds": (
@@ -84,26 +84,26 @@ RECORDS = {
     ),
     "a key given twice": (raw('"stem":', '"stem": "Which?", "stem":'), "stem", "twice"),
     "a key given twice, inside": (raw('"file":', '"file": "a.png", "file":'), "file", "twice"),
-    "half of a surrogate pair": (raw("Which finding", "Which \\ud83d finding"), "stem", "surrogate"),
+    "an incomplete surrogate pair": (raw("Which finding", "Which \\ud83d finding"), "stem", "surrogate"),
     "a control character": (raw("Which finding", "Which \\u0000 finding"), "stem", "control character"),
     "Latin-1": (raw("Which", "Où").encode("latin-1"), "encoding", "not UTF-8"),
     "deep nesting": ('{"id": ' + "[" * 100_000 + "]" * 100_000 + "}", "record", "nested too deep"),
-    "half a record": (json.dumps(record())[:200], "record", "cut off"),
+    "half a record": (json.dumps(record())[:200], "record", "truncated"),
     "a list for a record": ("[1, 2]", "record", "must be an object"),
-    "no JSON": ("id,stem,answer", "record", "no JSON"),
+    "not valid JSON": ("id,stem,answer", "record", "not valid JSON"),
     "an absurd size": (json.dumps(record(stem="x" * 1_100_000)), "record", "longer than 1,000,000"),
-    "a missing image": (with_file("nowhere.png"), "exam.radiographs.file", "not in the folder"),
+    "a missing image": (with_file("nowhere.png"), "exam.radiographs.file", "not in the image folder"),
     "an absolute path": (with_file("/etc/passwd"), "exam.radiographs.file", "must be relative"),
-    "a path that leaves": (with_file("../secret.png"), "exam.radiographs.file", "leaves the folder"),
-    "a path that turns back": (with_file("a/../../secret.png"), "exam.radiographs.file", "goes up"),
+    "a path that leaves": (with_file("../secret.png"), "exam.radiographs.file", "outside the image folder"),
+    "a path that turns back": (with_file("a/../../secret.png"), "exam.radiographs.file", "contains “..”"),
     "a Windows path": (with_file("C:\\images\\pa.png"), "exam.radiographs.file", "forward slashes"),
-    "a link that leaves the folder": (with_file("link.png"), "exam.radiographs.file", "leaves the folder"),
-    "a folder for a file": (with_file("folder"), "exam.radiographs.file", "not in the folder"),
+    "a link that leaves the folder": (with_file("link.png"), "exam.radiographs.file", "outside the image"),
+    "a folder for a file": (with_file("folder"), "exam.radiographs.file", "not in the image folder"),
     "an image that is none": (with_file("text.png"), "exam.radiographs.file", "no DICOM, PNG or JPEG"),
     "no radiographs": (with_exam(radiographs=[]), "exam.radiographs", "is empty"),
     "two radiographs of one id": (with_exam(radiographs=[PA, PA]), "exam.radiographs.id", "share"),
-    "a view of no list": (with_exam(radiographs=[{**PA, "view": "up"}]), "exam.radiographs.view", "none of"),
-    "a sex of no list": (with_exam(sex="?"), "exam.sex", "none of F, M, O"),
+    "a view of no list": (with_exam(radiographs=[{**PA, "view": "up"}]), "exam.radiographs.view", "one of"),
+    "a sex of no list": (with_exam(sex="?"), "exam.sex", "must be one of F, M, O"),
 }  # fmt: skip
 
 
@@ -132,7 +132,7 @@ FILES = {
     "UTF-16": (json.dumps(record()).encode("utf-16"), "encoding", "UTF-16"),
     "UTF-16 without a mark": (json.dumps(record()).encode("utf-16-le"), "encoding", "UTF-16"),
     "a zip": (b"PK\x03\x04" + b"0" * 50, "file", "compressed"),
-    "a table": (b"id,stem\n1,Which?\n", "file", "no JSON"),
+    "a table": (b"id,stem\n1,Which?\n", "file", "not valid JSON"),
     "an empty list": (b"[]", "format", "not recognised"),
     "another format": (b'[{"img_id": 1, "q_lang": "en"}]', "format", "img_id"),
     "numbers": (b"[1, 2, 3]", "format", "not recognised"),
@@ -159,15 +159,15 @@ REX = {
 @pytest.mark.parametrize(
     ("content", "record_name", "reason"),
     [
-        (json.dumps({"q1": REX, "q2": {**REX, "correct_answer": "E"}}), "q2", "no option"),
-        (json.dumps({"q1": REX, "q2": {**REX, "options": "['A. a', "}}), "q2", "is none"),
+        (json.dumps({"q1": REX, "q2": {**REX, "correct_answer": "E"}}), "q2", "not an option"),
+        (json.dumps({"q1": REX, "q2": {**REX, "options": "['A. a', "}}), "q2", "not a valid list"),
         (json.dumps({"q1": REX, "q2": {**REX, "ImageViewPosition": ["PA", "AP"]}}), "q2", "2 entries for 1"),
         (json.dumps({"q1": REX, "q2": None}), "q2", "must be an object"),
         (json.dumps({"q1": REX, "q2": {**REX, "StudyInstanceUid": None}}), "q2", "is missing"),
-        (json.dumps({"q1": REX, "q2": REX})[:-1], "q2", "cut off"),
-        (json.dumps({"q1": REX, "q2": REX})[:-30], "q2", "cut off"),
+        (json.dumps({"q1": REX, "q2": REX})[:-1], "q2", "truncated"),
+        (json.dumps({"q1": REX, "q2": REX})[:-30], "q2", "truncated"),
         (json.dumps({"q1": REX})[:-1] + ', "q1": ' + json.dumps(REX) + "}", "q1", "the same record"),
-        (json.dumps({"q1": REX}) + " {}", "after the end", "follows the closing"),
+        (json.dumps({"q1": REX}) + " {}", "after the end", "after the closing"),
         (
             json.dumps({"q1": REX})[:-1] + ',"q2":' + '{"a":' * 20 + "1" + "}" * 20 + "}",
             "q2",
@@ -188,7 +188,7 @@ def test_a_truncated_array_is_refused(importer):
     ]
     report = importer.refused(json.dumps(rad)[:-20].encode(), "rad.json")
     assert [each.record for each in report.refusals] == ["record 2"]
-    assert "cut off" in report.refusals[0].reason
+    assert "truncated" in report.refusals[0].reason
 
 
 def test_records_that_disagree_about_their_exam_are_refused(importer):
@@ -223,7 +223,7 @@ def test_boxes_that_stick_out_by_a_pixel_are_clipped(importer):
 def test_a_file_that_is_not_there_is_refused(importer):
     refusals = importer.refused(None, "nowhere.jsonl").refusals
     assert [(each.file, each.reason) for each in refusals] == [
-        ("nowhere.jsonl", "can't be read: No such file or directory")
+        ("nowhere.jsonl", "cannot be read: No such file or directory")
     ]
 
 

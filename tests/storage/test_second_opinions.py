@@ -81,7 +81,7 @@ def test_where_something_was_found_alone_is_refused_with_the_reason(world):
 
 @pytest.mark.parametrize(
     ("changes", "why"),
-    [({"seed": 8}, "drawn with seed 7"), ({"share": 0.1}, "can grow"), ({}, "can't be taken back")],
+    [({"seed": 8}, "drawn with seed 7"), ({"share": 0.1}, "can be increased"), ({}, "cannot be undone")],
 )
 def test_what_was_begun_is_gone_on_with(world, changes, why):
     seek(world, where_found=True)
@@ -93,13 +93,13 @@ def test_a_question_without_a_first_reviewer_is_left_for_later(engine):
     world = make_world(engine)
     summary = seek(world)
     assert summary.assigned == {"remo": 0}
-    assert any("3 questions of them lack a first reviewer" in note for note in summary.notes)
+    assert any("3 questions have no first reviewer" in note for note in summary.notes)
 
 
 def test_nobody_is_their_own_second(world):
     summary = seek(world, to=["ruth"])
     assert summary.assigned == {"ruth": 0}
-    assert any("found nobody" in note for note in summary.notes)
+    assert any("have no second reviewer" in note for note in summary.notes)
 
 
 def test_a_share_is_above_none_and_at_most_all(world):

@@ -87,8 +87,8 @@ def test_two_different_passwords_change_nothing(run, monkeypatch):
     ("name", "password", "said"),
     [
         ("anna", "short", "at least 10 characters"),
-        ("Anna Smith", PASSWORD, "must be 1 to 64"),
-        ("", PASSWORD, "must be 1 to 64"),
+        ("Anna Smith", PASSWORD, "must have 1 to 64"),
+        ("", PASSWORD, "must have 1 to 64"),
     ],
 )
 def test_what_is_wrong_is_said_and_nobody_is_added(run, name, password, said):

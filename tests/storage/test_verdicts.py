@@ -94,7 +94,7 @@ def test_two_people_judge_one_question_each_with_revisions_of_their_own(world):
 
 
 def test_nobody_judges_in_somebody_elses_name(world):
-    with pytest.raises(NotAllowed, match="somebody else's name"):
+    with pytest.raises(NotAllowed, match="another person's name"):
         give(world, accept(world, question=1, person="remo"), person="ruth")
 
 

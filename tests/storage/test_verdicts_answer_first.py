@@ -76,12 +76,12 @@ def test_cannot_determine_is_an_own_answer(answer_first):
 
 
 def test_an_own_answer_that_is_no_option_is_refused(answer_first):
-    with pytest.raises(InvalidValue, match="is no option"):
+    with pytest.raises(InvalidValue, match="is not an option"):
         commit(answer_first, answer=(7,))
 
 
 def test_where_the_key_is_shown_from_the_start_no_own_answer_is_taken(world):
-    with pytest.raises(Refused, match="shows the key from the start"):
+    with pytest.raises(Refused, match="shows the answer key from the start"):
         commit(world)
 
 
@@ -130,7 +130,7 @@ def test_opening_the_report_again_does_not_change_the_rating(engine):
 
 
 def test_a_batch_that_shows_no_report_opens_none(world):
-    with pytest.raises(Refused, match="doesn't show reports"):
+    with pytest.raises(Refused, match="does not show reports"):
         open_report(world)
 
 

@@ -99,7 +99,7 @@ def test_drafts_come_back_by_part(world):
 def test_a_draft_that_another_tab_kept_since_is_not_overwritten(world):
     assert keep(world, {"comment": "one"}) == 1
     assert keep(world, {"comment": "two"}, revision=1) == 2
-    with pytest.raises(StaleRevision, match="is at revision 2, this form knows revision 1"):
+    with pytest.raises(StaleRevision, match="is at revision 2, but this form has revision 1"):
         keep(world, {"comment": "old tab"}, revision=1)
 
 

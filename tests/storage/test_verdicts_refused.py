@@ -40,7 +40,7 @@ def test_who_asks_for_a_question_that_is_not_theirs_learns_no_name_nor_whether_i
         with unit_of_work(engine) as db, pytest.raises(NotFound) as refused:
             service(db, **asked, **{named: question}, **more)
         assert str(refused.value).startswith(
-            f"This question of batch number {batch} is not there or not assigned to Remo."
+            f"This question of batch number {batch} does not exist or is not assigned to Remo."
         )
         assert world.batch.name not in str(refused.value)
 
@@ -54,7 +54,7 @@ def test_a_question_that_is_not_the_persons_is_refused(engine):
 def test_a_question_that_was_taken_back_is_refused(world):
     with unit_of_work(world.engine) as db:
         review.withdraw(db, by=world.people["cora"], batch="first", from_="ruth", now=NOW)
-    with pytest.raises(Refused, match="taken back or given to somebody else"):
+    with pytest.raises(Refused, match="unassigned or reassigned"):
         give(world, accept(world, question=1))
 
 
@@ -125,7 +125,7 @@ def test_key_only_corrects_nothing_but_options_and_key(engine):
     wrong = accept(
         world, question=1, decision=Decision.REVISE, correction=Correction(stem="Another stem?", answer=(0,))
     )
-    with pytest.raises(Refused, match="asks for the key only; stem can't be corrected"):
+    with pytest.raises(Refused, match="requests the answer key only; stem cannot be corrected"):
         give(world, wrong)
     give(world, accept(world, question=1, decision=Decision.REVISE, correction=Correction(answer=(0,))))
 
@@ -144,13 +144,16 @@ def test_only_what_really_changes_is_kept_of_a_correction(world):
 
 def test_a_corrected_key_must_be_an_option(world):
     wrong = accept(world, question=1, decision=Decision.REVISE, correction=Correction(answer=(3,)))
-    with pytest.raises(InvalidValue, match="is no option"):
+    with pytest.raises(InvalidValue, match="is not an option"):
         give(world, wrong)
 
 
 @pytest.mark.parametrize(
     ("radiograph", "x_max", "reason"),
-    [("pa", 2501, "lies off radiograph pa, which is 2500 x 3000"), ("ap", 20, "is not of this exam")],
+    [
+        ("pa", 2501, "is outside radiograph pa, which is 2500 x 3000"),
+        ("ap", 20, "does not belong to this exam"),
+    ],
 )
 def test_a_corrected_box_lies_on_a_radiograph_of_the_exam(world, radiograph, x_max, reason):
     box = LabelledBox(radiograph=radiograph, label="nodule", box=Box(x_min=0, y_min=0, x_max=x_max, y_max=9))

@@ -128,7 +128,7 @@ def test_a_key_given_twice_is_found_however_it_is_spelt(raw):
         a: int
         b: int | msgspec.UnsetType = msgspec.UNSET
 
-    with pytest.raises(InvalidValue, match="a: is given twice"):
+    with pytest.raises(InvalidValue, match="a: occurs twice"):
         decode(raw.encode(), msgspec.json.Decoder(Letters), has_all_fields=True)
 
 
@@ -146,7 +146,7 @@ def test_options_lose_their_letters(options, expected):
 
 
 def test_options_of_which_some_have_letters_are_refused():
-    with pytest.raises(InvalidValue, match="some begin with their letter"):
+    with pytest.raises(InvalidValue, match="some begin with a letter"):
         split_option_letters(["A. x", "B. y", "z"])
 
 
@@ -157,7 +157,7 @@ def test_a_letter_names_an_option_however_it_is_written(answer):
 
 @pytest.mark.parametrize("answer", ["E", "", "CD", "Consolidation", "1"])
 def test_what_names_no_option_is_refused(answer):
-    with pytest.raises(InvalidValue, match="no option"):
+    with pytest.raises(InvalidValue, match="not an option"):
         option_index(answer, ["A", "B", "C", "D"])
 
 
@@ -204,7 +204,7 @@ def test_nothing_outside_the_folder_is_ever_found(tmp_path_factory, parts):
 
 @pytest.mark.parametrize("path", ["", " ", ".", "/"])
 def test_a_gemex_image_path_that_names_no_file_is_refused(path):
-    with pytest.raises(InvalidValue, match="names no file"):
+    with pytest.raises(InvalidValue, match="does not name a file"):
         parse_exam(path)
 
 

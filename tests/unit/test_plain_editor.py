@@ -69,7 +69,7 @@ def test_other_drawings_are_no_boxes():
 def test_a_box_without_a_place_is_refused(field):
     surface = create_surface(rows=1600, columns=1600)
     broken = {**rect(), field: None}
-    with pytest.raises(InvalidValue, match="no place or size"):
+    with pytest.raises(InvalidValue, match="no valid position or size"):
         objects_to_boxes([broken], radiograph="pa", surface=surface)
 
 

@@ -45,7 +45,7 @@ def test_a_whole_question_passes_all_four():
 
 
 def test_v1_wants_four_options_of_a_choice_question():
-    assert check_schema(question(options=("a", "b", "c"))).reason == "there are 3; the published form has 4"
+    assert check_schema(question(options=("a", "b", "c"))).reason == "there are 3; the published format has 4"
     assert check_schema(question(format=AnswerFormat.OPEN, options=(), answer="fluid")) is None
 
 

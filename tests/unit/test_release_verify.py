@@ -84,7 +84,7 @@ def test_a_link_in_place_of_a_file_is_found(folder, tmp_path):
 def test_a_question_that_is_none_any_more_is_found(folder):
     replace(folder / "gold.jsonl", '"answer":[0]', '"answer":[7]')
     reseal(folder)
-    assert "gold.jsonl, line 2: no question: answer: [7] is no option" in faults(folder)
+    assert "gold.jsonl, line 2: no question: answer: [7] is not an option" in faults(folder)
 
 
 def test_a_correction_that_the_gold_question_does_not_carry_is_found(folder):

@@ -118,5 +118,5 @@ def test_a_browser_that_leaves_while_it_sends_is_no_fault_of_ours():
         return {"type": "http.disconnect"}
 
     request = Request({"type": "http", "method": "POST", "headers": []}, leaves)
-    with pytest.raises(UnreadableRequest, match="left before"):
+    with pytest.raises(UnreadableRequest, match="disconnected before"):
         asyncio.run(read_json_body(request))

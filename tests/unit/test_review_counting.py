@@ -96,7 +96,7 @@ def test_the_sheet_of_120_reviewed_reads_as_the_paper_prints_it():
     assert count(questions(120), reviewed_120()).summary_lines == (
         "Of 120 reviewed:",
         "13 more than one right answer (10.8 %, 6.4–17.7)",
-        "8 comparison with a prior (6.7 %, 3.4–12.6)",
+        "8 refers to a prior exam (6.7 %, 3.4–12.6)",
         "6 not clinically valid (5.0 %, 2.3–10.5)",
         "4 finding not in the report (3.3 %, 1.3–8.3)",
     )
@@ -110,7 +110,7 @@ def test_a_kind_that_was_not_found_still_has_an_upper_bound():
 
 def test_before_any_verdict_no_share_is_defined():
     found = count(questions(3))
-    assert found.summary_lines == ("Of 0 reviewed: no share is defined yet.",)
+    assert found.sheet == ("Of 0 reviewed: shares are not defined yet.",)
     share = found.errors[0].share
     assert (share.estimate, share.note) == (None, "not defined: nothing was counted")
     assert (format_percent(share.estimate), format_interval(share.low, share.high)) == (
@@ -165,7 +165,7 @@ def test_questions_of_one_exam_widen_the_interval_and_a_note_says_so():
     shared = count([Question(question_number=n, exam_number=(n - 1) // 4) for n in range(1, 41)], said)
     narrow, wide = (rate(each.errors, ErrorKind.WORDING).share for each in (alone, shared))
     assert wide.low < narrow.low < narrow.high < wide.high
-    assert any("of one exam" in note for note in shared.notes)
+    assert any("the same exam" in note for note in shared.notes)
 
 
 def test_different_rates_of_drawing_are_said_to_make_the_shares_no_estimates():
@@ -277,7 +277,7 @@ def test_ratings_are_counted_by_value_and_not_judged_is_in_no_mean():
     assert (quality.name, quality.counts, quality.not_judged) == ("clinical quality", (0, 0, 1, 0, 1), 1)
     assert (quality.mean.estimate, quality.mean.n) == (4.0, 2)
     assert format_mean(clarity.mean) == "4.0, n 3; no interval: all are alike"
-    assert format_mean(factual.mean) == "not defined: nobody rated it"
+    assert format_mean(factual.mean) == "not defined: no ratings"
     assert alignment.counts == (1, 0, 0, 0, 2)
 
 

@@ -26,28 +26,31 @@ def test_a_draw_that_goes_by_the_plan_needs_no_note():
 def test_a_short_tier_is_named_and_who_makes_up_for_it():
     # of 100: shares 33, 33, 34; easy has 10, so medium and hard give 45 each
     assert notes(easy=10, medium=500, hard=490) == (
-        "Tier easy has only 10 questions, and its share is 33: all are drawn.",
-        "What is missing is taken evenly from the others: 12 more from tier medium, 11 more from tier hard.",
+        "Tier easy has only 10 questions; its share is 33, so all are drawn.",
+        (
+            "The shortfall is taken evenly from the other tiers: 12 more from tier medium, 11 more from "
+            "tier hard."
+        ),
     )
 
 
 def test_few_questions_without_a_tier_are_named_too():
     # of 102: shares 25 and 25 without a tier and easy, 26 medium and hard; 20 are there
     assert notes(easy=334, medium=333, hard=333, none=20)[0] == (
-        "There are only 20 questions without a tier, and their share is 25: all are drawn."
+        "Only 20 questions without a tier; their share is 25, so all are drawn."
     )
 
 
 def test_questions_without_a_tier_are_said_to_be_a_tier():
     assert notes(easy=400, medium=300, none=300) == (
-        "300 questions without a tier form their own tier: 33 drawn.",
+        "300 questions without a tier form a separate tier: 33 drawn.",
     )
 
 
 def test_a_number_that_the_frame_does_not_have_is_said():
     plan = SamplingPlan(seed=7, per_1000=None, n=200)
     assert notes(plan, already=20, easy=50, medium=50)[0] == (
-        "180 questions requested, but only 100 can be drawn."
+        "180 questions requested, but only 100 are available."
     )
 
 
@@ -62,5 +65,5 @@ def test_strata_too_small_for_a_question_are_counted():
     plan = SamplingPlan(seed=7, strata=("task",))
     strata = allocate({(HARD, ("location",)): 990, (HARD, ("geometric",)): 4}, plan=plan)
     assert write_draw_notes(strata, plan=plan) == (
-        "1 stratum is too small for one question: 4 questions are not represented.",
+        "1 stratum is too small for one question: 4 questions not represented in this draw.",
     )

@@ -37,7 +37,7 @@ def show_job_outcome(job: Job | None) -> None:
     if not job.message and job.status is JobStatus.DONE:
         return
     ended_column, dismiss_column, retry_column = st.columns([2, 1, 1], vertical_alignment="center")
-    ended_column.caption(f"Ended at {format_clock_time(job.finished_at)}")
+    ended_column.caption(f"Finished at {format_clock_time(job.finished_at)}")
     place = f"job-{job.number}"
     if job.status is JobStatus.INTERRUPTED:
         _button(retry_column, "Run again", job_control.restart_job, job, place)
@@ -85,16 +85,16 @@ def _poll_job(number: int) -> None:
     place = f"job-{number}"
     text = job.progress.text
     if job.status is JobStatus.QUEUED:
-        text = "Waiting for another one to finish"
+        text = "Waiting for another job to finish"
     elif job_control.is_unresponsive(job):
-        text = "The server was restarted. This continues within half a minute."
+        text = "The server was restarted. The job resumes within 30 seconds."
     bar_column, cancel_column = st.columns([5, 1], vertical_alignment="bottom")
     bar_column.progress(job.progress.share, text=escape_markdown(text))
     if job.cancel_requested:
         cancel_column.caption("Cancelling …")
     else:
         _button(cancel_column, "Cancel", job_control.cancel_job, job, place)
-    st.caption(" · ".join([*_describe_rate(job), "It continues when this page is closed."]))
+    st.caption(" · ".join([*_describe_rate(job), "The job continues if you close this page."]))
     show_notice(place)
 
 
@@ -102,7 +102,9 @@ def _describe_rate(job: Job) -> list[str]:
     """Return units per second and the remaining time, as far as they are known."""
     now = clock()
     rate, seconds_left = job.units_per_second(now), job.seconds_left(now)
-    parts = [f"{rate:,.0f} {job.progress.unit} a second"] if rate and rate >= 1 and job.progress.unit else []
+    parts = (
+        [(f"{rate:,.0f} {job.progress.unit} per second")] if rate and rate >= 1 and job.progress.unit else []
+    )
     if seconds_left is not None and seconds_left >= 1:
         parts.append(f"about {_format_duration(seconds_left)} left")
     return parts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import Batch, BatchState
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.people import Person
 from review import service as review
@@ -18,12 +19,12 @@ def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: l
     """Draw the choice of reviewers, the preview of the split, and the button that assigns."""
     show_table(
         [_load_row(person_load) for person_load in load.people],
-        empty="Nobody has a question of this batch yet.",
+        empty="No questions of this batch are assigned yet.",
     )
     st.caption(_describe_unassigned(load))
     show_notice("assign")
     if not reviewers:
-        show_empty_state("No reviewers yet", "An admin gives people the role of reviewer on the page People.")
+        show_empty_state("No reviewers yet", "An admin can assign the role reviewer on the page People.")
         return
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"assign-{batch.id}")
@@ -33,11 +34,11 @@ def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: l
         list(reviewer_labels),
         key=f"{form_key}-to-{batch.id}",
         format_func=reviewer_labels.__getitem__,
-        placeholder="Choose who judges",
+        placeholder="Choose reviewers",
         disabled=batch.state is BatchState.CLOSED,
     )
     overlap = number_column.number_input(
-        "Reviewers for each question",
+        "Reviewers per question",
         min_value=1,
         max_value=max(2, len(reviewers)),
         value=1,
@@ -47,9 +48,9 @@ def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: l
     )
     if not names:
         st.caption(
-            "This batch is closed; open it again to assign it."
+            "This batch is closed. Reopen it to assign questions."
             if batch.state is BatchState.CLOSED
-            else "Choose reviewers to see who would get how many. The questions of one exam stay together."
+            else "Choose reviewers to preview the split. Questions of one exam go to the same reviewer."
         )
         return
     _show_preview(batch, load, names, int(overlap), reviewer_labels)
@@ -65,12 +66,10 @@ def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: l
 
 def _describe_unassigned(load: review.BatchWorkload) -> str:
     if load.unassigned:
-        return (
-            f"{load.unassigned:,} {'question is' if load.unassigned == 1 else 'questions are'} with nobody."
-        )
+        return f"{count_text(load.unassigned, 'question')} unassigned."
     if load.shared is not None and load.shared.free:
-        return f"{load.shared.free:,} judgements wait in the shared queue for whoever is free."
-    return "Every question is with a reviewer."
+        return f"{count_text(load.shared.free, 'judgement')} available in the shared queue."
+    return "All questions are assigned."
 
 
 def _show_preview(
@@ -90,8 +89,8 @@ def _show_preview(
             {
                 "Reviewer": reviewer_labels[name],
                 "Left now": left_by_name.get(name, 0),
-                "Would get": count,
-                "Left then": left_by_name.get(name, 0) + count,
+                "New": count,
+                "Left after": left_by_name.get(name, 0) + count,
             }
             for name, count in preview.assigned.items()
         ]

@@ -19,34 +19,37 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         saved = load_adjudication_rules(db, by=person, batch=batch)
     key_prefix = f"disputes-{batch}-{saved.revision}"
     st.caption(
-        "Where two reviewers of a question disagree, an adjudicator who did not judge it settles it, on the "
-        "page Adjudicate. A release has the settled form; open disputes are left out."
+        "When two reviewers disagree on a question, an adjudicator who did not judge it decides on the "
+        "page Adjudicate. Releases contain the final version and exclude open disputes."
     )
     adjudicators = st.multiselect(
         "Adjudicators",
         sorted({*reviewers, *saved.rules.adjudicators}),
         default=list(saved.rules.adjudicators),
         key=f"{key_prefix}-adjudicators",
-        placeholder="nobody yet",
+        placeholder="None",
     )
     left, right = st.columns(2, vertical_alignment="bottom")
     hide_names = left.checkbox(
         "Hide the reviewers' names", value=saved.rules.hide_names, key=f"{key_prefix}-hidden"
     )
     same_box = right.number_input(
-        "Boxes are the same from IoU",
+        "Same box from IoU",
         min_value=0.05,
         max_value=1.0,
         step=0.05,
         value=saved.rules.same_box_iou,
         key=f"{key_prefix}-iou",
-        help="The area that two boxes share, of the area that they cover together.",
+        help=(
+            "Intersection over union: the area that two boxes share, divided by the area that they cover "
+            "together."
+        ),
     )
     rules = AdjudicationRules(
         adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(same_box)
     )
     st.button(
-        "Save the rules",
+        "Save rules",
         key=f"{key_prefix}-save",
         disabled=rules == saved.rules,
         on_click=act,
@@ -61,4 +64,4 @@ def _save(batch: str, rules: AdjudicationRules, revision: int) -> str:
         change_adjudication_rules(
             db, by=current_person(), batch=batch, rules=rules, revision=revision, now=clock()
         )
-    return f"The rules for disputes of {batch} are saved."
+    return f"Adjudication rules of {batch} saved."

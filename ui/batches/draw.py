@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from domain.batches import Batch, BatchSettings, FormScope, Mode, SamplingPlan, Stratum
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.people import Person
 from sampling import service as sampling
@@ -22,9 +23,9 @@ _MODE_LABELS = {
     Mode.ANSWER_FIRST: "After the reviewer's own answer",
 }
 _SCOPE_LABELS = {
-    FormScope.ALL: "The whole form",
+    FormScope.ALL: "All fields",
     FormScope.IMAGE_ALIGNMENT: "Image alignment only",
-    FormScope.KEY: "The key only",
+    FormScope.KEY: "Answer key only",
 }
 
 
@@ -64,7 +65,7 @@ def show_draw_button(
     if batch is None:
         name, settings = _show_new_batch_inputs(form_key, taken_names)
     st.button(
-        f"Draw {n:,} question{'' if n == 1 else 's'}",
+        f"Draw {count_text(n, 'question')}",
         type="primary",
         key=f"{form_key}-draw",
         disabled=not n or not name.strip(),
@@ -77,21 +78,19 @@ def show_draw_button(
 def _describe_draw(draw_preview: sampling.DrawPreview, batch: Batch | None) -> str:
     if batch is None:
         summary = f"{draw_preview.n:,} of {draw_preview.size:,} questions will be drawn."
-        return (
-            summary if draw_preview.n else f"{summary} Ask for more of every 1,000, or for a number in all."
-        )
+        return summary if draw_preview.n else f"{summary} Increase the number per 1,000, or set a total."
     if not draw_preview.size:
-        return f"No questions have come in since the last draw of {escape_markdown(batch.name)}."
+        return f"No questions have been imported since the last draw of {escape_markdown(batch.name)}."
     return (
-        f"{draw_preview.n:,} of the {draw_preview.size:,} questions that came since the last draw will be"
-        f" added to the {draw_preview.already_drawn:,} of {escape_markdown(batch.name)}."
+        f"{draw_preview.n:,} of the {draw_preview.size:,} questions imported since the last draw will be added to the "
+        f"{draw_preview.already_drawn:,} of {escape_markdown(batch.name)}."
     )
 
 
 def _stratum_row(stratum: Stratum) -> dict[str, object]:
     return {
         "Stratum": stratum.name,
-        "To draw from (N)": stratum.size,
+        "Available (N)": stratum.size,
         "Drawn (n)": stratum.drawn,
         "Probability": f"{stratum.inclusion_probability:.4f}",
     }
@@ -125,19 +124,22 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
     # Proposed only once: otherwise the second click of a slow double click would draw another batch.
     proposed_name = free_name if state.is_first_form("draw") else ""
     name = name_column.text_input(
-        "Name of the batch", value=proposed_name, placeholder=free_name, key=f"{form_key}-name"
+        "Batch name", value=proposed_name, placeholder=free_name, key=f"{form_key}-name"
     )
     mode = mode_column.selectbox(
-        "The key is shown", list(_MODE_LABELS), key=f"{form_key}-mode", format_func=_MODE_LABELS.__getitem__
+        "Answer key shown", list(_MODE_LABELS), key=f"{form_key}-mode", format_func=_MODE_LABELS.__getitem__
     )
     scope = scope_column.selectbox(
-        "Asked for", list(_SCOPE_LABELS), key=f"{form_key}-parts", format_func=_SCOPE_LABELS.__getitem__
+        "Fields requested",
+        list(_SCOPE_LABELS),
+        key=f"{form_key}-parts",
+        format_func=_SCOPE_LABELS.__getitem__,
     )
     show_report = report_column.checkbox(
-        "May open the report",
+        "Report available",
         key=f"{form_key}-report",
         disabled=scope is FormScope.KEY,
-        help="Only after they have rated how the question fits the image.",
+        help="Reviewers can open the report after they have rated image alignment.",
     )
     report_allowed = show_report and scope is not FormScope.KEY
     return name, BatchSettings(mode=mode, parts=scope, show_report=report_allowed)
@@ -156,5 +158,5 @@ def _save(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) 
         )
     state.clear_form("draw")
     state.set_selection("batch", draw_result.batch.name)  # the page Batches opens with this batch
-    added_text = f"{draw_result.added:,} question{'' if draw_result.added == 1 else 's'}"
+    added_text = count_text(draw_result.added, "question")
     return f"Batch {draw_result.batch.name}: {added_text} drawn from {dataset}."

@@ -42,43 +42,44 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
         ["", *open_batches],
         key=f"{form_key}-batch-{dataset}",
         format_func=lambda name: "A new batch" if not name else f"Add to {name}",
-        help="Drawing again for a batch takes only from the questions that came since. What was drawn stays.",
+        help=(
+            "Adding to a batch draws only from questions imported since its last draw. Questions that are "
+            "already drawn stay."
+        ),
     )
     if not name:
         return None
-    st.markdown(f"Its plan: {escape_markdown(sampling.describe_plan(open_batches[name].plan))}.")
+    st.markdown(f"Sampling plan: {escape_markdown(sampling.describe(open_batches[name].plan))}.")
     return open_batches[name]
 
 
 def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
     """Return the plan: number, seed and strata. If the input is no valid plan, show why and return None."""
-    per_1000_label = "Of every 1,000"
+    per_1000_label = "Per 1,000"
     size_mode = st.segmented_control(
-        "How many", [per_1000_label, "In all"], default=per_1000_label, required=True, key=f"{form_key}-how"
+        "Sample size", [per_1000_label, "Total"], default=per_1000_label, required=True, key=f"{form_key}-how"
     )
     number_column, seed_column = st.columns(2)
     if size_mode == per_1000_label:
-        number = number_column.number_input(
-            "Of every 1,000 questions", 1, 1000, 100, key=f"{form_key}-per-1000"
-        )
+        number = number_column.number_input("Questions per 1,000", 1, 1000, 100, key=f"{form_key}-per-1000")
     else:
-        number = number_column.number_input("Questions in all", 1, None, 200, key=f"{form_key}-n")
+        number = number_column.number_input("Total number of questions", 1, None, 200, key=f"{form_key}-n")
     seed_value = seed_column.number_input(
         "Seed",
         0,
         2**53 - 1,
         1,
         key=f"{form_key}-seed",
-        help="Another seed draws other questions. It is kept.",
+        help=("The same seed gives the same sample. It is stored with the batch."),
     )
     strata = st.multiselect(
-        "Further strata within a tier",
+        "Stratify further by",
         ["task", "category"],
         key=f"{form_key}-strata",
-        help="Each tier's questions are spread over these in proportion to how many there are.",
+        help="The questions of each tier are allocated to these strata in proportion to their size.",
         placeholder="None",
     )
-    with st.expander("Shares of the tiers"):
+    with st.expander("Tier shares"):
         columns = st.columns(len(_TIERS))
         shares = {
             tier: column.number_input(

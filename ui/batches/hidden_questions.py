@@ -7,6 +7,7 @@ import secrets
 import streamlit as st
 
 from domain.batches import Batch, BatchState
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
 from review import service as review
@@ -22,13 +23,14 @@ def show_hidden_panel(batch: Batch) -> None:
         saved_plan = review.load_hidden_plan(db, by=current_person(), batch=batch.name)
         lines = review.list_hidden_questions(db, by=current_person(), batch=batch.name)
     st.caption(
-        "A share of each reviewer's own questions comes again, and questions with a known fault are planted "
-        "among them. Reviewers can't tell which; no figure of the batch counts them. Tell reviewers that "
-        "there may be some, not where. What comes of it is on the page Attention."
+        "Hidden questions measure attention: some of a reviewer's own questions are repeated, and "
+        "questions with a known fault are planted among the others. Reviewers cannot recognise them, "
+        "and no figure of the batch includes them. Tell reviewers that there may be hidden questions, "
+        "but not which ones. The page Attention shows the results."
     )
     show_notice("hidden")
     if batch.state is BatchState.CLOSED:
-        st.caption("This batch is closed; open it again to hide questions in it.")
+        st.caption("This batch is closed. Reopen it to hide questions in it.")
     else:
         _show_plan_form(batch, saved_plan, lines)
     _show_hidden_list(batch, lines)
@@ -40,21 +42,24 @@ def _show_plan_form(
     form_key = state.form_key(f"hidden-{batch.id}")
     share_column, distance_column, planted_column, seed_column = st.columns(4, vertical_alignment="bottom")
     repeats_percent = share_column.number_input(
-        "Repeats, % of their questions",
+        "Repeats (% of questions)",
         min_value=0.0, max_value=50.0, step=5.0, format="%g", key=f"{form_key}-repeats-{batch.id}",
         value=100 * saved_plan.repeats if saved_plan else 10.0,
-        help="Of what each reviewer has; in a shared queue of what they have judged so far.",
+        help="Of the questions assigned to each reviewer; in a shared queue, of those judged so far.",
     )  # fmt: skip
     min_distance = distance_column.number_input(
-        "Questions between, at least",
+        "Minimum gap (questions)",
         min_value=1, max_value=10_000, key=f"{form_key}-distance-{batch.id}",
         value=saved_plan.distance if saved_plan else DEFAULT_DISTANCE,
     )  # fmt: skip
     planted_per_reviewer = planted_column.number_input(
-        "Planted for each reviewer",
+        "Planted per reviewer",
         min_value=0, max_value=1000, key=f"{form_key}-planted-{batch.id}",
         value=saved_plan.planted if saved_plan else 5,
-        help="Made of questions that no check, reviewer or rule found fault with and that they never had.",
+        help=(
+            "Made from questions in which no check, reviewer or rule found a fault and that the reviewer "
+            "has not judged."
+        ),
     )  # fmt: skip
     seed_value = seed_column.number_input(
         "Seed", min_value=0, max_value=2**31 - 1, key=f"{form_key}-seed-{batch.id}",
@@ -62,7 +67,7 @@ def _show_plan_form(
     )  # fmt: skip
     findable_faults = DETECTABLE_FAULTS[batch.settings.parts]
     faults = st.multiselect(
-        "Kinds of fault, by turns",
+        "Kinds of fault (used in turn)",
         findable_faults,
         default=[
             fault
@@ -71,7 +76,7 @@ def _show_plan_form(
         ],
         format_func=str,
         key=f"{form_key}-faults-{batch.id}",
-        help=f"Those that can be found in a batch that asks for: {batch.settings.parts}.",
+        help=f"Faults that can be found in a batch that requests: {batch.settings.parts}.",
     )
     try:
         plan = HiddenPlan(
@@ -105,7 +110,7 @@ def _preview_version(batch: Batch, lines: list[review.HiddenQuestionRow]) -> tup
     return (str(current_workspace().home), *counts_version, len(lines), removed)
 
 
-@st.cache_data(max_entries=10, ttl=60, show_spinner="Looking for room in the queues …")
+@st.cache_data(max_entries=10, ttl=60, show_spinner="Planning hidden questions …")
 def _load_preview(
     batch: str, plan_text: str, version: tuple[object, ...], _plan: HiddenPlan
 ) -> review.HiddenSummary:
@@ -123,7 +128,7 @@ def _show_preview(preview: review.HiddenSummary) -> None:
                     "Reviewer": f"{row.person.display_name} ({row.person.name})",
                     "Repeats to hide": row.repeats,
                     "Planted to hide": row.planted,
-                    "No room or no question": row.missing_repeats + row.missing_planted,
+                    "Not placed": row.short_repeats + row.short_planted,
                 }
                 for row in preview.people
             ]
@@ -133,8 +138,8 @@ def _show_preview(preview: review.HiddenSummary) -> None:
 
 
 def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> None:
-    st.subheader("Hidden so far")
-    show_table([_line_row(line) for line in lines], empty="Nothing is hidden in this batch.")
+    st.subheader("Hidden questions")
+    show_table([_line_row(line) for line in lines], empty="This batch has no hidden questions.")
     labels_by_number = {
         line.hidden.number: f"{line.hidden.number}: {_describe_kind(line)} for {line.person}"
         for line in lines
@@ -151,19 +156,19 @@ def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> No
         placeholder="Choose hidden questions",
     )
     why = st.text_input(
-        "Why they are removed",
+        "Reason for removal",
         key=f"{form_key}-why-{batch.id}",
         max_chars=500,
-        placeholder="The key was wrong before it was swapped",
+        placeholder="For example: the key was wrong before it was swapped",
     )
     st.button(
-        "Remove from what is measured",
+        "Remove hidden questions",
         key=f"{form_key}-go-{batch.id}",
         disabled=not (chosen_numbers and why.strip()),
         on_click=act,
         args=(_remove, batch.name, batch.id, tuple(chosen_numbers), why),
         kwargs={"place": "hidden"},
-        help="Those not judged yet leave the reviewer's queue. What was judged stays on record.",
+        help="Questions that are not judged yet leave the reviewer's queue. Verdicts stay on record.",
     )
 
 
@@ -173,12 +178,12 @@ def _line_row(line: review.HiddenQuestionRow) -> dict[str, object]:
         "Number": str(hidden.number),
         "Reviewer": line.person,
         "Hidden": _describe_kind(line),
-        "Made of": line.source_id,
-        "State": "removed" if not hidden.is_counted else str(line.state or "to come"),
-        "First time": str(line.first_decision or ""),
+        "Source": line.source_id,
+        "State": "removed" if not hidden.counts else str(line.state or "not shown yet"),
+        "First verdict": str(line.first or ""),
         "Verdict": str(line.decision or ""),
         "Fault": str(line.detection or ""),
-        "Removed because": hidden.removed_why,
+        "Reason for removal": hidden.removed_why,
     }
 
 
@@ -194,7 +199,7 @@ def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
         )
     state.clear_form(f"hidden-{batch_id}")
     hidden_text = ", ".join(
-        f"{row.repeats:,} repeats and {row.planted:,} planted for {row.person.name}"
+        f"{count_text(row.repeats, 'repeat')} and {row.planted:,} planted for {row.person.name}"
         for row in summary.people
         if row.repeats + row.planted
     )
@@ -207,7 +212,4 @@ def _remove(batch: str, batch_id: int, numbers: tuple[int, ...], why: str) -> st
             db, by=current_person(), batch=batch, numbers=numbers, why=why, now=clock()
         )
     state.clear_form(f"unhide-{batch_id}")
-    return (
-        f"{removed_count:,} hidden {'question is' if removed_count == 1 else 'questions are'} removed:"
-        f" {why.strip()}"
-    )
+    return f"{count_text(removed_count, 'hidden question')} removed: {why.strip()}"

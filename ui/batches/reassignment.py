@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import Batch
+from domain.count_texts import count_text
 from domain.people import Person
 from review import service as review
 from ui import state
@@ -18,7 +19,7 @@ def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers:
     show_notice("move")
     open_loads = [person_load for person_load in load.people if person_load.left]
     if not open_loads:
-        st.caption("Nobody has an open question of this batch.")
+        st.caption("No reviewer has open questions in this batch.")
         return
     form_key = state.form_key(f"move-{batch.id}")
     from_labels = {
@@ -31,10 +32,13 @@ def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers:
         index=None,
         key=f"{form_key}-from-{batch.id}",
         format_func=from_labels.__getitem__,
-        placeholder="Choose whose",
+        placeholder="Choose a reviewer",
     )
     if from_ is None:
-        st.caption("What is done or skipped stays where it is; open questions move, or go back to nobody.")
+        st.caption(
+            "Open questions can be reassigned or unassigned. Done and skipped questions stay with the "
+            "reviewer."
+        )
         return
     to_labels = {
         reviewer.name: f"{reviewer.display_name} ({reviewer.name})"
@@ -42,16 +46,16 @@ def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers:
         if reviewer.name != from_
     }
     to = st.multiselect(
-        "Move them to",
+        "Reassign to",
         list(to_labels),
         key=f"{form_key}-to-{batch.id}-{from_}",
         format_func=to_labels.__getitem__,
-        placeholder="Choose who takes over",
+        placeholder="Choose reviewers",
     )
     move_column, withdraw_column, _ = st.columns([1, 1, 2])
     with move_column:
         st.button(
-            "Move",
+            "Reassign",
             type="primary",
             key=f"{form_key}-move-{batch.id}-{from_}",
             disabled=not to,
@@ -62,12 +66,12 @@ def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers:
         )
     with withdraw_column:
         st.button(
-            "Take back",
+            "Unassign",
             key=f"{form_key}-back-{batch.id}-{from_}",
             on_click=act,
             args=(_withdraw, batch.name, batch.id, from_),
             kwargs={"place": "move"},
-            help="They are with nobody then, and can be assigned again.",
+            help="Unassigned questions can be assigned again.",
             width="stretch",
         )
 
@@ -76,11 +80,11 @@ def _save_move(batch: str, batch_id: int, from_: str, to: tuple[str, ...]) -> st
     with unit_of_work() as db:
         summary = review.reassign(db, by=current_person(), batch=batch, from_=from_, to=to, now=clock())
     state.clear_form(f"move-{batch_id}")
-    return describe_assignment("Moved", summary)
+    return describe_assignment("Reassigned", summary)
 
 
 def _withdraw(batch: str, batch_id: int, from_: str) -> str:
     with unit_of_work() as db:
         withdrawn_count = review.withdraw(db, by=current_person(), batch=batch, from_=from_, now=clock())
     state.clear_form(f"move-{batch_id}")
-    return f"{withdrawn_count:,} open questions of {from_} were taken back; they are with nobody now."
+    return f"{count_text(withdrawn_count, 'open question')} of {from_} unassigned."

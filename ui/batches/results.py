@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from domain.ratings import RATING_VALUES
+from domain.verdicts import ErrorKind
 from measures.agreement import Kappa
 from review.progress import Progress, Rate, format_interval, format_percent
 from review.rating_statistics import format_mean
@@ -17,10 +20,11 @@ from ui.widgets import escape_markdown
 
 def show_results(progress: Progress) -> None:
     """Draw the summary "of 120 reviewed: …", every kind of error with its interval, and the decisions."""
-    st.subheader("What was found")
+    st.subheader("Errors and decisions")
     if not progress.reviewed:
         st.caption("Not defined yet: no question has a verdict.")
         return
+    kinds_of_error = [replace(rate, name=ErrorKind(rate.name).label) for rate in progress.errors]
     summary_column, chart_column = responsive_columns(2, 3, name="found")
     with summary_column:
         title, *kinds = progress.summary_lines
@@ -33,19 +37,17 @@ def show_results(progress: Progress) -> None:
         for note in progress.notes:
             st.caption(escape_markdown(note))
     with chart_column:
-        show_chart(build_rate_chart(progress.errors))
+        show_chart(build_rate_chart(kinds_of_error))
     errors_column, decisions_column = responsive_columns(3, 2, name="kinds")
     with errors_column:
         st.markdown("**Kinds of error**")
-        show_table(
-            [{**_rate_row("Kind of error", rate), **_skipped_bounds(rate)} for rate in progress.errors]
-        )
+        show_table([{**_rate_row("Kind of error", rate), **_skipped_bounds(rate)} for rate in kinds_of_error])
     with decisions_column:
         st.markdown("**Decisions**")
         show_table([_rate_row("Decision", rate) for rate in progress.decisions])
     if any(rate.if_skipped for rate in progress.errors):
         st.caption(
-            "“If skipped”: the share were none, or all, of the skipped questions so. "
+            "“If skipped”: the share if none, or all, of the skipped questions counted. "
             "Intervals are Wilson's, 95 %."
         )
     else:
@@ -56,8 +58,8 @@ def show_ratings(progress: Progress) -> None:
     """Draw the counts of each value of the four ratings, and of the yes/no fields."""
     if not progress.reviewed:
         return
-    st.subheader("How it was rated")
-    st.markdown("**Ratings, 1 (worst) to 5 (best)**")
+    st.subheader("Ratings")
+    st.markdown("**From 1 (worst) to 5 (best)**")
     show_table(
         [
             {
@@ -69,11 +71,11 @@ def show_ratings(progress: Progress) -> None:
             for line in progress.ratings
         ]
     )
-    st.markdown("**Yes or no**")
+    st.markdown("**Yes/no fields**")
     show_table(
         [
             {
-                "Asked": line.name,
+                "Field": line.name,
                 "Yes": line.yes.count,
                 "n": line.yes.n,
                 "Share": format_percent(line.yes.estimate),
@@ -84,15 +86,15 @@ def show_ratings(progress: Progress) -> None:
         ]
     )
     st.caption(
-        "Counted in judgements, unweighted; “not judged” is in no share and no mean. Intervals are Student's "
-        "and Wilson's, by exam. What each value means stands in the batch's anchors."
+        "Counts are judgements, unweighted; “not judged” is excluded from shares and means. Intervals "
+        "are Student's and Wilson's, clustered by exam. The batch's anchors define each value."
     )
 
 
 def show_tier_agreement(progress: Progress) -> None:
     """Draw machine tier against expert tier, with weighted kappa."""
     tiers = progress.tier_table
-    st.subheader("Machine tier against expert tier")
+    st.subheader("Machine tier and expert tier")
     if not tiers.n:
         st.caption("Not defined yet: no judgement has both a machine's and an expert's tier.")
         return
@@ -113,7 +115,7 @@ def _show_skipped(progress: Progress) -> None:
     share = progress.skipped
     if share.count:
         st.caption(
-            f"Skipped and not judged by anybody: {share.count:,} of {share.n:,} questions "
+            f"Skipped and not judged by any reviewer: {share.count:,} of {share.n:,} questions "
             f"({format_percent(share.estimate)}, {format_interval(share.low, share.high)})."
         )
 

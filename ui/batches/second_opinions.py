@@ -18,7 +18,7 @@ from ui.widgets import act, escape_markdown, show_notice
 
 _WAY_LABELS = {
     False: "A random share",
-    True: "A random share, and where the first found something",
+    True: "A random share, and questions with a reported error",
 }
 
 
@@ -35,10 +35,11 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
     with read_only_session() as db:
         saved_rules = review.load_second_opinions(db, by=current_person(), batch=batch.name)
     st.caption(
-        "A second reviewer for part of the batch. The share is drawn by hash before anything is judged, so "
-        "that agreement is measured without bias; reviewers don't see each other, nor who is second."
+        "Assigns a second reviewer to part of the batch. The random share is drawn by hash before "
+        "review begins, so that agreement is measured without bias. Reviewers do not see each other's "
+        "verdicts, nor who is second."
         if saved_rules is None
-        else f"So far: {_describe_rules(saved_rules)} Do it again as first verdicts come in."
+        else f"Current plan: {_describe_rules(saved_rules)} Repeat this step as first verdicts arrive."
     )
     show_notice("seconds")
     if batch.state is BatchState.CLOSED or not reviewers:
@@ -48,12 +49,15 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
     already_where_found = saved_rules is not None and saved_rules.way is SecondOpinionScope.SHARE_AND_ERRORS
     where_found = bool(
         st.radio(
-            "Who gets a second reviewer",
+            "Questions with a second reviewer",
             [True] if already_where_found else [False, True],
             format_func=_WAY_LABELS.__getitem__,
             key=f"{form_key}-way-{batch.id}",
             horizontal=True,
-            help="Where the first found something: revised, rejected, or named a kind of error.",
+            help=(
+                "A reported error: the first reviewer revised or rejected the question, or named a kind of "
+                "error."
+            ),
         )
     )
     people_column, share_column, seed_column = st.columns([3, 1, 1])
@@ -62,18 +66,18 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
         list(reviewer_labels),
         key=f"{form_key}-to-{batch.id}",
         format_func=reviewer_labels.__getitem__,
-        placeholder="Choose who judges a second time",
+        placeholder="Choose second reviewers",
     )
     min_percent = 100 * saved_rules.share if saved_rules else 1.0
     percent = share_column.number_input(
-        "Random share, %",
+        "Random share (%)",
         min_value=float(min_percent),
         max_value=100.0,
         value=max(20.0, float(min_percent)),
         step=5.0,
         format="%g",
         key=f"{form_key}-share-{batch.id}",
-        help="Of all questions of the batch. It can grow later, not shrink.",
+        help="Of all questions of the batch. It can be increased later, not reduced.",
     )
     seed = seed_column.number_input(
         "Seed",
@@ -82,15 +86,15 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
         value=saved_rules.seed if saved_rules else 0,
         key=f"{form_key}-seed-{batch.id}",
         disabled=saved_rules is not None,
-        help="With the same seed the same questions are drawn.",
+        help="The same seed gives the same sample.",
     )
     request = _Request(where_found=where_found, share=percent / 100, seed=int(seed))
     if not names:
-        st.caption("Choose reviewers to see who would get how many.")
+        st.caption("Choose reviewers to preview the split.")
         return
     _show_preview(batch, names, request, reviewer_labels)
     st.button(
-        "Seek second opinions",
+        "Request second opinions",
         type="primary",
         key=f"{form_key}-go-{batch.id}",
         on_click=act,
@@ -109,9 +113,7 @@ def _show_preview(batch: Batch, names: list[str], request: _Request, reviewer_la
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
-    show_table(
-        [{"Reviewer": reviewer_labels[name], "Would get": count} for name, count in preview.assigned.items()]
-    )
+    show_table([{"Reviewer": reviewer_labels[name], "New": count} for name, count in preview.given.items()])
     for note in preview.notes:
         st.caption(escape_markdown(note))
 
@@ -125,13 +127,13 @@ def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], 
     state.clear_form(f"seconds-{batch_id}")
     assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
     return (
-        f"Second opinions sought: {assignment_text} ({summary.random_count:,} of the random share,"
-        f" {summary.found_count:,} where something was found)."
+        f"Second opinions requested: {assignment_text} ({summary.random:,} of the random share, {summary.found:,} with "
+        "a reported error)."
     )
 
 
 def _describe_rules(rules: SecondOpinions) -> str:
     share = f"a random share of {100 * rules.share:g} % of the questions (seed {rules.seed})"
     if rules.way is SecondOpinionScope.SHARE_AND_ERRORS:
-        return f"{share}, and where the first found something."
+        return f"{share}, and questions with a reported error."
     return f"{share}."

@@ -21,13 +21,13 @@ from ui.widgets import act, show_notice
 from web.review.guideline import replace_images_by_links
 
 _MODE_LABELS = {
-    Mode.JUDGE: "Judge: key and explanation are shown from the start",
-    Mode.ANSWER_FIRST: "Answer first: they are fetched after the reviewer's own answer",
+    Mode.JUDGE: "Judge: key and explanation shown from the start",
+    Mode.ANSWER_FIRST: "Answer first: key and explanation shown after the reviewer's own answer",
 }
 _SCOPE_LABELS = {
     FormScope.ALL: "All: four ratings, kinds of error, corrections",
     FormScope.IMAGE_ALIGNMENT: "Image alignment only",
-    FormScope.KEY: "Key only",
+    FormScope.KEY: "Answer key only",
 }
 
 
@@ -42,9 +42,9 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
         state.set_selection(_snapshot_key(batch.id), batch)
     show_notice("settings")
     if opened_batch.revision != batch.revision:
-        st.warning("These settings were changed by somebody else since you opened them.")
+        st.warning("Another user has changed these settings since you opened them.")
         st.button(
-            "Show the saved settings",
+            "Show saved settings",
             key=f"settings-reload-{batch.id}-{batch.revision}",
             on_click=_reload,
             args=(batch,),
@@ -59,11 +59,11 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
 def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
     form_key, settings = _form_key(batch, "way"), batch.settings
     with st.form(form_key, border=True):
-        st.markdown("**Mode, parts, report**")
+        st.markdown("**Mode, fields and report**")
         if frozen:
             st.caption(
-                "Judging has begun, so these stay: verdicts given one way can't be compared with verdicts "
-                "given another. Draw a batch of its own for a new way."
+                "Review has begun, so these settings are fixed: verdicts given under different "
+                "settings cannot be compared. Draw another batch for other settings."
             )
         st.radio(
             "Mode",
@@ -74,7 +74,7 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             disabled=frozen,
         )
         st.radio(
-            "The form asks for",
+            "Fields requested",
             list(_SCOPE_LABELS),
             index=list(_SCOPE_LABELS).index(settings.parts),
             key=f"{form_key}-parts",
@@ -82,19 +82,19 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             disabled=frozen,
         )
         st.toggle(
-            "Reviewers may open the report once they have rated image alignment",
+            "Reviewers may open the report after rating image alignment",
             value=settings.show_report,
             key=f"{form_key}-report",
             disabled=frozen,
         )
-        _save_button("Save mode, parts, report", _save_mode, batch, form_key, disabled=frozen)
+        _save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=frozen)
 
 
 def _show_guideline_form(batch: Batch) -> None:
     form_key = _form_key(batch, "guideline")
     with st.form(form_key, border=True):
         st.markdown("**Guideline**")
-        st.caption("Markdown; one click away while reviewing. Images are shown as links.")
+        st.caption("Markdown. Reviewers can open it from the review page. Images are shown as links.")
         st.text_area(
             "Guideline", value=batch.settings.guideline, key=f"{form_key}-text", height=260,
             label_visibility="collapsed", placeholder="What reviewers should look at, with examples.",
@@ -107,7 +107,7 @@ def _show_guideline_form(batch: Batch) -> None:
     guideline_text = str(state.get_widget_value(f"{form_key}-text") or "")
     if guideline_text.strip():
         with st.container(border=True):
-            st.caption("Preview" if guideline_text != batch.settings.guideline else "As it is saved")
+            st.caption("Preview" if guideline_text != batch.settings.guideline else "Saved version")
             st.markdown(replace_images_by_links(guideline_text))
 
 
@@ -115,7 +115,7 @@ def _show_anchors_form(batch: Batch) -> None:
     form_key = _form_key(batch, "anchors")
     with st.form(form_key, border=True):
         st.markdown("**Anchors**")
-        st.caption("What each value of each rating means, 1 (worst) to 5 (best).")
+        st.caption("The meaning of each rating value, from 1 (worst) to 5 (best).")
         for start in range(0, len(RATINGS), 2):
             pair = RATINGS[start : start + 2]
             for column, rating in zip(st.columns(2, gap="large"), pair, strict=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import Batch, BatchState
+from domain.count_texts import count_text
 from domain.people import Person
 from review import service as review
 from ui import state
@@ -17,50 +18,50 @@ def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers:
     shared = load.shared
     if shared is None:
         st.caption(
-            "Instead of giving everybody their share beforehand, let people take one question after the "
-            "other. Whoever is quick takes more; what somebody leaves lying comes back by itself."
+            "In a shared queue, reviewers take questions one by one instead of receiving a fixed "
+            "share. A question without activity returns to the queue."
         )
     else:
-        pool = ", ".join(shared.members) or "nobody any more"
-        st.markdown(escape_markdown(f"Taken by {pool}; {shared.overlap} judge each question."))
+        pool = ", ".join(shared.pool) or "none"
+        st.markdown(escape_markdown(f"Reviewers: {pool}. Reviewers per question: {shared.overlap}."))
         free_column, claimed_column, done_column = st.columns(3)
-        free_column.metric("Free", f"{shared.free:,}")
-        claimed_column.metric("With somebody now", f"{shared.claimed:,}")
+        free_column.metric("Available", f"{shared.free:,}")
+        claimed_column.metric("In progress", f"{shared.claimed:,}")
         done_column.metric("Judged", f"{shared.done:,}")
-        st.caption(f"A question comes back after {shared.idle_minutes} minutes without activity.")
+        st.caption(f"A question returns to the queue after {shared.idle_minutes} minutes without activity.")
     show_notice("share")
     closed = batch.state is BatchState.CLOSED
     if closed or not reviewers:
-        st.caption("Open the batch again first." if closed else "There are no reviewers yet.")
+        st.caption("Reopen the batch to change the queue." if closed else "No reviewers yet.")
         return
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"share-{batch.id}")
     people_column, overlap_column, minutes_column = st.columns([3, 1, 1])
     names = people_column.multiselect(
-        "Whoever of these is free",
+        "Reviewers of the queue",
         list(reviewer_labels),
         key=f"{form_key}-to-{batch.id}",
         format_func=reviewer_labels.__getitem__,
-        placeholder="Choose who takes questions",
+        placeholder="Choose reviewers",
     )
     overlap = overlap_column.number_input(
-        "Judge each question",
+        "Reviewers per question",
         min_value=1,
         max_value=max(2, len(reviewers)),
         value=shared.overlap if shared else 1,
         key=f"{form_key}-overlap-{batch.id}",
-        help="So many different people. Whom a question is assigned to already counts.",
+        help="The number of different reviewers, including those to whom a question is already assigned.",
     )
     idle_minutes = minutes_column.number_input(
-        "Minutes until it comes back",
+        "Minutes until return",
         min_value=1,
         max_value=1440,
         value=shared.idle_minutes if shared else review.DEFAULT_IDLE_MINUTES,
         key=f"{form_key}-idle-{batch.id}",
-        help="Counted from the last draft, verdict or look at the image.",
+        help="Counted from the last draft, verdict or image view.",
     )
     st.button(
-        "Add to the queue" if shared else "Open the queue",
+        "Add to queue" if shared else "Open queue",
         type="primary",
         key=f"{form_key}-go-{batch.id}",
         disabled=not names,
@@ -82,7 +83,4 @@ def _share_batch(batch: str, batch_id: int, names: tuple[str, ...], overlap: int
             now=clock(),
         )
     state.clear_form(f"share-{batch_id}")
-    return (
-        f"{', '.join(shared_queue.members)} can take questions now; {shared_queue.free:,} judgements are"
-        " free."
-    )
+    return f"{', '.join(shared_queue.pool)} can take questions; {count_text(shared_queue.free, 'judgement')} available."

@@ -69,8 +69,8 @@ def find_images(delivery: Delivery) -> Path | ZippedImages | None:
     zipped = _IN_MEMORY.get(delivery.id)
     if zipped is None:
         raise NotFound(
-            "The zip of images was kept in memory only and is gone: the server was restarted, or more zips "
-            "came in. Hand in both files again."
+            "The image zip is no longer in memory: the server was restarted, or other uploads replaced "
+            "it. Upload both files again."
         )
     return zipped
 
@@ -162,6 +162,6 @@ def _resolve_allowed_path(text: str, *, folder: bool) -> Path:
         kind = "folder" if folder else "file"
         allowed_list = ", ".join(str(allowed) for allowed in list_allowed_folders())
         raise NotFound(
-            f"There is no {kind} {text.strip()!r} that may be read. Give one below {allowed_list}."
+            f"The {kind} {text.strip()!r} was not found in an allowed folder. Enter a path in {allowed_list}."
         )
     return path

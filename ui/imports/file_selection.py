@@ -13,17 +13,15 @@ from ui.imports.deliveries import Delivery, discard, list_allowed_folders, locat
 from ui.tables import show_table
 from ui.widgets import act, escape_markdown, show_notice
 
-_SOURCE_LABELS = {"upload": "On my computer", "machine": "On the machine that Overread runs on"}
+_SOURCE_LABELS = {"upload": "Upload from this computer", "machine": "Files on the server"}
 
 
 def show_file_selection(person: Person) -> None:
     """Draw the selection of the files; the next step previews them."""
-    st.markdown(
-        "A question file (native, ReXVQA, GEMeX or VQA-RAD) and the images that it names: DICOM, PNG or JPEG."
-    )
+    st.markdown("Question file: native, ReXVQA, GEMeX or VQA-RAD. Images: DICOM, PNG or JPEG.")
     form_key = state.form_key("hand-in")
     source = st.segmented_control(
-        "Where they are",
+        "Location of the files",
         list(_SOURCE_LABELS),
         format_func=_SOURCE_LABELS.__getitem__,
         default="upload",
@@ -33,15 +31,19 @@ def show_file_selection(person: Person) -> None:
     left, right = st.columns(2)
     if source == "machine":
         left.text_input("Question file", key=keys[0], placeholder="/data/questions.jsonl")
-        right.text_input("Folder of images", key=keys[1], placeholder="/data/images (empty: questions alone)")
-        st.caption(escape_markdown(f"Below {', '.join(str(allowed) for allowed in list_allowed_folders())}."))
+        right.text_input("Image folder", key=keys[1], placeholder="/data/images (optional)")
+        st.caption(
+            escape_markdown(
+                f"Allowed folders: {', '.join(str(allowed) for allowed in list_allowed_folders())}."
+            )
+        )
     else:
         left.file_uploader("Question file, up to 200 MB", key=keys[0])
-        right.file_uploader("Images as one zip, up to 200 MB (none: questions alone)", key=keys[1])
-        st.caption("Larger ones: put them on the machine, or use the command line.")
+        right.file_uploader("Images as one zip, up to 200 MB (optional)", key=keys[1])
+        st.caption("For larger files, copy them to the server or use the command line.")
     _show_kept_attributes(person)
     st.button(
-        "Look at it",
+        "Preview import",
         key=f"{form_key}-look",
         on_click=act,
         args=(_create_delivery, person, source == "machine", *keys),
@@ -68,20 +70,23 @@ def _show_kept_attributes(person: Person) -> None:
         deidentify = load_deidentification(db, by=person).deidentify
     if deidentify:
         st.info(
-            "This workspace de-identifies image files at the door: the originals are not kept, nowhere.",
+            "This workspace de-identifies image files on import. The originals are not kept.",
             icon=":material/shield_person:",
         )
-    with st.expander("What is kept of a DICOM header"):
+    with st.expander("DICOM header attributes that are kept"):
         show_table(
             [{"Attribute": name, "Kept as": treatment} for name, treatment in list_kept_attributes().items()]
         )
         st.caption(
-            "Nothing else of a header enters the database. "
+            "No other header attribute is stored in the database. "
             + (
-                "The files that are kept have gone through DICOM's Basic Confidentiality Profile."
+                "The stored files are de-identified by DICOM's Basic Application Level Confidentiality "
+                "Profile."
                 if deidentify
-                else "The original files are kept whole, with all that they say; the page Patient data "
-                "changes that."
+                else (
+                    "The original files are stored unchanged, headers included. You can change this on the "
+                    "page Patient data."
+                )
             )
         )
 
@@ -91,7 +96,7 @@ def _create_delivery(person: Person, on_machine: bool, file_key: str, images_key
     if on_machine:
         delivery = locate_server_files(str(file or ""), str(images or ""))
     elif file is None:
-        raise Refused("Choose a question file first.")
+        raise Refused("Choose a question file.")
     else:
         with read_only_session() as db:
             in_memory = load_deidentification(db, by=person).deidentify

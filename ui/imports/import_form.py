@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.people import Person
 from intake.service import FilePreview, load_deidentification
@@ -24,25 +25,25 @@ def show_import_form(
         "Dataset",
         value=delivery.name.partition(".")[0],
         key=f"{form_key}-dataset",
-        help="a new one, or one to add to",
+        help="a new name, or an existing dataset to add to",
     )
     minimum = minimum_column.number_input(
-        "Shortest explanation",
+        "Minimum explanation length",
         min_value=0,
         value=20,
         key=f"{form_key}-minimum",
-        help="characters; for the checks",
+        help="in characters; used by the checks",
     )
-    skip_known = options_column.checkbox("Leave out records that are there already", key=f"{form_key}-known")
-    skip_bad = options_column.checkbox("Leave out records that can't come in", key=f"{form_key}-bad")
+    skip_known = options_column.checkbox("Skip duplicates", key=f"{form_key}-known")
+    skip_bad = options_column.checkbox("Skip invalid records", key=f"{form_key}-bad")
     with read_only_session() as db:
         always_deidentify = load_deidentification(db, by=person).deidentify
     deidentify = options_column.checkbox(
-        "De-identify the images",
+        "De-identify images",
         value=always_deidentify,
         disabled=always_deidentify,
         key=f"{form_key}-deidentify-{always_deidentify}",
-        help="Keep them without their patient, and the originals not at all.",
+        help="Patient identifiers are removed, and the originals are not kept.",
     )
     request = import_job.ImportRequest(
         delivery=delivery,
@@ -55,7 +56,7 @@ def show_import_form(
     )
     import_column, back_column, _ = st.columns([1, 1, 2])
     import_column.button(
-        f"Import {preview.records:,} records",
+        f"Import {count_text(preview.records, 'record')}",
         key=f"{form_key}-go",
         on_click=act,
         args=(_start_import, request, person),
@@ -70,6 +71,6 @@ def show_import_form(
 
 def _start_import(request: import_job.ImportRequest, person: Person) -> None:
     if not request.dataset.strip():
-        raise Refused("Give the dataset a name first.")
+        raise Refused("Enter a dataset name.")
     import_job.start_import(request, person)
     state.set_selection("delivery", None)

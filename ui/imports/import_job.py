@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from domain.count_texts import count_text
 from domain.jobs import Job
 from domain.people import Action, Person
 from intake.service import (
@@ -81,8 +82,8 @@ def _run(job: JobRun[ImportRequest]) -> None:
 
     def report_progress(progress: ImportProgress) -> None:
         counts = (
-            f"{progress.records:,} records read · {progress.images:,} images read · "
-            f"{progress.refused:,} refused"
+            f"{count_text(progress.records, 'record')} read · {count_text(progress.images, 'image')} read · "
+            f"{progress.refused:,} invalid"
         )
         job.report_progress(round(1000 * progress.fraction), 1000, note=counts)
 
@@ -111,7 +112,10 @@ def _run(job: JobRun[ImportRequest]) -> None:
     except ImportRefused as error:
         failed_report = error.report
         raise JobFailed(
-            f"Nothing was imported from {failed_report.file_name}: {failed_report.refused:,} refused.",
+            (
+                f"Nothing was imported from {failed_report.file_name}: "
+                f"{count_text(failed_report.refused, 'invalid record')}."
+            ),
             _summarise_outcome(failed_report),
         ) from error
     discard(request.delivery)
@@ -132,13 +136,14 @@ def _summarise_outcome(report: ImportReport) -> ImportOutcome:
 
 def _describe_report(report: ImportReport) -> str:
     imported_text = (
-        f"{report.questions:,} questions, {report.exams:,} new exams and {report.images:,} new images came"
+        f"{count_text(report.questions, 'question')}, {count_text(report.exams, 'new exam')} and "
+        f"{count_text(report.images, 'new image')} imported"
     )
     parts = [f"{imported_text} into {report.dataset} from {report.file_name} ({report.file_format})."]
     if report.known:
-        parts.append(f"{report.known:,} were there already and were left out.")
+        parts.append(f"Skipped: {count_text(report.known, 'duplicate')}.")
     if report.refused:
-        parts.append(f"{report.refused:,} were refused and left out.")
+        parts.append(f"Skipped: {count_text(report.refused, 'invalid record')}.")
     return " ".join(parts)
 
 

@@ -20,7 +20,7 @@ def show_import_progress(job: Job) -> None:
     """Draw the import's progress until it ends."""
     st.subheader(f"Importing {escape_markdown(import_job.decode_request(job).delivery.name)}")
     show_job_progress(job)
-    st.caption("Until it is done nothing of it is to be seen.")
+    st.caption("Nothing appears until the import finishes.")
 
 
 def show_import_outcome(job: Job, person: Person) -> None:
@@ -29,7 +29,7 @@ def show_import_outcome(job: Job, person: Person) -> None:
     show_job_message(job)
     if details is not None and job.status is JobStatus.DONE:
         counts = [f"{check} {count:,}" for check, count in details.problems.items()]
-        st.markdown(f"Structural checks found: {escape_markdown(', '.join(counts) or 'nothing')}.")
+        st.markdown(f"Structural checks found: {escape_markdown(', '.join(counts) or 'no problems')}.")
     if details is not None and details.refused:
         _show_refusals(details)
     show_notice("import-run")
@@ -46,7 +46,7 @@ def show_import_outcome(job: Job, person: Person) -> None:
     refused_records = details is not None and any(refusal.record for refusal in details.refusals)
     if job.status is JobStatus.FAILED and refused_records:
         rerun_column.button(
-            "Import the rest, without the refused",
+            "Import without invalid records",
             key=f"rest-{job.number}",
             on_click=act,
             args=(import_job.start_import, replace(request, skip_bad=True), person),

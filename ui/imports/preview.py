@@ -22,7 +22,7 @@ def show_preview(delivery: Delivery, person: Person) -> None:
     st.subheader(escape_markdown(delivery.name))
     form_key = f"look-{delivery.id}"
     chosen_format = st.selectbox(
-        "Format", ["auto", *FORMATS], key=f"{form_key}-format", help="auto: recognised by itself"
+        "Format", ["auto", *FORMATS], key=f"{form_key}-format", help="auto: detect the format"
     )
     try:
         preview = preview_file(
@@ -42,9 +42,7 @@ def show_preview(delivery: Delivery, person: Person) -> None:
     )
     _show_image_check(preview, delivery)
     if preview.refusals:
-        st.warning(
-            f"Records that would be refused: {len(preview.refusals):,} of the first {preview.records_read:,}."
-        )
+        st.warning(f"Invalid records: {len(preview.refusals):,} of the first {preview.looked_at:,}.")
         show_table(
             [
                 {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
@@ -59,14 +57,12 @@ def show_preview(delivery: Delivery, person: Person) -> None:
 
 def _show_image_check(preview: FilePreview, delivery: Delivery) -> None:
     if not delivery.has_images:
-        st.warning("Without images: reviewers would see the questions alone.")
+        st.warning("No images: reviewers would see only the questions.")
     elif preview.missing:
-        st.warning(f"Images that are not there: {len(preview.missing):,} of the first {preview.images:,}.")
+        st.warning(f"Missing images: {len(preview.missing):,} of the first {preview.images:,}.")
         show_table([{"Missing image": name} for name in preview.missing[:10]])
     else:
-        st.markdown(
-            f"The images of the first {preview.records_read:,} records are all there ({preview.images:,})."
-        )
+        st.markdown(f"All images of the first {preview.looked_at:,} records were found ({preview.images:,}).")
 
 
 def _show_question(question: Question, exam: Exam) -> None:

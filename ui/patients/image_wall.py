@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.patient_data import PixelCheck, PixelDecision
 from domain.people import Person
 from privacy.service import decide_images, load_next_images, load_pixel_state, load_removed_images
@@ -28,17 +29,17 @@ def show_pixel_check(dataset: str, person: Person) -> None:
     columns = st.columns(4)
     for column, label, value in zip(
         columns,
-        ("Images looked at", "Taken out", "Ranked by text", "Still in the way of a release"),
+        ("Images checked", "Removed", "Ranked by text", "To check before a release"),
         (pixel_counts.decided, pixel_counts.removed, pixel_counts.ranked, pixel_counts.undecided),
         strict=True,
     ):
         with column:
             show_statistic(label, f"{value:,}", n=pixel_counts.images)
-    show_search_button("Rank the images by text", RANK_IMAGES, dataset, person)
+    show_search_button("Rank images by text", RANK_IMAGES, dataset, person)
     if not pixel_counts.images:
         st.caption("The dataset has no images.")
     elif not looks:
-        st.success("A person has looked at every image.")
+        st.success("All images are checked.")
     else:
         _show_wall(looks, person)
     show_notice("wall")
@@ -48,9 +49,9 @@ def show_pixel_check(dataset: str, person: Person) -> None:
 
 def _show_wall(looks: list[PixelCheck], person: Person) -> None:
     st.markdown(
-        "Mark each image that shows a patient's name, number or date: its digit, or a click. "
-        "**Enter** confirms the wall: what is marked is taken out, the rest has no patient text. "
-        "L and R, PA, AP, erect and the like are no patient text."
+        "Mark each image that shows a patient's name, number or date: press its digit or click its "
+        "button. **Enter** confirms all images shown: marked images are removed, the others have no "
+        "patient text. Markers such as L, R, PA, AP and erect are not patient text."
     )
     marked = _load_marked() & {look.sha256 for look in looks}
     for start in range(0, len(looks), 3):
@@ -68,7 +69,7 @@ def _show_wall(looks: list[PixelCheck], person: Person) -> None:
     )
     unmarked = len(looks) - len(marked)
     st.button(
-        f"Confirm: {unmarked} without patient text" + (f", {len(marked)} taken out" if marked else ""),
+        f"Confirm: {unmarked} without patient text" + (f", {len(marked)} to remove" if marked else ""),
         key=f"confirm-{looks[0].sha256}",
         on_click=act,
         args=(_confirm_wall, person, decisions),
@@ -86,16 +87,16 @@ def _show_image(number: int, look: PixelCheck, *, is_marked: bool) -> None:
         f'<img src="{source}?longest=900" alt="image {number}" '
         f'style="width:100%;height:22rem;object-fit:contain;background:#000;border:{frame}"></a>'
     )
-    text = "not ranked" if look.score is None else f"words found in it: {look.words}"
+    text = "not ranked" if look.score is None else f"words found: {look.words}"
     st.button(
-        "Patient text: take out" if is_marked else "No patient text",
+        "Patient text: remove" if is_marked else "No patient text",
         key=f"mark-{look.sha256}",
         on_click=_toggle_mark,
         args=(look.sha256,),
         shortcut=str(number),
         width="stretch",
         type="primary" if is_marked else "secondary",
-        help=escape_markdown(f"Exam {look.exam_number}, {text}. A click on the image opens it whole."),
+        help=escape_markdown(f"Exam {look.exam_number}, {text}. Click the image to open it at full size."),
     )
 
 
@@ -114,14 +115,14 @@ def _confirm_wall(person: Person, decisions: tuple[tuple[str, PixelDecision], ..
     state.set_selection(_MARKED_KEY, frozenset())
     state.set_selection(_LAST_KEY, tuple(sha256 for sha256, _ in decisions))
     removed = sum(decision is PixelDecision.REMOVE for _, decision in decisions)
-    return f"Kept: {len(decisions) - removed} without patient text, {removed} taken out."
+    return f"Saved: {len(decisions) - removed} without patient text, {removed} removed."
 
 
 def _show_undo_button(person: Person) -> None:
     last_wall = state.get_selection(_LAST_KEY)
     if isinstance(last_wall, tuple) and last_wall:
         st.button(
-            "Take out none of the last wall after all",
+            "Keep all images of the last set",
             key=f"undo-{last_wall[0]}",
             on_click=act,
             args=(_restore_images, person, last_wall),
@@ -138,19 +139,19 @@ def _restore_images(person: Person, images: tuple[str, ...]) -> str:
             now=clock(),
         )
     state.set_selection(_LAST_KEY, None)
-    return f"Kept: the {len(images)} images of the last wall have no patient text."
+    return f"Saved: {count_text(len(images), 'image')} marked as without patient text."
 
 
 def _show_removed(removed: list[PixelCheck], person: Person) -> None:
     if not removed:
         return
-    with st.expander(f"Images taken out ({len(removed):,})"):
-        st.caption("Nobody is shown them any more, and a release leaves their questions out.")
+    with st.expander(f"Removed images ({len(removed):,})"):
+        st.caption("These images are no longer shown, and releases exclude their questions.")
         for look in removed[:50]:
             left, right = st.columns([3, 1])
             left.markdown(escape_markdown(f"Exam {look.exam_number}, radiograph {look.radiograph}"))
             right.button(
-                "Put back",
+                "Restore",
                 key=f"back-{look.sha256}",
                 on_click=act,
                 args=(_restore_images, person, (look.sha256,)),

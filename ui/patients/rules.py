@@ -10,7 +10,7 @@ from privacy.service import CONSEQUENCES, change_rules
 from ui.context import clock, unit_of_work
 from ui.widgets import act, escape_markdown, show_notice
 
-_ORIGINALS_LABELS = {Originals.WHOLE: "Kept whole", Originals.DEIDENTIFIED: "De-identified at the door"}
+_ORIGINALS_LABELS = {Originals.WHOLE: "Stored unchanged", Originals.DEIDENTIFIED: "De-identified on import"}
 _CONFIRM_LABELS = {
     PixelCheckScope.NONE: "No",
     PixelCheckScope.DICOM: "DICOM images",
@@ -24,7 +24,7 @@ def show_rules_form(rules: PatientDataRules, person: Person) -> None:
     left, right = st.columns(2)
     with left:
         originals = st.radio(
-            "Image files that come in are",
+            "Storage of imported image files",
             originals_choices,
             index=originals_choices.index(rules.originals),
             format_func=_ORIGINALS_LABELS.__getitem__,
@@ -33,7 +33,7 @@ def show_rules_form(rules: PatientDataRules, person: Person) -> None:
         )
     with right:
         confirm = st.radio(
-            "Must a person have looked for text in the pixels before a release?",
+            "Check for burned-in text required before a release",
             confirm_choices,
             index=confirm_choices.index(rules.confirm_pixels),
             format_func=_CONFIRM_LABELS.__getitem__,
@@ -42,7 +42,7 @@ def show_rules_form(rules: PatientDataRules, person: Person) -> None:
         )
     changed = (originals, confirm) != (rules.originals, rules.confirm_pixels)
     st.button(
-        "Save these rules",
+        "Save rules",
         key=f"rules-{rules.revision}",
         disabled=not changed,
         on_click=act,
@@ -58,6 +58,6 @@ def _save(person: Person, originals: Originals, confirm: PixelCheckScope, revisi
             db, by=person, originals=originals, confirm_pixels=confirm, revision=revision, now=clock()
         )
     return (
-        f"Saved. Image files: {_ORIGINALS_LABELS[saved.originals]}. A look before a release: "
+        f"Saved. Image files: {_ORIGINALS_LABELS[saved.originals]}. Check before a release: "
         f"{_CONFIRM_LABELS[saved.confirm_pixels]}."
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
@@ -57,11 +58,15 @@ def _search_texts(job: JobRun[SearchRequest]) -> None:
             workspace=current_workspace(),
             progress=job.report_progress,
         )
-    headers = f" and for what {hits.headers:,} image headers say" if hits.headers else ""
+    headers = f" and for the values of {count_text(hits.headers, 'image header')}" if hits.headers else ""
     with job.transaction() as db:
         record_hits(db, by=job.owner, result=hits, now=job.now())
         job.finish(
-            db, f"Searched {hits.questions:,} questions by pattern{headers}: {len(hits.hits):,} passages."
+            db,
+            (
+                f"Searched {count_text(hits.questions, 'question')} by pattern{headers}: "
+                f"{count_text(len(hits.hits), 'passage')}."
+            ),
         )
 
 

@@ -21,14 +21,14 @@ def show_text_hits(dataset: str, person: Person) -> None:
         report = load_hit_report(db, by=person, dataset=dataset)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
-        show_statistic("Questions with a passage to look at", f"{report.with_hits:,}", n=report.questions)
+        show_statistic("Questions with possible patient data", f"{report.with_hits:,}", n=report.questions)
     with right:
         st.caption(
-            "Patterns (dates, names by title, numbers, addresses) and what the image headers themselves say "
-            "are searched in stems, options, explanations, indications and reports. It shows where to look; "
-            "that nothing is found proves nothing."
+            "The search covers stems, options, explanations, indications and reports. It looks for "
+            "patterns (dates, names with titles, numbers, addresses) and for the values of the image "
+            "headers. An empty result does not prove that there is no patient data."
         )
-    search_job = show_search_button("Search the texts", SEARCH_TEXTS, dataset, person)
+    search_job = show_search_button("Search texts", SEARCH_TEXTS, dataset, person)
     if not report.counts:
         if search_job is None:
             st.caption("Nothing found, or not searched yet.")
@@ -44,7 +44,7 @@ def show_text_hits(dataset: str, person: Person) -> None:
     pages = max(1, -(-total // _PAGE_SIZE))
     page = 1
     if pages > 1:
-        label = f"Page, of {pages:,}"
+        label = f"Page (of {pages:,})"
         page = int(st.number_input(label, min_value=1, max_value=pages, key=f"hits-{dataset}-{kind}"))
     with read_only_session() as db:
         page_hits = list_hits(
@@ -55,15 +55,17 @@ def show_text_hits(dataset: str, person: Person) -> None:
             {
                 "Question": row.question_id,
                 "Field": row.hit.field,
-                "Looks like": row.hit.kind.value,
+                "Type": row.hit.kind.value,
                 "Passage": row.text[row.hit.start : row.hit.end],
-                "In its sentence": _excerpt(row.text, row.hit.start, row.hit.end),
+                "Context": _excerpt(row.text, row.hit.start, row.hit.end),
             }
             for row in page_hits
         ]
     )
     st.caption(
-        escape_markdown("A passage that is one: correct the question in review, or import a file without it.")
+        escape_markdown(
+            "If a passage identifies a patient, correct the question in review or import a corrected file."
+        )
     )
 
 

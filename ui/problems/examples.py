@@ -20,11 +20,13 @@ from ui.tables import show_table
 from ui.widgets import escape_markdown
 
 _CHECK_DESCRIPTIONS = {
-    Check.SCHEMA: "A choice question has four options.",
-    Check.TYPES: "Texts are texts: no list, object or missing value that was turned into one.",
-    Check.FORMAT: "Options are distinct and without letters, the explanation is long enough, the stem gives "
-    "neither options nor key.",
-    Check.COMPLETENESS: "Explanation, difficulty, category, task and the boxes' labels are there.",
+    Check.SCHEMA: "Choice questions have four options.",
+    Check.TYPES: "Text fields contain text, not a converted list, object or missing value.",
+    Check.FORMAT: (
+        "Options are distinct and have no letter prefix, the explanation is long enough, and the stem "
+        "contains neither options nor key."
+    ),
+    Check.COMPLETENESS: "Explanation, difficulty, category, task and box labels are present.",
 }
 _PAGE_SIZE = 20
 
@@ -51,7 +53,7 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
     if pages > 1:
         page = int(
             st.number_input(
-                f"Page, of {pages:,}", min_value=1, max_value=pages, key=f"page-{dataset.id}-{check}-{field}"
+                f"Page (of {pages:,})", min_value=1, max_value=pages, key=f"page-{dataset.id}-{check}-{field}"
             )
         )
     with read_only_session() as db:
@@ -67,10 +69,10 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
     show_table([_example_row(example) for example in page_examples])
     examples_by_id = {example_row.question_id: example_row for example_row in page_examples}
     chosen_id = st.selectbox(
-        "Show a question",
+        "View question",
         list(examples_by_id),
         index=None,
-        placeholder="Choose its id",
+        placeholder="Choose a question id",
         key=f"shown-{dataset.id}-{check}-{field}-{page}",
     )
     if chosen_id is not None:

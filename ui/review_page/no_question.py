@@ -19,15 +19,14 @@ def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> No
     """Draw the page while no question is free, but not all are judged."""
     with st.container(border=True):
         st.markdown(
-            f"**{escape_markdown(batch_for_reviewer.batch.name)}: all that is left is with others at the"
-            " moment.**"
+            f"**{escape_markdown(batch_for_reviewer.batch.name)}: the remaining questions are with other reviewers.**"
         )
         st.markdown(
-            f"You have judged {batch_for_reviewer.progress.done:,}. What somebody does not finish comes back"
-            f" to whoever is free, the first of it by {format_clock_time(free_at)}."
+            f"You have judged {batch_for_reviewer.place.done:,}. Questions without activity return to the shared "
+            f"queue, the first one by {format_clock_time(free_at)}."
         )
         st.button(
-            "Look again",
+            "Refresh",
             key=f"look-again-{batch_for_reviewer.batch.id}",
             on_click=go_to_question,
             args=(batch_for_reviewer.batch.id, None),
@@ -46,12 +45,12 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
         last_number = load_last_judged(db, person=person, batch_id=batch.id)
         last_masked_number = last_number and mask_number(last_number)
     if batch.state is BatchState.CLOSED:
-        st.info(f"Batch {escape_markdown(batch.name)} is closed. A coordinator can open it again.")
+        st.info(f"Batch {escape_markdown(batch.name)} is closed. A coordinator can reopen it.")
     with st.container(border=True):
-        st.markdown(f"**{escape_markdown(batch.name)}: you are through. Thank you.**")
+        st.markdown(f"**{escape_markdown(batch.name)}: review complete.**")
         summary = f"{progress.done} of {progress.total} questions judged"
         if batch_for_reviewer.seconds_median is not None:
-            summary += f"; median time of looking {batch_for_reviewer.seconds_median:.0f} s a question"
+            summary += f"; median viewing time {batch_for_reviewer.seconds_median:.0f} s per question"
         st.markdown(summary + ".")
         if skipped:
             st.markdown(f"{len(skipped)} skipped; each can still be judged:")
@@ -76,7 +75,7 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
             and other_batch.batch.state is BatchState.OPEN
         ):
             st.button(
-                f"Go on with {escape_markdown(other_batch.batch.name)} ({other_batch.progress.left} left)",
+                f"Continue with {escape_markdown(other_batch.batch.name)} ({other_batch.place.left} left)",
                 key=f"judging-batch-{other_batch.batch.id}",
                 on_click=go_to_question,
                 args=(other_batch.batch.id, None),

@@ -19,12 +19,12 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
         may_return = may_hand_back(db, person=person, batch_id=batch_id, question_number=number)
     if may_return:
         st.button(
-            "Hand this question back",
+            "Return this question",
             key=f"hand-back-{batch_id}-{question}",
             on_click=act,
             args=(_return_question, batch_id, question),
             kwargs={"place": "hand-back"},
-            help="Somebody else gets it. What you entered is kept, should it come back to you.",
+            help="Another reviewer can take it. Your input is kept in case the question returns to you.",
         )
 
 
@@ -34,4 +34,4 @@ def _return_question(batch_id: int, question: int) -> str:
         number = load_id_mask(db, batch_id=batch_id).unmask(question)
         hand_back(db, person=person, batch_id=batch_id, question_number=number, now=clock())
     go_to_question(batch_id, None)
-    return f"Question {question} is handed back."
+    return f"Question {question} is returned to the shared queue."

@@ -16,6 +16,7 @@ from browsing.service import (
     reject_matching,
     revert_rule,
 )
+from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.people import Action, Person
 from ui import state
@@ -24,8 +25,8 @@ from ui.tables import show_table
 from ui.widgets import act, escape_markdown, show_notice
 
 _STEP_LABELS = {
-    BulkAction.REJECT: "Reject them: in no later draw, in no release",
-    BulkAction.QUEUE: "Queue them in a new batch, which is no random sample",
+    BulkAction.REJECT: "Reject: exclude from later draws and from releases",
+    BulkAction.QUEUE: "Queue in a new batch (not a random sample)",
 }
 _MAX_RULES_SHOWN = 20  # of the rules applied so far; the command line lists all
 
@@ -37,7 +38,7 @@ def show_bulk_actions(person: Person, search: Search) -> None:
     """
     if not person.may(Action.DRAW_BATCH):
         return
-    with st.expander("Apply to all of these"):
+    with st.expander("Apply to all results"):
         show_notice("apply")
         _show_bulk_form(person, search)
         _show_applied_rules(person, search.dataset)
@@ -46,15 +47,14 @@ def show_bulk_actions(person: Person, search: Search) -> None:
 def _show_bulk_form(person: Person, search: Search) -> None:
     if not search.has_criteria:
         st.caption(
-            "Say first what is wrong with them, by words or filters: what they find can be rejected or "
-            "queued in one step."
+            "Search or filter first. All matching questions can then be rejected or queued in one step."
         )
         return
     form_key = state.form_key("apply")
-    if not st.toggle("Look at what would be taken", key=f"{form_key}-look-{search.dataset}"):
+    if not st.toggle("Preview affected questions", key=f"{form_key}-look-{search.dataset}"):
         return
     try:
-        with st.spinner("Finding all of them …"), read_only_session() as db:
+        with st.spinner("Finding all matching questions …"), read_only_session() as db:
             apply_preview = preview_bulk_action(db, by=person, search=search)
     except Refused as error:
         st.info(escape_markdown(str(error)))
@@ -62,17 +62,14 @@ def _show_bulk_form(person: Person, search: Search) -> None:
     _show_preview(apply_preview)
     steps = list(BulkAction)
     step = st.radio(
-        "What to do", steps, format_func=_STEP_LABELS.__getitem__, key=f"{form_key}-step-{search.dataset}"
+        "Action", steps, format_func=_STEP_LABELS.__getitem__, key=f"{form_key}-step-{search.dataset}"
     )
-    reason = st.text_input(
-        "What is wrong with them", key=f"{form_key}-reason-{search.dataset}", max_chars=1000
-    )
+    reason = st.text_input("Reason", key=f"{form_key}-reason-{search.dataset}", max_chars=1000)
     name = ""
     if step is BulkAction.QUEUE:
-        name = st.text_input("Name of the batch", key=f"{form_key}-batch-{search.dataset}", max_chars=80)
+        name = st.text_input("Batch name", key=f"{form_key}-batch-{search.dataset}", max_chars=80)
     st.button(
-        f"{step.value.capitalize()} {apply_preview.count:,}"
-        f" question{'' if apply_preview.count == 1 else 's'}",
+        f"{step.value.capitalize()} {count_text(apply_preview.count, 'question')}",
         type="primary",
         key=f"{form_key}-do-{step}-{search.dataset}",
         disabled=not apply_preview.count
@@ -85,16 +82,14 @@ def _show_bulk_form(person: Person, search: Search) -> None:
 
 
 def _show_preview(apply_preview: BulkPreview) -> None:
-    st.markdown(
-        f"**{apply_preview.count:,} question{'' if apply_preview.count == 1 else 's'} would be taken.**"
-    )
+    st.markdown(f"**{count_text(apply_preview.count, 'question')} would be affected.**")
     if apply_preview.excluded:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in apply_preview.excluded.items())
-        st.caption(f"Left out: {reasons}.")
+        st.caption(f"Excluded: {reasons}.")
     if apply_preview.examples:
         show_table([{"Question": example.id, "Stem": example.stem} for example in apply_preview.examples])
         if apply_preview.count > len(apply_preview.examples):
-            st.caption(f"The first {len(apply_preview.examples)} of them.")
+            st.caption(f"The first {len(apply_preview.examples)} are shown.")
 
 
 def _show_applied_rules(person: Person, dataset: str) -> None:
@@ -102,7 +97,7 @@ def _show_applied_rules(person: Person, dataset: str) -> None:
         rules = list_applied_rules(db, by=person, dataset=dataset)
     if not rules:
         return
-    st.markdown("**Applied so far**")
+    st.markdown("**Applied rules**")
     for rule in rules[:_MAX_RULES_SHOWN]:
         _show_rule(rule)
 
@@ -121,14 +116,14 @@ def _show_rule(rule: AppliedRule) -> None:
     )
     if rule.reverted_at is not None:
         reason_column.caption(
-            f"Taken back {rule.reverted_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.revert_reason)}"
+            f"Undone {rule.back_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.back_reason)}"
         )
         return
     undo_reason = reason_column.text_input(
-        "Why it is taken back", key=f"rule-back-why-{rule.number}", max_chars=1000
+        "Reason for undoing", key=f"rule-back-why-{rule.number}", max_chars=1000
     )
     button_column.button(
-        "Take back",
+        "Undo",
         key=f"rule-back-{rule.number}",
         disabled=not undo_reason.strip(),
         on_click=act,
@@ -150,13 +145,10 @@ def _apply_step(search: Search, step: BulkAction, reason: str, name: str, expect
             )
     state.clear_form("apply")
     outcome = "rejected" if rule.batch is None else f"queued in batch {rule.batch}"
-    return f"Rule {rule.number}: {rule.questions:,} questions are {outcome}."
+    return f"Rule {rule.number}: {count_text(rule.questions, 'question')} {outcome}."
 
 
 def _undo_rule(rule_number: int, reason: str) -> str:
     with unit_of_work() as db:
         undone_rule = revert_rule(db, by=current_person(), rule=rule_number, reason=reason, now=clock())
-    return (
-        f"Rule {undone_rule.number} holds no more; its {undone_rule.questions:,} questions can be drawn"
-        " again."
-    )
+    return f"Rule {undone_rule.number} is undone; {count_text(undone_rule.questions, 'question')} can be drawn again."

@@ -15,11 +15,9 @@ from ui.tables import show_table
 def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequence[str]) -> list[str]:
     """Draw the choice of further datasets for the comparison."""
     if not other_datasets:
-        st.caption(
-            "There is one dataset only. Import a split under a name of its own, and it can stand here."
-        )
+        st.caption("There is only one dataset. Import another one to compare them.")
         return []
-    return st.multiselect("Beside it", other_datasets, key=f"beside-{statistics.dataset}")
+    return st.multiselect("Compare with", other_datasets, key=f"beside-{statistics.dataset}")
 
 
 def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
@@ -36,7 +34,7 @@ def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
     show_table(
         [_comparison_row(line, names) for line in compare_column(datasets, chosen_column or columns[0])]
     )
-    st.caption("Questions, and per cent of the dataset's questions.")
+    st.caption("Number of questions, and percent of the dataset.")
     if any(line.counts for line in compare_boxes(datasets) if sum(line.counts)):
         st.markdown("**Boxes by answer format**")
         show_table([_comparison_row(line, names) for line in compare_boxes(datasets)])

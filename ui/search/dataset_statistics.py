@@ -29,7 +29,7 @@ def show_counts(statistics: DatasetStatistics) -> None:
         st.caption("The questions state neither task nor category.")
         return
     chosen_column = st.segmented_control(
-        "By",
+        "Group by",
         names,
         default=names[0],
         format_func=lambda name: _COLUMN_LABELS.get(name, name.capitalize()),
@@ -47,9 +47,9 @@ def show_counts(statistics: DatasetStatistics) -> None:
             ]
         )
     if len(counts) > _MAX_VALUES:
-        st.caption(f"The chart has the {_MAX_VALUES} most frequent of {len(counts):,}.")
+        st.caption(f"The chart shows the {_MAX_VALUES} most frequent of {len(counts):,}.")
     if statistics.splits and chosen_column == "task":
-        st.markdown("**The newest release, by side**")
+        st.markdown("**Newest release, by split**")
         show_table(_split_rows(statistics))
 
 
@@ -85,7 +85,7 @@ def show_boxes(statistics: DatasetStatistics) -> None:
                 "Questions": f"{line.questions:,}",
                 "With boxes": f"{line.with_boxes:,}",
                 "Boxes": f"{line.boxes:,}",
-                "Boxes a question": "" if line.boxes_a_question is None else f"{line.boxes_a_question:.2f}",
+                "Boxes per question": "" if line.boxes_a_question is None else f"{line.boxes_a_question:.2f}",
             }
             for line in statistics.formats
         ]
@@ -95,12 +95,12 @@ def show_boxes(statistics: DatasetStatistics) -> None:
         return
     left, right = responsive_columns(1, 1, name="boxes")
     with left:
-        st.markdown("**Boxes a question**")
+        st.markdown("**Boxes per question**")
         st.caption(f"n = {statistics.questions:,} questions")
         bins = [(boxes, boxes, count) for boxes, count in statistics.boxes]
         show_chart(build_histogram(bins, title="boxes", unit="questions"))
     with right:
-        st.markdown("**What the boxes show**")
+        st.markdown("**Observations in boxes**")
         st.caption(f"n = {statistics.formats[-1].with_boxes:,} questions with boxes")
         show_table(
             [
@@ -114,13 +114,13 @@ def show_boxes(statistics: DatasetStatistics) -> None:
             ]
         )
         if len(statistics.observations) > _MAX_VALUES:
-            st.caption(f"The {_MAX_VALUES} most frequent; the files have more.")
+            st.caption(f"The {_MAX_VALUES} most frequent; the files list all.")
 
 
 def show_lengths(statistics: DatasetStatistics) -> None:
     """Draw histograms of lengths."""
     unit = st.segmented_control(
-        "In", ["characters", "words"], default="characters", key=f"length-in-{statistics.dataset}"
+        "Unit", ["characters", "words"], default="characters", key=f"length-in-{statistics.dataset}"
     )
     for column, name, lengths in zip(
         responsive_columns(1, 1, name="lengths"),
@@ -141,7 +141,7 @@ def show_lengths(statistics: DatasetStatistics) -> None:
 
 def show_words(statistics: DatasetStatistics) -> None:
     """Draw the most frequent words."""
-    st.caption("In how many texts a word is; the most common words of the language are left out.")
+    st.caption("Number of texts that contain each word. Common English words are excluded.")
     for column, name, texts in zip(
         responsive_columns(1, 1, name="words"),
         ("Questions", "Explanations"),

@@ -40,12 +40,14 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
     )
     state.set_selection("dataset", dataset)
     words = words_column.text_input(
-        "Words",
+        "Search",
         key=f"words-{dataset}",
         max_chars=500,
         placeholder='pneumothorax "compared to" left …',
-        help="All of them must be in id, stem, options or explanation. Words in quotation marks stand "
-        "together; a star makes a beginning: effus*.",
+        help=(
+            "Finds questions whose id, stem, options or explanation contain all words. Use quotation marks "
+            "for phrases and an asterisk for prefixes: effus*."
+        ),
     )
     with read_only_session() as db:
         newest = load_search_index_state(db).newest
@@ -55,7 +57,7 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
     columns = st.columns(6)
     search = replace(
         search,
-        standing=_choose_one(columns[0], "Standing", list(QuestionStatus), dataset),
+        standing=_choose_one(columns[0], "Status", list(QuestionStatus), dataset),
         task=_choose_one(columns[1], "Task", list(Task), dataset),
         difficulty=_choose_one(columns[2], "Difficulty", list(Difficulty), dataset),
         format=_choose_one(columns[3], "Answer format", list(AnswerFormat), dataset),
@@ -65,7 +67,7 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
     filter_popover = st.popover("More filters")
     return replace(
         search,
-        check=_choose_one(filter_popover, "Check that found something", list(Check), dataset),
+        check=_choose_one(filter_popover, "Failed check", list(Check), dataset),
         content_type=_choose_value(filter_popover, "Content type", filter_choices.content_types, dataset),
         generator=_choose_value(filter_popover, "Generator", filter_choices.generators, dataset),
         prompt_version=_choose_value(
@@ -75,7 +77,7 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
     )
 
 
-@st.cache_data(max_entries=50, show_spinner="Reading what there is to choose from …")
+@st.cache_data(max_entries=50, show_spinner="Loading filters …")
 def _load_choices(dataset: str, newest: int, _person: Person) -> FilterChoices:
     """Return the values to choose from, cached until a question newer than ``newest`` is imported."""
     del newest

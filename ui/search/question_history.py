@@ -23,7 +23,7 @@ def show_question(person: Person, number: int) -> None:
     with left:
         _show_question(question_history)
     with right:
-        st.subheader("What happened to it")
+        st.subheader("History")
         for event in question_history.events:
             title, details = describe_event(event, question_history.question)
             by = f" · {escape_markdown(event.person_name)}" if event.person_name else ""

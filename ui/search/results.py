@@ -7,6 +7,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from browsing.service import Search, SearchPage, SearchResult, count_matches, search_questions
+from domain.count_texts import count_text
 from domain.people import Person
 from ui import state
 from ui.context import read_only_session
@@ -25,13 +26,9 @@ def show_results(person: Person, search: Search) -> None:
         )  # fmt: skip
         count, is_exact = count_matches(db, by=person, search=search)
     if not matches.questions:
-        st.info("No question of this dataset is like that. Take a filter or a word away.")
+        st.info("No questions match. Remove a filter or a search word.")
         return
-    _show_pager(
-        search,
-        matches,
-        f"{count:,} question{'' if count == 1 else 's'}" if is_exact else f"{count:,} or more",
-    )
+    _show_pager(search, matches, count_text(count, "question") if is_exact else f"{count:,} or more")
     for question in matches.questions:
         _show_question(question)
 
@@ -40,9 +37,9 @@ def _show_pager(search: Search, matches: SearchPage, count: str) -> None:
     first_number, last_number = matches.questions[0].number, matches.questions[-1].number
     # As wide as their labels: columns of a narrow window cut the labels off.
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{count}**, in the order in which they came in", width="stretch")
-        _show_pager_button("Back", "arrow_back", "Left", search, -first_number, has_page=matches.has_previous)
-        _show_pager_button("On", "arrow_forward", "Right", search, last_number, has_page=matches.has_next)
+        st.markdown(f"**{count}**, in import order", width="stretch")
+        _show_pager_button("Previous", "arrow_back", "Left", search, -first_number, has_page=matches.before)
+        _show_pager_button("Next", "arrow_forward", "Right", search, last_number, has_page=matches.after)
 
 
 def _show_pager_button(

@@ -59,7 +59,7 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
             db, person=person, batch_id=request.batch, question_number=request.question
         ).adjudication
     if saved is None or saved.revision < request.revision:
-        raise NotFound("The settlement can't be read back. Nothing is lost in this window; try again.")
+        raise NotFound("The decision could not be confirmed. Your input is still in this window; try again.")
     return {
         "revision": saved.revision,
         "at": saved.given_at,

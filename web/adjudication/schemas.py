@@ -63,7 +63,5 @@ def parse_own_values(body: OwnValuesBody, question: Question) -> dict[str, Any]:
     if body.also_right is not None:
         values["also_right"] = tuple(tuple(sorted(option_set)) for option_set in body.also_right)
     if values["also_right"] and not question.format.has_options:
-        raise InvalidValue(
-            "also_right", f"a {question.format} question has no options that could be right too"
-        )
+        raise InvalidValue("also_right", f"a {question.format} question has no further right options")
     return values

@@ -157,7 +157,7 @@ def _parse_box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
         left = float(drawing["left"]) - _ORIGIN_SHARES[drawing.get("originX", "left")] * width
         top = float(drawing["top"]) - _ORIGIN_SHARES[drawing.get("originY", "top")] * height
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InvalidValue("boxes", f"a drawn box has no place or size that can be read: {error}") from error
+        raise InvalidValue("boxes", f"a drawn box has no valid position or size: {error}") from error
     return Box(
         x_min=left / surface.scale_x,
         y_min=top / surface.scale_y,

@@ -65,7 +65,7 @@ def objects_to_boxes(
 
 def _parse_box(numbers: object) -> Box:
     if not isinstance(numbers, list) or len(numbers) != 4 or not all(_is_number(value) for value in numbers):
-        raise InvalidValue("boxes", f"a box is four numbers in pixels of the matrix, not {numbers!r}")
+        raise InvalidValue("boxes", f"a box must be four numbers in image pixels, not {numbers!r}")
     x_min, y_min, x_max, y_max = numbers
     return Box(x_min=float(x_min), y_min=float(y_min), x_max=float(x_max), y_max=float(y_max))
 

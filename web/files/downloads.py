@@ -60,7 +60,7 @@ async def download_refusals(request: Request) -> Response:
     name = request.path_params["name"]
     path = current_workspace().refusals / name
     if not _SAFE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
-        raise NotFound("There is no such list of refused records.")
+        raise NotFound("This list of invalid records does not exist.")
     return await run_in_threadpool(_file_response, path, name, None)
 
 
@@ -74,7 +74,9 @@ def _find_release_files(person: Person, release_id: int) -> list[ReleaseFile]:
         files = list_release_files(db, by=person, release_id=release_id)
     missing = [file.entry.path for file in files if not file.path.is_file()]
     if missing:
-        raise NotFound(f"The release is not whole: {missing[0]} is missing. Make it again in another folder.")
+        raise NotFound(
+            f"The release is incomplete: {missing[0]} is missing. Create it again in another folder."
+        )
     return files
 
 
@@ -90,8 +92,8 @@ def _file_response(path: Path, download_name: str, sha256: str | None) -> Respon
     if sha256 is not None and actual_sha256 != sha256:
         file.close()
         raise Refused(
-            f"{path.name} was changed since the release was made, so it is not given out. Make the release "
-            "again in another folder."
+            f"{path.name} was changed after the release was created and cannot be downloaded. Create "
+            "the release again in another folder."
         )
     headers = _headers(download_name) | {"X-Content-SHA256": actual_sha256, "Content-Length": str(length)}
     media_type = _MEDIA_TYPES.get(path.suffix, "application/octet-stream")
@@ -102,7 +104,7 @@ def _open_file(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise NotFound(f"{path.name} is not where it was written any more.") from error
+        raise NotFound(f"{path.name} no longer exists at the place where it was written.") from error
 
 
 def _hash_file(file: BinaryIO) -> tuple[str, int]:

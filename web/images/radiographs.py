@@ -140,7 +140,7 @@ def _parse_longest(request: Request) -> int | None:
     if text is None:
         return None
     if text not in {str(size) for size in ALLOWED_SIZES}:
-        raise InvalidValue("longest", f"{text!r} is none of {', '.join(map(str, ALLOWED_SIZES))}")
+        raise InvalidValue("longest", f"{text!r} must be one of {', '.join(map(str, ALLOWED_SIZES))}")
     return int(text)
 
 

@@ -50,7 +50,7 @@ def save_answer(payload: object, person: Person, now: datetime) -> dict[str, Any
     with read_only_session() as db:
         saved = studies.load_reading_at(db, person=person, study_id=request.study, position=request.position)
     if saved is None:
-        raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
+        raise NotFound("The answer could not be confirmed. Your input is still in this window; try again.")
     return {
         "revision": saved.revision,
         "at": saved.read_at,

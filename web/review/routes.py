@@ -101,7 +101,7 @@ def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str,
     with read_only_session() as db:
         saved = _open_sheet(db, request, person, now).own_answer
     if saved is None:
-        raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
+        raise NotFound("The answer could not be confirmed. Your input is still in this window; try again.")
     return {
         "at": saved.committed_at,
         "sheet": _load_next_sheet(request, person, now, target=request.question),
@@ -180,7 +180,7 @@ def _parse_request(payload: object, schema: type[F]) -> F:
 def _open_sheet(db: Session, request: schemas.QuestionRequest, person: Person, now: datetime) -> ReviewSheet:
     sheet = review.load_sheet(db, person=person, batch_id=request.batch, question=request.question, now=now)
     if sheet is None:
-        raise NotFound("The question is not there any more. Open the batch again.")
+        raise NotFound("The question no longer exists. Open the batch again.")
     return sheet
 
 

@@ -49,11 +49,11 @@ async def redirect_to_provider(request: Request) -> Response:
     """GET /sign-in/provider?name=…: redirect to the provider, by the route that ``st.login`` uses."""
     name = request.query_params.get("name", "")
     if name not in {provider.name for provider in load_providers()}:
-        return PlainTextResponse("There is no such sign-in provider.", status_code=404)
+        return PlainTextResponse("This sign-in provider does not exist.", status_code=404)
     try:
         return RedirectResponse(generate_login_redirect_url(name), status_code=303)
     except StreamlitAuthError:
-        return PlainTextResponse("The sign-in provider is not set up completely. Tell an admin.", 500)
+        return PlainTextResponse("The sign-in provider is not fully configured. Ask an admin.", 500)
 
 
 def has_provider_answer(request: Request) -> bool:
@@ -73,7 +73,7 @@ def load_person_from_answer(request: Request) -> Person:
     except ValueError:
         claims = None
     if not isinstance(claims, dict) or claims.get("is_logged_in") is not True:
-        raise NotSignedIn("The sign-in provider's answer is too old. Please sign in again.")
+        raise NotSignedIn("The sign-in provider's answer has expired. Sign in again.")
     if os.environ.get("OVERREAD_OIDC_TRUST_EMAIL") == "1":  # for a trusted provider that omits the claim
         claims["email_verified"] = True
     with unit_of_work() as db:

@@ -22,7 +22,7 @@ from web.sign_in.html_pages import POLICY, sign_in_page
 from web.sign_in.presence import find_present_person
 from web.thread_limits import SAVES
 
-EXPIRED_FORM_MESSAGE = "This form was open for too long, or cookies are switched off. Please try again."
+EXPIRED_FORM_MESSAGE = "The form has expired, or cookies are disabled. Try again."
 
 #: Limits concurrent password checks: each takes 64 MiB and all cores for a moment. Many people who sign in at
 #: nine o'clock then wait in a separate queue and take no memory or threads from people already at work.

@@ -9,15 +9,15 @@ import { patientLine } from "../shared/parts";
 import { Picks } from "./picks";
 
 const KEYS: readonly KeyHelp[] = [
-  ["1, 2, …", "take that reviewer's verdict whole"],
-  ["0", "the machine's question stands as it is"],
+  ["1, 2, …", "use that reviewer's version"],
+  ["0", "keep the original question"],
   ["X", "reject the question"],
-  ["W", "write the reason (Esc leaves the text)"],
-  ["Enter", "settle and go on"],
-  ["Shift Enter", "settle without the radiograph, if it is not on screen"],
+  ["W", "write the reason (Esc leaves the text field)"],
+  ["Enter", "adjudicate and continue"],
+  ["Shift Enter", "adjudicate without seeing the radiograph"],
   ["K / J", "previous, next dispute"],
-  ["T", "try again, when something was not saved"],
-  ["?", "this list; the viewer's own keys work too"],
+  ["T", "try again after a failed save"],
+  ["?", "show or hide this list"],
 ];
 
 class AdjudicationForm extends CaseForm<DisputeData> {
@@ -28,19 +28,19 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private keysDialog: HTMLDialogElement | null = null;
 
   constructor(component: StreamlitComponent<DisputeData>) {
-    super(component, "settling", { judged: "settled this dispute", otherwise: "Or go on to another dispute (J)." });
+    super(component, "settling", { judged: "adjudicated this dispute", otherwise: "You can also go to another dispute (J)." });
   }
 
   override show(data: DisputeData): void {
     super.show(data);
-    this.reason = growingArea({ rows: 2, "aria-label": "Reason", placeholder: "why it is settled so", maxlength: 20000, value: localStorage.getItem(this.reasonKey) }, (text) => this.keepReason(text));
+    this.reason = growingArea({ rows: 2, "aria-label": "Reason", placeholder: "Reason for the decision", maxlength: 20000, value: localStorage.getItem(this.reasonKey) }, (text) => this.keepReason(text));
     this.picks = new Picks(data, () => this.note(""), (start) => this.showBoxes(start));
     this.build(this.picks);
     this.showBoxes(null);
     this.imageCheck.reset();
     this.fit();
     const { settled } = data;
-    this.note(settled ? `Settled at ${formatTime(settled.at)}: ${settled.decision}, because: ${settled.reason} Saving settles it anew; both stay on record.` : "");
+    this.note(settled ? `Adjudicated at ${formatTime(settled.at)}: ${settled.decision}. Reason: ${settled.reason} Saving replaces this decision; both are kept on record.` : "");
     this.takeFocus();
   }
 
@@ -86,14 +86,14 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     const { data } = this;
     const turn = (text: string, key: string, to: number | null): HTMLElement => button(text, key, () => this.go(to), { class: "quiet", disabled: to === null });
     const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap("W")), this.reason);
-    const lower = h("div", { class: "lower" }, turn("Previous", "K", data.previous), turn("Next", "J", data.next), h("span", { class: "spring" }), button("Settle", "Enter", () => this.settle(), { class: "primary" }));
+    const lower = h("div", { class: "lower" }, turn("Previous", "K", data.previous), turn("Next", "J", data.next), h("span", { class: "spring" }), button("Adjudicate", "Enter", () => this.settle(), { class: "primary" }));
     this.root.replaceChildren(
       h(
         "header",
         { class: "top" },
-        h("b", { class: "batch" }, `Disputes of ${data.batchName}`),
-        h("span", { class: "progress-text" }, `${formatCount(data.place.settled)} of ${formatCount(data.place.total)} settled`),
-        h("span", { class: "about" }, `disagreed on: ${data.about.join(", ") || "nothing any more"}`),
+        h("b", { class: "batch" }, `Disputes in ${data.batchName}`),
+        h("span", { class: "progress-text" }, `${formatCount(data.place.settled)} of ${formatCount(data.place.total)} adjudicated`),
+        h("span", { class: "about" }, `disagreement on: ${data.about.join(", ") || "no longer disputed"}`),
         h("span", { class: "spring" }),
         this.savedLine,
         button("Keys", "?", () => this.showKeys(), { class: "quiet" }),
@@ -112,10 +112,10 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     return h(
       "div",
       { class: "machine" },
-      h("h3", {}, "The machine's question"),
+      h("h3", {}, "Original question"),
       h("p", { class: "stem" }, stem),
       options.length > 0 && h("ol", { type: "A", class: "plain-options" }, options.map((text) => h("li", {}, text))),
-      h("p", {}, h("span", { class: "label" }, "Key "), key),
+      h("p", {}, h("span", { class: "label" }, "Answer key "), key),
       explanation !== "" && h("p", { class: "explanation-text" }, explanation),
     );
   }
@@ -129,7 +129,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         errors.length > 0 && h("p", {}, errors.join(", ")),
         texts.map((text) => h("p", { class: "said" }, text)),
         h("p", { class: "ratings" }, Object.entries(ratings).map(([name, value]) => `${name} ${value}`).join(" · ")),
-        button(decision === "reject" ? "Reject, as here" : "Take this whole", String(at + 1), () => picks.take(at)),
+        button(decision === "reject" ? "Reject" : "Use this version", String(at + 1), () => picks.take(at)),
       );
     return h("div", { class: "sides" }, this.data.reviewers.map(side));
   }
@@ -145,7 +145,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private async settle(): Promise<void> {
     const { data, picks, reasonKey } = this;
     if (this.saveFlow.isBusy || !picks) return;
-    const missing = picks.missing() ?? (this.reason.value.trim() ? null : "Say why it is settled so (W).");
+    const missing = picks.missing() ?? (this.reason.value.trim() ? null : "Give a reason for the decision (W).");
     if (missing !== null) {
       this.note(missing);
       return;
@@ -160,7 +160,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       },
       saved: ({ at }) => {
         localStorage.removeItem(reasonKey);
-        return `saved ${formatTime(at)}`;
+        return `Saved ${formatTime(at)}`;
       },
       next: ({ sheet }) => this.showNext(sheet),
       retry: () => void this.settle(),

@@ -5,7 +5,7 @@ import { growingArea, h, optionLetter } from "../shared/dom";
 import { markChanges } from "../shared/parts";
 
 const LABELS: Record<DisputedField, string> = {
-  stem: "Stem", options: "Options", answer: "Key", also_right: "Also right by itself", explanation: "Explanation",
+  stem: "Stem", options: "Options", answer: "Key", also_right: "Also right", explanation: "Explanation",
   task: "Task", category: "Category", difficulty: "Difficulty", boxes: "Boxes",
 }; // prettier-ignore
 
@@ -34,9 +34,9 @@ export class Picks {
     const hasOptions = data.format === "single" || data.format === "multiple";
     this.names = [...new Set<DisputedField>([...data.fields.map(({ name }) => name), "answer", ...(hasOptions ? (["also_right"] as const) : []), "boxes"])];
     this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.stand()) });
-    const columns = ["", "Machine", ...data.reviewers.map(({ called }) => called), "Own"];
+    const columns = ["", "Original", ...data.reviewers.map(({ called }) => called), "Own"];
     this.root.append(
-      h("h3", {}, "What it is to be"),
+      h("h3", {}, "Final version"),
       h("table", {}, h("thead", {}, h("tr", {}, columns.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, this.names.map((name) => this.row(name)))),
       h("label", { class: "reject" }, this.rejectBox, "Reject the question (X)"),
     );
@@ -62,12 +62,12 @@ export class Picks {
 
   /** What is still needed, or null. */
   missing(): string | null {
-    if (this.decision === null) return "Take one of the verdicts (1, 2), combine them field by field, or reject (X).";
+    if (this.decision === null) return "Use one of the versions (1, 2), combine them field by field, or reject the question (X).";
     if (this.decision === "reject") return null;
     const open = this.data.fields.find(({ name }) => !this.sides.has(name));
-    if (open) return `Say whose ${LABELS[open.name].toLowerCase()} it is to have.`;
+    if (open) return `Choose a version for: ${LABELS[open.name].toLowerCase()}.`;
     const empty = this.names.find((name) => name !== "boxes" && this.sides.get(name) === "own" && this.own[name] === undefined);
-    return empty ? `Say your own ${LABELS[empty].toLowerCase()}.` : null;
+    return empty ? `Enter your own version of: ${LABELS[empty].toLowerCase()}.` : null;
   }
 
   /** As the server takes it. Only called when nothing is missing. */
@@ -132,7 +132,7 @@ export class Picks {
         return [select];
       }
       case "options":
-        return [this.textEditor(name, data.options.join("\n")), h("span", { class: "hint" }, "one a line, without letters")];
+        return [this.textEditor(name, data.options.join("\n")), h("span", { class: "hint" }, "one option per line, without letters")];
       default:
         return [this.textEditor(name, name === "category" ? "" : data[name])];
     }
@@ -144,9 +144,9 @@ export class Picks {
         this.ownBoxesStart = side;
         this.showBoxes(side);
       };
-      return h("button", { type: "button", onclick: act }, side === "machine" ? "machine" : optionLetter(side));
+      return h("button", { type: "button", onclick: act }, side === "machine" ? "original" : optionLetter(side));
     };
-    return [h("span", { class: "hint" }, "Draw on the radiograph. Begin with "), start("machine"), ...this.data.reviewers.map((_, at) => start(at))];
+    return [h("span", { class: "hint" }, "Draw on the radiograph. Start from "), start("machine"), ...this.data.reviewers.map((_, at) => start(at))];
   }
 
   private textEditor(name: "stem" | "options" | "explanation" | "category", start: string): HTMLElement {

@@ -10,17 +10,17 @@ const STATE = "data-test-connection-state";
 const FLICKER = 800; // milliseconds of a cut that nobody needs to know of
 const ASK_AGAIN = 3000;
 const AWAY = 503; // answered by our own gate; a proxy whose server is gone answers 502 or 504
-const KEEPS = "Nothing can be saved meanwhile. Leave this page open: what you have typed stays, and it goes on by itself.";
+const KEEPS = "Nothing can be saved until it is back. Keep this page open: your input is kept, and the page reconnects automatically.";
 
 async function reasonOfCut(since: string): Promise<string> {
   try {
     const { status } = await fetch("/connected", { cache: "no-store", signal: AbortSignal.timeout(8000) });
-    if (status === AWAY) return `The database has been away since ${since}. ${KEEPS}`;
-    if (status < 500) return "Connecting again …";
+    if (status === AWAY) return `The database has been unavailable since ${since}. ${KEEPS}`;
+    if (status < 500) return "Reconnecting …";
   } catch {
     // no answer at all
   }
-  return `The server has not answered since ${since}. ${KEEPS}`;
+  return `The server has been unreachable since ${since}. ${KEEPS}`;
 }
 
 interface ConnectionData {

@@ -24,7 +24,7 @@ export class CaseAnswer extends AnswerInput {
     this.isReporting = this.faulty !== "";
     this.step = this.isAnswered ? "confidence" : "answer";
     const answers = this.answerFields({ cannot: "cannot determine from this exam", longest: 5000 });
-    this.root = h("section", { class: "own", "aria-label": "Your answer" }, h("p", { class: "stem-read" }, data.stem), answers, data.askConfidence && this.confidenceField("How sure are you?"), this.reportField());
+    this.root = h("section", { class: "own", "aria-label": "Your answer" }, h("p", { class: "stem-read" }, data.stem), answers, data.askConfidence && this.confidenceField("Confidence"), this.reportField());
     this.paint();
   }
 
@@ -34,8 +34,8 @@ export class CaseAnswer extends AnswerInput {
 
   /** What is still needed before the answer can be saved. */
   missing(): string | null {
-    if (!this.isAnswered && !this.faulty.trim()) return "Give your answer first, or “cannot determine” (Q), or report the question (X).";
-    if (this.data.askConfidence && this.isAnswered && !this.cannot && this.confidence === null) return "How sure are you? Press 1 to 5.";
+    if (!this.isAnswered && !this.faulty.trim()) return "Answer the question, choose “cannot determine” (Q), or report the question (X).";
+    if (this.data.askConfidence && this.isAnswered && !this.cannot && this.confidence === null) return "Give your confidence: press 1 to 5.";
     return null;
   }
 
@@ -90,13 +90,13 @@ export class CaseAnswer extends AnswerInput {
 
   private reportField(): Child {
     if (!this.open) return this.faulty !== "" && h("p", { class: "hint" }, `You reported this question: ${this.faulty}`);
-    const area = growingArea({ "aria-label": "What is wrong with the question", placeholder: "what is wrong with it? e.g. two options are right", maxlength: "2000", value: this.faulty }, (text) => {
+    const area = growingArea({ "aria-label": "What is wrong with the question", placeholder: "What is wrong? For example: two options are right", maxlength: "2000", value: this.faulty }, (text) => {
       this.faulty = text;
       this.touched();
     });
-    const hint = h("span", { class: "hint" }, "With or without an answer; empty it to take the report back.");
-    const place = h("label", { class: "faulty" }, h("span", { class: "label" }, "This question is faulty, because"), area, hint);
-    this.report = { button: button("This question is faulty", "X", () => this.openReport(), { class: "quiet" }), place, area };
+    const hint = h("span", { class: "hint" }, "You can report with or without an answer. Clear the text to withdraw the report.");
+    const place = h("label", { class: "faulty" }, h("span", { class: "label" }, "Reason for the report"), area, hint);
+    this.report = { button: button("Report question", "X", () => this.openReport(), { class: "quiet" }), place, area };
     return h("div", { class: "report-place" }, this.report.button, place);
   }
 

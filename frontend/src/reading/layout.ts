@@ -7,18 +7,18 @@ import { patientLine, progress, veil } from "../shared/parts";
 import type { ImageViewer } from "../shared/viewer";
 
 export const KEYS: readonly KeyHelp[] = [
-  ["A, B, C … / 1 – 9", "answer; both tick where several are right"],
-  ["Y / N", "yes, no"],
-  ["W", "write the answer (Esc leaves the text)"],
+  ["A, B, C … / 1 – 9", "choose an answer, or several if more than one is right"],
+  ["Y / N", "answer yes or no"],
+  ["W", "write the answer (Esc leaves the text field)"],
   ["Q", "cannot determine"],
-  ["1 – 5", "how sure, once there is an answer; Backspace: digits answer again"],
-  ["Enter", "save and go on"],
-  ["Shift Enter", "save without the radiograph, if it is not on screen"],
-  ["X", "this question is faulty"],
-  ["K, ←", "the case before, where the study allows it"],
+  ["1 – 5", "confidence, after the answer; Backspace returns to the answer"],
+  ["Enter", "save and continue"],
+  ["Shift Enter", "save without seeing the radiograph"],
+  ["X", "report the question"],
+  ["K, ←", "previous case, if the study allows it"],
   ["P", "take a break"],
-  ["T", "try again, when something was not saved"],
-  ["?", "this list"],
+  ["T", "try again after a failed save"],
+  ["?", "show or hide this list"],
 ];
 
 export interface ReadingActions {
@@ -33,7 +33,7 @@ export interface ReadingActions {
 export function topLine(data: ReadingData, act: ReadingActions, ...status: HTMLElement[]): HTMLElement {
   const { place, training } = data;
   const current = Math.min(place.trainingDone + (data.feedback ? 0 : 1), place.training);
-  const text = training ? `training case ${current} of ${place.training}; does not count` : `${formatCount(place.done)} of ${formatCount(place.total)} read`;
+  const text = training ? `Training case ${current} of ${place.training}, not scored` : `${formatCount(place.done)} of ${formatCount(place.total)} read`;
   return h(
     "header",
     { class: "top" },
@@ -57,8 +57,8 @@ export function feedbackPart({ feedback }: ReadingData): Child {
     h(
       "div",
       { class: `feedback ${feedback.right ? "good" : "bad"}`, role: "status" },
-      h("b", {}, feedback.right ? "Right." : "Not what the key says."),
-      h("p", {}, h("span", { class: "label" }, "Key "), feedback.answer),
+      h("b", {}, feedback.right ? "Correct." : "Incorrect."),
+      h("p", {}, h("span", { class: "label" }, "Answer key "), feedback.answer),
       feedback.explanation !== "" && h("p", { class: "explanation-text" }, feedback.explanation),
     )
   );
@@ -69,14 +69,14 @@ export function lowerBar(data: ReadingData, act: ReadingActions): HTMLElement {
   const { feedback, answeredAt } = data;
   const main = feedback
     ? button("Next case", "Enter", act.next, { class: "decide primary", "data-act": "next" })
-    : button(answeredAt ? "Change my answer" : "Save and go on", "Enter", act.save, { class: "decide primary", "data-act": "save" });
+    : button(answeredAt ? "Change answer" : "Save and continue", "Enter", act.save, { class: "decide primary", "data-act": "save" });
   return h(
     "div",
     { class: "bar" },
     main,
     h("span", { class: "spring" }),
-    data.goingBack && button("Case before", "K", act.previous, { class: "quiet", disabled: data.previous === null }),
-    answeredAt !== null && !feedback && button("On, unchanged", "J", act.next, { class: "quiet" }),
+    data.goingBack && button("Previous case", "K", act.previous, { class: "quiet", disabled: data.previous === null }),
+    answeredAt !== null && !feedback && button("Continue unchanged", "J", act.next, { class: "quiet" }),
   );
 }
 
@@ -86,11 +86,11 @@ export function boxList({ asks }: ReadingData, viewer: ImageViewer): HTMLElement
   const boxes = viewer.list();
   const line = (box: (typeof boxes)[number]): HTMLElement =>
     h("li", { class: "mine" }, h("span", { class: "swatch" }), h("span", { class: "size" }, `${box.width} × ${box.height}`), button("✕", null, () => viewer.remove(box), { class: "quiet", "aria-label": "delete the box" }));
-  return h("div", { class: "boxes" }, h("span", { class: "label" }, boxes.length ? "Your evidence" : "You may draw a box round what you answer by; it is not asked for."), h("ul", {}, boxes.map(line)));
+  return h("div", { class: "boxes" }, h("span", { class: "label" }, boxes.length ? "Supporting findings" : "Mark the supporting finding (optional)"), h("ul", {}, boxes.map(line)));
 }
 
 /** The break: nothing of the case is in sight, and the clock stands. */
 export function breakSheet({ place }: ReadingData, goOn: () => void): HTMLElement {
-  const text = `The clock stands. What you entered is kept; ${place.done} of ${place.total} cases are read. You may also close the window and sign in again later.`;
-  return veil("A break", h("p", {}, text), button("Go on", "Enter", goOn, { class: "primary" }), { solid: true });
+  const text = `The clock is paused and your input is kept. ${place.done} of ${place.total} cases read. You can also close the window and sign in again later.`;
+  return veil("Break", h("p", {}, text), button("Continue", "Enter", goOn, { class: "primary" }), { solid: true });
 }

@@ -24,7 +24,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   private hasDraftProblem = false;
 
   constructor(component: StreamlitComponent<ReadingData>) {
-    super(component, "reading", "time of looking at this case", { judged: "answered this case", otherwise: "Or take a break (P) and come back later." });
+    super(component, "reading", "viewing time of this case", { judged: "answered this case", otherwise: "You can also take a break (P) and continue later." });
   }
 
   override show(data: ReadingData): void {
@@ -111,10 +111,10 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
 
   private opening(): string {
     const { feedback, answeredAt, entry, training } = this.data;
-    if (feedback) return "A training case: it counts nowhere. Press Enter for the next one.";
-    if (answeredAt) return `You answered this case at ${formatTime(answeredAt)}. Saving changes the answer; both stay on record.`;
-    if (entry) return "What you had entered is back.";
-    return training ? "A training case: it counts nowhere, and you see the key after your answer." : "";
+    if (feedback) return "This is a training case and is not scored. Press Enter for the next case.";
+    if (answeredAt) return `You answered this case at ${formatTime(answeredAt)}. Saving replaces the answer; both are kept on record.`;
+    if (entry) return "Draft restored.";
+    return training ? "This is a training case. It is not scored, and the answer key is shown after your answer." : "";
   }
 
   private paintBoxes(): void {
@@ -136,7 +136,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
 
   private showDraftResult(problem: RequestError | null): void {
     if (this.saveFlow.isBusy || this.saveFlow.isUnsaved) return;
-    if (problem) this.note(`What you entered is not kept yet: ${problem.message}`, true);
+    if (problem) this.note(`Draft not saved: ${problem.message}`, true);
     else if (this.hasDraftProblem) this.note("");
     this.hasDraftProblem = problem !== null;
   }
@@ -159,7 +159,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       },
       saved: ({ at }) => {
         drafts?.close();
-        return `saved ${formatTime(at)}`;
+        return `Saved ${formatTime(at)}`;
       },
       next: ({ sheet }) => this.showNext(sheet),
       failed: () => void drafts?.flush(),

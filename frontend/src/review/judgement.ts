@@ -116,7 +116,7 @@ export class Judgement {
   private texts(): HTMLElement {
     const field = (label: string, key: string | null, area: HTMLElement): HTMLElement => h("label", { class: "field free" }, h("span", { class: "label" }, label, " ", key !== null && keycap(key)), area);
     const reasoning = "Clinical reasoning";
-    const why = "Why you change your verdict";
+    const why = "Reason for changing your verdict";
     return h(
       "div",
       { class: "texts" },
@@ -153,7 +153,7 @@ export class Judgement {
 
   private set(name: string, value: Value | null): void {
     if (this.isFixed(name) && value !== this.data.fixedAlignment) {
-      this.changed(`${this.ratingNamed(name)?.label ?? name} was rated ${String(this.data.fixedAlignment)} before the report was opened, and stays.`);
+      this.changed(`${this.ratingNamed(name)?.label ?? name} is locked at ${String(this.data.fixedAlignment)} because the report was opened.`);
       return;
     }
     const step = this.step(name);
@@ -172,7 +172,7 @@ export class Judgement {
   private fill(kind: Step["kind"], value: Value): true {
     const step = this.steps.find((each) => each.kind === kind && each.get() === null);
     if (step) this.set(step.name, value);
-    else this.changed(kind === "rating" ? "All ratings are given; Backspace takes the last one back." : "Both are given; Backspace takes the last one back.");
+    else this.changed(kind === "rating" ? "All ratings are given. Backspace undoes the last one." : "Both are given. Backspace undoes the last one.");
     return true;
   }
 

@@ -9,35 +9,35 @@ import { keyOfTier } from "./opinion";
 
 /** The decisions with their buttons and keys. */
 export const DECISIONS: readonly { decision: Decision; text: string; key: string; help: string }[] = [
-  { decision: "accept", text: "Accept", key: "A", help: "accept and go on" },
-  { decision: "revise", text: "Revise", key: "V", help: "save the corrections (revise) and go on" },
-  { decision: "reject", text: "Reject", key: "X", help: "reject and go on" },
+  { decision: "accept", text: "Accept", key: "A", help: "accept and continue" },
+  { decision: "revise", text: "Revise", key: "V", help: "save the corrections (revise) and continue" },
+  { decision: "reject", text: "Reject", key: "X", help: "reject and continue" },
 ];
 
 /** What each key does. */
 export const keyHelp = ({ values, flags, tiers, errors }: Scales): KeyHelp[] => [
-  [`${values[0] ?? ""} – ${values.at(-1) ?? ""}`, "rate; the marked row, then the next"],
+  [`${values[0] ?? ""} – ${values.at(-1) ?? ""}`, "rate the marked row and go to the next"],
   ["Y / N", flags.filter(({ required }) => required).map(({ label }) => label.toLowerCase()).join(", then ")],
   [tiers.map(({ id }) => keyOfTier(id)).join(" / "), `your difficulty: ${tiers.map(({ label }) => label).join(", ")}`],
-  ["Backspace", "take back the last of these"],
+  ["Backspace", "undo the last of these"],
   ...DECISIONS.map(({ key, help }): KeyHelp => [key, help]),
-  ["Shift Enter", "save without the radiograph, if it is not on screen"],
+  ["Shift Enter", "save without seeing the radiograph"],
   ["S", "skip, with a reason"],
-  ["Z", "reopen the last verdict"],
+  ["Z", "reopen your last verdict"],
   [`F, then a – ${optionLetter(errors.length - 1).toLowerCase()}`, "kinds of error"],
-  ["Q", "correct the stem (Esc leaves a text)"],
+  ["Q", "correct the stem (Esc leaves a text field)"],
   ["W", "write a comment"],
   ["L", "next radiograph", true],
   ["B", "draw boxes, or move and resize them", true],
-  ["Del", "delete the chosen box", true],
-  ["U / Shift U", "undo, redo a box", true],
-  ["I", "invert the picture", true],
-  ["+ / − / 0", "zoom in, out, whole picture", true],
+  ["Del", "delete the selected box", true],
+  ["U / Shift U", "undo or redo a box edit", true],
+  ["I", "invert the image", true],
+  ["+ / − / 0", "zoom in, zoom out, fit", true],
   ["K, ← / J, →", "previous, next question"],
   ["P", "open the report"],
   ["G", "guideline"],
-  ["T", "try again, when something was not saved"],
-  ["?", "this list"],
+  ["T", "try again after a failed save"],
+  ["?", "show or hide this list"],
 ];
 
 /** What buttons and keys do. */
@@ -102,7 +102,7 @@ function boxLine({ open, radiographs }: ReviewData, viewer: ImageViewer, box: Li
   return h(
     "li",
     { class: machine ? "machine" : "mine", "aria-current": String(chosen), onclick: () => viewer.choose(box) },
-    h("span", { class: "swatch", title: machine ? "as the machine drew it" : "yours" }),
+    h("span", { class: "swatch", title: machine ? "original" : "yours" }),
     input,
     h("span", { class: "size" }, `${width} × ${height}${view}`),
     open && button("✕", null, () => viewer.remove(box), { class: "quiet", "aria-label": `delete box ${label || "without label"} at ${x}, ${y}` }),
@@ -132,7 +132,7 @@ export function decisionBar(data: ReviewData, act: ReviewActions): HTMLElement {
   return h(
     "div",
     { class: "bar" },
-    data.blind ? main("commit", "Commit my answer", "Enter", act.commit, "accept") : DECISIONS.map(({ decision, text, key }) => main(decision, text, key, () => act.decide(decision))),
+    data.blind ? main("commit", "Submit answer", "Enter", act.commit, "accept") : DECISIONS.map(({ decision, text, key }) => main(decision, text, key, () => act.decide(decision))),
     h("span", { class: "spring" }),
     button("Skip", "S", act.askSkip, { class: "quiet", disabled: !data.open || data.last !== null }),
     data.anyJudged && button("Reopen last", "Z", act.reopenLast, { class: "quiet" }),
@@ -141,7 +141,7 @@ export function decisionBar(data: ReviewData, act: ReviewActions): HTMLElement {
 
 /** Asks why a question is put aside. */
 export function skipPanel(skip: (reason: string) => unknown, cancel: () => void): HTMLElement {
-  const reason = h("input", { name: "reason", maxlength: "500", placeholder: "why? e.g. image not readable", "aria-label": "Reason for skipping" });
+  const reason = h("input", { name: "reason", maxlength: "500", placeholder: "Reason, for example: image not readable", "aria-label": "Reason for skipping" });
   const send = (): void => {
     const text = reason.value.trim();
     if (text) skip(text);
@@ -152,11 +152,11 @@ export function skipPanel(skip: (reason: string) => unknown, cancel: () => void)
     if (event.key === "Escape") cancel();
   });
   queueMicrotask(() => reason.focus());
-  const usual = ["image not readable", "outside my field", "want to think about it"];
+  const usual = ["image not readable", "outside my specialty", "decide later"];
   return h(
     "div",
     { class: "panel", role: "group", "aria-label": "Skip this question" },
-    h("b", {}, "Skip, because"),
+    h("b", {}, "Reason for skipping"),
     reason,
     button("Skip", "Enter", send, { class: "primary" }),
     button("Cancel", "Esc", cancel, { class: "quiet" }),

@@ -37,10 +37,10 @@ export interface OpinionState extends EditedQuestion {
 /** What should be known before one begins. */
 export function openingNote(data: ReviewData): string {
   const { open, skipped, last, revision, drafts, blind } = data;
-  if (!open) return "This batch is closed: it can be read, not changed. A coordinator can open it again.";
+  if (!open) return "This batch is closed and read-only. A coordinator can reopen it.";
   if (skipped) return `You skipped this question: ${skipped}`;
-  if (last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. Saving makes revision ${revision}, which supersedes it.`;
-  return drafts.form && !blind ? "What you had entered is back." : "";
+  if (last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. Saving creates revision ${revision}, which replaces it.`;
+  return drafts.form && !blind ? "Draft restored." : "";
 }
 
 /** A blank opinion, or that of a draft or of the verdict that is being superseded. */
@@ -154,15 +154,15 @@ export const keyOfTier = (id: string): string => id.charAt(0).toUpperCase();
 /** Why the decision can't be saved yet, with the part to go to; null where nothing is missing. */
 export function missingFor(decision: Decision, data: ReviewData, question: Question, state: OpinionState, areBoxesChanged: boolean): { text: string; at: string } | null {
   const isCorrected = areBoxesChanged || Object.keys(correctionOf(state, question)).length > 0;
-  if (decision === "accept" && isCorrected) return { text: "You corrected something: press V to save it as revised, or reset the correction.", at: "changes" };
-  if (decision === "revise" && !isCorrected) return { text: "Nothing is corrected yet. Change the text, the key or a box first, or accept (A) or reject (X).", at: "stem" };
+  if (decision === "accept" && isCorrected) return { text: "The question has corrections. Press V to save them as revised, or reset them.", at: "changes" };
+  if (decision === "revise" && !isCorrected) return { text: "There are no corrections yet. Change the text, the key or a box first, or accept (A) or reject (X).", at: "stem" };
   if (decision === "reject") {
     const hasReason = state.errors.size > 0 || state.comment.trim() !== "";
-    return hasReason ? null : { text: "Say why it is rejected: a kind of error (F, then its letter) or a comment.", at: "errors" };
+    return hasReason ? null : { text: "Give a reason for rejecting: a kind of error (F, then its letter) or a comment.", at: "errors" };
   }
   if (!state.texts.stem.trim()) return { text: "The stem is empty.", at: "stem" };
-  if (state.options.some((option) => !option.text.trim())) return { text: "An option is empty: write it or remove it.", at: "options" };
-  if (currentAnswer(state).length === 0) return { text: "The key names no answer.", at: "options" };
+  if (state.options.some((option) => !option.text.trim())) return { text: "An option is empty. Enter its text or remove it.", at: "options" };
+  if (currentAnswer(state).length === 0) return { text: "The answer key is empty.", at: "options" };
   const open = stepsOf(data, state).filter((step) => step.get() === null);
   return open[0] ? { text: `Still to judge: ${open.map((step) => step.label.toLowerCase()).join(", ")}.`, at: open[0].name } : null;
 }

@@ -17,7 +17,7 @@ export class OwnAnswer extends AnswerInput {
       "section",
       { class: "own", "aria-label": "Your own answer" },
       h("p", { class: "stem-read" }, data.stem),
-      h("p", { class: "hint" }, "This batch asks for your own answer first. Key, explanation and boxes come after it."),
+      h("p", { class: "hint" }, "Answer the question first. The answer key, the explanation and the boxes are shown afterwards."),
       this.answerFields({ cannot: "cannot determine" }),
       this.confidenceField("Confidence"),
     );
@@ -25,8 +25,8 @@ export class OwnAnswer extends AnswerInput {
   }
 
   missing(): string | null {
-    if (!this.isAnswered) return 'Give your answer first, or "cannot determine" (Q).';
-    return this.confidence === null ? "How sure are you? Press 1 to 5." : null;
+    if (!this.isAnswered) return 'Answer the question, or choose "cannot determine" (Q).';
+    return this.confidence === null ? "Give your confidence: press 1 to 5." : null;
   }
 
   key(key: string): boolean {

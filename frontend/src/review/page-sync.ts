@@ -63,7 +63,7 @@ export class PageSync {
     this.trigger(request);
     this.timers.push(
       setInterval(() => {
-        this.saveFlow.note("The next question has not come yet; asking again …");
+        this.saveFlow.note("The next question is delayed. Retrying …");
         this.trigger(request);
       }, REPEAT_AFTER),
     );

@@ -14,7 +14,7 @@ export class QuestionEditor {
   readonly root: HTMLElement;
   /** Null where texts may not be corrected. */
   stemArea: HTMLTextAreaElement | null = null;
-  private readonly options = h("div", { class: "options", role: "group", "aria-label": "Options; the pressed letter is the key" });
+  private readonly options = h("div", { class: "options", role: "group", "aria-label": "Options; the pressed letter is the answer key" });
 
   /** `changed()` is called after every correction. */
   constructor(
@@ -117,7 +117,7 @@ export class QuestionEditor {
       disabled: !may.key,
       "aria-pressed": String(option.right),
       "aria-label": `${letter} is ${option.right ? "" : "not "}the key`,
-      title: may.key && "click: make this the key",
+      title: may.key && "click to make this the answer key",
     });
     const area = growingArea({ class: "text", "aria-label": `Option ${letter}`, value: option.text, readonly: !may.key }, (text) => {
       option.text = text;

@@ -23,7 +23,7 @@ export class Report {
   paint(): void {
     const rating = this.rated();
     this.button.disabled = rating === null || !this.isOpen;
-    this.hint.textContent = rating === null ? "after image alignment is rated" : `fixes image alignment at ${rating}`;
+    this.hint.textContent = rating === null ? "available after image alignment is rated" : `opening the report locks image alignment at ${rating}`;
   }
 
   open(): void {

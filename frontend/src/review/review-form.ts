@@ -40,7 +40,7 @@ type SavingRoute = "/judging/verdict" | "/judging/own-answer" | "/judging/skip" 
 const keyOf = ({ batch, question, blind }: ReviewData): string => `${batch}:${question}:${blind}`;
 
 class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
-  override readonly showSaved = { label: "Show what is saved", act: () => this.go({ to: this.data.question }) };
+  override readonly showSaved = { label: "Show saved verdict", act: () => this.go({ to: this.data.question }) };
   protected override drafts: DraftStore<ReviewDraftPart> | null = null;
   private judged: JudgedQuestion | null = null;
   private own: OwnAnswer | null = null;
@@ -67,7 +67,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   };
 
   constructor(component: StreamlitComponent<ReviewData>) {
-    super(component, "", "time of looking at this question", { judged: "judged this question", otherwise: "Or skip the question (S)." });
+    super(component, "", "viewing time of this question", { judged: "judged this question", otherwise: "You can also skip the question (S)." });
     this.ends.push(listen(window, "popstate", () => this.pageSync.wentBack()));
   }
 
@@ -229,7 +229,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   private showDraftResult(problem: RequestError | null): void {
     if (this.saveFlow.isBusy || this.saveFlow.isUnsaved) return; // that the save failed stays until it is done
-    this.savedLine.textContent = problem ? "draft not kept" : "draft kept";
+    this.savedLine.textContent = problem ? "Draft not saved" : "Draft saved";
     if (problem) this.saveFlow.showProblem(problem, () => void this.flush());
     else if (this.hasDraftProblem) this.note("");
     this.hasDraftProblem = problem !== null;
@@ -270,7 +270,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       },
       saved: (saved) => {
         drafts?.discard();
-        return `${saved.decision} saved ${formatTime(saved.at)}`;
+        return `Saved ${formatTime(saved.at)} (${saved.decision})`;
       },
       failed: () => void drafts?.flush(),
       retry: () => void this.decide(decision),
@@ -291,7 +291,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     await this.save({
       route: "/judging/own-answer",
       body: () => Promise.resolve({ batch, question, answer: own.answer(), confidence: own.confidence, image: this.imageCheck.display }),
-      saved: ({ at }) => `answer saved ${formatTime(at)}`,
+      saved: ({ at }) => `Answer saved ${formatTime(at)}`,
       then: { to: question },
       retry: () => void this.commit(),
     });
@@ -329,7 +329,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     await this.save({
       route: "/judging/skip",
       body: () => Promise.resolve({ batch, question, reason }),
-      saved: ({ at }) => `skipped ${formatTime(at)}`,
+      saved: ({ at }) => `Skipped ${formatTime(at)}`,
       retry: () => void this.skip(reason),
     });
   }
@@ -355,9 +355,9 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     const { batch, question } = this.data;
     const answer = await post("/judging/turn", { batch, question, to: question }).catch(() => null);
     if (!answer || answer.sheet || this.shownKey() !== shown) return;
-    const goOn = button("Go on with the next question", null, () => this.go({ to: "next" }), { class: "primary" });
+    const goOn = button("Continue with the next question", null, () => this.go({ to: "next" }), { class: "primary" });
     this.saveFlow.clearProblem();
-    super.note([h("b", {}, "Not yours any more. "), "This question was taken back or given to somebody else; nothing more is saved of it. ", goOn], true);
+    super.note([h("b", {}, "Not assigned to you. "), "This question was unassigned or reassigned. Nothing more is saved. ", goOn], true);
     this.isWithdrawn = true;
     this.data = { ...this.data, open: false };
     this.imageCheck.reset();
@@ -417,7 +417,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     const commands: Record<string, () => unknown> = {
       ...Object.fromEntries(DECISIONS.map(({ decision, key }) => [key.toLowerCase(), () => decide(decision)])),
       s: askSkip,
-      z: () => (data.anyJudged ? reopenLast() : this.note("There is no verdict of yours in this batch yet.")),
+      z: () => (data.anyJudged ? reopenLast() : this.note("You have no verdicts in this batch yet.")),
       t: () => this.tryAgain(),
       k: previous,
       ArrowLeft: previous,

@@ -83,7 +83,7 @@ export abstract class AnswerInput {
       return fields(["Your answer ", keycap("W")], this.area);
     }
     if (format === "closed") return fields("Your answer", ...YES_NO.map((text) => row(text, text, text.charAt(0).toUpperCase())));
-    return fields(format === "multiple" ? "Your answer (all that are right)" : "Your answer", ...this.choices.map((text, index) => row(index, text, optionLetter(index))));
+    return fields(format === "multiple" ? "Your answer (all that apply)" : "Your answer", ...this.choices.map((text, index) => row(index, text, optionLetter(index))));
   }
 
   protected confidenceField(legend: string): HTMLElement {

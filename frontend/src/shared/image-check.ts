@@ -58,7 +58,7 @@ export class ImageCheck {
       return;
     }
     this.clear();
-    if (state === "drawn") this.show("The radiograph is on screen now. Look at it, then save again.");
+    if (state === "drawn") this.show("The radiograph is now displayed. Review it, then save again.");
   }
 
   /** Load again what could not be loaded; false where nothing waits for it. */
@@ -88,11 +88,11 @@ export class ImageCheck {
     const several = this.viewer.order.length > 1;
     const { judged, otherwise } = this.texts;
     const failed = `${several ? "a radiograph of this exam" : "the radiograph"} could not be loaded.`;
-    const loading = several ? "the radiographs are still loading. Save again when they are on screen." : "the radiograph is still loading. Save again when it is on screen.";
+    const loading = several ? "the radiographs are still loading. Save again when they are displayed." : "the radiograph is still loading. Save again when it is displayed.";
     const confirmation = `I ${judged} without seeing ${several ? "all radiographs" : "the radiograph"}: save `;
     this.show([
       h("p", {}, h("b", {}, "Not saved: "), state === "failed" ? failed : loading),
-      state === "failed" && button("Load again ", "T", () => this.loadAgain(), { class: "primary", "data-act": "load-again" }),
+      state === "failed" && button("Retry ", "T", () => this.loadAgain(), { class: "primary", "data-act": "load-again" }),
       button(confirmation, "Shift Enter", () => this.confirm(), { "data-act": "confirm-unseen" }),
       h("span", { class: "hint" }, otherwise),
     ]);

@@ -14,8 +14,8 @@ export class PictureTools {
   build(locked: boolean): HTMLElement {
     const { editor } = this;
     const quiet = { class: "quiet" };
-    const draw = { class: "quiet toggle", "data-tool": "draw", "aria-pressed": "true", title: "drag on the picture to draw a box" };
-    const move = { class: "quiet toggle", "data-tool": "move", "aria-pressed": "false", title: "drag a box or its corners; click a chosen box to relabel it" };
+    const draw = { class: "quiet toggle", "data-tool": "draw", "aria-pressed": "true", title: "drag on the image to draw a box" };
+    const move = { class: "quiet toggle", "data-tool": "move", "aria-pressed": "false", title: "drag a box or its corners; click a selected box to change its label" };
     this.row = h(
       "div",
       { class: "tools-row" },

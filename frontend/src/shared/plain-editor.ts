@@ -97,7 +97,7 @@ export class PlainEditor implements ImageViewer {
     for (const view of this.views.values()) this.removeView(view);
     this.order = [];
     this.front = null;
-    this.stage.replaceChildren(h("p", { class: "no-picture" }, "This question is not assigned to you any more."));
+    this.stage.replaceChildren(h("p", { class: "no-picture" }, "This question is no longer assigned to you."));
     this.strip.replaceChildren();
   }
 
@@ -263,7 +263,7 @@ export class PlainEditor implements ImageViewer {
       this.events.imageStateChanged();
     });
     picture.addEventListener("error", () => {
-      view.failure = h("p", { class: "no-picture" }, "The picture could not be loaded. ", h("button", { type: "button", onclick: () => this.reload() }, "Load it again"));
+      view.failure = h("p", { class: "no-picture" }, "The image could not be loaded. ", h("button", { type: "button", onclick: () => this.reload() }, "Retry"));
       view.host.append(view.failure);
       this.events.imageStateChanged();
     });
@@ -350,7 +350,7 @@ export class PlainEditor implements ImageViewer {
       return;
     }
     const { id, view: name } = view.radiograph;
-    this.stage.replaceChildren(view.canvas ? view.host : h("p", { class: "no-picture" }, `No pixels of ${id} (${name}) are in the workspace.`));
+    this.stage.replaceChildren(view.canvas ? view.host : h("p", { class: "no-picture" }, `The workspace has no image for ${id} (${name}).`));
     this.fit();
     if (view.painted || !view.canvas) this.events.drawn();
   }

@@ -60,7 +60,7 @@ export class SaveFlow {
       const isTurn = submission.saved === undefined;
       this.clearProblem();
       this.note("");
-      if (!isTurn) view.savedLine.textContent = "saving …";
+      if (!isTurn) view.savedLine.textContent = "Saving …";
       try {
         const body = await submission.body();
         const request = post(submission.route, body);
@@ -71,7 +71,7 @@ export class SaveFlow {
         view.savedLine.textContent = this.lastSaved;
         submission.next(answer);
       } catch (problem) {
-        if (!isTurn) view.savedLine.textContent = "not saved";
+        if (!isTurn) view.savedLine.textContent = "Not saved";
         if (view.shownKey() === shown) {
           this.isUnsaved = true;
           this.showProblem(RequestError.from(problem), submission.retry);
@@ -102,8 +102,8 @@ export class SaveFlow {
     const tryAgain = button("Try again ", "T", () => this.tryAgain(), primary);
     let way: Child = tryAgain;
     if (problem.kind === "StaleRevision") way = button(showSaved.label, null, showSaved.act, primary); // this version stays until then
-    if (problem.kind === "NotSignedIn") way = [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in another tab"), ", then: ", tryAgain];
-    if (problem.kind === "unreachable" || problem.kind === "unreadable") way = ["Everything is kept in this window. ", tryAgain];
+    if (problem.kind === "NotSignedIn") way = [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in a new tab"), ", then: ", tryAgain];
+    if (problem.kind === "unreachable" || problem.kind === "unreadable") way = ["Your input is kept in this window. ", tryAgain];
     this.setMessage([h("b", {}, "Not saved. "), problem.message, " ", way], true);
     this.view.onProblem?.(problem);
   }

@@ -107,7 +107,7 @@ export function viewerSwitch(flush: () => Promise<void>): HTMLElement {
     await flush();
     location.reload();
   };
-  const failed = failure !== "" && h("span", { class: "hint", role: "status", title: failure }, "The viewer could not start; this is the plain editor.");
-  const title = toPlain ? "boxes on a fixed picture, for browsers in which the viewer is slow" : "window, zoom and pixels in full";
-  return h("span", { class: "viewer-switch" }, failed, h("button", { type: "button", class: "quiet", title, onclick: change }, toPlain ? "Plain editor" : "Reading room"));
+  const failed = failure !== "" && h("span", { class: "hint", role: "status", title: failure }, "The viewer could not start. This is the basic viewer.");
+  const title = toPlain ? "boxes on a static image, for browsers in which the full viewer is slow" : "with window, zoom and full pixel data";
+  return h("span", { class: "viewer-switch" }, failed, h("button", { type: "button", class: "quiet", title, onclick: change }, toPlain ? "Basic viewer" : "Full viewer"));
 }

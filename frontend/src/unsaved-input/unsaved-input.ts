@@ -107,7 +107,7 @@ class UnsavedInput {
 
   private offerBox({ field, key, text, at }: Offer): HTMLElement {
     const beginning = text.length > 60 ? `${text.slice(0, 60)} …` : text;
-    const sentence = `${field.getAttribute("aria-label") || "A text"}: typed at ${timeOfDay(at)} and not saved. “${beginning}”`;
+    const sentence = `${field.getAttribute("aria-label") || "Text"}: entered at ${timeOfDay(at)}, not saved. “${beginning}”`;
     const button = (label: string, act: () => void): HTMLElement => {
       const clicked = (): void => {
         act();
@@ -115,7 +115,7 @@ class UnsavedInput {
       };
       return h("button", { type: "button", onclick: clicked }, label);
     };
-    return h("div", { class: "offer" }, h("p", {}, sentence), button("Put it back", () => putBack(field, text)), button("Forget it", () => sessionStorage.removeItem(key)));
+    return h("div", { class: "offer" }, h("p", {}, sentence), button("Restore", () => putBack(field, text)), button("Discard", () => sessionStorage.removeItem(key)));
   }
 
   /** Something of this page was saved: what was typed into fields that are gone since is not needed any more. */

@@ -37,7 +37,7 @@ export function length(facts: Facts, from: readonly [number, number], to: readon
 export function rulerNote(facts: Facts): string {
   const { spacing } = facts;
   if (spacing?.kind) return spacing.note || `lengths ${spacing.kind}`;
-  return spacing?.note || "The file states no valid pixel spacing: the ruler counts pixels.";
+  return spacing?.note || "The file has no valid pixel spacing. The ruler shows pixels.";
 }
 
 const short = (value: number): string => (Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2));

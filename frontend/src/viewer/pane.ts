@@ -52,7 +52,7 @@ export class Pane {
     const { rows = 1, columns = 1 } = radiograph;
     this.view = { width: 1, height: 1, ratio: 1, columns, rows, aspect: [1, 1], zoom: 1, x: columns / 2, y: rows / 2, turn: UPRIGHT };
     this.name.textContent = radiograph.view;
-    const what = `Radiograph ${radiograph.id}, ${radiograph.view}. Tab chooses a box, arrows move it.`;
+    const what = `Radiograph ${radiograph.id}, ${radiograph.view}. Tab selects a box, arrow keys move it.`;
     this.root = h("div", { class: "pane", tabindex: "0", role: "application", "aria-label": what, "data-radiograph": radiograph.id }, this.screen.canvas, this.boxesRoot, this.ruler.root, this.lens.canvas, this.name, this.status, this.lack, ...this.letters);
     this.lens.canvas.hidden = true;
     this.layer = new BoxLayer(this.boxesRoot, told);
@@ -64,15 +64,15 @@ export class Pane {
   async load(before: Look | undefined): Promise<void> {
     const { radiograph } = this;
     if (!hasPixels(radiograph)) {
-      this.lack.textContent = `No pixels of ${radiograph.id} (${radiograph.view}) are in the workspace.`;
+      this.lack.textContent = `The workspace has no image for ${radiograph.id} (${radiograph.view}).`;
       this.painted(this);
       return;
     }
-    this.lack.textContent = "loading …";
+    this.lack.textContent = "Loading …";
     try {
       this.picture = await picture(radiograph);
     } catch (problem) {
-      this.lack.textContent = `The radiograph could not be loaded. ${problem instanceof Error ? problem.message : ""} Click here to try again.`;
+      this.lack.textContent = `The radiograph could not be loaded. ${problem instanceof Error ? problem.message : ""} Click here to retry.`;
       this.failed = true;
       if (!this.ended) this.loadEnded();
       return;
@@ -229,6 +229,6 @@ export class Pane {
     const edges = edgeLetters(facts.orientation, this.view.turn);
     (["top", "right", "bottom", "left"] as const).forEach((edge, at) => (this.letters[at]!.textContent = edges?.[edge] ?? ""));
     const turn = this.view.turn.join();
-    this.name.textContent = `${this.radiograph.view}${turn === UPRIGHT.join() ? "" : " · turned or mirrored"}`;
+    this.name.textContent = `${this.radiograph.view}${turn === UPRIGHT.join() ? "" : " · rotated or mirrored"}`;
   }
 }

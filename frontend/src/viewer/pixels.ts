@@ -71,7 +71,7 @@ async function eightBits({ url = "", ...size }: Addresses, problem: unknown): Pr
     modality: { kind: "identity", slope: 1, intercept: 0, table_first: 0, table: [] },
     windows: [], voi_tables: [], automatic: { center: 127.5, width: 255 }, spacing: null, aspect: [1, 1], orientation: null,
   }; // prettier-ignore
-  return ready(facts, matrix, "8 bits only: the full matrix could not be loaded");
+  return ready(facts, matrix, "8-bit display: the full image data could not be loaded");
 }
 
 /** Whether there is anything to fetch of a radiograph. */

@@ -9,7 +9,7 @@ const REST = 250; // milliseconds without a further step, so that a held arrow k
 export function sentence(boxes: readonly Listed[]): string {
   const box = boxes.find(({ chosen }) => chosen);
   if (!box) return "";
-  const whose = box.machine ? "the machine's" : "yours";
+  const whose = box.machine ? "original" : "yours";
   const which = `Box ${boxes.indexOf(box) + 1} of ${boxes.length}, ${box.view.radiograph.view}`;
   return `${which}: ${box.label || "no label"}, ${whose}, ${box.width} by ${box.height} pixels at column ${box.x}, row ${box.y}.`;
 }

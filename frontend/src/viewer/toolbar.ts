@@ -32,31 +32,31 @@ const DRAWN: Record<string, string> = {
 };
 
 const BOXES: Control[] = [
-  { id: "boxes", name: "Boxes: drag to draw, on a box to move it", key: "B", sign: "", toggle: true },
+  { id: "boxes", name: "Boxes: drag to draw; drag a box to move it", key: "B", sign: "", toggle: true },
   { id: "undo", name: "Undo", key: "U", sign: "" },
   { id: "redo", name: "Redo", key: "Shift U", sign: "" },
-  { id: "remove", name: "Delete the chosen box", key: "Del", sign: "" },
-  { id: "other", name: "Copy the chosen box to the other side", key: "Shift S", sign: "" },
+  { id: "remove", name: "Delete the selected box", key: "Del", sign: "" },
+  { id: "other", name: "Copy the selected box to the other side", key: "Shift S", sign: "" },
 ];
 const LOOKING: Control[] = [
-  { id: "window", name: "Window by drag (right button in every tool)", key: "Shift W", sign: "", toggle: true },
-  { id: "region", name: "Window of a region that you mark", key: "Shift A", sign: "", toggle: true },
-  { id: "pan", name: "Move the image (middle button or Space in every tool)", key: "Shift P", sign: "", toggle: true },
+  { id: "window", name: "Window: drag to adjust (or right drag with any tool)", key: "Shift W", sign: "", toggle: true },
+  { id: "region", name: "Window of a region", key: "Shift A", sign: "", toggle: true },
+  { id: "pan", name: "Pan (or middle drag or Space with any tool)", key: "Shift P", sign: "", toggle: true },
   { id: "ruler", name: "Ruler", key: "Shift D", sign: "", toggle: true },
   { id: "magnify", name: "Magnifier", key: "Shift M", sign: "", toggle: true },
   { id: "invert", name: "Invert", key: "I", sign: "", toggle: true },
-  { id: "turn", name: "Turn to the right", key: "Shift T", sign: "" },
-  { id: "mirror", name: "Mirror left to right", key: "Shift F", sign: "" },
+  { id: "turn", name: "Rotate right", key: "Shift T", sign: "" },
+  { id: "mirror", name: "Mirror horizontally", key: "Shift F", sign: "" },
 ];
 const ZOOM: Control[] = [
   { id: "out", name: "Zoom out", key: "−", sign: "−" },
   { id: "in", name: "Zoom in", key: "+", sign: "+" },
-  { id: "fit", name: "Whole image", key: "0", sign: "Fit" },
-  { id: "one", name: "A pixel of the image to one of the screen", key: "O", sign: "1:1" },
+  { id: "fit", name: "Fit to window", key: "0", sign: "Fit" },
+  { id: "one", name: "Actual size", key: "O", sign: "1:1" },
 ];
 const SEVERAL: Control[] = [
   { id: "together", name: "Side by side", key: "Shift L", sign: "", toggle: true },
-  { id: "link", name: "Link window, zoom and place", key: "Shift K", sign: "", toggle: true },
+  { id: "link", name: "Link window, zoom and position", key: "Shift K", sign: "", toggle: true },
 ];
 const FULL: Control[] = [{ id: "full", name: "Full screen", key: "Shift E", sign: "", toggle: true }];
 
@@ -100,12 +100,12 @@ export class Toolbar {
     }
     if (this.shown !== presets) {
       this.shown = presets;
-      this.windows.replaceChildren(...presets.map((each, at) => h("option", { value: String(at) }, `${at < 9 ? `${at + 1}  ` : ""}${each.name || "Window"}`)), h("option", { value: "-1" }, "by hand"));
+      this.windows.replaceChildren(...presets.map((each, at) => h("option", { value: String(at) }, `${at < 9 ? `${at + 1}  ` : ""}${each.name || "Window"}`)), h("option", { value: "-1" }, "Custom"));
     }
     const at = voi ? presets.indexOf(voi) : -1;
     this.windows.value = String(at);
-    this.windows.options[this.windows.options.length - 1]!.textContent = voi && at < 0 && voi.name ? voi.name : "by hand";
-    this.windows.title = voi && isTable(voi) ? "a table that the file brings" : "Window (Shift 1 to 9)";
+    this.windows.options[this.windows.options.length - 1]!.textContent = voi && at < 0 && voi.name ? voi.name : "Custom";
+    this.windows.title = voi && isTable(voi) ? "table from the file" : "Window (Shift 1 to 9)";
     this.buttons.get("ruler")?.setAttribute("title", `Ruler (Shift D). ${note}`);
   }
 

@@ -111,7 +111,7 @@ export class Wall {
     this.looks.clear();
     this.order = [];
     this.front = null;
-    this.root.replaceChildren(h("p", { class: "taken-back" }, "This question is not assigned to you any more."));
+    this.root.replaceChildren(h("p", { class: "taken-back" }, "This question is no longer assigned to you."));
     this.tabs.replaceChildren();
   }
 
@@ -121,7 +121,7 @@ export class Wall {
 
   private tab(pane: Pane, at: number): HTMLElement {
     const isFront = String(pane === this.front);
-    return h("button", { type: "button", "aria-pressed": isFront, title: "next radiograph (L)", onclick: () => this.bringForward(pane) }, `${at + 1}. ${pane.radiograph.view}`);
+    return h("button", { type: "button", "aria-pressed": isFront, title: "Next radiograph (L)", onclick: () => this.bringForward(pane) }, `${at + 1}. ${pane.radiograph.view}`);
   }
 
   private paneOf(radiograph: Radiograph): Pane {

@@ -73,8 +73,8 @@ export function presets(facts: Facts, matrix: Uint16Array, values: Float32Array)
     first,
     ...stored,
     fullRange(facts, values),
-    percentileWindow(counts, values, 1, 60, "Dark parts (1st to 60th percentile)"),
-    percentileWindow(counts, values, 40, 99.8, "Bright parts (40th to 99.8th percentile)"),
+    percentileWindow(counts, values, 1, 60, "Dark regions (1st to 60th percentile)"),
+    percentileWindow(counts, values, 40, 99.8, "Bright regions (40th to 99.8th percentile)"),
     percentileWindow(counts, values, 10, 90, "More contrast (10th to 90th percentile)"),
   ];
 }

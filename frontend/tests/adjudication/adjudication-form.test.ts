@@ -32,15 +32,15 @@ const whole = { question: 1, decision: "stand", picks: { stem: 0, answer: 0, als
 test("a verdict that is taken whole is saved once, with the reason", async () => {
   server.latency = 50;
   page.press("Enter");
-  expect(page.message).toMatch(/^Take one of the verdicts/);
+  expect(page.message).toMatch(/^Use one of the versions/);
   page.press("1", "Enter");
-  expect(page.message).toBe("Say why it is settled so (W).");
+  expect(page.message).toBe("Give a reason for the decision (W).");
   give("clearer");
   page.press("Enter", "Enter");
-  page.click("Settle");
+  page.click("Adjudicate");
   await pass(100);
   expect(settled()).toEqual([whole]);
-  expect(page.find(".saved").textContent).toMatch(/^saved/);
+  expect(page.find(".saved").textContent).toMatch(/^Saved/);
 });
 
 test("to take a rejection is to reject", async () => {
@@ -66,7 +66,7 @@ test("every disputed field needs a side", () => {
   page.find('[aria-label="Key: machine"]').click();
   give("so");
   page.press("Enter");
-  expect(page.message).toBe("Say whose stem it is to have.");
+  expect(page.message).toBe("Choose a version for: stem.");
 });
 
 test("what was not saved stays and is sent again", async () => {

@@ -34,13 +34,13 @@ const answered = { position: 1, answer: [1], cannot: false, confidence: 4, fault
 
 test("a letter or a digit answers, a further digit says how sure, Enter saves", async () => {
   page.press("Enter");
-  expect(page.message).toMatch(/^Give your answer first/);
+  expect(page.message).toMatch(/^Answer the question/);
   page.press("2", "Enter");
-  expect(page.message).toBe("How sure are you? Press 1 to 5.");
+  expect(page.message).toBe("Give your confidence: press 1 to 5.");
   page.press("4", "Enter");
   await pass(50);
   expect(answers()).toEqual([answered]);
-  expect(page.find(".saved").textContent).toMatch(/^saved/);
+  expect(page.find(".saved").textContent).toMatch(/^Saved/);
 });
 
 test.each([0, 20, 100, 250])("a second Enter %i ms later saves nothing more", async (gap) => {
@@ -76,7 +76,7 @@ test("what is entered is kept, sent again until it is taken, and sent when the p
   server.on("/reading/draft", () => AWAY);
   page.press("b");
   await pass(450);
-  expect(page.message).toBe("What you entered is not kept yet: The database could not be reached.");
+  expect(page.message).toBe("Draft not saved: The database could not be reached.");
   server.on("/reading/draft", () => ({ revision: 1 }));
   await pass(3100);
   expect(page.message).toBe("");
@@ -89,7 +89,7 @@ test("what is entered is kept, sent again until it is taken, and sent when the p
 test("what was entered before is back, and is not sent anew", async () => {
   page.close();
   await open(readingData({ entry: { answer: [0], cannot: false, confidence: 2, faulty: "" }, draftRevision: 3 }));
-  expect(page.message).toBe("What you had entered is back.");
+  expect(page.message).toBe("Draft restored.");
   expect(page.find('[data-answer="0"]').getAttribute("aria-pressed")).toBe("true");
   await pass(5000);
   expect(server.to("/reading/draft")).toEqual([]);

@@ -62,7 +62,7 @@ test("where the server has no question to give, the script is asked until it ans
   page.press("a"); // nothing can be saved meanwhile
   await pass(4000);
   expect(told()).toEqual([request, request]);
-  expect(page.message).toBe("The next question has not come yet; asking again …");
+  expect(page.message).toBe("The next question is delayed. Retrying …");
   page.run(reviewData()); // an older run
   expect(page.button("previous question (K)").disabled).toBe(true);
   page.run({ ...second, turn: 1 });
@@ -77,7 +77,7 @@ test("a question that the script has by itself is shown, but not during a save",
   page.press("a");
   await pass(10);
   page.run(reviewData({ question: 3 }));
-  expect(page.find(".saved").textContent).toBe("saving …");
+  expect(page.find(".saved").textContent).toBe("Saving …");
   await pass(200);
   page.run({ ...second, turn: 1 });
   page.run(reviewData({ question: 3, next: null }));

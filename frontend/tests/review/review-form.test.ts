@@ -44,7 +44,7 @@ describe("a save and, at once, something else", () => {
     page.click("Accept"); // the button that is there by then: the next question's, once it is shown
     await pass(1000);
     expect(verdicts()).toEqual([1]);
-    expect(page.find(".saved").textContent).toMatch(/^accept saved/);
+    expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accept\)/);
   });
 
   const others = {
@@ -92,9 +92,9 @@ describe("a save and, at once, something else", () => {
 describe("what was not saved", () => {
   const failures = [
     { name: "the database is away", result: AWAY, text: "Not saved. The database could not be reached. Try again T" },
-    { name: "nobody answers", result: OFFLINE, text: "Not saved. The server did not answer. Everything is kept in this window. Try again T" },
+    { name: "nobody answers", result: OFFLINE, text: "Not saved. The server did not answer. Your input is kept in this window. Try again T" },
     { name: "it is refused", result: new Refusal(422, { error: "The comment is too long.", kind: "InvalidValue" }), text: "Not saved. The comment is too long. Try again T" },
-    { name: "the person is signed out", result: new Refusal(401, { error: "Sign in first.", kind: "NotSignedIn" }), text: "Not saved. Sign in first. Sign in in another tab, then: Try again T" },
+    { name: "the person is signed out", result: new Refusal(401, { error: "Sign in first.", kind: "NotSignedIn" }), text: "Not saved. Sign in first. Sign in in a new tab, then: Try again T" },
   ];
   test.each(failures)("stays on the form and is sent again as it is by then, when $name", async ({ result, text }) => {
     server.on("/judging/verdict", () => result);
@@ -102,7 +102,7 @@ describe("what was not saved", () => {
     page.press("a");
     await pass(50);
     expect(page.message).toBe(text);
-    expect(page.find(".saved").textContent).toBe("not saved");
+    expect(page.find(".saved").textContent).toBe("Not saved");
     page.type('[name="comment"]', "second");
     expect(page.message).toBe(text); // typing does not take it away
     server.on("/judging/verdict", () => saved(second));
@@ -110,14 +110,14 @@ describe("what was not saved", () => {
     await pass(50);
     expect(server.to("/judging/verdict").map(({ opinion }) => (opinion as { comment: string }).comment)).toEqual(["first", "second"]);
     expect(page.message).toBe("");
-    expect(page.find(".saved").textContent).toMatch(/^accept saved/);
+    expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accept\)/);
   });
 
   test("a request without an answer for ten seconds counts as not answered", async () => {
     server.latency = 60_000;
     page.press("a");
     await pass(9_900);
-    expect(page.find(".saved").textContent).toBe("saving …");
+    expect(page.find(".saved").textContent).toBe("Saving …");
     await pass(200);
     expect(page.message).toContain("The server did not answer.");
   });
@@ -130,13 +130,13 @@ describe("what was not saved", () => {
     page.type('[name="comment"]', "mine");
     page.press("a");
     await pass(50);
-    expect(page.message).toBe(`Not saved. ${stale} Show what is saved`);
+    expect(page.message).toBe(`Not saved. ${stale} Show saved verdict`);
     expect(page.field('[name="comment"]').value).toBe("mine");
-    page.click("Show what is saved");
+    page.click("Show saved verdict");
     await pass(50);
     expect(server.to("/judging/turn")).toEqual([{ batch: 1, question: 1, to: 1 }]);
     expect(page.field('[name="comment"]').value).toBe("theirs");
-    expect(page.message).toContain("reject. Saving makes revision 2, which supersedes it.");
+    expect(page.message).toContain("reject. Saving creates revision 2, which replaces it.");
   });
 
   test("a question that was taken back loses its pictures, and can't be saved any more", async () => {
@@ -144,8 +144,8 @@ describe("what was not saved", () => {
     server.on("/judging/turn", () => ({ sheet: null }));
     page.press("a");
     await pass(50);
-    expect(page.message).toContain("Not yours any more.");
-    expect(page.find(".stage").textContent).toBe("This question is not assigned to you any more.");
+    expect(page.message).toContain("Not assigned to you.");
+    expect(page.find(".stage").textContent).toBe("This question is no longer assigned to you.");
     page.press("a", "t");
     await pass(50);
     expect(verdicts()).toEqual([1]);
@@ -164,18 +164,18 @@ describe("drafts", () => {
     expect(comments()).toEqual([]);
     await pass(200);
     expect(comments()).toEqual(["ab"]);
-    expect(page.find(".saved").textContent).toBe("draft kept");
+    expect(page.find(".saved").textContent).toBe("Draft saved");
   });
 
   test("that the server does not take stay in the browser and are sent again until it does", async () => {
     server.on("/judging/draft", () => AWAY);
     page.type('[name="comment"]', "kept");
     await pass(500);
-    expect(page.find(".saved").textContent).toBe("draft not kept");
+    expect(page.find(".saved").textContent).toBe("Draft not saved");
     expect(kept()).toEqual(["overread-draft:7:1:1:form"]);
     server.on("/judging/draft", () => ({ revision: 1 }));
     await pass(3100);
-    expect(page.find(".saved").textContent).toBe("draft kept");
+    expect(page.find(".saved").textContent).toBe("Draft saved");
     expect(page.message).toBe("");
     expect(kept()).toEqual([]);
   });
@@ -289,7 +289,7 @@ describe("keys", () => {
   test("say what is missing before a decision, and save nothing", async () => {
     page.press("v", "x");
     await pass(50);
-    expect(page.message).toBe("Say why it is rejected: a kind of error (F, then its letter) or a comment.");
+    expect(page.message).toBe("Give a reason for rejecting: a kind of error (F, then its letter) or a comment.");
     expect(verdicts()).toEqual([]);
   });
 });
@@ -320,7 +320,7 @@ describe("a radiograph that is not on screen", () => {
     canvas.paints = true;
     page.press("t");
     await pass(50);
-    expect(page.find(".image-check").textContent).toBe("The radiograph is on screen now. Look at it, then save again.");
+    expect(page.find(".image-check").textContent).toBe("The radiograph is now displayed. Review it, then save again.");
     expect(sentImages()).toEqual([]);
     page.press("a");
     await pass(50);
@@ -343,7 +343,7 @@ test("the reviewer's own answer brings the same question with its key", async ()
   await open(reviewData({ blind: true, full: null }));
   server.on("/judging/own-answer", () => saved(reviewData()));
   page.press("a", "Enter");
-  expect(page.message).toBe("How sure are you? Press 1 to 5.");
+  expect(page.message).toBe("Give your confidence: press 1 to 5.");
   page.press("4", "Enter", "Enter");
   await pass(50);
   expect(server.to("/judging/own-answer")).toEqual([{ batch: 1, question: 1, answer: [0], confidence: 4, image: "drawn" }]);
