@@ -63,7 +63,7 @@ def _describe_own_answer(event: QuestionEvent, question: Question) -> tuple[str,
 
 
 def _describe_skip(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"skipped in batch {event.place}", [event.more["why"]]
+    return f"skipped in batch {event.place}", [event.details["why"]]
 
 
 def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
@@ -108,12 +108,12 @@ def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     action_text = (
         "rejected by" if event.details["step"] == BulkAction.REJECT else f"queued into batch {event.place} by"
     )
-    search_text = f"matched by a search: {describe_search(event.more['search'])}"
+    search_text = f"matched by a search: {describe_search(event.details['search'])}"
     return f"{action_text} rule {number}", [event.details["reason"], search_text]
 
 
 def _describe_rule_reversal(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"rule {event.more['rule']} was undone", [event.more["reason"]]
+    return f"rule {event.details['rule']} was undone", [event.details["reason"]]
 
 
 def _describe_display(image: ImageDisplay | None) -> list[str]:

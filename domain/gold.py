@@ -80,7 +80,7 @@ class ExclusionReason(StrEnum):
     CORRECTIONS_DIFFER = "corrected differently by two reviewers"
     REJECTED_BY_ADJUDICATOR = "rejected by the adjudicator"
     ALIGNMENT_ONLY = "only its image alignment was judged"
-    PATIENT_IN_IMAGE = "its image was removed because it shows patient data"
+    PATIENT_DATA_IN_IMAGE = "its image was removed because it shows patient data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

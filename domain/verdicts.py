@@ -33,9 +33,9 @@ class ErrorKind(Choice):
     NOT_IN_REPORT = "finding not in the report"
     NOT_IN_IMAGE = "finding not in the image"
     EXPLANATION = "explanation does not support the key"
-    WRONG_PLACE = ("wrong side or place", "wrong side or location")
+    WRONG_LOCATION = ("wrong side or place", "wrong side or location")
     BOX_WRONG = "box wrong"
-    NOT_ONE_EXAM = ("image and report are not of one exam", "image and report mismatch")
+    EXAM_MISMATCH = ("image and report are not of one exam", "image and report mismatch")
     NOT_ANSWERABLE = "not answerable from the image"
     ANSWER_REVEALED = "stem gives the answer away"
     WORDING = "wording"

@@ -98,11 +98,13 @@ def _receive_parts(process: subprocess.Popen[bytes]) -> Iterator[Any]:
         raise Refused(f"Reading the file was stopped: it took too long. {_NOTHING_IMPORTED}")
     if code == _OUT_OF_MEMORY:
         raise Refused(
-            f"Reading the file was stopped: it needed more than {_MEMORY >> 20:,} MB of memory. {_NOTHING_IMPORTED}"
+            f"Reading the file was stopped: it needed more than {_MEMORY >> 20:,} MB of memory."
+            f" {_NOTHING_IMPORTED}"
         )
     if code != 0:
         raise Refused(
-            f"Reading the file was stopped: it needed too much memory, or its process was ended. {_NOTHING_IMPORTED}"
+            "Reading the file was stopped: it needed too much memory, or its process was ended."
+            f" {_NOTHING_IMPORTED}"
         )
 
 
@@ -111,7 +113,8 @@ def _next_frame(frames: queue.Queue[bytes | None]) -> bytes | None:
         return frames.get(timeout=_TIMEOUT_SECONDS)
     except queue.Empty as error:
         raise Refused(
-            f"Reading the file was stopped: there was no progress for {_TIMEOUT_SECONDS:.0f} seconds. {_NOTHING_IMPORTED}"
+            f"Reading the file was stopped: there was no progress for {_TIMEOUT_SECONDS:.0f} seconds."
+            f" {_NOTHING_IMPORTED}"
         ) from error
 
 

@@ -58,7 +58,7 @@ class ImageFolder:
                 )
             return path.read_bytes()
         except OSError as error:
-            raise InvalidValue(_FIELD, f"{text!r} cannot be read: {error.strerror}") from error
+            raise InvalidValue(_FIELD, f"{image_path!r} cannot be read: {error.strerror}") from error
 
     def find(self, image_path: str) -> Path:
         """Find the file with a path; links are followed.
@@ -70,7 +70,7 @@ class ImageFolder:
         inner_parts = [part for part in parts if part != ".."]
         if ".." in parts[len(parts) - len(inner_parts) :]:
             raise InvalidValue(
-                _FIELD, f"{text!r} contains “..”; only paths below the image folder are allowed"
+                _FIELD, f"{image_path!r} contains “..”; only paths below the image folder are allowed"
             )
         parent_steps = len(parts) - len(inner_parts)
         candidates: list[Path] = []
@@ -89,9 +89,10 @@ class ImageFolder:
                 outside = outside or (not inside and resolved.exists())
         if outside or parent_steps:
             raise InvalidValue(
-                _FIELD, (f"{text!r} is outside the image folder; choose an image folder that contains it")
+                _FIELD,
+                (f"{image_path!r} is outside the image folder; choose an image folder that contains it"),
             )
-        raise InvalidValue(_FIELD, f"{text!r} is not in the image folder")
+        raise InvalidValue(_FIELD, f"{image_path!r} is not in the image folder")
 
 
 def path_parts(image_path: str) -> list[str]:

@@ -93,10 +93,8 @@ def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileF
     first_description = descriptions[0] if descriptions else "no record"
     raise InvalidValue(
         "format",
-        (
-            f"not recognised: it begins with {first_description}. Overread reads native, ReXVQA, GEMeX (test and "
-            "training) and VQA-RAD; convert other files to the native format (docs/formats/)"
-        ),
+        f"not recognised: it begins with {first_description}. Overread reads native, ReXVQA, GEMeX (test and "
+        "training) and VQA-RAD; convert other files to the native format (docs/formats/)",
     )
 
 

@@ -69,7 +69,7 @@ class ZippedImages:
             RuntimeError,
             ValueError,
         ) as error:
-            raise InvalidValue(_FIELD, f"{text!r} cannot be unpacked: {error}") from error
+            raise InvalidValue(_FIELD, f"{image_path!r} cannot be unpacked: {error}") from error
 
     def _member(self, image_path: str) -> zipfile.ZipInfo:
         inner_parts = [part for part in path_parts(image_path) if part != ".."]

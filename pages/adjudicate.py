@@ -64,9 +64,9 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
         [
             {
                 "Question": dispute.question_id,
-                "Disagreement on": ", ".join(sorted(dispute.about)) or "no longer disputed",
-                "Decision": dispute.settled.decision.value if dispute.settled else "",
-                "Reason": dispute.settled.reason if dispute.settled else "",
+                "Disagreement on": ", ".join(sorted(dispute.kinds)) or "no longer disputed",
+                "Decision": dispute.adjudication.decision.value if dispute.adjudication else "",
+                "Reason": dispute.adjudication.reason if dispute.adjudication else "",
                 "When (UTC)": f"{dispute.adjudication.given_at:%Y-%m-%d %H:%M}"
                 if dispute.adjudication
                 else "",

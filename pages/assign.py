@@ -68,7 +68,7 @@ def _overview_row(overview: review.BatchOverview) -> dict[str, object]:
         "Mode": overview.batch.settings.mode.value,
         "Fields requested": overview.batch.settings.parts.value,
         "Questions": overview.questions,
-        "Judgements requested": overview.asked,
+        "Judgements requested": overview.requested,
         "Done": overview.done,
         "Skipped": overview.skipped,
         "Left": overview.left,

@@ -45,7 +45,8 @@ def main() -> None:
         return
     if index.is_behind:
         st.warning(
-            f"{index.newest - index.through:,} recently imported questions are not in the search index yet."
+            f"{index.newest - index.last_indexed:,} recently imported questions are not in the search index"
+            " yet."
         )
         if not show_job_progress(index_job):
             st.button(

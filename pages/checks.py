@@ -103,7 +103,10 @@ def _rerun_checks(dataset: str, minimum: int, person: Person) -> str:
         record_problems(db, by=person, detected=problems, now=clock())
     with read_only_session() as db:
         check_report = load_check_report(db, by=person, dataset=dataset)
-    return f"Checked {count_text(check_report.questions, 'question')}; {check_report.with_problems:,} with problems."
+    return (
+        f"Checked {count_text(check_report.questions, 'question')}; {check_report.with_problems:,} with"
+        " problems."
+    )
 
 
 main()

@@ -112,7 +112,7 @@ def _show_coordinator_section(person: Person) -> None:
 def _show_batch_progress(overview_row: BatchOverview) -> None:
     details = [
         count_text(overview_row.questions, "question"),
-        f"{overview_row.done:,} of {count_text(overview_row.asked, 'judgement')} done",
+        f"{overview_row.done:,} of {count_text(overview_row.requested, 'judgement')} done",
     ]
     if overview_row.skipped:
         details.append(f"{overview_row.skipped:,} skipped")

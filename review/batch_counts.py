@@ -277,7 +277,7 @@ def _write_notes(index: _BatchIndex) -> tuple[str, ...]:
     several_reviewers = int((np.bincount(index.judged_rows, minlength=index.n) > 1).sum())
     if several_reviewers:
         notes.append(
-            f"{several_reviewers:,} of the reviewed questions have verdicts of more than one reviewer. A kind of "
-            "error counts if at least one of them reported it."
+            f"{several_reviewers:,} of the reviewed questions have verdicts of more than one reviewer. A kind"
+            " of error counts if at least one of them reported it."
         )
     return tuple(notes)

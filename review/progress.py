@@ -109,4 +109,7 @@ def format_interval(low: float | None, high: float | None) -> str:
 
 def _format_rate(rate: Rate) -> str:
     share, label = rate.share, ErrorKind(rate.name).label
-    return f"{share.count:,} {label} ({format_percent(share.estimate)}, {format_interval(share.low, share.high)})"
+    return (
+        f"{share.count:,} {label} ({format_percent(share.estimate)},"
+        f" {format_interval(share.low, share.high)})"
+    )

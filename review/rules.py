@@ -141,9 +141,10 @@ def describe_stale_verdict(submitted: Verdict, saved: Verdict | None) -> str:
             "Open the question again."
         )
     return (
-        f"Not saved: revision {saved.revision} of your verdict on this question already exists "
-        f"({_describe_verdict(saved)}); this form has {_describe_verdict(submitted)} as revision {submitted.revision}. "
-        "Open the question again: it shows the saved verdict, and a change becomes the next revision."
+        f"Not saved: revision {saved.revision} of your verdict on this question already exists"
+        f" ({_describe_verdict(saved)}); this form has {_describe_verdict(submitted)} as revision"
+        f" {submitted.revision}. Open the question again: it shows the saved verdict, and a change becomes"
+        " the next revision."
     )
 
 

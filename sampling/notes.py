@@ -101,9 +101,7 @@ def _describe_empty_strata(strata: Sequence[Stratum]) -> list[str]:
         return []
     unrepresented = sum(stratum.size for stratum in empty)
     subject = "1 stratum is" if len(empty) == 1 else f"{len(empty):,} strata are"
-    return [
-        f"{subject} too small for one question: {_format_question_count(unrepresented)} not represented in this draw."
-    ]
+    return [f"{subject} too small for one question: {_format_question_count(unrepresented)} not represented."]
 
 
 def _format_tier(tier: Tier) -> str:

@@ -223,7 +223,7 @@ def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: Sampl
         )
     if batches.plan_to_plain(batch.plan) != batches.plan_to_plain(plan):
         raise Refused(
-            f"The batch {batch.name!r} was drawn with a different plan ({describe(batch.plan)}). Use "
+            f"The batch {batch.name!r} was drawn with a different plan ({describe_plan(batch.plan)}). Use "
             "that plan to add newly imported questions, or choose another name."
         )
     if batch.state is BatchState.CLOSED:
@@ -327,8 +327,8 @@ def _describe_empty_draw(dataset: str, draw_preview: DrawPreview) -> str:
     if not draw_preview.size:
         return f"The dataset {dataset!r} has no questions yet. Import questions first."
     return (
-        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more per 1,000, "
-        "or for so many in all."
+        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more per 1,000,"
+        " or for so many in all."
     )
 
 
@@ -336,6 +336,6 @@ def _describe_no_addition(draw_preview: DrawPreview) -> str:
     if not draw_preview.size:
         return "No questions have been imported since the last draw. The batch is unchanged."
     return (
-        f"The plan takes none of the {draw_preview.size:,} questions imported since the last draw. The batch is "
-        "unchanged, and they remain available for the next draw."
+        f"The plan takes none of the {draw_preview.size:,} questions imported since the last draw. The batch"
+        " is unchanged, and they remain available for the next draw."
     )

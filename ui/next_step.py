@@ -36,8 +36,8 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
         )
     if not batches:
         return NextStep(
-            stands=f"{sum(datasets.values()):,} questions imported; none drawn for review yet.",
-            what=(
+            situation=f"{sum(datasets.values()):,} questions imported; none drawn for review yet.",
+            instruction=(
                 "Draw a batch, for example 100 of every 1,000 questions, evenly across easy, medium and hard."
             ),
             page="pages/sampling.py",
@@ -50,7 +50,7 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
     if unassigned_batch is not None:
         number = unassigned_batch.questions - unassigned_batch.requested
         return NextStep(
-            stands=f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} unassigned.",
+            situation=f"In batch {unassigned_batch.batch.name}, {_format_questions(number)} unassigned.",
             instruction="Assign them to one or more reviewers.",
             page="pages/assign.py",
             label="Assign questions",
@@ -58,14 +58,14 @@ def find_next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]
     questions_left = sum(overview.left for overview in open_batches)
     if questions_left:
         return NextStep(
-            stands=f"The reviewers have {count_text(questions_left, 'judgement')} left.",
-            what="View their progress and the estimated finish.",
+            situation=f"The reviewers have {count_text(questions_left, 'judgement')} left.",
+            instruction="View their progress and the estimated finish.",
             page="pages/progress.py",
             label="View progress",
         )
     return NextStep(
-        stands="All assigned questions are judged.",
-        what="Create a release of the accepted and corrected questions.",
+        situation="All assigned questions are judged.",
+        instruction="Create a release of the accepted and corrected questions.",
         page="pages/releases.py",
         label="Create release",
     )

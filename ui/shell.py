@@ -83,8 +83,8 @@ def _take_interruption_message() -> str | None:
     if interrupted_at is None:
         return None
     return (
-        f"The database was unavailable at {format_clock_time(interrupted_at)}. Your click was not saved; your input is "
-        "still here. Check it and click again."
+        f"The database was unavailable at {format_clock_time(interrupted_at)}. Your click was not saved; your"
+        " input is still here. Check it and click again."
     )
 
 

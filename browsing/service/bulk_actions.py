@@ -51,7 +51,7 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
     state = load_index_state(db)
     if state.is_behind:
         raise Refused(
-            f"{state.newest - state.through:,} questions are not in the search index yet. Update the "
+            f"{state.newest - state.last_indexed:,} questions are not in the search index yet. Update the "
             "search index first."
         )
     numbers = search_storage.find_matching_questions(
@@ -145,7 +145,7 @@ def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetim
     require(by, Action.DRAW_BATCH)
     applied_rule = applied_rules.load_rule(db, number=rule)
     if applied_rule.reverted_at is not None:
-        raise Refused(f"Rule {rule} was already undone on {applied_rule.back_at:%Y-%m-%d %H:%M} UTC.")
+        raise Refused(f"Rule {rule} was already undone on {applied_rule.reverted_at:%Y-%m-%d %H:%M} UTC.")
     checked = check_reason(reason)
     applied_rules.revert_rule(db, rule=rule, reason=checked, by=by.id or None, now=now)
     if applied_rule.batch is not None:

@@ -320,7 +320,7 @@ class BatchRows:
                     raise InvalidValue(
                         "boxes", ("use another pixel grid; the images are needed to convert them")
                     )
-                return question
+                return
             x_min, y_min, x_max, y_max = corners
             if (
                 grid is None

@@ -120,7 +120,7 @@ class ImageImporter:
         Raises:
             InvalidValue: the file is missing or can't be used, with the reason.
         """
-        result = self._by_text.get(text) or InvalidValue("file", "changed while it was read; import it again")
+        result = self._by_path.get(path) or InvalidValue("file", "changed while it was read; import it again")
         if isinstance(result, InvalidValue):
             raise result
         return result

@@ -283,4 +283,4 @@ def _adjudication_to_json(adjudication: Adjudication) -> dict[str, object]:
 def _describe_rules(rules: AdjudicationRules) -> str:
     names = ", ".join(rules.adjudicators) or "nobody"
     hidden = "names hidden" if rules.hide_names else "names shown"
-    return f"{names}; {hidden}; same box from IoU {rules.same_box:g}"
+    return f"{names}; {hidden}; same box from IoU {rules.same_box_iou:g}"

@@ -86,8 +86,8 @@ def assign(
     )
     if not any(distribution.by_person.values()):
         raise Refused(
-            f"{format_question_count(len(distribution.short))} of batch {batch} need a further reviewer, but "
-            f"are already assigned to {format_names(people)}. Choose another reviewer."
+            f"{format_question_count(len(distribution.unplaced))} of batch {batch} need a further reviewer,"
+            f" but are already assigned to {format_names(people)}. Choose another reviewer."
         )
     create_assignments(db, loaded_batch, current, distribution, now=now)
     new = {"overlap": overlap, "given": list_numbers_by_name(distribution, people)}
@@ -96,8 +96,8 @@ def assign(
     if distribution.unplaced:
         notes = (
             (
-                f"{format_question_count(len(distribution.short))} still have fewer than {_format_reviewer_count(overlap)}: choose "
-                "further reviewers."
+                f"{format_question_count(len(distribution.unplaced))} still have fewer than"
+                f" {_format_reviewer_count(overlap)}: choose further reviewers."
             ),
         )
     return AssignSummary(
@@ -172,8 +172,8 @@ def reassign(
         raise InvalidValue("to", f"{previous_reviewer.name} cannot be assigned their own questions")
     if list_claimed_questions(db, batch_id=loaded_batch.id, person_id=previous_reviewer.id):
         raise Refused(
-            f"{previous_reviewer.name} takes questions of batch {batch} from the shared queue. Unassign them; they "
-            "return to the queue."
+            f"{previous_reviewer.name} takes questions of batch {batch} from the shared queue. Unassign them;"
+            " they return to the queue."
         )
     current = load_current_assignments(db, loaded_batch)
     to_move = _list_open_questions(db, loaded_batch, current, previous_reviewer)
@@ -196,8 +196,8 @@ def reassign(
     notes = (
         (
             (
-                f"{format_question_count(len(distribution.short))} stay with {previous_reviewer.name}: they are already assigned to "
-                "the others."
+                f"{format_question_count(len(distribution.unplaced))} stay with {previous_reviewer.name}:"
+                " they are already assigned to the others."
             ),
         )
         if distribution.unplaced

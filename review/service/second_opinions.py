@@ -190,8 +190,8 @@ def _build_summary(
         notes.append("All questions that need a second reviewer have one.")
     if plan.distribution.unplaced:
         notes.append(
-            f"{format_question_count(len(plan.parts.short))} have no second reviewer: these people already "
-            "judge them. Choose further reviewers."
+            f"{format_question_count(len(plan.distribution.unplaced))} have no second reviewer: these people"
+            " already judge them. Choose further reviewers."
         )
     if plan.without_first:
         notes.append(

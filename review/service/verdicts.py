@@ -210,7 +210,7 @@ def save_own_answer(
             "Your own answer is already submitted and cannot be changed: "
             f"{rules.format_own_answer(saved, options=question.options)} "
             f"({saved.committed_at:%Y-%m-%d %H:%M:%S} UTC); this form has "
-            f"{rules.own_answer_text(own_answer, options=question.options)}. Open the question again to "
+            f"{rules.format_own_answer(own_answer, options=question.options)}. Open the question again to "
             "continue."
         )
     check_writable(locked)
@@ -300,9 +300,8 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
             else "was deleted because its verdict was saved"
         )
         raise StaleRevision(
-            f"Draft not saved: the draft ({part}) {draft_state}, but this form has revision {revision}. It was "
-            "changed in "
-            "another tab or window. Open the question again."
+            f"Draft not saved: the draft ({part}) {draft_state}, but this form has revision {revision}. It"
+            " was changed in another tab or window. Open the question again."
         )
     check_writable(locked)
     put_draft(db, **locked.key, part=part, revision=revision + 1, body=body, now=now)

@@ -65,5 +65,5 @@ def test_strata_too_small_for_a_question_are_counted():
     plan = SamplingPlan(seed=7, strata=("task",))
     strata = allocate({(HARD, ("location",)): 990, (HARD, ("geometric",)): 4}, plan=plan)
     assert write_draw_notes(strata, plan=plan) == (
-        "1 stratum is too small for one question: 4 questions not represented in this draw.",
+        "1 stratum is too small for one question: 4 questions not represented.",
     )

@@ -82,8 +82,8 @@ def _describe_draw(draw_preview: sampling.DrawPreview, batch: Batch | None) -> s
     if not draw_preview.size:
         return f"No questions have been imported since the last draw of {escape_markdown(batch.name)}."
     return (
-        f"{draw_preview.n:,} of the {draw_preview.size:,} questions imported since the last draw will be added to the "
-        f"{draw_preview.already_drawn:,} of {escape_markdown(batch.name)}."
+        f"{draw_preview.n:,} of the {draw_preview.size:,} questions imported since the last draw will be"
+        f" added to the {draw_preview.already_drawn:,} of {escape_markdown(batch.name)}."
     )
 
 

@@ -49,7 +49,7 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
     )
     if not name:
         return None
-    st.markdown(f"Sampling plan: {escape_markdown(sampling.describe(open_batches[name].plan))}.")
+    st.markdown(f"Sampling plan: {escape_markdown(sampling.describe_plan(open_batches[name].plan))}.")
     return open_batches[name]
 
 

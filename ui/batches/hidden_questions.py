@@ -128,7 +128,7 @@ def _show_preview(preview: review.HiddenSummary) -> None:
                     "Reviewer": f"{row.person.display_name} ({row.person.name})",
                     "Repeats to hide": row.repeats,
                     "Planted to hide": row.planted,
-                    "Not placed": row.short_repeats + row.short_planted,
+                    "Not placed": row.missing_repeats + row.missing_planted,
                 }
                 for row in preview.people
             ]
@@ -179,8 +179,8 @@ def _line_row(line: review.HiddenQuestionRow) -> dict[str, object]:
         "Reviewer": line.person,
         "Hidden": _describe_kind(line),
         "Source": line.source_id,
-        "State": "removed" if not hidden.counts else str(line.state or "not shown yet"),
-        "First verdict": str(line.first or ""),
+        "State": "removed" if not hidden.is_counted else str(line.state or "not shown yet"),
+        "First verdict": str(line.first_decision or ""),
         "Verdict": str(line.decision or ""),
         "Fault": str(line.detection or ""),
         "Reason for removal": hidden.removed_why,

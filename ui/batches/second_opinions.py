@@ -113,7 +113,9 @@ def _show_preview(batch: Batch, names: list[str], request: _Request, reviewer_la
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
-    show_table([{"Reviewer": reviewer_labels[name], "New": count} for name, count in preview.given.items()])
+    show_table(
+        [{"Reviewer": reviewer_labels[name], "New": count} for name, count in preview.assigned.items()]
+    )
     for note in preview.notes:
         st.caption(escape_markdown(note))
 
@@ -127,8 +129,8 @@ def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], 
     state.clear_form(f"seconds-{batch_id}")
     assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
     return (
-        f"Second opinions requested: {assignment_text} ({summary.random:,} of the random share, {summary.found:,} with "
-        "a reported error)."
+        f"Second opinions requested: {assignment_text} ({summary.random_count:,} of the random share,"
+        f" {summary.found_count:,} with a reported error)."
     )
 
 

@@ -22,7 +22,7 @@ def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers:
             "share. A question without activity returns to the queue."
         )
     else:
-        pool = ", ".join(shared.pool) or "none"
+        pool = ", ".join(shared.members) or "none"
         st.markdown(escape_markdown(f"Reviewers: {pool}. Reviewers per question: {shared.overlap}."))
         free_column, claimed_column, done_column = st.columns(3)
         free_column.metric("Available", f"{shared.free:,}")
@@ -83,4 +83,7 @@ def _share_batch(batch: str, batch_id: int, names: tuple[str, ...], overlap: int
             now=clock(),
         )
     state.clear_form(f"share-{batch_id}")
-    return f"{', '.join(shared_queue.pool)} can take questions; {count_text(shared_queue.free, 'judgement')} available."
+    return (
+        f"{', '.join(shared_queue.members)} can take questions; {count_text(shared_queue.free, 'judgement')}"
+        " available."
+    )

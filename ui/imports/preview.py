@@ -42,7 +42,7 @@ def show_preview(delivery: Delivery, person: Person) -> None:
     )
     _show_image_check(preview, delivery)
     if preview.refusals:
-        st.warning(f"Invalid records: {len(preview.refusals):,} of the first {preview.looked_at:,}.")
+        st.warning(f"Invalid records: {len(preview.refusals):,} of the first {preview.records_read:,}.")
         show_table(
             [
                 {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
@@ -62,7 +62,9 @@ def _show_image_check(preview: FilePreview, delivery: Delivery) -> None:
         st.warning(f"Missing images: {len(preview.missing):,} of the first {preview.images:,}.")
         show_table([{"Missing image": name} for name in preview.missing[:10]])
     else:
-        st.markdown(f"All images of the first {preview.looked_at:,} records were found ({preview.images:,}).")
+        st.markdown(
+            f"All images of the first {preview.records_read:,} records were found ({preview.images:,})."
+        )
 
 
 def _show_question(question: Question, exam: Exam) -> None:

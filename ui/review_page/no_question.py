@@ -19,11 +19,12 @@ def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> No
     """Draw the page while no question is free, but not all are judged."""
     with st.container(border=True):
         st.markdown(
-            f"**{escape_markdown(batch_for_reviewer.batch.name)}: the remaining questions are with other reviewers.**"
+            f"**{escape_markdown(batch_for_reviewer.batch.name)}: the remaining questions are with other"
+            " reviewers.**"
         )
         st.markdown(
-            f"You have judged {batch_for_reviewer.place.done:,}. Questions without activity return to the shared "
-            f"queue, the first one by {format_clock_time(free_at)}."
+            f"You have judged {batch_for_reviewer.progress.done:,}. Questions without activity return to the"
+            f" shared queue, the first one by {format_clock_time(free_at)}."
         )
         st.button(
             "Refresh",
@@ -75,7 +76,7 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
             and other_batch.batch.state is BatchState.OPEN
         ):
             st.button(
-                f"Continue with {escape_markdown(other_batch.batch.name)} ({other_batch.place.left} left)",
+                f"Continue with {escape_markdown(other_batch.batch.name)} ({other_batch.progress.left} left)",
                 key=f"judging-batch-{other_batch.batch.id}",
                 on_click=go_to_question,
                 args=(other_batch.batch.id, None),

@@ -116,7 +116,7 @@ def _show_rule(rule: AppliedRule) -> None:
     )
     if rule.reverted_at is not None:
         reason_column.caption(
-            f"Undone {rule.back_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.back_reason)}"
+            f"Undone {rule.reverted_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.revert_reason)}"
         )
         return
     undo_reason = reason_column.text_input(
@@ -151,4 +151,7 @@ def _apply_step(search: Search, step: BulkAction, reason: str, name: str, expect
 def _undo_rule(rule_number: int, reason: str) -> str:
     with unit_of_work() as db:
         undone_rule = revert_rule(db, by=current_person(), rule=rule_number, reason=reason, now=clock())
-    return f"Rule {undone_rule.number} is undone; {count_text(undone_rule.questions, 'question')} can be drawn again."
+    return (
+        f"Rule {undone_rule.number} is undone; {count_text(undone_rule.questions, 'question')} can be drawn"
+        " again."
+    )

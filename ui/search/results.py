@@ -38,8 +38,10 @@ def _show_pager(search: Search, matches: SearchPage, count: str) -> None:
     # As wide as their labels: columns of a narrow window cut the labels off.
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{count}**, in import order", width="stretch")
-        _show_pager_button("Previous", "arrow_back", "Left", search, -first_number, has_page=matches.before)
-        _show_pager_button("Next", "arrow_forward", "Right", search, last_number, has_page=matches.after)
+        _show_pager_button(
+            "Previous", "arrow_back", "Left", search, -first_number, has_page=matches.has_previous
+        )
+        _show_pager_button("Next", "arrow_forward", "Right", search, last_number, has_page=matches.has_next)
 
 
 def _show_pager_button(
