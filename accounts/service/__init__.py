@@ -7,7 +7,13 @@ that is stored.
 
 from accounts.claims import RoleClaim
 from accounts.passwords import DEMO_PASSWORD
-from accounts.service.attempts import Attempt, TooManyAttempts, begin_attempt, clear_attempt
+from accounts.service.attempts import (
+    Attempt,
+    TooManyAttempts,
+    begin_attempt,
+    begin_code_attempt,
+    clear_attempt,
+)
 from accounts.service.backups import record_backup, record_restore
 from accounts.service.first_admin import CODE_LIFETIME, become_first_admin, create_first_admin_code, has_admin
 from accounts.service.people import (
@@ -61,6 +67,7 @@ __all__ = [
     "authenticate",
     "become_first_admin",
     "begin_attempt",
+    "begin_code_attempt",
     "change_own_password",
     "change_roles",
     "clear_attempt",

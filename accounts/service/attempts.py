@@ -1,8 +1,16 @@
-"""A growing wait after wrong passwords, counted in the database for all processes of the app.
+"""Limits of wrong passwords and codes, counted in the database for all processes of the app.
 
-An attempt is counted as wrong before the password is checked, and the count is deleted if it was right; a
-hundred simultaneous guesses therefore count as a hundred. A browser with which the person has signed in
-before has its own count, so guesses from elsewhere can't lock its owner out.
+An attempt is counted as wrong before the password is checked, and the count is undone if it was right; a
+hundred simultaneous guesses therefore count as a hundred.
+
+- **A name at an address**: five free attempts, then a wait that doubles up to a minute.
+- **An address**, whatever the names: a budget of twenty, refilled by one every fifteen seconds.
+- **A name anywhere, and all names together**: these budgets never refuse anybody, since a guesser could use
+  them to lock out the owner of the name. When one is spent, an address has one free attempt at a name instead
+  of five. A person with the right password still gets in from a new address at the first attempt.
+- **A browser in which the person was signed in before** has a count of its own and no budgets.
+- **A person's second factor**: only somebody with the right password gets this far, so its wait holds
+  everywhere.
 """
 
 from __future__ import annotations
@@ -10,6 +18,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from sqlmodel import Session
 
@@ -17,23 +26,41 @@ from accounts.tokens import token_sha256
 from domain.errors import Refused
 from storage.accounts import people, sign_ins, wrong_passwords
 
-#: Wrong passwords in a row before the first wait: for a name at one address, and for a name anywhere.
-FREE_ATTEMPTS, FREE_ATTEMPTS_ANYWHERE = 5, 20
+#: Wrong passwords in a row before the first wait, for a name at one address: usually, and during an attack.
+FREE_ATTEMPTS, FREE_ATTEMPTS_UNDER_ATTACK = 5, 1
+#: Wrong passwords for a name at all addresses from which on the name is under attack.
+FREE_ATTEMPTS_ANYWHERE = 20
 #: The longest wait; a longer one would allow anybody to lock somebody else out by guessing.
 MAX_WAIT = timedelta(minutes=1)
 #: Counts older than this are deleted.
 COUNT_LIFETIME = timedelta(hours=1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """``size`` attempts at once, and one more after each ``interval``."""
+
+    size: int
+    interval: timedelta
+
+
+ADDRESS_BUDGET = Budget(size=20, interval=timedelta(seconds=15))
+OVERALL_BUDGET = Budget(size=100, interval=timedelta(seconds=5))
+
+
 class TooManyAttempts(Refused):
-    """Too many wrong passwords; the text says how long to wait."""
+    """Too many wrong passwords or codes; the text says how long to wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt that may be made; ``counted_for`` are the counts to delete if the password is right."""
+    """An attempt that may be made, with what is undone if the password is right.
+
+    ``counter_keys`` are the counts to delete, ``budget_keys`` the budgets to give one attempt back to.
+    """
 
     counter_keys: tuple[str, ...]
+    budget_keys: tuple[str, ...] = ()
 
 
 def begin_attempt(db: Session, *, name: str, address: str, token: str | None, now: datetime) -> Attempt:
@@ -42,42 +69,84 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
     Args:
         db: a session that writes.
         name: the sign-in name as typed.
-        address: of the browser, as far as known.
+        address: of the browser, as far as known; of an IPv6 address its /64 network counts.
         token: of the browser's latest sign-in, valid or not; it shows whether this is the person's browser.
         now: the time.
 
     Raises:
-        TooManyWrong: the wait after the last wrong password is not over; the attempt was not counted.
+        TooManyAttempts: a wait is not over, or the address's budget is spent; the attempt was not counted.
     """
     name = name.strip().lower()[:64]
+    if token and _has_signed_in_here(db, name=name, token=token):
+        attempt = _count_attempt(db, _hash_parts("browser", name, token), FREE_ATTEMPTS, now)
+    else:
+        attempt = _count_attempt_of_stranger(db, name, _network(address), now)
     wrong_passwords.delete_counts_before(db, moment=now - COUNT_LIFETIME)
-    limits = _find_limits(db, name=name, address=address, token=token)
-    counts = {}
-    for counter_key, free_attempts in limits.items():
-        count, last_at = wrong_passwords.lock_count(db, counted_for=counter_key, now=now)
-        wait = last_at + _compute_wait(count, free_attempts) - now
-        if wait > timedelta(0):
-            seconds = int(wait.total_seconds()) + 1
-            raise TooManyAttempts(f"Too many wrong passwords for this name. Try again in {seconds} seconds.")
-        counts[counter_key] = count + 1
-    for counter_key, count in counts.items():
-        wrong_passwords.set_count(db, counted_for=counter_key, count=count, now=now)
-    return Attempt(counter_keys=tuple(counts))
+    return attempt
+
+
+def begin_code_attempt(db: Session, *, person_id: int, now: datetime) -> Attempt:
+    """Count an attempt at a person's second factor as wrong; commit before the code is checked.
+
+    Raises:
+        TooManyAttempts: the wait after the last wrong code is not over; the attempt was not counted.
+    """
+    return _count_attempt(db, _hash_parts("code", str(person_id)), FREE_ATTEMPTS, now, what="codes")
 
 
 def clear_attempt(db: Session, *, attempt: Attempt) -> None:
-    """Delete the counts of an attempt, because its password was right."""
-    wrong_passwords.delete_counts(db, counted_for=list(attempt.counter_keys))
+    """Undo the counts of an attempt, because its password or code was right."""
+    wrong_passwords.delete_counts(db, counted_for=attempt.counter_keys)
+    wrong_passwords.decrement_counts(db, counted_for=attempt.budget_keys)
 
 
-def _find_limits(db: Session, *, name: str, address: str, token: str | None) -> dict[str, int]:
-    """The counts that the attempt adds to, with the number of wrong ones before the first wait."""
-    if token and _has_signed_in_here(db, name=name, token=token):
-        return {_hash_parts("browser", name, token): FREE_ATTEMPTS}
-    return {
-        _hash_parts("address", name, address): FREE_ATTEMPTS,
-        _hash_parts("anywhere", name): FREE_ATTEMPTS_ANYWHERE,
-    }
+def _count_attempt(
+    db: Session, key: str, free_attempts: int, now: datetime, what: str = "passwords"
+) -> Attempt:
+    count, last_at = wrong_passwords.lock_count(db, counted_for=key, now=now)
+    _refuse_until(last_at + _compute_wait(count, free_attempts), now, f"Too many wrong {what} for this name.")
+    wrong_passwords.set_count(db, counted_for=key, count=count + 1, last_at=now)
+    return Attempt(counter_keys=(key,))
+
+
+def _count_attempt_of_stranger(db: Session, name: str, network: str, now: datetime) -> Attempt:
+    here_key, anywhere_key = _hash_parts("address", name, network), _hash_parts("anywhere", name)
+    network_key, overall_key = _hash_parts("network", network), _hash_parts("overall")
+    # All attempts lock in this order, so that they never wait for each other in a circle.
+    here, here_at = wrong_passwords.lock_count(db, counted_for=here_key, now=now)
+    anywhere, _ = wrong_passwords.lock_count(db, counted_for=anywhere_key, now=now)
+    spent_by_network, network_at = _lock_budget(db, network_key, ADDRESS_BUDGET, now)
+    spent_overall, overall_at = _lock_budget(db, overall_key, OVERALL_BUDGET, now)
+
+    is_under_attack = anywhere >= FREE_ATTEMPTS_ANYWHERE or spent_overall >= OVERALL_BUDGET.size
+    free_attempts = FREE_ATTEMPTS_UNDER_ATTACK if is_under_attack else FREE_ATTEMPTS
+    _refuse_until(
+        here_at + _compute_wait(here, free_attempts), now, "Too many wrong passwords for this name."
+    )
+    if spent_by_network >= ADDRESS_BUDGET.size:
+        free_at = network_at + ADDRESS_BUDGET.interval
+        _refuse_until(free_at, now, "Too many wrong passwords from your network address.")
+
+    wrong_passwords.set_count(db, counted_for=here_key, count=here + 1, last_at=now)
+    wrong_passwords.set_count(db, counted_for=anywhere_key, count=anywhere + 1, last_at=now)
+    wrong_passwords.set_count(db, counted_for=network_key, count=spent_by_network + 1, last_at=network_at)
+    wrong_passwords.set_count(db, counted_for=overall_key, count=spent_overall + 1, last_at=overall_at)
+    return Attempt(counter_keys=(here_key, anywhere_key), budget_keys=(network_key, overall_key))
+
+
+def _lock_budget(db: Session, key: str, budget: Budget, now: datetime) -> tuple[int, datetime]:
+    """Lock a budget; return how much of it is spent, at most its size, and the time of its last refill."""
+    spent, refilled_at = wrong_passwords.lock_count(db, counted_for=key, now=now)
+    spent, refills = min(spent, budget.size), max(0, (now - refilled_at) // budget.interval)
+    if spent <= refills:
+        return 0, now
+    return spent - refills, refilled_at + refills * budget.interval
+
+
+def _refuse_until(moment: datetime, now: datetime, reason: str) -> None:
+    if moment > now:
+        seconds = int((moment - now).total_seconds()) + 1
+        raise TooManyAttempts(f"{reason} Try again in {seconds} seconds.")
 
 
 def _has_signed_in_here(db: Session, *, name: str, token: str) -> bool:
@@ -92,6 +161,17 @@ def _compute_wait(count: int, free_attempts: int) -> timedelta:
         if count >= free_attempts
         else timedelta(0)
     )
+
+
+def _network(address: str) -> str:
+    """The address, or the /64 network of an IPv6 address: one customer has at least that many."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ip_network((parsed, 64), strict=False))
 
 
 def _hash_parts(*parts: str) -> str:

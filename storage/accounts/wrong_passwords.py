@@ -1,10 +1,14 @@
-"""Counts of wrong passwords, shared by all processes of the app."""
+"""Counts of wrong passwords, shared by all processes of the app.
+
+Callers name several counts in the same order everywhere, so that transactions never wait in a circle.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlmodel import Session, col
 
 from storage.inserts import insert_into
@@ -14,31 +18,47 @@ from storage.rows import WrongPasswordRow
 def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, datetime]:
     """Lock the count of wrong passwords until the commit; return it with the time of the last one.
 
-    A missing row is created with 0, so that there is a row to lock.
+    A missing row is created with 0. One statement does both: between two, another transaction could delete
+    the row.
     """
+    inserted = insert_into(db, WrongPasswordRow).values(counted_for=counted_for, count=0, last_at=now)
+    statement = inserted.on_conflict_do_update(
+        index_elements=["counted_for"], set_={"counted_for": counted_for}
+    ).returning(col(WrongPasswordRow.count), col(WrongPasswordRow.last_at))
+    count, last_at = db.execute(statement).one()
+    return count, last_at
+
+
+def set_count(db: Session, *, counted_for: str, count: int, last_at: datetime) -> None:
+    """Store the count, with the time of the last wrong password, or of a budget's last refill."""
     db.execute(
-        insert_into(db, WrongPasswordRow)
-        .values(counted_for=counted_for, count=0, last_at=now)
-        .on_conflict_do_nothing(index_elements=["counted_for"])
+        update(WrongPasswordRow)
+        .where(col(WrongPasswordRow.counted_for) == counted_for)
+        .values(count=count, last_at=last_at)
     )
-    row = db.execute(
-        select(WrongPasswordRow).where(col(WrongPasswordRow.counted_for) == counted_for).with_for_update()
-    ).scalar_one()
-    return row.count, row.last_at
 
 
-def set_count(db: Session, *, counted_for: str, count: int, now: datetime) -> None:
-    """Store the count, with ``now`` as the time of the last wrong password."""
-    row = db.get_one(WrongPasswordRow, counted_for)
-    row.count, row.last_at = count, now
-    db.flush()
+def decrement_counts(db: Session, *, counted_for: Iterable[str]) -> None:
+    """Subtract one from each of these counts, down to 0."""
+    for key in counted_for:
+        db.execute(
+            update(WrongPasswordRow)
+            .where(col(WrongPasswordRow.counted_for) == key, col(WrongPasswordRow.count) > 0)
+            .values(count=WrongPasswordRow.count - 1)
+        )
 
 
-def delete_counts(db: Session, *, counted_for: list[str]) -> None:
+def delete_counts(db: Session, *, counted_for: Iterable[str]) -> None:
     """Delete the counts after a right password."""
-    db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.counted_for).in_(counted_for)))
+    for key in counted_for:
+        db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.counted_for) == key))
 
 
 def delete_counts_before(db: Session, *, moment: datetime) -> None:
-    """Delete counts that no longer delay any sign-in."""
-    db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.last_at) < moment))
+    """Delete counts that no longer delay any sign-in. Those that another transaction has locked stay."""
+    old_keys = (
+        select(col(WrongPasswordRow.counted_for))
+        .where(col(WrongPasswordRow.last_at) < moment)
+        .with_for_update(skip_locked=True)
+    )
+    db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.counted_for).in_(old_keys)))

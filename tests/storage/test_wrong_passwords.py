@@ -89,9 +89,10 @@ def test_the_right_password_forgives(engine):
     assert may_try(engine)
 
 
-def test_guesses_from_many_addresses_make_the_name_wait(sqlite_engine):
+def test_after_guesses_from_many_addresses_a_new_address_has_one_free_attempt(sqlite_engine):
     for number in range(FREE_ATTEMPTS_ANYWHERE):
         attempt(sqlite_engine, address=f"192.0.2.{number}")
+    attempt(sqlite_engine, address="198.51.100.1")
     with pytest.raises(accounts.TooManyAttempts):
         attempt(sqlite_engine, address="198.51.100.1")
 
@@ -102,6 +103,7 @@ def test_the_owners_own_browser_does_not_wait_for_guesses_from_elsewhere(engine)
         accounts.sign_out(db, token="of-her-browser", now=NOON)
     for number in range(FREE_ATTEMPTS_ANYWHERE):
         attempt(engine, address=f"192.0.2.{number}")
+    assert may_try(engine, address="198.51.100.1")
     assert not may_try(engine, address="198.51.100.1")
     assert may_try(engine, address="198.51.100.1", token="of-her-browser")
 
@@ -134,7 +136,7 @@ def test_an_hour_later_it_is_forgotten_and_takes_no_room(engine):
         attempt(engine, address=f"192.0.2.{number}")
     attempt(engine, name="bert", now=NOON + COUNT_LIFETIME + timedelta(seconds=1))
     with read_only_session(engine) as db:
-        assert db.execute(select(func.count()).select_from(WrongPasswordRow)).scalar_one() == 2
+        assert db.execute(select(func.count()).select_from(WrongPasswordRow)).scalar_one() == 4
 
 
 def test_what_was_typed_as_name_is_not_kept(engine):

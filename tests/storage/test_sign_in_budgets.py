@@ -1,0 +1,142 @@
+"""Budgets of wrong passwords per address and overall; they keep nobody out of a new address."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from accounts import service as accounts
+from accounts.service.attempts import (
+    ADDRESS_BUDGET,
+    COUNT_LIFETIME,
+    FREE_ATTEMPTS,
+    FREE_ATTEMPTS_ANYWHERE,
+    OVERALL_BUDGET,
+)
+from storage.unit_of_work import unit_of_work
+from tests.storage.signing_in import NOON, add, begin
+
+GUESSER, NEW_ADDRESS = "203.0.113.9", "198.51.100.1"
+
+
+def attempt(engine, name, address, *, token=None, now=NOON) -> accounts.Attempt:
+    with unit_of_work(engine) as db:
+        return accounts.begin_attempt(db, name=name, address=address, token=token, now=now)
+
+
+def succeed(engine, name, address, *, now=NOON) -> None:
+    made = attempt(engine, name, address, now=now)
+    with unit_of_work(engine) as db:
+        accounts.clear_attempt(db, attempt=made)
+
+
+def may_try(engine, name, address, **where) -> bool:
+    try:
+        attempt(engine, name, address, **where)
+    except accounts.TooManyAttempts:
+        return False
+    return True
+
+
+def test_one_address_that_guesses_one_password_for_25_names_waits(engine):
+    tried = [may_try(engine, f"person{number}", GUESSER) for number in range(25)]
+    assert tried == [True] * ADDRESS_BUDGET.size + [False] * 5
+
+
+def test_a_spent_address_gets_one_attempt_per_interval(sqlite_engine):
+    for number in range(ADDRESS_BUDGET.size):
+        attempt(sqlite_engine, f"person{number}", GUESSER)
+    with pytest.raises(accounts.TooManyAttempts, match="your network address"):
+        attempt(sqlite_engine, "next", GUESSER)
+    later = NOON + ADDRESS_BUDGET.interval
+    assert may_try(sqlite_engine, "next", GUESSER, now=later)
+    assert not may_try(sqlite_engine, "another", GUESSER, now=later)
+
+
+def test_right_passwords_spend_nothing_of_a_hospital_that_shares_an_address(sqlite_engine):
+    for number in range(10 * ADDRESS_BUDGET.size):
+        succeed(sqlite_engine, f"person{number}", GUESSER)
+
+
+def test_one_right_password_does_not_give_the_whole_budget_back(sqlite_engine):
+    for number in range(ADDRESS_BUDGET.size - 1):
+        attempt(sqlite_engine, f"person{number}", GUESSER)
+    succeed(sqlite_engine, "eve", GUESSER)
+    assert may_try(sqlite_engine, "anna", GUESSER)
+    assert not may_try(sqlite_engine, "bert", GUESSER)
+
+
+def test_a_person_at_a_new_address_gets_in_while_their_name_is_guessed_from_many(engine):
+    for number in range(3 * FREE_ATTEMPTS_ANYWHERE):
+        attempt(engine, "anna", f"192.0.2.{number}")
+    succeed(engine, "anna", NEW_ADDRESS)
+
+
+def test_a_person_at_a_new_address_gets_in_while_the_overall_budget_is_spent(engine):
+    for number in range(OVERALL_BUDGET.size + 50):
+        attempt(engine, f"person{number}", f"192.0.2.{number}")
+    succeed(engine, "anna", NEW_ADDRESS)
+
+
+def test_a_spent_overall_budget_leaves_each_address_one_free_attempt_at_a_name(sqlite_engine):
+    for number in range(OVERALL_BUDGET.size):
+        attempt(sqlite_engine, f"person{number}", f"192.0.2.{number}")
+    assert may_try(sqlite_engine, "anna", NEW_ADDRESS)
+    assert not may_try(sqlite_engine, "anna", NEW_ADDRESS)
+    quiet = NOON + 2 * FREE_ATTEMPTS * OVERALL_BUDGET.interval
+    assert all(may_try(sqlite_engine, "bert", NEW_ADDRESS, now=quiet) for _ in range(FREE_ATTEMPTS))
+
+
+def test_a_known_browser_has_no_part_in_the_budget_of_its_address(engine):
+    begin(engine, add(engine), token="of-her-browser")
+    for number in range(ADDRESS_BUDGET.size):
+        attempt(engine, f"person{number}", GUESSER)
+    assert not may_try(engine, "anna", GUESSER)
+    assert may_try(engine, "anna", GUESSER, token="of-her-browser")
+
+
+def test_addresses_of_one_ipv6_network_share_a_budget(sqlite_engine):
+    tried = [may_try(sqlite_engine, f"person{number}", f"2001:db8::{number:x}") for number in range(25)]
+    assert tried.count(True) == ADDRESS_BUDGET.size
+    assert may_try(sqlite_engine, "anna", "2001:db8:0:1::1")
+
+
+def test_an_ipv4_address_written_as_ipv6_is_the_same_address(sqlite_engine):
+    for number in range(ADDRESS_BUDGET.size):
+        attempt(sqlite_engine, f"person{number}", GUESSER)
+    assert not may_try(sqlite_engine, "anna", f"::ffff:{GUESSER}")
+
+
+def test_attempts_at_once_after_a_quiet_hour_do_not_wait_in_a_circle(engine):
+    """Old counts are deleted in the same transaction; both databases must let everybody through."""
+    names = [f"person{number}" for number in range(8)]
+    for name in names:
+        attempt(engine, name, NEW_ADDRESS)
+    later = NOON + COUNT_LIFETIME + timedelta(minutes=5)
+    errors: list[Exception] = []
+
+    def guess(name: str) -> None:
+        try:
+            succeed(engine, name, NEW_ADDRESS, now=later)
+        except Exception as error:  # noqa: BLE001 - any: it is shown below
+            errors.append(error)
+
+    threads = [threading.Thread(target=guess, args=(name,)) for name in names * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_wrong_codes_of_a_person_wait_wherever_they_come_from(engine):
+    def try_code() -> None:
+        with unit_of_work(engine) as db:
+            accounts.begin_code_attempt(db, person_id=7, now=NOON)
+
+    for _ in range(FREE_ATTEMPTS):
+        try_code()
+    with pytest.raises(accounts.TooManyAttempts, match="Too many wrong codes"):
+        try_code()
