@@ -11,10 +11,12 @@ from starlette.middleware import Middleware
 
 from domain.errors import DomainError
 from storage.schema import prepare_workspace
+from storage.workspace import PRIVATE_UMASK
 from ui.background_jobs.job_control import worker
 from ui.garbage_collection import freeze_modules
 from ui.navigation import PAGES
 from ui.script_errors import handle_script_error
+from web.allowed_hosts import AllowedHosts, read_allowed_names
 from web.disconnect_grace import DisconnectGrace
 from web.errors import ErrorMiddleware
 from web.gate import Gate
@@ -30,8 +32,10 @@ from web.uploads import keep_uploads_in_memory
 
 @asynccontextmanager
 async def _lifespan(_app: st.App) -> AsyncIterator[None]:
+    os.umask(PRIVATE_UMASK)
     configure_logs()
     try:
+        read_allowed_names()
         await run_in_threadpool(prepare_workspace)
     except DomainError as error:
         print(f"Overread could not start. {error}", file=sys.stderr, flush=True)  # noqa: T201 - for the log
@@ -51,6 +55,7 @@ app = st.App(
         Middleware(SecurityHeaders),
         Middleware(RequestLog, pages=[page.path.stem for page in PAGES]),
         Middleware(ErrorMiddleware),
+        Middleware(AllowedHosts),
         Middleware(RequestLimits),
         Middleware(DisconnectGrace),
         Middleware(Gate, provider=bool(load_providers())),

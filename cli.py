@@ -11,6 +11,7 @@ from importlib import import_module
 
 from domain.errors import DomainError
 from domain.file_errors import describe_file_error
+from storage.workspace import PRIVATE_UMASK
 
 #: Commands and their purpose, in the usual order of use. A command's module is imported when it is called.
 COMMANDS = {
@@ -91,4 +92,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    os.umask(PRIVATE_UMASK)
     sys.exit(main(sys.argv[1:]))

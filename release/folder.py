@@ -100,7 +100,6 @@ def move_into_place(folder: Path, target: Path) -> bool:
     """
     for subfolder in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
         _sync_folder(subfolder)
-    folder.chmod(0o755)  # until then only its owner could read it
     try:
         folder.rename(target)
     except OSError:  # a folder that is not empty, or a file

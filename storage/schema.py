@@ -17,7 +17,7 @@ from domain.errors import NotNow, Refused
 from domain.file_errors import describe_file_error
 from storage.engine import current_engine
 from storage.schema_check import check_schema
-from storage.workspace import current_workspace
+from storage.workspace import close_to_others, current_workspace
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -76,7 +76,8 @@ def prepare_workspace() -> None:
     """
     home = current_workspace().home
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        close_to_others(home)
     except OSError as error:
         raise NotNow(
             f"The workspace folder {home} could not be created. {describe_file_error(error)} See that"

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from domain.errors import InvalidValue
 
+#: Name of the SQLite database in the workspace.
+DATABASE_FILE = "overread.sqlite"
+#: The umask of the app and of the commands: only the user who runs them reads the files that they make.
+PRIVATE_UMASK = 0o077
 _DEFAULT_CACHE_GIB = 2.0
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.)[A-Za-z0-9!_.*'()-]+)*/?")
 #: What a backup includes from ``home`` besides database and images. The rest is temporary (uploads) or can be
@@ -63,11 +69,27 @@ def current_workspace() -> Workspace:
         InvalidValue: ``OVERREAD_IMAGES`` is not the address of a bucket.
     """
     home = Path(os.environ.get("OVERREAD_HOME") or _DEFAULT_HOME).expanduser().resolve()
-    url = os.environ.get("OVERREAD_DATABASE_URL") or f"sqlite:///{home / 'overread.sqlite'}"
+    url = os.environ.get("OVERREAD_DATABASE_URL") or f"sqlite:///{home / DATABASE_FILE}"
     bucket = os.environ.get("OVERREAD_IMAGES", "").strip() or None
     if bucket is not None and not _BUCKET.fullmatch(bucket):
         raise InvalidValue("OVERREAD_IMAGES", f"{bucket!r} is not of the form s3://bucket/prefix")
     return Workspace(home=home, database_url=driver_url(url), bucket=bucket)
+
+
+def close_to_others(home: Path) -> None:
+    """Remove the permissions of group and others from a workspace's folder and its SQLite database.
+
+    The process that made them may have had a wider umask. Only a folder that contains the database and
+    belongs to this user is changed, so a shared folder such as /srv keeps its permissions.
+    """
+    database = home / DATABASE_FILE
+    if not database.exists() or home.stat().st_uid != os.getuid() or home.stat().st_mode & stat.S_ISVTX:
+        return
+    for path in (home, database, *home.glob(f"{DATABASE_FILE}-*")):
+        with suppress(FileNotFoundError, PermissionError):  # SQLite deletes its log files when it closes
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if mode & 0o077:
+                path.chmod(mode & 0o700)
 
 
 def cache_limit() -> int:

@@ -73,6 +73,7 @@ class Processes:
 def two_processes(home: Path, database_url: str, bucket: dict[str, str]) -> Iterator[Processes]:
     """Both processes start at once on an empty database: one creates the tables, the other waits."""
     settings = {"OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": database_url, **bucket}
+    settings["OVERREAD_ALLOWED_HOSTS"] = HOST
     settings["STREAMLIT_SERVER_COOKIE_SECRET"] = "the same in both processes"
     found = Processes(home=home, engine=make_engine(database_url), settings=settings)
     ports = free_ports(2)

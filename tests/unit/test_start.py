@@ -36,7 +36,7 @@ APP = """
 import sys
 import app, ui.shell
 from starlette.testclient import TestClient
-with TestClient(app.app) as browser:
+with TestClient(app.app, base_url="http://localhost") as browser:
     assert browser.get("/health").status_code == 200
     assert "Code" in browser.get("/sign-in").text
 print(*sys.modules, file=sys.stderr)

@@ -1,0 +1,102 @@
+"""The real app: host names, and the permissions of the files that it and its commands make."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from domain.people import Role
+from tests.e2e.conftest import PASSWORD, ROOT, running_app
+from tests.e2e.test_gate import form_token
+
+
+def wide_open(folder):
+    """Files and folders that group or others may use, with their mode."""
+    paths = [folder, *folder.rglob("*")]
+    return {
+        str(path.relative_to(folder)): oct(path.stat().st_mode)
+        for path in paths
+        if path.stat().st_mode & 0o077
+    }
+
+
+@pytest.fixture
+def usual_umask():
+    previous = os.umask(0o022)
+    yield
+    os.umask(previous)
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_everything_in_the_workspace_of_app_and_commands_is_for_its_user_only(tmp_path):
+    home = tmp_path / "new" / "workspace"
+    with running_app(home, tmp_path / "log") as app:
+        app.command("user", "add", "anna", "--role", "admin", stdin=f"{PASSWORD}\n")
+        assert httpx.get(f"{app.url}/health").text == "ok"
+        assert (home / "overread.sqlite-wal").exists()
+        assert wide_open(home) == {}
+    subprocess.run(
+        [sys.executable, "cli.py", "user", "list"],
+        cwd=ROOT,
+        env=app.environment,
+        check=True,
+        capture_output=True,
+    )
+    assert wide_open(home) == {}
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_an_older_workspace_is_closed_to_others_at_the_next_start(tmp_path):
+    home = tmp_path / "workspace"
+    environment = {**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""}
+    listing = [sys.executable, "cli.py", "user", "list"]
+    subprocess.run(listing, cwd=ROOT, env=environment, check=True, capture_output=True)
+    home.chmod(0o755)
+    (home / "overread.sqlite").chmod(0o644)
+    subprocess.run(listing, cwd=ROOT, env=environment, check=True, capture_output=True)
+    assert wide_open(home) == {}
+
+
+def test_a_shared_folder_that_is_no_workspace_keeps_its_mode(tmp_path):
+    shared = tmp_path / "srv"
+    shared.mkdir()
+    shared.chmod(0o755)
+    environment = {
+        **os.environ,
+        "OVERREAD_HOME": str(shared),
+        "OVERREAD_DATABASE_URL": f"sqlite:///{tmp_path}/elsewhere",
+    }
+    subprocess.run(
+        [sys.executable, "cli.py", "user", "list"], cwd=ROOT, env=environment, check=True, capture_output=True
+    )
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o755
+
+
+def test_a_rebound_name_neither_signs_in_nor_reads(app):
+    app.add_person("demi", Role.COORDINATOR, demo=True)
+    with httpx.Client(base_url=app.url) as browser:
+        token = form_token(browser)
+        fields = {"form_token": token, "name": "demi", "password": "demo-password"}
+        refused = browser.post("/sign-in", data=fields, headers={"Host": "attacker.example:8501"})
+        assert refused.status_code == 400
+        assert "overread" not in browser.cookies
+        assert browser.post("/sign-in", data=fields).status_code == 303
+
+
+def test_a_wrong_setting_is_named_at_the_start(tmp_path):
+    environment = {
+        **os.environ,
+        "OVERREAD_HOME": str(tmp_path / "home"),
+        "OVERREAD_ALLOWED_HOSTS": "https://x.example",
+    }
+    started = subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert started.returncode == 1
+    assert "Overread could not start. OVERREAD_ALLOWED_HOSTS" in started.stderr

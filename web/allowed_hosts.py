@@ -1,0 +1,91 @@
+"""The host names under which the app answers, as protection against DNS rebinding.
+
+A page of another site can let its own name point to this machine. Its scripts then reach the app as their own
+origin, and could sign in with a password that they know, such as that of a demo account. The browser still
+sends the page's name in the header Host, so the app refuses every name that is not in its settings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from ipaddress import ip_address
+
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from domain.errors import InvalidValue
+from web.sign_in.html_pages import POLICY, error_page
+
+_SETTING = "OVERREAD_ALLOWED_HOSTS"
+_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+#: A host with or without a port: RFC 9110, 7.2, and RFC 3986, 3.2.2.
+_HOST = re.compile(r"(\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(:[0-9]{1,5})?")
+_MAX_SHOWN_LENGTH = 100
+
+
+def read_allowed_names() -> frozenset[str]:
+    """The host names in ``OVERREAD_ALLOWED_HOSTS``, separated by commas; none by default.
+
+    Raises:
+        InvalidValue: an entry is not a host name; a port and ``https://`` do not belong into it.
+    """
+    names = [name.strip().lower() for name in os.environ.get(_SETTING, "").split(",") if name.strip()]
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise InvalidValue(
+                _SETTING,
+                f"{name!r} is not a host name. Write names such as overread.example.org, without port",
+            )
+    return frozenset(names)
+
+
+def is_allowed(host: str, names: Collection[str]) -> bool:
+    """Whether the app answers to a value of the header Host.
+
+    ``localhost`` and IP addresses are always allowed: no DNS entry of another site leads to them.
+    """
+    match = _HOST.fullmatch(host.strip().lower())
+    if match is None:
+        return False
+    name = (match["ipv6"] or match["name"]).removesuffix(".")
+    return name == "localhost" or name in names or _is_address(name)
+
+
+class AllowedHosts:
+    """ASGI middleware: 400 for a request or websocket to a name that is not allowed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        hosts = HTTPConnection(scope).headers.getlist("host")
+        # Every browser sends the header; a health check by HTTP/1.0 may not.
+        if not hosts or (len(hosts) == 1 and is_allowed(hosts[0], read_allowed_names())):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()  # websocket.connect
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await _refusal_response(", ".join(hosts))(scope, receive, send)
+
+
+def _refusal_response(host: str) -> Response:
+    page = error_page(
+        text=f"Overread does not answer to the name {host[:_MAX_SHOWN_LENGTH]!r}.",
+        next_step=f"If the name is right, add it to the setting {_SETTING} and restart the app.",
+    )
+    return HTMLResponse(page, 400, headers={"Content-Security-Policy": POLICY})
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
