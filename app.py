@@ -27,6 +27,7 @@ from web.request_limits import RequestLimits
 from web.request_log import RequestLog
 from web.routes import ROUTES
 from web.sign_in.oidc import load_providers
+from web.sign_in.presence import sign_in_policy
 from web.uploads import keep_uploads_in_memory
 
 
@@ -36,6 +37,7 @@ async def _lifespan(_app: st.App) -> AsyncIterator[None]:
     configure_logs()
     try:
         read_allowed_names()
+        sign_in_policy()
         await run_in_threadpool(prepare_workspace)
     except DomainError as error:
         print(f"Overread could not start. {error}", file=sys.stderr, flush=True)  # noqa: T201 - for the log

@@ -59,6 +59,12 @@ def add_to(subparsers: Subparsers) -> None:
     sign_out.add_argument("name", metavar="NAME")
     sign_out.set_defaults(run=_sign_out)
 
+    reset = commands.add_parser(
+        "reset-second-factor", help="delete somebody's authenticator app and recovery codes"
+    )
+    reset.add_argument("name", metavar="NAME")
+    reset.set_defaults(run=_reset_second_factor)
+
     first = commands.add_parser("first-admin", help="a code, used once, by which an app gets its first admin")
     first.set_defaults(run=_create_first_admin_code)
 
@@ -145,6 +151,15 @@ def _sign_out(args: argparse.Namespace) -> int:
             db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
         )
     print(f"{args.name} is signed out everywhere: {ended} sign-in{'' if ended == 1 else 's'} ended.")
+    return 0
+
+
+def _reset_second_factor(args: argparse.Namespace) -> int:
+    with unit_of_work() as db:
+        person = accounts.reset_second_factor(
+            db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
+        )
+    print(f"{person.name} has no authenticator app any more and is signed out everywhere.")
     return 0
 
 

@@ -55,6 +55,9 @@ ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.READ: frozenset({Role.READER}),
 }
 
+#: Roles whose sign-ins are short, because they see or change what others must not.
+PRIVILEGED_ROLES = frozenset({Role.ADMIN, Role.COORDINATOR})
+
 #: The same by role.
 ACTIONS_BY_ROLE: dict[Role, frozenset[Action]] = {
     role: frozenset(action for action, roles in ROLES_BY_ACTION.items() if role in roles) for role in Role

@@ -17,11 +17,14 @@ from ui.context import (
     unit_of_work,
 )
 from ui.layout import responsive_columns
+from ui.people.second_factor import show_second_factor
 from ui.widgets import act, escape_markdown, format_relative_time, screen, show_notice
-from web.sign_in.presence import duration_limit, idle_limit
+from web.sign_in.presence import sign_in_policy
 
 _SIGN_IN_METHODS = {
     "password": "password",
+    accounts.TOTP_SIGN_IN: "password and code",
+    accounts.RECOVERY_CODE_SIGN_IN: "password and recovery code",
     "provider": "sign-in provider",
     "first admin": "first admin's code",
 }
@@ -39,6 +42,7 @@ def main() -> None:
         _show_sign_ins(person)
     with right:
         _show_password_form(person)
+        show_second_factor(person)
 
 
 # ------------------------------------------------------------------------------------------------- sign-ins
@@ -49,8 +53,7 @@ def _show_sign_ins(person: Person) -> None:
             person=person,
             token=read_sign_in_token(),
             now=clock(),
-            idle_limit=idle_limit(),
-            max_duration=duration_limit(),
+            policy=sign_in_policy(),
         )
     st.subheader("Where you are signed in")
     for sign_in in sign_ins:

@@ -20,19 +20,21 @@ def main() -> None:
     st.title("People")
     with read_only_session() as db:
         people = accounts.list_people(db, by=person)
-    show_table([_person_row(account) for account in people])
+        with_second_factor = accounts.list_people_with_second_factor(db, by=person)
+    show_table([_person_row(account, account.id in with_second_factor) for account in people])
     left, right = st.columns(2, gap="large")
     with left:
         show_add_form()
     with right:
-        show_change_forms(people)
+        show_change_forms(people, with_second_factor=with_second_factor)
 
 
-def _person_row(person: Person) -> dict[str, object]:
+def _person_row(person: Person, has_second_factor: bool) -> dict[str, object]:
     return {
         "Name": person.display_name,
         "Signs in as": person.name,
         "Roles": ", ".join(sorted(person.roles)),
+        "Authenticator app": "on" if has_second_factor else "",
         "State": _describe_state(person),
     }
 

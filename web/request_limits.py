@@ -18,7 +18,7 @@ from web.sign_in.html_pages import POLICY, error_page
 KIB, MIB = 1 << 10, 1 << 20
 #: Largest body in bytes, by the beginning of the path: forms outside Streamlit, and all others.
 _MAX_FORM_BYTES, _MAX_OTHER_BYTES = 16 * KIB, 2 * MIB
-_FORM_PATHS = ("/sign-in", "/first-admin")
+_FORM_PATHS = ("/sign-in", "/sign-in/code", "/first-admin")
 _UPLOAD_PATH = "/_stcore/upload_file/"
 #: Seconds that a body may always take, and the minimum rate in bytes per second after that.
 GRACE_SECONDS, MIN_BYTES_PER_SECOND = 20.0, 16 * KIB

@@ -16,7 +16,7 @@ from web import connected, health
 from web.files import audit, downloads, estimates, statistics, study_reports
 from web.forms import routes as form_files
 from web.images import pixels, radiographs
-from web.sign_in import first_admin
+from web.sign_in import first_admin, second_step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,10 @@ class RouteGroup:
 
 ROUTE_GROUPS = (
     # Signing in, and the health of the app.
-    RouteGroup(needs_sign_in=False, routes=[*web.sign_in.routes.ROUTES, *first_admin.ROUTES, *health.ROUTES]),
+    RouteGroup(
+        needs_sign_in=False,
+        routes=[*web.sign_in.routes.ROUTES, *second_step.ROUTES, *first_admin.ROUTES, *health.ROUTES],
+    ),
     # Access to a radiograph depends on the person's assignments; the routes check it.
     RouteGroup(routes=[*connected.ROUTES, *form_files.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
     RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.REFUSAL_ROUTES),

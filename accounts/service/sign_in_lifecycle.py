@@ -10,14 +10,17 @@ from sqlmodel import Session
 from accounts.passwords import hash_password, needs_rehash, verify_password
 from accounts.service.audit import record
 from accounts.tokens import token_sha256
+from domain.access import PRIVILEGED_ROLES
 from domain.errors import NotSignedIn
-from domain.people import Person
+from domain.people import Person, Role
 from storage.accounts import people, sign_ins
 
 #: Default time without a request after which a browser must sign in again.
 IDLE_LIMIT = timedelta(hours=12)
 #: Default maximum duration of a sign-in.
 MAX_DURATION = timedelta(days=7)
+#: Default maximum duration of a sign-in of an admin or a coordinator.
+PRIVILEGED_DURATION = timedelta(hours=12)
 #: How long an ended sign-in is stored; it identifies the browser as the person's own.
 _RETENTION = timedelta(days=30)
 #: ``last_seen_at`` is written at most this often, not with every request.
@@ -25,6 +28,48 @@ LAST_SEEN_INTERVAL = timedelta(minutes=1)
 
 _WRONG_PASSWORD = "That name and password do not go together."  # noqa: S105 - a message
 _ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it again."
+
+
+#: Ways of signing in with a code.
+TOTP_SIGN_IN, RECOVERY_CODE_SIGN_IN = "password and code", "password and recovery code"
+#: Ways that need no further factor: a provider asks for its own.
+_STRONG_WAYS = frozenset({TOTP_SIGN_IN, RECOVERY_CODE_SIGN_IN, "provider"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInPolicy:
+    """How long sign-ins last, and which roles need a second factor.
+
+    ``idle_limit`` is the longest time without a request. ``max_duration`` is the longest duration,
+    ``privileged_duration`` that of people with a role of :data:`domain.access.PRIVILEGED_ROLES`.
+    """
+
+    idle_limit: timedelta = IDLE_LIMIT
+    max_duration: timedelta = MAX_DURATION
+    privileged_duration: timedelta = PRIVILEGED_DURATION
+    second_factor_roles: frozenset[Role] = frozenset()
+
+    def requires_second_factor(self, person: Person) -> bool:
+        """Whether a role of the person requires a code; demo accounts have a public password and no code."""
+        return not person.demo and not self.second_factor_roles.isdisjoint(person.roles)
+
+    def allows(self, sign_in: sign_ins.SignIn, person: Person, *, now: datetime) -> bool:
+        """Whether a sign-in is valid for the person with their present roles.
+
+        A person who gets a privileged role signs in again if the sign-in is too old or too weak for it.
+        """
+        max_duration = self.max_duration
+        if not PRIVILEGED_ROLES.isdisjoint(person.roles):
+            max_duration = min(max_duration, self.privileged_duration)
+        return (
+            sign_in.revoked_at is None
+            and now - sign_in.last_seen_at <= self.idle_limit
+            and now - sign_in.signed_in_at <= max_duration
+            and (sign_in.way in _STRONG_WAYS or not self.requires_second_factor(person))
+        )
+
+
+DEFAULT_POLICY = SignInPolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +129,8 @@ def start_sign_in(
         raise NotSignedIn(_ACCOUNT_DISABLED)
     if previous_token:
         sign_ins.revoke_sign_in(db, token_sha256=token_sha256(previous_token), now=now)
-    stored_hash = people.load_password_hash(db, person_id=person.id)
-    if password is not None and stored_hash is not None and needs_rehash(stored_hash):
-        people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
+    if password is not None:
+        update_password_hash(db, person=person, password=password)
     sign_ins.delete_ended_sign_ins(db, before=now - _RETENTION)
     sign_ins.insert_sign_in(
         db, token_sha256=token_sha256(token), person_id=person.id, browser=browser, way=method, now=now
@@ -101,13 +145,15 @@ def start_sign_in(
     )
 
 
+def update_password_hash(db: Session, *, person: Person, password: str) -> None:
+    """Hash a password that was just checked again, if the recommended cost has changed."""
+    stored_hash = people.load_password_hash(db, person_id=person.id)
+    if stored_hash is not None and needs_rehash(stored_hash):
+        people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
+
+
 def find_valid_sign_in(
-    db: Session,
-    *,
-    token: str | None,
-    now: datetime,
-    idle_limit: timedelta = IDLE_LIMIT,
-    max_duration: timedelta = MAX_DURATION,
+    db: Session, *, token: str | None, now: datetime, policy: SignInPolicy = DEFAULT_POLICY
 ) -> ValidSignIn | None:
     """The valid sign-in of a token.
 
@@ -115,8 +161,7 @@ def find_valid_sign_in(
         db: a session that reads.
         token: of the browser; None gives None.
         now: the time.
-        idle_limit: longest time without a request.
-        max_duration: longest duration.
+        policy: how long sign-ins last, and who needs a second factor.
 
     Returns:
         None if the token is unknown, the sign-in has ended or expired, or the account is disabled.
@@ -127,19 +172,9 @@ def find_valid_sign_in(
     if match is None:
         return None
     sign_in, person = match
-    if person.disabled_at is not None or not is_valid(
-        sign_in, now=now, idle_limit=idle_limit, max_duration=max_duration
-    ):
+    if person.disabled_at is not None or not policy.allows(sign_in, person, now=now):
         return None
     return ValidSignIn(person=person, last_seen_is_stale=now - sign_in.last_seen_at >= LAST_SEEN_INTERVAL)
-
-
-def is_valid(
-    sign_in: sign_ins.SignIn, *, now: datetime, idle_limit: timedelta, max_duration: timedelta
-) -> bool:
-    """Whether a sign-in is valid: not ended, not idle for too long, and not too old."""
-    within_limits = now - sign_in.last_seen_at <= idle_limit and now - sign_in.signed_in_at <= max_duration
-    return sign_in.revoked_at is None and within_limits
 
 
 def update_last_seen(db: Session, *, token: str, now: datetime) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlmodel import Session
 
 from accounts.passwords import check_password_rules, hash_password, verify_password
 from accounts.service.audit import record
 from accounts.service.people import load_person_by_name
-from accounts.service.sign_in_lifecycle import IDLE_LIMIT, MAX_DURATION, is_valid
+from accounts.service.sign_in_lifecycle import DEFAULT_POLICY, SignInPolicy
 from accounts.tokens import token_sha256
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
@@ -37,8 +37,7 @@ def list_own_sign_ins(
     person: Person,
     token: str | None,
     now: datetime,
-    idle_limit: timedelta = IDLE_LIMIT,
-    max_duration: timedelta = MAX_DURATION,
+    policy: SignInPolicy = DEFAULT_POLICY,
 ) -> list[OwnSignIn]:
     """The person's own valid sign-ins, the one used last first; ``token`` is that of this browser."""
     this_browser_hash = token_sha256(token) if token else ""
@@ -52,7 +51,7 @@ def list_own_sign_ins(
             is_this_browser=sign_in.token_sha256 == this_browser_hash,
         )
         for sign_in in sign_ins.list_unrevoked_sign_ins(db, person_id=person.id)
-        if is_valid(sign_in, now=now, idle_limit=idle_limit, max_duration=max_duration)
+        if policy.allows(sign_in, person, now=now)
     ]
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, or_, select, update
 from sqlmodel import Session, col
 
 from domain.people import Person, Role
-from storage.rows import PersonRoleRow, PersonRow, SignInRow
+from storage.rows import PendingSignInRow, PersonRoleRow, PersonRow, SignInRow
 
 _PERSON = ("id", "name", "display_name", "demo", "disabled_at")
 _SIGN_IN = ("token_sha256", "person_id", "signed_in_at", "last_seen_at", "revoked_at", "browser", "way")
@@ -32,7 +32,7 @@ class SignIn:
     """A person's sign-in in one browser, with the times of sign-in and of last activity.
 
     A revoked sign-in stays revoked. ``browser`` is a name that its owner recognises. ``way`` is how the
-    person signed in: "password", "provider" or "first admin".
+    person signed in: "password", "password and code", "provider" or "first admin".
     """
 
     token_sha256: str
@@ -107,8 +107,9 @@ def revoke_sign_in(db: Session, *, token_sha256: str, now: datetime) -> None:
 
 def revoke_sign_ins_of(db: Session, *, person_id: int, now: datetime, except_token: str | None = None) -> int:
     """Revoke every sign-in of a person, except the one with the SHA-256 ``except_token``; return their
-    number.
+    number. Browsers that have yet to give a code must give the password again.
     """
+    db.execute(delete(PendingSignInRow).where(col(PendingSignInRow.person_id) == person_id))
     statement = update(SignInRow).where(
         col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None)
     )

@@ -29,6 +29,7 @@ from storage.rows.jobs import JobRow
 from storage.rows.patient_data import PatientDataRulesRow, PixelDecisionRow, PixelTextRow, TextHitRow
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.releases import ReleaseItemRow, ReleaseRow
+from storage.rows.second_factors import PendingSignInRow, RecoveryCodeRow, SecondFactorRow
 from storage.rows.sign_in_security import FirstAdminCodeRow, WrongPasswordRow
 from storage.rows.studies import (
     CaseKeyRow,
@@ -83,6 +84,7 @@ __all__ = [
     "ModelRow",
     "OwnAnswerRow",
     "PatientDataRulesRow",
+    "PendingSignInRow",
     "PersonRoleRow",
     "PersonRow",
     "PixelDecisionRow",
@@ -97,10 +99,12 @@ __all__ = [
     "ReaderStudyRow",
     "ReadingDraftRow",
     "ReadingRow",
+    "RecoveryCodeRow",
     "ReleaseItemRow",
     "ReleaseRow",
     "ReportOpeningRow",
     "RuleReversalRow",
+    "SecondFactorRow",
     "SecondOpinionsRow",
     "SharedQueueRow",
     "SignInRow",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 
 import streamlit as st
 
@@ -14,8 +15,11 @@ from ui.people.roles import describe_role, read_chosen_roles
 from ui.widgets import act, show_notice
 
 
-def show_change_forms(people: list[Person]) -> None:
-    """Draw the selection of a person and the forms that change them."""
+def show_change_forms(people: list[Person], *, with_second_factor: Collection[int]) -> None:
+    """Draw the selection of a person and the forms that change them.
+
+    ``with_second_factor`` are the numbers of the people who sign in with a code.
+    """
     st.subheader("Change a person")
     chosen_name = st.selectbox(
         "Person",
@@ -31,6 +35,8 @@ def show_change_forms(people: list[Person]) -> None:
         _show_roles_form(person)
         _show_password_form(person)
         _show_access_buttons(person)
+        if person.id in with_second_factor:
+            _show_reset_button(person)
     show_notice("change")
 
 
@@ -87,6 +93,24 @@ def _show_access_buttons(person: Person) -> None:
         kwargs={"place": "change", "switch": f"in-or-out-{person.id}"},
         help="A disabled person is out at the next click and can't sign in. What they did stays.",
     )
+
+
+def _show_reset_button(person: Person) -> None:
+    st.button(
+        "Reset authenticator app",
+        key=f"reset-second-factor-{person.id}",
+        on_click=act,
+        args=(_reset_second_factor, person.name),
+        kwargs={"place": "change"},
+        help="For a person who has lost their phone. Deletes the app's key and the recovery codes, and signs"
+        " the person out everywhere.",
+    )
+
+
+def _reset_second_factor(name: str) -> str:
+    with unit_of_work() as db:
+        person = accounts.reset_second_factor(db, by=current_person(), name=name, now=clock())
+    return f"{person.display_name} signs in without a code until they set up an authenticator app again."
 
 
 def _save_roles(name: str, field: str, previous_roles: frozenset[Role]) -> str:

@@ -13,6 +13,8 @@ from starlette.types import Scope
 #: Behind TLS the cookie has the prefix that browsers enforce: this host only, Secure, path "/".
 _SIGN_IN_TLS_COOKIE, _SIGN_IN_COOKIE = "__Host-overread", "overread"
 _FORM_TLS_COOKIE, _FORM_COOKIE = "__Host-overread-form", "overread-form"
+_STEP_TLS_COOKIE, _STEP_COOKIE = "__Host-overread-step", "overread-step"
+_UNPREFIXED_COOKIES = frozenset({_SIGN_IN_COOKIE, _FORM_COOKIE, _STEP_COOKIE})
 
 
 def generate_token() -> str:
@@ -33,6 +35,11 @@ def find_form_token(cookies: Mapping[str, str]) -> str | None:
     return _read_cookie(cookies, _FORM_TLS_COOKIE) or _read_cookie(cookies, _FORM_COOKIE)
 
 
+def find_step_token(cookies: Mapping[str, str]) -> str | None:
+    """The token of a browser that gave the right password and has yet to give a code."""
+    return _read_cookie(cookies, _STEP_TLS_COOKIE) or _read_cookie(cookies, _STEP_COOKIE)
+
+
 def is_behind_tls(connection: HTTPConnection) -> bool:
     """Whether the browser connects by HTTPS, to the app or to the proxy in front of it.
 
@@ -45,12 +52,12 @@ def is_behind_tls(connection: HTTPConnection) -> bool:
 def drop_unprefixed_cookies(scope: Scope) -> None:
     """Behind TLS, drop the app's cookies without the prefix: a neighbouring host could have set them."""
     connection = HTTPConnection(scope)
-    if not is_behind_tls(connection) or not {_SIGN_IN_COOKIE, _FORM_COOKIE} & set(connection.cookies):
+    if not is_behind_tls(connection) or not _UNPREFIXED_COOKIES & set(connection.cookies):
         return
     headers = MutableHeaders(scope=scope)
     parts = [part.strip() for part in headers.get("cookie", "").split(";")]
     headers["cookie"] = "; ".join(
-        part for part in parts if part.split("=")[0].strip() not in {_SIGN_IN_COOKIE, _FORM_COOKIE}
+        part for part in parts if part.split("=")[0].strip() not in _UNPREFIXED_COOKIES
     )
 
 
@@ -70,14 +77,21 @@ def set_sign_in_cookie(response: Response, token: str, *, tls: bool) -> None:
 
 
 def set_form_cookie(response: Response, token: str, *, tls: bool) -> None:
-    response.set_cookie(
-        _FORM_TLS_COOKIE if tls else _FORM_COOKIE,
-        token,
-        path="/",
-        secure=tls,
-        httponly=True,
-        samesite="strict",
+    _set_strict_cookie(response, _FORM_TLS_COOKIE if tls else _FORM_COOKIE, token, tls=tls)
+
+
+def set_step_cookie(response: Response, token: str, *, tls: bool) -> None:
+    _set_strict_cookie(response, _STEP_TLS_COOKIE if tls else _STEP_COOKIE, token, tls=tls)
+
+
+def delete_step_cookie(response: Response, *, tls: bool) -> None:
+    response.delete_cookie(
+        _STEP_TLS_COOKIE if tls else _STEP_COOKIE, path="/", secure=tls, httponly=True, samesite="strict"
     )
+
+
+def _set_strict_cookie(response: Response, name: str, token: str, *, tls: bool) -> None:
+    response.set_cookie(name, token, path="/", secure=tls, httponly=True, samesite="strict")
 
 
 def _read_cookie(cookies: Mapping[str, object], name: str) -> str | None:

@@ -70,6 +70,35 @@ def sign_in_page(
     return _load_template("frame.html").substitute(title="Sign in", main=main)
 
 
+def code_page(*, form_token: str, display_name: str, error: str = "") -> str:
+    """The page that asks for the code of an authenticator app. Every value from outside is escaped."""
+    main = _load_template("code.html").substitute(
+        form_token=escape(form_token), display_name=escape(display_name), error=_error_html(error)
+    )
+    return _load_template("frame.html").substitute(title="Enter code", main=main)
+
+
+def setup_page(*, form_token: str, display_name: str, secret: str, qr_code: str, error: str = "") -> str:
+    """The page that sets up an authenticator app. ``qr_code`` is SVG. Every value from outside is escaped."""
+    image = base64.b64encode(qr_code.encode()).decode()
+    main = _load_template("setup.html").substitute(
+        form_token=escape(form_token),
+        display_name=escape(display_name),
+        secret=escape(secret),
+        qr_code=f"data:image/svg+xml;base64,{image}",
+        error=_error_html(error),
+    )
+    return _load_template("frame.html").substitute(title="Set up an authenticator app", main=main)
+
+
+def recovery_codes_page(codes: Sequence[str]) -> str:
+    """The page that shows new recovery codes once."""
+    main = _load_template("recovery_codes.html").substitute(
+        codes="".join(f"<li>{escape(code)}</li>" for code in codes)
+    )
+    return _load_template("frame.html").substitute(title="Recovery codes", main=main)
+
+
 def first_admin_page(
     *,
     form_token: str,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from accounts import service as accounts
 from domain.errors import InvalidValue, NotNow
-from domain.people import Person
+from domain.people import Person, Role
 from storage.unit_of_work import read_only_session, unit_of_work
 
 #: Milliseconds that recording a visit waits for other writers; the next request tries again.
@@ -20,9 +20,30 @@ def idle_limit() -> timedelta:
     return _read_hours("OVERREAD_IDLE_HOURS") or accounts.IDLE_LIMIT
 
 
-def duration_limit() -> timedelta:
-    """The maximum duration of a sign-in: ``OVERREAD_LONGEST_HOURS``, a week by default."""
-    return _read_hours("OVERREAD_LONGEST_HOURS") or accounts.MAX_DURATION
+def sign_in_policy() -> accounts.SignInPolicy:
+    """How long sign-ins last and who needs a second factor, from the settings.
+
+    ``OVERREAD_LONGEST_HOURS`` is the maximum duration of a sign-in (a week by default),
+    ``OVERREAD_PRIVILEGED_HOURS`` that of admins and coordinators (12 hours).
+    ``OVERREAD_SECOND_FACTOR_ROLES`` are the roles that need a code, separated by commas (none).
+
+    Raises:
+        InvalidValue: a setting is not a number of hours above 0, or names an unknown role.
+    """
+    return accounts.SignInPolicy(
+        idle_limit=idle_limit(),
+        max_duration=_read_hours("OVERREAD_LONGEST_HOURS") or accounts.MAX_DURATION,
+        privileged_duration=_read_hours("OVERREAD_PRIVILEGED_HOURS") or accounts.PRIVILEGED_DURATION,
+        second_factor_roles=_read_roles("OVERREAD_SECOND_FACTOR_ROLES"),
+    )
+
+
+def _read_roles(setting: str) -> frozenset[Role]:
+    names = [name.strip() for name in os.environ.get(setting, "").split(",") if name.strip()]
+    for name in names:
+        if name not in set(Role):
+            raise InvalidValue(setting, f"{name!r} is none of {', '.join(Role)}")
+    return frozenset(Role(name) for name in names)
 
 
 def _read_hours(setting: str) -> timedelta | None:
@@ -49,9 +70,7 @@ def find_present_person(token: str | None) -> Person | None:
         return None
     now = datetime.now(UTC)
     with read_only_session() as db:
-        sign_in = accounts.find_valid_sign_in(
-            db, token=token, now=now, idle_limit=idle_limit(), max_duration=duration_limit()
-        )
+        sign_in = accounts.find_valid_sign_in(db, token=token, now=now, policy=sign_in_policy())
     if sign_in is None:
         return None
     if sign_in.last_seen_is_stale:

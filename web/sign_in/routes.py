@@ -19,7 +19,7 @@ from web.requests import is_from_own_page
 from web.sign_in import cookies, oidc
 from web.sign_in.browsers import client_address, describe_browser
 from web.sign_in.html_pages import POLICY, sign_in_page
-from web.sign_in.presence import find_present_person
+from web.sign_in.presence import find_present_person, sign_in_policy
 from web.thread_limits import SAVES
 
 EXPIRED_FORM_MESSAGE = "The form has expired, or cookies are disabled. Try again."
@@ -47,7 +47,7 @@ async def submit_sign_in(request: Request) -> Response:
     try:
         async with _PASSWORD_CHECKS:
             person = await SAVES.run(_check_password, request, name, password)
-        return await start_sign_in(request, person, method="password", password=password)
+        return await finish_first_step(request, person, method="password", password=password)
     except accounts.TooManyAttempts as error:
         return await _sign_in_form_response(request, name=name, error=str(error), status=429)
     except NotSignedIn as error:
@@ -64,6 +64,18 @@ def has_valid_form_token(request: Request, form: FormData) -> bool:
         and cookie_token is not None
         and hmac.compare_digest(sent_token.encode(), cookie_token.encode())
     )
+
+
+async def finish_first_step(
+    request: Request, person: Person, *, method: str, password: str | None = None
+) -> Response:
+    """Ask a person whose password was right for a code if they need one; otherwise sign them in."""
+    token = cookies.generate_token()
+    if not await SAVES.run(_begin_second_step, person, token, method, password):
+        return await start_sign_in(request, person, method=method, password=password)
+    response = RedirectResponse("/sign-in/code", status_code=303)
+    cookies.set_step_cookie(response, token, tls=cookies.is_behind_tls(request))
+    return response
 
 
 async def start_sign_in(
@@ -91,6 +103,19 @@ def _check_password(request: Request, name: str, password: str) -> Person:
     with unit_of_work() as db:
         accounts.clear_attempt(db, attempt=attempt)
     return person
+
+
+def _begin_second_step(person: Person, token: str, method: str, password: str | None) -> bool:
+    with unit_of_work() as db:
+        return accounts.begin_second_step(
+            db,
+            person=person,
+            token=token,
+            method=method,
+            password=password,
+            policy=sign_in_policy(),
+            now=datetime.now(UTC),
+        )
 
 
 def _begin_sign_in(request: Request, person: Person, token: str, method: str, password: str | None) -> None:

@@ -1,0 +1,328 @@
+"""The second step of signing in: a code of an authenticator app, or a recovery code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlmodel import Session
+
+from accounts.passwords import verify_password
+from accounts.service.audit import record
+from accounts.service.people import load_person_by_name
+from accounts.service.sign_in_lifecycle import (
+    RECOVERY_CODE_SIGN_IN,
+    TOTP_SIGN_IN,
+    SignInPolicy,
+    start_sign_in,
+    update_password_hash,
+)
+from accounts.tokens import token_sha256
+from accounts.totp import find_step, normalise_recovery_code
+from domain.errors import NotFound, NotSignedIn, Refused
+from domain.people import Action, Person, require
+from storage.accounts import people, second_factors, sign_ins
+
+#: How long a browser may take from the password to the code.
+PENDING_LIFETIME = timedelta(minutes=10)
+#: How long a secret that was not confirmed is shown again.
+SETUP_LIFETIME = timedelta(hours=1)
+
+_WRONG_CODE = (
+    "That code is not right, or was used before. Wait for the next one. If codes are refused again and again,"
+    " let your phone set its clock automatically."
+)
+_EXPIRED = "The sign-in took too long. Enter your password again."
+_SETUP_EXPIRED = "This setup is complete or too old. Reload the page."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondFactorStatus:
+    """Whether a person signs in with a code, and what is left of their recovery codes."""
+
+    is_on: bool
+    is_required: bool
+    recovery_codes_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingStep:
+    """What a browser with the right password has to do next.
+
+    ``setup_secret`` is the secret to set up in an authenticator app; None if the person has one.
+    """
+
+    person: Person
+    setup_secret: str | None
+
+
+# -------------------------------------------------------------------------------- from password to code
+def begin_second_step(
+    db: Session,
+    *,
+    person: Person,
+    token: str,
+    method: str,
+    password: str | None,
+    policy: SignInPolicy,
+    now: datetime,
+) -> bool:
+    """Let a browser with the right password go on to the code.
+
+    Returns:
+        False if the person needs no code: start the sign-in.
+    """
+    if not (_is_on(db, person) or policy.requires_second_factor(person)):
+        return False
+    if password is not None:
+        update_password_hash(db, person=person, password=password)
+    second_factors.delete_pending_sign_ins_before(db, moment=now - PENDING_LIFETIME)
+    second_factors.insert_pending_sign_in(
+        db, token_sha256=token_sha256(token), person_id=person.id, way=method, now=now
+    )
+    return True
+
+
+def load_pending_person(db: Session, *, token: str | None, now: datetime) -> Person:
+    """The person whose password was right in the browser with this token.
+
+    Raises:
+        NotSignedIn: there is no pending sign-in, or it is older than ten minutes.
+    """
+    pending = second_factors.find_pending_sign_in(db, token_sha256=token_sha256(token)) if token else None
+    if pending is None or now - pending.began_at > PENDING_LIFETIME:
+        raise NotSignedIn(_EXPIRED)
+    return people.load_person(db, person_id=pending.person_id)
+
+
+def load_pending_step(
+    db: Session, *, token: str | None, new_secret: str, policy: SignInPolicy, now: datetime
+) -> PendingStep:
+    """What the browser with this token has to do; begins the setup for a person who has to set one up.
+
+    ``new_secret`` is as for :func:`begin_setup`.
+
+    Raises:
+        NotSignedIn: there is no pending sign-in, it is older than ten minutes, or needs no code any more.
+    """
+    person = load_pending_person(db, token=token, now=now)
+    if _is_on(db, person):
+        return PendingStep(person=person, setup_secret=None)
+    if not policy.requires_second_factor(person):  # an admin has changed it since the password
+        raise NotSignedIn(_EXPIRED)
+    return PendingStep(
+        person=person, setup_secret=begin_setup(db, person=person, new_secret=new_secret, now=now)
+    )
+
+
+def finish_second_step(
+    db: Session,
+    *,
+    pending_token: str,
+    code: str,
+    new_recovery_codes: Sequence[str],
+    token: str,
+    previous_token: str | None,
+    browser: str,
+    now: datetime,
+) -> bool:
+    """Check the code and start the sign-in. Call :func:`accounts.service.begin_code_attempt` before.
+
+    Args:
+        db: a session that writes.
+        pending_token: of the browser whose password was right.
+        code: of the authenticator app or a recovery code, as typed.
+        new_recovery_codes: are stored if the code completes the setup of an authenticator app.
+        token: the new secret of the browser.
+        previous_token: the browser's previous token, whose sign-in ends.
+        browser: a description by which its owner will recognise it.
+        now: the time.
+
+    Returns:
+        Whether the code has completed a setup, so that the recovery codes are valid.
+
+    Raises:
+        NotSignedIn: the code is wrong, or there is no pending sign-in.
+    """
+    person = load_pending_person(db, token=pending_token, now=now)
+    if not second_factors.delete_pending_sign_in(db, token_sha256=token_sha256(pending_token)):
+        raise NotSignedIn(_EXPIRED)  # another tab was faster
+    is_setup = not _is_on(db, person)
+    if is_setup:
+        try:
+            confirm_setup(
+                db, person=person, token=None, code=code, new_recovery_codes=new_recovery_codes, now=now
+            )
+        except Refused as error:
+            raise NotSignedIn(str(error)) from error
+    way = TOTP_SIGN_IN if is_setup else _check_code(db, person=person, code=code, now=now)
+    start_sign_in(
+        db, person=person, token=token, previous_token=previous_token, browser=browser, method=way, now=now
+    )
+    return is_setup
+
+
+# ---------------------------------------------------------------------------------------------- one's own
+def load_second_factor_status(db: Session, *, person: Person, policy: SignInPolicy) -> SecondFactorStatus:
+    """The state of a person's own second factor."""
+    return SecondFactorStatus(
+        is_on=_is_on(db, person),
+        is_required=policy.requires_second_factor(person),
+        recovery_codes_left=second_factors.count_recovery_codes(db, person_id=person.id),
+    )
+
+
+def find_setup_secret(db: Session, *, person: Person, now: datetime) -> str | None:
+    """The secret of a setup that was begun within the last hour and is not complete."""
+    present = second_factors.find_second_factor(db, person_id=person.id)
+    if present is None or present.confirmed_at is not None or now - present.made_at > SETUP_LIFETIME:
+        return None
+    return present.secret
+
+
+def begin_setup(db: Session, *, person: Person, new_secret: str, now: datetime) -> str:
+    """The secret for the person's authenticator app: that of an unfinished setup, else ``new_secret``.
+
+    It stays the same for an hour, so that a page that is reloaded or open twice shows the same.
+
+    Raises:
+        Refused: an app is set up already, or the account is a demo account.
+    """
+    if person.demo:
+        raise Refused("Several people use a demo account, so it has no authenticator app.")
+    if _is_on(db, person):
+        raise Refused("An authenticator app is set up already. Turn it off before you set up another one.")
+    present_secret = find_setup_secret(db, person=person, now=now)
+    if present_secret is not None:
+        return present_secret
+    second_factors.insert_second_factor(db, person_id=person.id, secret=new_secret, now=now)
+    return new_secret
+
+
+def confirm_setup(
+    db: Session,
+    *,
+    person: Person,
+    token: str | None,
+    code: str,
+    new_recovery_codes: Sequence[str],
+    now: datetime,
+) -> None:
+    """Turn the second factor on with the first code of the app; all sign-ins except that of ``token`` end.
+
+    Of the recovery codes only hashes are stored.
+
+    Raises:
+        Refused: the code is wrong, or the setup is complete or older than an hour.
+    """
+    secret = find_setup_secret(db, person=person, now=now)
+    if secret is None:
+        raise Refused(_SETUP_EXPIRED)
+    step = find_step(secret, code, now=now)
+    if step is None or not second_factors.use_step(db, person_id=person.id, step=step):
+        raise Refused(_WRONG_CODE)
+    if not second_factors.confirm_second_factor(db, person_id=person.id, secret=secret, now=now):
+        raise Refused(_SETUP_EXPIRED)
+    excepted_hash = token_sha256(token) if token else None
+    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
+    _store_recovery_codes(db, person, new_recovery_codes)
+    record(db, by=person, what="turn on second factor", subject=_audit_subject(person), now=now)
+
+
+def replace_recovery_codes(
+    db: Session, *, person: Person, password: str, new_recovery_codes: Sequence[str], now: datetime
+) -> None:
+    """Store new recovery codes; the previous ones become invalid.
+
+    Raises:
+        Refused: the password is wrong, or the second factor is off.
+    """
+    _require_on(db, person)
+    require_own_password(db, person=person, password=password)
+    _store_recovery_codes(db, person, new_recovery_codes)
+    record(db, by=person, what="make recovery codes", subject=_audit_subject(person), now=now)
+
+
+def turn_off_second_factor(
+    db: Session, *, person: Person, password: str, policy: SignInPolicy, now: datetime
+) -> None:
+    """Turn one's own second factor off.
+
+    Raises:
+        Refused: the password is wrong, the second factor is off, or the person's role requires it.
+    """
+    _require_on(db, person)
+    if policy.requires_second_factor(person):
+        raise Refused("Your role requires a code. For a new phone, ask an admin to reset your app.")
+    require_own_password(db, person=person, password=password)
+    second_factors.delete_second_factor(db, person_id=person.id)
+    record(db, by=person, what="turn off second factor", subject=_audit_subject(person), now=now)
+
+
+def require_own_password(db: Session, *, person: Person, password: str) -> None:
+    """Check the person's password before a change to their second factor.
+
+    Raises:
+        Refused: it is wrong.
+    """
+    if not verify_password(password, people.load_password_hash(db, person_id=person.id)):
+        raise Refused("The current password is not right. Nothing was changed.")
+
+
+# -------------------------------------------------------------------------------------------- by an admin
+def reset_second_factor(db: Session, *, by: Person, name: str, now: datetime) -> Person:
+    """Delete a person's authenticator app and recovery codes, and end all their sign-ins.
+
+    Raises:
+        NotFound: there is no such person, or they have no second factor.
+    """
+    require(by, Action.MANAGE_PEOPLE)
+    person = load_person_by_name(db, name=name)
+    if second_factors.find_second_factor(db, person_id=person.id) is None:
+        raise NotFound(f"{person.display_name} has no authenticator app.")
+    second_factors.delete_second_factor(db, person_id=person.id)
+    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
+    record(db, by=by, what="reset second factor", subject=_audit_subject(person), now=now)
+    return person
+
+
+def list_people_with_second_factor(db: Session, *, by: Person) -> frozenset[int]:
+    """The numbers of the people who sign in with a code."""
+    require(by, Action.MANAGE_PEOPLE)
+    return second_factors.list_confirmed_people(db)
+
+
+def _check_code(db: Session, *, person: Person, code: str, now: datetime) -> str:
+    """How the person signs in with this code; it is used up.
+
+    Raises:
+        NotSignedIn: it is no code of the person, or was used before.
+    """
+    present = second_factors.find_second_factor(db, person_id=person.id)
+    step = find_step(present.secret, code, now=now) if present is not None else None
+    if step is not None and second_factors.use_step(db, person_id=person.id, step=step):
+        return TOTP_SIGN_IN
+    recovery_code_sha256 = token_sha256(normalise_recovery_code(code))
+    if second_factors.use_recovery_code(db, person_id=person.id, code_sha256=recovery_code_sha256, now=now):
+        return RECOVERY_CODE_SIGN_IN
+    raise NotSignedIn(_WRONG_CODE)
+
+
+def _store_recovery_codes(db: Session, person: Person, codes: Sequence[str]) -> None:
+    hashes = [token_sha256(normalise_recovery_code(code)) for code in codes]
+    second_factors.replace_recovery_codes(db, person_id=person.id, code_sha256s=hashes)
+
+
+def _is_on(db: Session, person: Person) -> bool:
+    present = second_factors.find_second_factor(db, person_id=person.id)
+    return present is not None and present.confirmed_at is not None
+
+
+def _require_on(db: Session, person: Person) -> None:
+    if not _is_on(db, person):
+        raise Refused("No authenticator app is set up. Reload the page.")
+
+
+def _audit_subject(person: Person) -> str:
+    return f"person {person.id} {person.name}"

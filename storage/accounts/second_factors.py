@@ -1,0 +1,143 @@
+"""Storage of authenticator apps, recovery codes, and sign-ins that wait for a code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, select, update
+from sqlmodel import Session, col
+
+from storage.rows import PendingSignInRow, RecoveryCodeRow, SecondFactorRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondFactor:
+    """A person's authenticator app; in use once it is confirmed."""
+
+    secret: str
+    made_at: datetime
+    confirmed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingSignIn:
+    """A browser that gave the right password (``way``) and has yet to give a code."""
+
+    person_id: int
+    way: str
+    began_at: datetime
+
+
+def find_second_factor(db: Session, *, person_id: int) -> SecondFactor | None:
+    row = db.get(SecondFactorRow, person_id, populate_existing=True)
+    if row is None:
+        return None
+    return SecondFactor(secret=row.secret, made_at=row.made_at, confirmed_at=row.confirmed_at)
+
+
+def list_confirmed_people(db: Session) -> frozenset[int]:
+    """Return the numbers of the people whose authenticator app is confirmed."""
+    confirmed = select(col(SecondFactorRow.person_id)).where(col(SecondFactorRow.confirmed_at).is_not(None))
+    return frozenset(db.execute(confirmed).scalars())
+
+
+def insert_second_factor(db: Session, *, person_id: int, secret: str, now: datetime) -> None:
+    """Store a secret that is yet to be confirmed. It replaces the person's previous one."""
+    delete_second_factor(db, person_id=person_id)
+    db.add(SecondFactorRow(person_id=person_id, secret=secret, made_at=now))
+    db.flush()
+
+
+def confirm_second_factor(db: Session, *, person_id: int, secret: str, now: datetime) -> bool:
+    """Mark the secret as confirmed. Return False if it was replaced or confirmed in the meantime."""
+    confirmed = db.execute(
+        update(SecondFactorRow)
+        .where(
+            col(SecondFactorRow.person_id) == person_id,
+            col(SecondFactorRow.secret) == secret,
+            col(SecondFactorRow.confirmed_at).is_(None),
+        )
+        .values(confirmed_at=now)
+        .returning(col(SecondFactorRow.person_id))
+    )
+    return confirmed.first() is not None
+
+
+def use_step(db: Session, *, person_id: int, step: int) -> bool:
+    """Record that the code of that step was accepted. Return False if it or a later one was used before."""
+    used = db.execute(
+        update(SecondFactorRow)
+        .where(col(SecondFactorRow.person_id) == person_id, col(SecondFactorRow.last_step) < step)
+        .values(last_step=step)
+        .returning(col(SecondFactorRow.person_id))
+    )
+    return used.first() is not None
+
+
+def delete_second_factor(db: Session, *, person_id: int) -> None:
+    """Delete a person's authenticator app and recovery codes."""
+    db.execute(delete(RecoveryCodeRow).where(col(RecoveryCodeRow.person_id) == person_id))
+    db.execute(delete(SecondFactorRow).where(col(SecondFactorRow.person_id) == person_id))
+    db.expire_all()
+
+
+def replace_recovery_codes(db: Session, *, person_id: int, code_sha256s: Iterable[str]) -> None:
+    """Store new recovery codes. They replace all previous ones."""
+    db.execute(delete(RecoveryCodeRow).where(col(RecoveryCodeRow.person_id) == person_id))
+    db.add_all(RecoveryCodeRow(code_sha256=sha256, person_id=person_id) for sha256 in code_sha256s)
+    db.flush()
+
+
+def use_recovery_code(db: Session, *, person_id: int, code_sha256: str, now: datetime) -> bool:
+    """Mark a recovery code as used. Return False if the person has no such code, or used it before."""
+    used = db.execute(
+        update(RecoveryCodeRow)
+        .where(
+            col(RecoveryCodeRow.person_id) == person_id,
+            col(RecoveryCodeRow.code_sha256) == code_sha256,
+            col(RecoveryCodeRow.used_at).is_(None),
+        )
+        .values(used_at=now)
+        .returning(col(RecoveryCodeRow.code_sha256))
+    )
+    return used.first() is not None
+
+
+def count_recovery_codes(db: Session, *, person_id: int) -> int:
+    """Return the number of recovery codes that were not used."""
+    unused = select(func.count()).where(
+        col(RecoveryCodeRow.person_id) == person_id, col(RecoveryCodeRow.used_at).is_(None)
+    )
+    return int(db.execute(unused).scalar_one())
+
+
+def insert_pending_sign_in(
+    db: Session, *, token_sha256: str, person_id: int, way: str, now: datetime
+) -> None:
+    db.add(PendingSignInRow(token_sha256=token_sha256, person_id=person_id, way=way, began_at=now))
+    db.flush()
+
+
+def find_pending_sign_in(db: Session, *, token_sha256: str) -> PendingSignIn | None:
+    row = db.get(PendingSignInRow, token_sha256)
+    return (
+        PendingSignIn(person_id=row.person_id, way=row.way, began_at=row.began_at)
+        if row is not None
+        else None
+    )
+
+
+def delete_pending_sign_in(db: Session, *, token_sha256: str) -> bool:
+    """Delete a pending sign-in. Return False if there is none."""
+    deleted = db.execute(
+        delete(PendingSignInRow)
+        .where(col(PendingSignInRow.token_sha256) == token_sha256)
+        .returning(col(PendingSignInRow.token_sha256))
+    )
+    return deleted.first() is not None
+
+
+def delete_pending_sign_ins_before(db: Session, *, moment: datetime) -> None:
+    db.execute(delete(PendingSignInRow).where(col(PendingSignInRow.began_at) < moment))

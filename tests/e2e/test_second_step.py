@@ -1,0 +1,194 @@
+"""The second step of signing in over HTTP: reload, two tabs, wrong, reused and guessed codes."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pyotp
+import pytest
+from sqlalchemy import delete, update
+
+from accounts import service as accounts
+from domain.people import Role
+from storage.rows import SecondFactorRow, WrongPasswordRow
+from storage.unit_of_work import unit_of_work
+from tests.e2e.conftest import running_app
+from tests.e2e.test_gate import form_token, post_sign_in
+
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+RECOVERY_CODE = "AAAA-BBBB-CCCC-DDDD"
+_SHOWN_CODE = re.compile(r"<li>([A-Z2-9-]{19})</li>")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    """An app whose admins need a code."""
+    folder = tmp_path_factory.mktemp("second-step")
+    with running_app(folder / "home", folder / "log", OVERREAD_SECOND_FACTOR_ROLES="admin") as app:
+        for name, role in (("ada", Role.ADMIN), ("carl", Role.COORDINATOR), ("rosa", Role.REVIEWER)):
+            app.add_person(name, role)
+        app.add_person("alan", Role.ADMIN)
+        yield app
+
+
+@pytest.fixture(autouse=True)
+def carl_has_an_app(app):
+    with unit_of_work(app.engine) as db:
+        db.execute(delete(WrongPasswordRow))
+        carl = accounts.load_person_by_name(db, name="carl")
+        status = accounts.load_second_factor_status(db, person=carl, policy=accounts.SignInPolicy())
+        if not status.is_on:
+            earlier = datetime.now(UTC) - timedelta(minutes=5)
+            accounts.begin_setup(db, person=carl, new_secret=SECRET, now=earlier)
+            accounts.confirm_setup(
+                db, person=carl, token=None, code=pyotp.TOTP(SECRET).at(earlier),
+                new_recovery_codes=[RECOVERY_CODE], now=earlier,
+            )  # fmt: skip
+        db.execute(update(SecondFactorRow).values(last_step=0))
+
+
+@pytest.fixture
+def client(app):
+    with httpx.Client(base_url=app.url) as there:
+        yield there
+
+
+def post_code(client: httpx.Client, code: str) -> httpx.Response:
+    return client.post("/sign-in/code", data={"form_token": client.cookies["overread-form"], "code": code})
+
+
+def is_in(client: httpx.Client) -> bool:
+    return client.get("/_stcore/metrics").status_code == 404  # 401 for everybody else
+
+
+def test_the_password_leads_to_the_code_and_the_code_to_the_app(client):
+    answer = post_sign_in(client, "carl")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in/code")
+    assert "overread" not in client.cookies
+    assert not is_in(client)
+    assert "Code of your authenticator app" in client.get("/sign-in/code").text
+    answer = post_code(client, pyotp.TOTP(SECRET).now())
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert is_in(client)
+    assert "overread-step" not in client.cookies
+
+
+def test_a_person_without_an_app_and_without_a_role_that_requires_it_signs_in_as_before(client):
+    answer = post_sign_in(client, "rosa")
+    assert answer.headers["location"] == "/"
+    assert is_in(client)
+
+
+def test_a_wrong_code_shows_the_form_again_and_a_reload_too(client):
+    post_sign_in(client, "carl")
+    answer = post_code(client, "123")
+    assert answer.status_code == 401
+    assert "That code is not right" in answer.text
+    assert client.get("/sign-in/code").status_code == 200
+    assert not is_in(client)
+    post_code(client, pyotp.TOTP(SECRET).now())
+    assert is_in(client)
+
+
+def test_the_same_code_does_not_sign_in_twice(app, client):
+    code = pyotp.TOTP(SECRET).now()
+    post_sign_in(client, "carl")
+    assert post_code(client, code).status_code == 303
+    with httpx.Client(base_url=app.url) as thief:
+        post_sign_in(thief, "carl")
+        answer = post_code(thief, code)
+        assert answer.status_code == 401
+        assert "used before" in answer.text
+        assert not is_in(thief)
+
+
+def test_the_second_tab_goes_to_the_app_once_the_first_is_in(client):
+    post_sign_in(client, "carl")
+    token = client.cookies["overread-form"]
+    step = client.cookies["overread-step"]
+    assert post_code(client, pyotp.TOTP(SECRET).now()).status_code == 303
+    client.cookies.set("overread-step", step)
+    second = client.post("/sign-in/code", data={"form_token": token, "code": "000000"})
+    assert (second.status_code, second.headers["location"]) == (303, "/")
+    assert client.get("/sign-in/code").headers["location"] == "/"
+
+
+def test_without_the_password_the_page_of_the_code_leads_to_the_sign_in_page(client):
+    assert client.get("/sign-in/code").headers["location"] == "/sign-in"
+    client.get("/sign-in")
+    answer = post_code(client, pyotp.TOTP(SECRET).now())
+    assert answer.headers["location"] == "/sign-in"
+    assert not is_in(client)
+
+
+def test_a_form_of_another_site_is_refused(client):
+    post_sign_in(client, "carl")
+    answer = client.post("/sign-in/code", data={"form_token": "forged", "code": pyotp.TOTP(SECRET).now()})
+    assert answer.status_code == 403
+    assert not is_in(client)
+
+
+def test_guesses_of_the_code_wait_in_every_browser(app, client):
+    post_sign_in(client, "carl")
+    assert [post_code(client, f"{number}").status_code for number in range(6)] == [401] * 5 + [429]
+    with httpx.Client(base_url=app.url) as elsewhere:
+        post_sign_in(elsewhere, "carl")
+        answer = post_code(elsewhere, pyotp.TOTP(SECRET).now())
+        assert answer.status_code == 429
+        assert "Too many wrong codes" in answer.text
+
+
+def test_a_recovery_code_signs_in(client):
+    post_sign_in(client, "carl")
+    assert post_code(client, RECOVERY_CODE.lower()).status_code == 303
+    assert is_in(client)
+
+
+def test_an_admin_sets_up_an_app_at_sign_in_and_gets_recovery_codes(app, client):
+    post_sign_in(client, "ada")
+    page = client.get("/sign-in/code").text
+    assert "data:image/svg+xml;base64," in page
+    secret = re.search(r"<code>([A-Z2-7 ]+)</code>", page)
+    assert secret
+    assert secret[1] in client.get("/sign-in/code").text  # a reload shows the same
+    assert not is_in(client)
+    answer = post_code(client, pyotp.TOTP(secret[1].replace(" ", "")).now())
+    codes = _SHOWN_CODE.findall(answer.text)
+    assert len(codes) == 10
+    assert is_in(client)
+    with httpx.Client(base_url=app.url) as elsewhere:
+        post_sign_in(elsewhere, "ada")
+        assert "data:image" not in elsewhere.get("/sign-in/code").text
+        assert post_code(elsewhere, codes[3]).status_code == 303
+
+
+def test_a_sign_in_without_a_code_ends_when_the_role_requires_one(app, client):
+    app.add_person("zoe", Role.REVIEWER)
+    post_sign_in(client, "zoe")
+    assert is_in(client)
+    app.command("user", "roles", "zoe", "--role", "admin")
+    assert not is_in(client)
+    assert post_sign_in(client, "zoe").headers["location"] == "/sign-in/code"
+
+
+def test_an_admin_resets_it_by_command(app, client):
+    assert "no authenticator app" in app.command("user", "reset-second-factor", "carl")
+    assert post_sign_in(client, "carl").headers["location"] == "/"
+
+
+def test_no_code_or_secret_is_in_the_log(app, client):
+    post_sign_in(client, "carl")
+    code = pyotp.TOTP(SECRET).now()
+    post_code(client, code)
+    time.sleep(0.2)
+    log = (app.home.parent / "log").read_text()
+    assert "/sign-in/code" in log
+    assert code not in re.sub(r"time=\S+", "", log)
+    assert SECRET not in log
+
+
+def test_the_form_keeps_its_token(client):
+    assert form_token(client) == client.cookies["overread-form"]

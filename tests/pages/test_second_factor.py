@@ -1,0 +1,91 @@
+"""My account and People: setting up an authenticator app, recovery codes, turning it off, and the reset."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pyotp
+import pytest
+
+from accounts import service as accounts
+from domain.people import Role
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.pages.conftest import COMMAND_LINE, a_moment_later, texts
+
+PASSWORD = "a password of hers"
+FORM = "own-second-factor-{}"
+
+
+@pytest.fixture
+def anna(sign_in_as):
+    with unit_of_work() as db:
+        accounts.add_person(
+            db, by=COMMAND_LINE, name="anna", display_name="Anna", roles=[Role.ADMIN], password=PASSWORD,
+            now=datetime.now(UTC),
+        )  # fmt: skip
+    return sign_in_as("anna")
+
+
+def click(page, label):
+    return next(button for button in page.button if button.label == label).click().run()
+
+
+def is_on(person) -> bool:
+    with read_only_session() as db:
+        return accounts.load_second_factor_status(db, person=person, policy=accounts.SignInPolicy()).is_on
+
+
+def set_up(page, *, password=PASSWORD, code=None, form=0):
+    page = click(page, "Set up")
+    secret = page.code[0].value.replace(" ", "")
+    page.text_input(key=f"{FORM.format(form)}-password").input(password)
+    page.text_input(key=f"{FORM.format(form)}-code").input(code or pyotp.TOTP(secret).now())
+    return click(page, "Turn on")
+
+
+def test_setting_it_up_shows_a_qr_code_and_then_ten_recovery_codes_once(anna, run_page):
+    page = set_up(run_page("pages/account.py"))
+    assert is_on(anna)
+    shown = texts(page)
+    assert len(set(re.findall(r"[A-Z2-9]{4}(?:-[A-Z2-9]{4}){3}", shown))) == 10
+    assert "On. 10 recovery codes left." in shown
+
+
+def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
+    page = set_up(run_page("pages/account.py"), password="somebody else's guess")
+    assert "The current password is not right" in texts(page)
+    assert not is_on(anna)
+    page = a_moment_later(page)
+    page.text_input(key=f"{FORM.format(0)}-password").input(PASSWORD)
+    page.text_input(key=f"{FORM.format(0)}-code").input("12")
+    page = click(page, "Turn on")
+    assert "That code is not right" in texts(page)
+    assert not is_on(anna)
+
+
+def test_turning_it_off_takes_the_password(anna, run_page):
+    page = a_moment_later(set_up(run_page("pages/account.py")))
+    page.text_input(key=f"{FORM.format(1)}-password").input(PASSWORD)
+    page = click(page, "Turn off")
+    assert "The authenticator app is off" in texts(page)
+    assert not is_on(anna)
+
+
+def test_a_role_that_requires_it_can_not_turn_it_off(anna, run_page, monkeypatch):
+    page = a_moment_later(set_up(run_page("pages/account.py")))
+    monkeypatch.setenv("OVERREAD_SECOND_FACTOR_ROLES", "admin")
+    assert anna
+    page = page.run()
+    off = [button for button in page.button if button.label == "Turn off"]
+    assert all(button.disabled for button in off)
+
+
+def test_an_admin_sees_who_has_one_and_resets_it(anna, sign_in_as, run_page):
+    set_up(run_page("pages/account.py"))
+    sign_in_as("otto", Role.ADMIN)
+    page = run_page("pages/people.py")
+    page = page.selectbox(key="person-to-change").set_value("anna").run()
+    page = click(page, "Reset authenticator app")
+    assert "signs in without a code" in texts(page)
+    assert not is_on(anna)
