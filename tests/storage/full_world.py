@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyotp
 from sqlalchemy import Engine, text
 
 from accounts import service as accounts
@@ -103,6 +104,20 @@ def _sign_in(made: StudyWorld) -> None:
         accounts.start_sign_in(db, person=made.people["remo"], token="ended", previous_token=None, now=NOW)
         accounts.sign_out(db, token="ended", now=NOW)
         accounts.begin_attempt(db, name="ruth", address="192.0.2.1", token=None, now=NOW)
+        remo, secret = made.people["remo"], "JBSWY3DPEHPK3PXP"
+        accounts.begin_setup(db, person=remo, new_secret=secret, now=NOW)
+        accounts.confirm_setup(
+            db,
+            person=remo,
+            token=None,
+            code=pyotp.TOTP(secret).at(NOW),
+            new_recovery_codes=["A", "B"],
+            now=NOW,
+        )
+        accounts.begin_second_step(
+            db, person=remo, token="step", method="password", password=None, policy=accounts.SignInPolicy(),
+            now=NOW,
+        )  # fmt: skip
 
 
 def _read(world: StudyWorld, home: Path) -> None:
