@@ -104,7 +104,7 @@ def _sign_in(made: StudyWorld) -> None:
         accounts.start_sign_in(db, person=made.people["remo"], token="ended", previous_token=None, now=NOW)
         accounts.sign_out(db, token="ended", now=NOW)
         accounts.begin_attempt(db, name="ruth", address="192.0.2.1", token=None, now=NOW)
-        remo, secret = made.people["remo"], "JBSWY3DPEHPK3PXP"
+        remo, secret = made.people["remo"], "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
         accounts.begin_setup(db, person=remo, new_secret=secret, now=NOW)
         accounts.confirm_setup(
             db,
