@@ -110,7 +110,7 @@ def test_a_forged_answer_of_the_provider_is_refused(client):
     client.cookies["_streamlit_user"] = "forged"
     answer = client.get("/sign-in")
     assert answer.status_code == 403
-    assert "answer is too old" in answer.text
+    assert "answer has expired" in answer.text
 
 
 def test_a_provider_that_is_not_set_up_leads_nowhere(client):
