@@ -1,4 +1,4 @@
-"""``cli.py audit``: verify that the audit trail is unchanged, or export it."""
+"""``cli.py audit``: verify that trail and tables are unchanged, take a checkpoint, or export the trail."""
 
 from __future__ import annotations
 
@@ -10,10 +10,22 @@ from pathlib import Path
 
 from accounts.audit_files import FORMATS, format_audit_lines
 from accounts.service import command_line_person
-from accounts.service.audit_trail import AuditCheck, AuditFilter, export_audit, verify_audit
+from accounts.service.audit_checkpoints import current_deposits, take_checkpoint
+from accounts.service.audit_trail import (
+    AuditCheck,
+    AuditFilter,
+    describe_checkpoint,
+    describe_unanchored,
+    export_audit,
+    verify_audit,
+)
 from commands.arguments import Subparsers
 from domain.file_errors import add_filename_to_errors
+from storage.backup.databases import has_database
+from storage.engine import current_engine
+from storage.schema import is_current, prepare_workspace
 from storage.unit_of_work import read_only_session
+from storage.workspace import current_workspace
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -26,13 +38,29 @@ def add_to(subparsers: Subparsers) -> None:
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     verify = subcommands.add_parser(
         "verify",
-        help="prove that no entry and no judgement was altered or removed",
-        description="Follow the chain from the first entry to the last, and hold every saved judgement "
-        "against its entry. Prints the head, the hash of the newest entry: keep it elsewhere, and give it "
-        "with --head next time, so that entries taken away at the end are noticed too.",
+        help="check that no entry and no covered row was altered or removed",
+        description="Follow the chain from the first entry to the last, compare every judgement with its "
+        "entry, and compare the schema and the covered tables with the last checkpoint. Heads that were "
+        "deposited outside (OVERREAD_AUDIT_DEPOSIT) must be in the chain. Lists each row and column that "
+        "differs. Prints the head, the hash of the newest entry: note it elsewhere and name it by --head "
+        "next time if heads are not deposited.",
     )
     verify.add_argument("--head", metavar="HASH", help="a head that was printed before")
-    verify.set_defaults(run=_verify)
+    verify.set_defaults(run=_verify, needs_workspace=False)  # it lists differences of the schema itself
+    checkpoint = subcommands.add_parser(
+        "checkpoint",
+        help="verify, record digests of the tables, deposit the head outside",
+        description="Verify as `audit verify` does. Then record digests of all tables that gold depends on, "
+        "and deposit the head at OVERREAD_AUDIT_DEPOSIT. The nightly timer runs this; a release, a new "
+        "reader study and a backup take a checkpoint too.",
+    )
+    checkpoint.add_argument(
+        "--accept-because",
+        default="",
+        metavar="REASON",
+        help="take it although the tables differ from the last one; the differences are recorded",
+    )
+    checkpoint.set_defaults(run=_checkpoint)
     export = subcommands.add_parser("export", help="write the trail as CSV or JSON Lines")
     export.add_argument("--format", choices=FORMATS, default="csv", help="default: csv")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
@@ -45,24 +73,64 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    """Verify the audit trail. Returns 0 if it is intact, else 1 with the first fault on standard error."""
+    """Verify the audit trail. Returns 0 if it is intact, else 1 with the faults on standard error."""
+    workspace = current_workspace()
+    if not (has_database(workspace) and is_current(current_engine())):
+        prepare_workspace()
     with read_only_session() as db:
-        result = verify_audit(db, by=command_line_person(), head=args.head, progress=_print_progress)
+        result = verify_audit(
+            db,
+            by=command_line_person(),
+            head=args.head,
+            deposits=current_deposits(workspace),
+            workspace=workspace,
+            progress=_print_progress,
+        )
     for line in format_text(result):
         print(line)
-    if result.fault is None:
-        return 0
-    message = f"Entry {result.number}: {result.fault}" if result.number else result.fault
-    print(message.rstrip(".") + ".", file=sys.stderr)
-    return 1
+    for index, fault in enumerate(result.faults):
+        message = f"Entry {result.number}: {fault}" if result.number and index == 0 else fault
+        print(message.rstrip(".") + ".", file=sys.stderr)
+    return 1 if result.faults else 0
+
+
+def _checkpoint(args: argparse.Namespace) -> int:
+    """Take a checkpoint. Faults raise Refused."""
+    workspace = current_workspace()
+    result = take_checkpoint(
+        by=command_line_person(),
+        workspace=workspace,
+        deposits=current_deposits(workspace),
+        accept_because=args.accept_because,
+        clock=lambda: datetime.now(UTC),
+    )
+    print(
+        f"Checkpoint: entry {result.number:,} has the digests of {result.rows:,} rows of {result.tables} "
+        "tables."
+    )
+    print(f"head {result.head}")
+    if result.deposit is None:
+        print(
+            "Not deposited: name a place outside this system by OVERREAD_AUDIT_DEPOSIT, or note the head.",
+            file=sys.stderr,
+        )
+    else:
+        print(f"Deposited as {result.deposit}")
+    return 0
 
 
 def format_text(result: AuditCheck) -> Iterable[str]:
     """The result of the verification as lines of text."""
-    if result.fault is None:
-        yield f"The audit trail is whole: {result.entries:,} entries, {result.judgements:,} judgements agree."
+    if result.fault is not None:
+        yield f"The audit trail is NOT whole ({result.entries:,} entries, {len(result.faults):,} to look at)."
     else:
-        yield f"The audit trail is NOT whole ({result.entries:,} entries)."
+        unanchored = describe_unanchored(result)
+        state = "consistent" if unanchored else "whole"
+        counts = f"{result.entries:,} entries, {result.judgements:,} judgements agree"
+        yield f"The audit trail is {state}: {counts}."
+        yield describe_checkpoint(result)
+        if unanchored:
+            yield unanchored
     yield f"head {result.head}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person, record_backup
 from commands.arguments import Subparsers
+from commands.checkpoints import take_checkpoint_afterwards
 from commands.output import ProgressPrinter, format_size
 from domain.errors import DomainError
 from storage.backup import make_backup
@@ -58,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
                     images=manifest.images.count,
                     now=now,
                 )
+            take_checkpoint_afterwards()
         except DomainError as error:  # the backup itself is complete
             print(f"The backup was not put on record: {error}", file=sys.stderr)
     print(

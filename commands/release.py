@@ -9,6 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from commands.checkpoints import take_checkpoint_afterwards
 from release.service import (
     FormatName,
     ReviewerNaming,
@@ -124,12 +125,14 @@ def _create(args: argparse.Namespace) -> int:
             with_sr=args.with_sr,
             split=split,
             key_errors_under=None if limit is None else limit / 100,
+            with_audit_head=True,
             formats=_parse_forms(args),
             workspace=current_workspace(),
             progress=_print_progress,
         )
     with unit_of_work() as db:
         record_release(db, by=by, release=result, now=datetime.now(UTC))
+    take_checkpoint_afterwards()
     _print_tally(result.tally)
     if result.condition_note is not None:
         print(result.condition_note)

@@ -14,6 +14,7 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from commands.checkpoints import take_checkpoint_afterwards
 from domain.batches import SamplingPlan
 from domain.errors import InvalidValue
 from domain.protocols import Protocol, protocol_from_plain, protocol_to_plain
@@ -115,6 +116,7 @@ def run_create(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
         summary = studies.load_study_summary(db, by=command_line_person(), study=study.name)
+    take_checkpoint_afterwards()
     scored, training = (summary.cases[kind] for kind in (CaseKind.SCORED, CaseKind.TRAINING))
     print(f"Study {study.name}: {scored:,} cases and {training:,} training cases of {study.source}.")
     print(f"Protocol version 1, SHA-256 {summary.protocol.sha256}.")

@@ -13,6 +13,17 @@ NO_ENTRY = "0" * 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditHead:
+    """Number and hash of an entry: whoever holds it can prove that the trail up to it was not rewritten."""
+
+    number: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"entry {self.number}, {self.hash}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """One action in the audit trail.
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from accounts.service.audit_trail import AuditCheck, list_audit_choices, verify_audit
+from accounts.service.audit_checkpoints import current_deposits
+from accounts.service.audit_trail import (
+    AuditCheck,
+    describe_checkpoint,
+    describe_unanchored,
+    list_audit_choices,
+    verify_audit,
+)
 from domain.people import Action, Person
 from ui import state
-from ui.context import read_only_session, require_page
+from ui.context import current_workspace, read_only_session, require_page
 from ui.trail.entries import show_entries, show_filters
 from ui.widgets import escape_markdown, screen, show_empty_state
+
+_MAX_SHOWN = 50  # faults
 
 
 @screen
@@ -41,24 +50,36 @@ def _show_verification(person: Person) -> None:
             bar.progress(min(1.0, done / max(1, total)), text=f"{done:,} of {total:,} entries")
 
         with read_only_session() as db:
-            state.set_selection("audit-check", verify_audit(db, by=person, progress=show_progress))
+            result = verify_audit(
+                db, by=person, deposits=current_deposits(current_workspace()), progress=show_progress
+            )
+            state.set_selection("audit-check", result)
         bar.empty()
     audit_check = state.get_selection("audit-check")
     if not isinstance(audit_check, AuditCheck):
         right.caption(
-            "Each entry carries the hash of the one before. Verifying finds the first that was altered or "
-            "removed, and any judgement that is not as it was recorded."
+            "Each entry has the hash of the one before. Verifying finds entries that were altered or "
+            "removed, and rows that are not as they were recorded."
         )
     elif audit_check.fault is None:
-        right.success(
-            f"Whole: {audit_check.entries:,} entries; {audit_check.judgements:,} judgements agree with"
-            " theirs."
-        )
+        unanchored = describe_unanchored(audit_check)
+        counts = f"{audit_check.entries:,} entries; {audit_check.judgements:,} judgements agree with theirs."
+        if unanchored is None:
+            right.success(f"Whole: {counts}")
+        else:
+            right.warning(f"Consistent: {counts} {unanchored}")
+        right.caption(describe_checkpoint(audit_check))
         right.caption("Head, to be kept elsewhere and held against a later state:")
         right.code(audit_check.head, language=None)
     else:
         location = f"Entry {audit_check.number:,}: " if audit_check.number else ""
         right.error(escape_markdown(f"Not whole. {location}{audit_check.fault}"))
+        if more := audit_check.faults[1:]:
+            with right.expander(f"{len(more):,} more"):
+                for fault in more[:_MAX_SHOWN]:
+                    st.markdown(f"- {escape_markdown(fault)}")
+                if len(more) > _MAX_SHOWN:
+                    st.caption(f"{len(more) - _MAX_SHOWN:,} more are listed by `cli.py audit verify`.")
 
 
 main()

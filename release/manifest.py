@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
 
+from domain.audit import AuditHead
 from domain.batches import Batch, Stratum
 from release.rule import RULE
 from release.tally import Tally
@@ -50,8 +51,13 @@ def render_manifest(
     splits: dict[str, Any] | None,
     limitations: dict[str, dict[str, int]],
     files: Sequence[Entry],
+    audit_head: AuditHead | None = None,
 ) -> bytes:
-    """The content of the manifest; it does not depend on the time or the machine."""
+    """The content of the manifest; it does not depend on the time or the machine.
+
+    ``audit_head`` is the audit entry of the last judgement in the release. The key "audit" is left out if it
+    is None.
+    """
     manifest = {
         "format": FORMAT,
         "name": name,
@@ -60,6 +66,7 @@ def render_manifest(
         "software": {"name": "overread", "version": VERSION},
         "settings": settings,
         "last_verdict_at": last_verdict_at,
+        **({} if audit_head is None else {"audit": asdict(audit_head)}),
         "counts": tally.to_json(),
         "splits": splits,
         "lacks": limitations,

@@ -5,25 +5,41 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlmodel import Session
 
 from domain.audit import NO_ENTRY, AuditEntry, canonical
+from domain.errors import NotNow
 from domain.people import Action, Person, require
 from storage.audit import entries as audit_reading
 from storage.audit import judgements
+from storage.audit.checkpoints import (
+    AccountedChanges,
+    Checkpoint,
+    find_last_checkpoint,
+    find_unaccounted_changes,
+)
+from storage.audit.contents import ADJUDICATE
 from storage.audit.entries import AuditFilter
+from storage.audit.table_digests import DigestsMissing
 from storage.audit.trail import BEGIN_TRAIL, load_last_number_and_hash
 from storage.review.assignments import list_batches_of_person
 from storage.review.shared_queues import list_pools_of_person
+from storage.schema_check import find_schema_differences
+from storage.workspace import Workspace, current_workspace
+
+if TYPE_CHECKING:  # it imports a library of ciphers, which the app's start does not need
+    from storage.audit.deposits import Deposit, Deposits
 
 __all__ = [
     "AuditCheck",
     "AuditFilter",
     "VisibleEntry",
+    "describe_checkpoint",
+    "describe_unanchored",
     "export_audit",
     "list_audit_choices",
     "list_audit_entries",
@@ -41,18 +57,30 @@ class VisibleEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditCheck:
-    """The result of verification: ``fault`` as a sentence, None if the trail is intact.
+    """The result of verification: ``faults`` as sentences, empty if everything agrees.
 
-    ``entries`` and ``judgements`` were counted. ``number`` is that of the first faulty entry, None if there
-    is none or the fault is elsewhere. ``head`` is the hash of the newest entry: noted elsewhere, it shows
-    later whether entries were removed from the end.
+    ``entries`` and ``judgements`` were counted. ``number`` is that of the entry of the first fault, None if
+    the fault is elsewhere. ``head`` is the hash of the newest entry, ``checked_through`` its number.
+    ``checkpoint_at`` is the time of the last checkpoint, None without one: then only judgements were compared
+    with the trail. ``anchored_at`` is the time of the newest entry that a deposit or a noted head confirms.
+    ``unanchored_since`` is the time of the first entry after it, None if there is none; entries from then on
+    may have been rewritten or removed without a trace.
     """
 
     entries: int
     judgements: int
     head: str
     number: int | None = None
-    fault: str | None = None
+    faults: tuple[str, ...] = ()
+    checked_through: int = 0
+    checkpoint_at: datetime | None = None
+    anchored_at: datetime | None = None
+    unanchored_since: datetime | None = None
+
+    @property
+    def fault(self) -> str | None:
+        """The first fault; None if there is none."""
+        return self.faults[0] if self.faults else None
 
 
 def list_audit_entries(
@@ -85,43 +113,162 @@ def verify_audit(
     *,
     by: Person,
     head: str | None = None,
+    deposits: Deposits | None = None,
+    workspace: Workspace | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> AuditCheck:
-    """Verify the chain from the first entry to the last, and compare every saved judgement with its entry.
+    """Verify the trail, and compare schema, judgements and the covered tables with it.
+
+    The chain is followed from the first entry to the last. Every judgement must equal its entry. Every row of
+    a covered table must be as in the last checkpoint, unless an entry since then accounts for the difference.
 
     Args:
         db: a session that reads.
         by: who asks.
         head: a head that was noted earlier, which must still be in the chain; None for no such check.
+        deposits: heads deposited outside; all of them must be in the chain.
+        workspace: where the digests of checkpoints are; None for that of the environment.
         progress: called with the number of entries done and of all entries.
 
     Returns:
-        The first fault found; verification stops there.
+        The faults. A fault of the chain is the only one, because nothing can be compared with such a trail.
     """
     require(by, Action.SEE_AUDIT)
     total = audit_reading.count_entries(db)
-    expected, previous, head_found, trail_began_at = 1, NO_ENTRY, head in (None, NO_ENTRY), None
+    checkpoint = find_last_checkpoint(db)
+    anchors = _Anchors(head, deposits)
+    expected, previous, trail_began_at = 1, NO_ENTRY, None
     recorded_judgements: dict[int, int] = {}
+    changes = AccountedChanges()
     for entry in audit_reading.iterate_entries(db):
         fault = _find_fault(entry, expected=expected, previous=previous)
         if fault:
-            return AuditCheck(entries=total, judgements=0, head=previous, number=entry.number, fault=fault)
+            return AuditCheck(
+                entries=total, judgements=0, head=previous, number=entry.number, faults=(fault,)
+            )
         if entry.what == BEGIN_TRAIL:
             trail_began_at = entry.at
         if entry.what in judgements.JUDGEMENT_ACTIONS:
-            recorded_judgements[_digest(entry.what, entry.person_id, entry.subject, entry.new)] = entry.number
-        head_found = head_found or entry.hash == head
+            recorded_judgements[_entry_digest(entry)] = entry.number
+        if checkpoint is not None and entry.number > checkpoint.through:
+            changes.add(entry)
+        anchors.add(entry)
         expected, previous = expected + 1, entry.hash
         if expected % 1000 == 0:
             progress(expected, total)
-    result = AuditCheck(entries=total, judgements=0, head=previous)
-    if not head_found:
-        return replace(
-            result,
-            fault="No entry has the head that was noted. Entries were taken away at the end, or the whole "
-            "trail was written anew.",
+    result = AuditCheck(
+        entries=total,
+        judgements=0,
+        head=previous,
+        faults=anchors.find_faults(),
+        checked_through=expected - 1,
+        checkpoint_at=None if checkpoint is None else checkpoint.at,
+        anchored_at=anchors.anchored_at,
+        unanchored_since=anchors.unanchored_since,
+    )
+    result = _compare_judgements(db, result, recorded_judgements, trail_began_at)
+    faults = [
+        *result.faults,
+        *(f"In the database, {item}." for item in find_schema_differences(db.connection())),
+    ]
+    if checkpoint is not None:
+        faults += _compare_tables(db, workspace or current_workspace(), checkpoint, changes)
+    return replace(result, faults=tuple(faults))
+
+
+def describe_checkpoint(check: AuditCheck) -> str:
+    """A sentence on the last checkpoint."""
+    if check.checkpoint_at is None:
+        return (
+            "No checkpoint was taken yet, so only judgements were compared with the trail. Take one: "
+            "`cli.py audit checkpoint`."
         )
-    return _compare_judgements(db, result, recorded_judgements, trail_began_at)
+    return (
+        f"The covered tables are as in the checkpoint of {check.checkpoint_at:%Y-%m-%d %H:%M} UTC, and "
+        "entries account for what changed since."
+    )
+
+
+def describe_unanchored(check: AuditCheck) -> str | None:
+    """A sentence on the entries that nothing outside confirms; None if there are none."""
+    if check.unanchored_since is None:
+        return None
+    since = f"Unanchored since {check.unanchored_since:%Y-%m-%d %H:%M:%S} UTC"
+    if check.anchored_at is None:
+        return (
+            f"{since}, the first entry: nothing outside the workspace confirms the trail. Deposit its head "
+            "(OVERREAD_AUDIT_DEPOSIT), or note it and name it next time by --head."
+        )
+    return f"{since}: nothing outside the workspace confirms the entries from then on."
+
+
+class _Anchors:
+    """Compares entries with the heads that are known from outside."""
+
+    def __init__(self, head: str | None, deposits: Deposits | None) -> None:
+        self._noted_head = None if head == NO_ENTRY else head
+        self._faults: list[str] = []
+        self._deposits: dict[int, list[Deposit]] = {}
+        self.anchored_at: datetime | None = None
+        self.unanchored_since: datetime | None = None
+        try:
+            loaded = deposits.load_all() if deposits else ()
+        except NotNow as error:
+            self._faults.append(str(error))
+            loaded = ()
+        for deposit in loaded:
+            if deposit.fault is not None:
+                self._faults.append(f"The deposit {deposit.name} can't be trusted: {deposit.fault}.")
+            else:
+                self._deposits.setdefault(deposit.number, []).append(deposit)
+
+    def add(self, entry: AuditEntry) -> None:
+        """Compare the next entry of the chain."""
+        confirmed = False
+        if entry.hash == self._noted_head:
+            self._noted_head, confirmed = None, True
+        for deposit in self._deposits.pop(entry.number, ()):
+            if deposit.head == entry.hash:
+                confirmed = True
+            else:
+                self._faults.append(
+                    f"The deposit {deposit.name} of {deposit.at:%Y-%m-%d %H:%M} UTC has another hash for "
+                    f"entry {entry.number}: the trail was rewritten, from an entry up to this one on."
+                )
+        if confirmed:
+            self.anchored_at, self.unanchored_since = entry.at, None
+        elif self.unanchored_since is None:
+            self.unanchored_since = entry.at
+
+    def find_faults(self) -> tuple[str, ...]:
+        """Return what contradicts the chain; call this after its last entry."""
+        faults = self._faults
+        if self._noted_head is not None:
+            faults.append(
+                "No entry has the head that was noted. Entries were taken away at the end, or the whole "
+                "trail was written anew."
+            )
+        for number, missing in sorted(self._deposits.items()):
+            faults.append(
+                f"Entry {number} of the deposit {missing[0].name} is missing: entries were taken away at the "
+                "end, or an older backup was restored."
+            )
+        return tuple(faults)
+
+
+def _compare_tables(
+    db: Session, workspace: Workspace, checkpoint: Checkpoint, changes: AccountedChanges
+) -> list[str]:
+    differences = find_unaccounted_changes(db, workspace, checkpoint=checkpoint, changes=changes)
+    origin = f"Not as in the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC, and no entry accounts for it"
+    try:
+        return [f"{origin}: {difference}." for difference in differences]
+    except DigestsMissing as error:
+        fault = (
+            f"The tables can't be compared with the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC: "
+            f"{error}. Restore that file from a backup."
+        )
+        return [fault]
 
 
 def _find_fault(entry: AuditEntry, *, expected: int, previous: str) -> str | None:
@@ -141,32 +288,29 @@ def _compare_judgements(
     db: Session, result: AuditCheck, recorded_judgements: dict[int, int], trail_began_at: datetime | None
 ) -> AuditCheck:
     """Check that every judgement equals its audit entry, and that every recorded judgement still exists."""
-    count, mismatch = 0, None
-    with closing(judgements.iterate_saved_judgements(db)) as saved_rows:
-        for judgement in saved_rows:
-            count += 1
-            digest = _digest(judgement.what, judgement.person_id, judgement.subject, canonical(judgement.new))
-            if recorded_judgements.pop(digest, None) is None and (
-                trail_began_at is None or judgement.at > trail_began_at
-            ):
-                mismatch = judgement
-                break
-    if mismatch is not None:
-        return replace(
-            result,
-            judgements=count,
-            fault=f"A saved judgement is not as the trail has it: {mismatch.what}, {mismatch.subject}, by "
-            f"person number {mismatch.person_id}. Its row was altered, or added without an entry.",
+    count, faults = 0, list(result.faults)
+    for judgement in judgements.iterate_saved_judgements(db):
+        count += 1
+        digest = _digest(
+            judgement.what, judgement.person_id, judgement.subject, canonical(judgement.new), judgement.why
         )
-    if recorded_judgements:
-        number = min(recorded_judgements.values())
-        return replace(
-            result,
-            judgements=count,
-            number=number,
-            fault="the judgement that it records is not saved any more, or says something else",
-        )
-    return replace(result, judgements=count)
+        if recorded_judgements.pop(digest, None) is None and (
+            trail_began_at is None or judgement.at > trail_began_at
+        ):
+            faults.append(
+                f"A saved judgement is not as the trail has it: {judgement.what}, {judgement.subject}, by "
+                f"person number {judgement.person_id}. Its row was altered, or added without an entry."
+            )
+    number = min(recorded_judgements.values(), default=None)
+    if number is not None and not faults:
+        result = replace(result, number=number)
+        faults.append("the judgement that it records is not saved any more, or says something else")
+    elif recorded_judgements:
+        faults += [
+            f"Entry {number}: the judgement that it records is not saved any more, or says something else."
+            for number in sorted(recorded_judgements.values())
+        ]
+    return replace(result, judgements=count, faults=tuple(faults))
 
 
 def _without_nulls(new: str | None) -> str | None:
@@ -176,8 +320,13 @@ def _without_nulls(new: str | None) -> str | None:
     return canonical({name: value for name, value in json.loads(new).items() if value is not None})
 
 
-def _digest(what: str, person_id: int | None, subject: str, new: str | None) -> int:
-    text = "\x00".join((what, str(person_id), subject, _without_nulls(new) or ""))
+def _entry_digest(entry: AuditEntry) -> int:
+    why = entry.why if entry.what == ADJUDICATE else None
+    return _digest(entry.what, entry.person_id, entry.subject, entry.new, why)
+
+
+def _digest(what: str, person_id: int | None, subject: str, new: str | None, why: str | None) -> int:
+    text = "\x00".join((what, str(person_id), subject, _without_nulls(new) or "", why or ""))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 

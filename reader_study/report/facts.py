@@ -24,7 +24,8 @@ class StudyFacts:
     """The study at the time of the report.
 
     ``model`` is the model that raters are compared with, None without one. ``protocol`` is the latest version
-    as JSON values. ``family`` describes the comparisons that Holm's adjustment covers.
+    as JSON values. ``family`` describes the comparisons that Holm's adjustment covers. ``audit_head`` is
+    number and hash of the last audit entry about the data.
     """
 
     study: str
@@ -44,6 +45,7 @@ class StudyFacts:
     protocol_versions: tuple[ProtocolVersionFacts, ...]
     settings: UsedSettings
     family: str
+    audit_head: str | None = None
 
 
 def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:

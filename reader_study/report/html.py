@@ -112,6 +112,7 @@ def render_html(report: StudyReport) -> str:
         f"<p>Version {facts.protocol_version}, SHA-256 <code>{facts.protocol_sha256}</code></p>",
         f"<p><code>{escape(canonical_json(facts.protocol))}</code></p>",
         _render_table(to_records(facts.protocol_versions)),
+        *([f"<p>Audit trail: <code>{escape(facts.audit_head)}</code></p>"] if facts.audit_head else []),
         "<h2>Settings</h2>",
         f"<p><code>{escape(canonical_json(asdict(facts.settings)))}</code></p>",
     ]

@@ -133,4 +133,5 @@ def _build_facts(
         ),
         settings=settings,
         family=family,
+        audit_head=None if data.audit_head is None else str(data.audit_head),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from domain.audit import AuditHead
 from domain.protocols import ProtocolVersion
 from domain.readings import Prediction, Reading
 from domain.studies import Case, Exclusion, Reader, ReaderStudy, Slot
@@ -20,7 +21,10 @@ class ModelAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportData:
-    """The data of a report; ``readings`` are the latest revisions."""
+    """The data of a report; ``readings`` are the latest revisions.
+
+    ``audit_head`` is the last audit entry about the data.
+    """
 
     study: ReaderStudy
     versions: tuple[ProtocolVersion, ...]
@@ -30,6 +34,7 @@ class ReportData:
     readings: tuple[Reading, ...]
     models: tuple[ModelAnswers, ...]
     exclusions: tuple[Exclusion, ...]
+    audit_head: AuditHead | None = None
 
     def is_excluded(self, *, case_id: int, reader_id: int | None) -> bool:
         """Whether a case, a reader, or the reader's readings of the case are excluded from the analysis."""

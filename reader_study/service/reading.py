@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from sqlmodel import Session
 
@@ -17,13 +16,10 @@ from domain.studies import CaseKind
 from reader_study.answers import SubmittedAnswer, build_reading, check_reading, is_same_answer
 from reader_study.service.locked_case import LockedCase, check_open, lock_case
 from reader_study.service.sheets import find_period_opening
-from records.values import boxes_to_plain, to_plain
-from storage.audit.contents import image_display_to_plain
+from storage.audit.contents import SUBMIT_READING, reading_to_plain
 from storage.intake.exams import load_exam_without_information
 from storage.reader_study import cases
 from storage.reader_study import readings as stored
-
-SUBMIT_READING = "give reading"
 
 
 def submit_reading(
@@ -96,8 +92,8 @@ def submit_reading(
         by=person,
         what=SUBMIT_READING,
         subject=f"study {locked.study.id} reader {locked.reader.id} case {locked.case.number}",
-        old=_reading_to_plain(latest) if latest else None,
-        new=_reading_to_plain(reading),
+        old=reading_to_plain(latest) if latest else None,
+        new=reading_to_plain(reading),
         now=now,
     )
     return reading
@@ -128,23 +124,3 @@ def _describe_conflict(locked: LockedCase, saved: Reading | None) -> str:
         f"Not saved: this case was answered at {saved.read_at:%H:%M:%S} UTC already, in another tab or "
         f"window (revision {saved.revision}). Reload the page to go on with case {locked.slot.position}."
     )
-
-
-def _reading_to_plain(reading: Reading) -> dict[str, Any]:
-    """A reading in the audit trail: every column of its row."""
-    return {
-        "position": reading.position,
-        "arm": reading.key.arm,
-        "repeat": reading.key.repeat,
-        "revision": reading.revision,
-        "protocol_version": reading.protocol_version,
-        "answer": None if reading.answer is None else to_plain(reading.answer),
-        "cannot_determine": reading.cannot_determine,
-        "faulty": reading.faulty,
-        "confidence": reading.confidence,
-        "boxes": boxes_to_plain(reading.boxes),
-        "seconds": float(reading.seconds),
-        "seconds_looking": float(reading.seconds_looking),
-        "seconds_away": float(reading.seconds_away),
-        **image_display_to_plain(reading.image),
-    }

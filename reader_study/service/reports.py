@@ -19,6 +19,8 @@ from domain.people import Action, Person, require
 from domain.version import VERSION
 from reader_study.report.report_data import ModelAnswers, ReportData
 from reader_study.report.study_report import StudyReport
+from storage.audit.contents import SUBMIT_READING
+from storage.audit.entries import find_last_entry
 from storage.reader_study import studies as stored
 from storage.reader_study.cases import list_cases, list_slots
 from storage.reader_study.predictions import iterate_predictions, list_models
@@ -27,6 +29,11 @@ from storage.reader_study.readings import iterate_readings
 from storage.reader_study.report_cache import find_report, store_report
 from storage.workspace import Workspace
 
+#: The actions by which the data of a report change.
+_DATA_ACTIONS = (
+    "create study", "change protocol", "exclude from study", "import readings", "import predictions",
+    "close study", "reopen study", SUBMIT_READING,
+)  # fmt: skip
 _CODE_FOLDERS = (
     Path(__file__).resolve().parents[1] / "report",
     Path(__file__).resolve().parents[2] / "measures",
@@ -175,4 +182,9 @@ def _load_data(db: Session, *, study: str) -> ReportData:
         readings=tuple(iterate_readings(db, study_id=loaded_study.id)),
         models=tuple(models),
         exclusions=stored.list_exclusions(db, study_id=loaded_study.id),
+        audit_head=find_last_entry(
+            db,
+            actions=_DATA_ACTIONS,
+            subjects=(f"study {loaded_study.id}", f"dataset {loaded_study.dataset_id} model"),
+        ),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlmodel import Session
 
+from domain.audit import AuditHead
 from domain.errors import InvalidValue, Refused
 from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
@@ -39,6 +40,8 @@ from release.splits import Side, SplitPlan
 from release.tally import Tally, TallyCounter, latest_judgement_at
 from release.verify import verify_release
 from review.service import check_key_errors, write_data_card_statement
+from storage.audit.contents import ADJUDICATE, GIVE_VERDICT
+from storage.audit.entries import find_last_entry
 from storage.release import gold, releases
 from storage.workspace import Workspace
 
@@ -81,14 +84,16 @@ def write_release(
     with_sr: bool = False,
     split: SplitPlan | None = None,
     key_errors_under: float | None = None,
+    with_audit_head: bool = False,
     formats: Collection[FormatName] = tuple(FormatName),
     workspace: Workspace,
     progress: Callable[[int], None] = lambda _: None,
 ) -> WrittenRelease:
     """Write the folder of a release; the database is only read.
 
-    The same verdicts and settings give the same bytes on every machine. The folder is moved into place
-    atomically. Call :func:`release.service.recorder.record_release` afterwards.
+    The same verdicts and settings give the same bytes on every machine; with ``with_audit_head`` this holds
+    for copies of one workspace, since other workspaces have another audit trail. The folder is moved into
+    place atomically. Call :func:`release.service.recorder.record_release` afterwards.
 
     Args:
         db: a session that reads.
@@ -105,6 +110,8 @@ def write_release(
             folder next to ``out`` (:func:`release.private.keys_folder_of`).
         key_errors_under: the share (0 to 1) below which the upper limit of the rate of key errors in the
             whole dataset must be, in the worst case; None for no such condition.
+        with_audit_head: whether the manifest has the audit entry of the last judgement in the release, so
+            that whoever has the manifest can prove that the trail up to it was not rewritten.
         formats: the export formats in addition to the native one.
         workspace: where the images are.
         progress: called with the number of judged questions processed.
@@ -196,6 +203,7 @@ def write_release(
             splits=_splits_to_json(split, writer),
             limitations=writer.limitations,
             files=entries,
+            audit_head=_find_audit_head(db, release_batches) if with_audit_head else None,
         )
         _write_file(folder / MANIFEST, manifest)
         sha256, _ = hash_file(folder / MANIFEST)
@@ -220,6 +228,11 @@ def write_release(
 
 
 # ----------------------------------------------------------------------------------------- helper functions
+def _find_audit_head(db: Session, release_batches: Sequence[DrawnBatch]) -> AuditHead | None:
+    subjects = [f"batch {drawn_batch.batch.id}" for drawn_batch in release_batches]
+    return find_last_entry(db, actions=(GIVE_VERDICT, ADJUDICATE), subjects=subjects)
+
+
 def _write_descriptions(
     folder: Path,
     writer: ReleaseWriter,

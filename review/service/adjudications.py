@@ -17,7 +17,6 @@ from domain.image_display import resolve_image_display
 from domain.people import Action, Person, require
 from domain.questions import Question
 from domain.verdicts import Verdict
-from records.verdicts import correction_to_plain
 from review.disputes import (
     FieldDifference,
     check_adopted_verdicts,
@@ -28,7 +27,7 @@ from review.disputes import (
 )
 from review.service.batches import batch_subject
 from storage.accounts.people import load_person
-from storage.audit.contents import image_display_to_plain
+from storage.audit.contents import ADJUDICATE, adjudication_to_plain
 from storage.intake.exams import load_exam, load_exam_number
 from storage.intake.questions import load_question, load_questions
 from storage.review import adjudications
@@ -236,12 +235,12 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
     record(
         db,
         by=person,
-        what="adjudicate",
+        what=ADJUDICATE,
         why=adjudication.reason,
         now=adjudication.given_at,
         subject=f"{batch_subject(batch)} question {adjudication.question_id}",
-        old=None if latest is None else _adjudication_to_json(latest),
-        new=_adjudication_to_json(adjudication),
+        old=None if latest is None else adjudication_to_plain(latest),
+        new=adjudication_to_plain(adjudication),
     )
     return adjudication
 
@@ -268,16 +267,6 @@ def _load_verdicts(db: Session, person: Person, batch: Batch, question_number: i
     if len(verdicts) < 2:
         raise Refused("Fewer than two people have judged this question, so there is no dispute.")
     return verdicts
-
-
-def _adjudication_to_json(adjudication: Adjudication) -> dict[str, object]:
-    return {
-        "revision": adjudication.revision,
-        "decision": adjudication.decision.value,
-        "correction": correction_to_plain(adjudication.correction),
-        "follows": list(adjudication.follows),
-        **image_display_to_plain(adjudication.image),
-    }
 
 
 def _describe_rules(rules: AdjudicationRules) -> str:

@@ -1,4 +1,4 @@
-"""What the audit trail records about verdicts, own answers, skips and report openings.
+"""What the audit trail records about judgements: verdicts, own answers, skips, adjudications and readings.
 
 An entry holds every column of the row, so a row that was altered outside the app differs from its entry.
 """
@@ -8,14 +8,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from domain.adjudications import Adjudication
 from domain.image_display import ImageDisplay
+from domain.readings import Reading
 from domain.verdicts import OwnAnswer
-from records.values import to_plain
+from records.values import boxes_to_plain, to_plain
+from records.verdicts import correction_to_plain
 
 GIVE_VERDICT = "give verdict"
 COMMIT_OWN_ANSWER = "commit own answer"
 SKIP_QUESTION = "skip question"
 OPEN_REPORT = "open report"
+ADJUDICATE = "adjudicate"
+SUBMIT_READING = "give reading"
+#: The action of an entry with the digests of the tables; see ``storage.audit.coverage``.
+TAKE_CHECKPOINT = "take checkpoint"
 
 
 def question_subject(*, batch_id: int, question_number: int) -> str:
@@ -48,3 +55,34 @@ def report_opening_to_plain(
 def image_display_to_plain(image: ImageDisplay | None) -> dict[str, str]:
     """Return whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}
+
+
+def adjudication_to_plain(adjudication: Adjudication) -> dict[str, Any]:
+    """Return an adjudication without the question, the person, the reason and the time."""
+    return {
+        "revision": adjudication.revision,
+        "decision": adjudication.decision.value,
+        "correction": correction_to_plain(adjudication.correction),
+        "follows": list(adjudication.follows),
+        **image_display_to_plain(adjudication.image),
+    }
+
+
+def reading_to_plain(reading: Reading) -> dict[str, Any]:
+    """Return a reading without the reader, the case and the times of day."""
+    return {
+        "position": reading.position,
+        "arm": reading.key.arm,
+        "repeat": reading.key.repeat,
+        "revision": reading.revision,
+        "protocol_version": reading.protocol_version,
+        "answer": None if reading.answer is None else to_plain(reading.answer),
+        "cannot_determine": reading.cannot_determine,
+        "faulty": reading.faulty,
+        "confidence": reading.confidence,
+        "boxes": boxes_to_plain(reading.boxes),
+        "seconds": float(reading.seconds),
+        "seconds_looking": float(reading.seconds_looking),
+        "seconds_away": float(reading.seconds_away),
+        **image_display_to_plain(reading.image),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlmodel import Session
 
-from domain.audit import AuditEntry
+from domain.audit import AuditEntry, AuditHead
 from storage.rows import AuditRow
 
 _BLOCK = 5_000  # entries in memory at a time
@@ -55,6 +55,14 @@ def iterate_entries(db: Session, *, criteria: AuditFilter | None = None) -> Iter
         after = rows[-1].number
 
 
+def find_last_entry(db: Session, *, actions: Collection[str], subjects: Collection[str]) -> AuditHead | None:
+    """Return the newest entry with one of the actions about one of the subjects, or below one."""
+    about = or_(*(_is_about(subject) for subject in subjects))
+    newest = select(AuditRow.number, AuditRow.hash).where(AuditRow.what.in_(actions), about)
+    row = db.execute(newest.order_by(AuditRow.number.desc()).limit(1)).first()
+    return None if row is None else AuditHead(number=row.number, hash=row.hash)
+
+
 def count_entries(db: Session, *, criteria: AuditFilter | None = None) -> int:
     """Return the number of entries."""
     return int(db.execute(select(func.count()).where(*_conditions(criteria or AuditFilter()))).scalar_one())
@@ -73,16 +81,17 @@ def _conditions(criteria: AuditFilter) -> list[ColumnElement[bool]]:
     if criteria.what is not None:
         conditions.append(AuditRow.what == criteria.what)
     if criteria.subject is not None:  # "batch 3" and "batch 3 question 17", not "batch 30"
-        prefix = f"{criteria.subject} "
-        has_prefix = and_(
-            AuditRow.subject >= prefix, AuditRow.subject < f"{criteria.subject}!"
-        )  # "!" follows " "
-        conditions.append(or_(AuditRow.subject == criteria.subject, has_prefix))
+        conditions.append(_is_about(criteria.subject))
     if criteria.since is not None:
         conditions.append(AuditRow.at >= criteria.since)
     if criteria.before is not None:
         conditions.append(AuditRow.at < criteria.before)
     return conditions
+
+
+def _is_about(subject: str) -> ColumnElement[bool]:
+    has_prefix = and_(AuditRow.subject >= f"{subject} ", AuditRow.subject < f"{subject}!")  # "!" follows " "
+    return or_(AuditRow.subject == subject, has_prefix)
 
 
 def question_subject_prefixes(batch_ids: Sequence[int]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,37 +15,58 @@ from domain.verdicts import OwnAnswer
 from records.values import answer_from_json
 from records.verdicts import image_display_from_column, verdict_to_plain
 from storage.audit.contents import (
+    ADJUDICATE,
     COMMIT_OWN_ANSWER,
     GIVE_VERDICT,
     OPEN_REPORT,
     SKIP_QUESTION,
+    SUBMIT_READING,
+    adjudication_to_plain,
     own_answer_to_plain,
     question_subject,
+    reading_to_plain,
     report_opening_to_plain,
     skip_to_plain,
 )
+from storage.reader_study.readings import reading_from_row
+from storage.review.adjudications import adjudication_from_row
 from storage.review.verdicts import verdict_from_row
-from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+from storage.rows import (
+    AdjudicationRow,
+    CaseRow,
+    OwnAnswerRow,
+    ReadingRow,
+    ReportOpeningRow,
+    SkipRow,
+    StudyReaderRow,
+    VerdictRow,
+)
 
 _BLOCK = 2_000  # rows in memory at a time
 
 #: The actions of judgements in the audit trail.
-JUDGEMENT_ACTIONS = (GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT)
+JUDGEMENT_ACTIONS = (
+    GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT, ADJUDICATE, SUBMIT_READING
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedJudgement:
-    """A row of one of the four tables, with the action and the new value that its entry should have."""
+    """A row of one of the tables, with the action and the new value that its entry should have.
+
+    ``why`` is the reason that the entry should have, None where the new value contains it.
+    """
 
     what: str
     person_id: int
     subject: str
     new: dict[str, Any]
     at: datetime
+    why: str | None = None
 
 
 def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
-    """Yield every verdict, own answer, skip and report opening."""
+    """Yield every verdict, own answer, skip, report opening and adjudication, and the readings in the app."""
     for row in _iterate_rows(db, VerdictRow):
         try:
             new = verdict_to_plain(verdict_from_row(row))
@@ -78,9 +99,39 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
         except ValueError as error:
             new = {"unreadable": str(error)}
         yield _saved_judgement(OPEN_REPORT, row, new, row.opened_at)
+    for row in _iterate_rows(db, AdjudicationRow):
+        try:
+            new = adjudication_to_plain(adjudication_from_row(row))
+        except (DomainError, ValueError, KeyError, TypeError) as error:
+            new = {"unreadable": str(error)}
+        yield replace(_saved_judgement(ADJUDICATE, row, new, row.given_at), why=row.reason)
+    yield from _iterate_readings(db)
 
 
-def _iterate_rows(db: Session, table: Any) -> Iterator[Any]:  # noqa: ANN401 - one of the four tables, and its rows
+def _iterate_readings(db: Session) -> Iterator[SavedJudgement]:
+    """Yield the readings in the app. The entry of imported ones has their file, not each of them."""
+    statement = (
+        select(*ReadingRow.__table__.columns, CaseRow.number.label("case_number"), StudyReaderRow.person_id)
+        .join(CaseRow, CaseRow.id == ReadingRow.case_id)
+        .join(StudyReaderRow, StudyReaderRow.id == ReadingRow.reader_id)
+        .where(~ReadingRow.outside)
+    )
+    with db.execute(statement.execution_options(yield_per=_BLOCK)) as rows:
+        for row in rows:
+            try:
+                new = reading_to_plain(reading_from_row(row))
+            except (DomainError, ValueError, KeyError, TypeError) as error:
+                new = {"unreadable": str(error)}
+            yield SavedJudgement(
+                what=SUBMIT_READING,
+                person_id=row.person_id,
+                subject=f"study {row.study_id} reader {row.reader_id} case {row.case_number}",
+                new=new,
+                at=row.read_at,
+            )
+
+
+def _iterate_rows(db: Session, table: Any) -> Iterator[Any]:  # noqa: ANN401 - one of the tables, and its rows
     with db.execute(select(table.__table__).execution_options(yield_per=_BLOCK)) as rows:
         yield from rows
 

@@ -63,6 +63,12 @@ def count_rows(connection: Connection, table: str) -> int:
 
 def iterate_lines(connection: Connection, shape: TableShape) -> Iterator[bytes]:
     """Yield the rows as lines, with newlines. At most some thousands are in memory."""
+    for values in iterate_values(connection, shape):
+        yield _encoder.encode(values) + b"\n"
+
+
+def iterate_values(connection: Connection, shape: TableShape) -> Iterator[list[Any]]:
+    """Yield the values of the rows, as lines have them; some may still be times or bytes."""
     sqlite = connection.dialect.name == "sqlite"
     converters = [
         _FROM_SQLITE.get(kind) if sqlite else _FROM_POSTGRES.get(kind) for kind in shape.columns.values()
@@ -80,7 +86,7 @@ def iterate_lines(connection: Connection, shape: TableShape) -> Iterator[bytes]:
         for index, convert in conversions:
             if values[index] is not None:
                 values[index] = convert(values[index])
-        yield _encoder.encode(values) + b"\n"
+        yield values
 
 
 def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[bytes]) -> int:

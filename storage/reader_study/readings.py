@@ -84,13 +84,13 @@ def _reading_values(reading: Reading) -> dict[str, object]:
 def find_last_reading(db: Session, *, key: ReadingKey) -> Reading | None:
     """Return the reading of that key with the highest revision."""
     row = db.execute(_select_by_key(key).order_by(ReadingRow.revision.desc()).limit(1)).scalar_one_or_none()
-    return None if row is None else _reading_from_row(row)
+    return None if row is None else reading_from_row(row)
 
 
 def find_reading(db: Session, *, key: ReadingKey, revision: int) -> Reading | None:
     """Return the reading of that key with that revision."""
     row = db.execute(_select_by_key(key).where(ReadingRow.revision == revision)).scalar_one_or_none()
-    return None if row is None else _reading_from_row(row)
+    return None if row is None else reading_from_row(row)
 
 
 def iterate_readings(
@@ -128,7 +128,7 @@ def iterate_readings(
         ReadingRow.reader_id, ReadingRow.position, ReadingRow.case_id, ReadingRow.revision
     )
     for row in db.execute(statement).scalars():
-        yield _reading_from_row(row)
+        yield reading_from_row(row)
 
 
 def count_readings(db: Session, *, study_id: int) -> int:
@@ -247,7 +247,7 @@ def _select_by_key(key: ReadingKey) -> Select[Any]:
     )
 
 
-def _reading_from_row(row: ReadingRow) -> Reading:
+def reading_from_row(row: Any) -> Reading:  # noqa: ANN401 - a row with the table's columns
     return Reading(
         key=ReadingKey(
             study_id=row.study_id,

@@ -77,7 +77,7 @@ CHANGING = {
     "user password", "import questions", "import predictions", "import readings", "check",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply back", "adjudicate settle",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
-    "job cancel", "restore", "demo",
+    "job cancel", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.
 OF_FILES = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}

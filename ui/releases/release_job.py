@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
-from domain.errors import Refused
+from accounts.service.audit_checkpoints import current_deposits, take_checkpoint
+from domain.errors import DomainError, Refused
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
@@ -12,6 +14,7 @@ from release import service as release
 from ui.background_jobs import job_control
 from ui.context import current_workspace
 
+_LOG = logging.getLogger(__name__)
 _SUBJECT = "any"  # one at a time: two with the same name would write the same files
 
 
@@ -75,12 +78,19 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
             formats=request.forms,
             split=request.split,
             key_errors_under=request.under,
+            with_audit_head=True,
             workspace=workspace,
             progress=report_progress,
         )
     with job.transaction() as db:
         release.record_release(db, by=job.owner, release=written_release, now=job.now())
         job.finish(db, _describe_release(request, written_release))
+    try:
+        take_checkpoint(
+            by=job.owner, workspace=workspace, deposits=current_deposits(workspace), clock=job.now
+        )
+    except DomainError as error:  # the release itself is complete; the nightly timer reports what is wrong
+        _LOG.warning("no checkpoint of the audit trail after release %s: %s", request.name, error)
 
 
 def _describe_release(request: ReleaseRequest, written_release: release.WrittenRelease) -> str:

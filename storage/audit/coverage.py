@@ -1,0 +1,248 @@
+"""The tables that a checkpoint of the audit trail covers, and those that it leaves out, with the reasons.
+
+Gold questions and study results depend on the covered tables. A row of a covered table may differ from the
+last checkpoint only if an entry of the trail since then accounts for the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_QUESTION = "batch {batch_id} question {question_id}"
+_BATCH = "batch {batch_id}"
+_STUDY = "study {study_id}"
+_READER = "reader {reader_id}"
+_RULE = "rule {rule_id}"
+#: Any subject: the row does not name what the entry is about.
+ANY = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredTable:
+    """How rows of a table may change.
+
+    ``reason`` states what depends on the table. ``accounted_by`` maps actions of the trail to the subject
+    that the entry must have, with columns of the row in braces; :data:`ANY` is any subject. Such an entry
+    accounts for a new row, and with ``may_change`` or ``may_vanish`` for a changed or deleted one.
+    ``not_compared`` are columns that change without an effect on what the table is covered for.
+    """
+
+    reason: str
+    accounted_by: Mapping[str, str]
+    may_change: bool = False
+    may_vanish: bool = False
+    not_compared: frozenset[str] = frozenset()
+
+
+_IMPORT = {"import questions": ANY, "hide questions": ANY}
+_JUDGED = dict.fromkeys(
+    ("give verdict", "commit own answer", "skip question", "open report", "claim question"), _QUESTION
+)
+_BULK = ("reject by rule", "queue by rule")
+_PERSON = dict.fromkeys(
+    (
+        "add person",
+        "set password",
+        "disable person",
+        "enable person",
+        "tie to provider",
+        "become first admin",
+        "sign in",
+    ),
+    "person {id}",
+)
+_ASSIGNED = dict.fromkeys(
+    (
+        "assign questions",
+        "reassign questions",
+        "withdraw questions",
+        "seek second opinions",
+        "hide questions",
+        "remove hidden questions",
+        "share batch",
+    ),
+    _BATCH,
+)
+
+COVERED: Mapping[str, CoveredTable] = {
+    # questions and their radiographs
+    "dataset": CoveredTable(
+        reason="questions and releases belong to it",
+        accounted_by=_IMPORT | {"check questions": "dataset {id}", "import predictions": ANY},
+        may_change=True,
+    ),
+    "import_run": CoveredTable(reason="origin of the questions", accounted_by=_IMPORT, may_change=True),
+    "exam": CoveredTable(
+        reason="clinical information and report of a question", accounted_by=_IMPORT, may_change=True
+    ),
+    "radiograph": CoveredTable(reason="the images that were judged", accounted_by=_IMPORT),
+    "image": CoveredTable(reason="size and hash of each image", accounted_by=_IMPORT),
+    "question": CoveredTable(
+        reason="text, options and answer key",
+        accounted_by={"import questions": "import {import_id}", "hide questions": ANY},
+    ),
+    # batches
+    "batch": CoveredTable(
+        reason="settings under which questions were judged",
+        accounted_by=dict.fromkeys(
+            ("draw batch", "change settings", "close batch", "reopen batch", "queue by rule"), "batch {id}"
+        ),
+        may_change=True,
+    ),
+    "draw": CoveredTable(
+        reason="sampling frame of the estimates",
+        accounted_by=dict.fromkeys(("draw batch", "queue by rule"), _BATCH),
+    ),
+    "stratum": CoveredTable(
+        reason="sizes of the strata", accounted_by={"draw batch": ANY, "queue by rule": ANY}
+    ),
+    "batch_question": CoveredTable(
+        reason="drawn questions and their inclusion probabilities",
+        accounted_by=dict.fromkeys(("draw batch", "queue by rule"), _BATCH),
+    ),
+    "assignment": CoveredTable(
+        reason="who judges which question",
+        accounted_by=_ASSIGNED | _JUDGED | {"hand question back": _QUESTION},
+        may_change=True,
+        may_vanish=True,
+    ),
+    "shared_queue": CoveredTable(
+        reason="number of judgements per question", accounted_by={"share batch": _BATCH}, may_change=True
+    ),
+    "second_opinions": CoveredTable(
+        reason="which questions get a second judgement",
+        accounted_by={"seek second opinions": _BATCH},
+        may_change=True,
+    ),
+    "hidden_set": CoveredTable(
+        reason="datasets of hidden questions, which are not released",
+        accounted_by=dict.fromkeys(("hide questions", "remove hidden questions"), _BATCH),
+        may_change=True,
+    ),
+    "hidden_question": CoveredTable(
+        reason="questions that measure attention and are not released",
+        accounted_by=dict.fromkeys(("hide questions", "remove hidden questions"), _BATCH),
+        may_change=True,
+    ),
+    # judgements
+    "verdict": CoveredTable(reason="decides what is gold", accounted_by=_JUDGED),
+    "own_answer": CoveredTable(reason="the reviewer's answer before the key was shown", accounted_by=_JUDGED),
+    "skip": CoveredTable(reason="questions without a judgement", accounted_by=_JUDGED),
+    "report_opening": CoveredTable(
+        reason="whether the report was read before the verdict", accounted_by=_JUDGED
+    ),
+    "adjudication": CoveredTable(reason="decides disputed questions", accounted_by={"adjudicate": _QUESTION}),
+    "adjudication_rules": CoveredTable(
+        reason="what counts as a dispute",
+        accounted_by={"change rules of adjudication": _BATCH},
+        may_change=True,
+    ),
+    "adjudicator": CoveredTable(
+        reason="who may decide disputes",
+        accounted_by={"change rules of adjudication": _BATCH},
+        may_change=True,
+        may_vanish=True,
+    ),
+    "applied_rule": CoveredTable(
+        reason="questions rejected by a search", accounted_by=dict.fromkeys(_BULK, "rule {id}")
+    ),
+    "applied_question": CoveredTable(
+        reason="questions rejected by a search", accounted_by=dict.fromkeys(_BULK, _RULE)
+    ),
+    "rule_taken_back": CoveredTable(reason="reversed rejections", accounted_by={"take rule back": _RULE}),
+    # releases
+    "release": CoveredTable(
+        reason="hash of each manifest",
+        accounted_by={"make release": "release {id}"},
+        not_compared=frozenset({"folder"}),
+    ),
+    "release_item": CoveredTable(
+        reason="questions of each release, public or private",
+        accounted_by={"make release": "release {release_id}"},
+    ),
+    # reader studies and models
+    "reader_study": CoveredTable(
+        reason="design of the study",
+        accounted_by=dict.fromkeys(
+            ("create study", "close study", "reopen study", "change protocol"), "study {id}"
+        ),
+        may_change=True,
+    ),
+    "study_protocol": CoveredTable(
+        reason="the analysis as planned",
+        accounted_by=dict.fromkeys(("create study", "change protocol"), _STUDY),
+    ),
+    "study_case": CoveredTable(reason="the frozen cases", accounted_by={"create study": _STUDY}),
+    "study_case_key": CoveredTable(reason="the frozen answer keys", accounted_by={"create study": ANY}),
+    "study_reader": CoveredTable(
+        reason="profiles of the readers",
+        accounted_by=dict.fromkeys(("assign readers", "remove reader", "import readings"), _STUDY)
+        | dict.fromkeys(("set reader profile", "read guideline"), "reader {id}"),
+        may_change=True,
+        may_vanish=True,
+    ),
+    "study_slot": CoveredTable(
+        reason="order of the cases",
+        accounted_by=dict.fromkeys(
+            ("create study", "assign readers", "remove reader", "change protocol", "import readings"), _STUDY
+        ),
+        may_change=True,
+        may_vanish=True,
+    ),
+    "reading": CoveredTable(
+        reason="the readers' answers", accounted_by={"give reading": _READER, "import readings": _STUDY}
+    ),
+    "study_exclusion": CoveredTable(
+        reason="what the analysis leaves out", accounted_by={"exclude from study": _STUDY}
+    ),
+    "model": CoveredTable(
+        reason="the models that are compared", accounted_by={"import predictions": "model {id}"}
+    ),
+    "prediction_run": CoveredTable(
+        reason="origin of the predictions", accounted_by={"import predictions": "model {model_id}"}
+    ),
+    "prediction": CoveredTable(
+        reason="the models' answers", accounted_by={"import predictions": "model {model_id}"}
+    ),
+    # people and patient data
+    "person": CoveredTable(
+        reason="names of reviewers, and who may sign in", accounted_by=_PERSON, may_change=True
+    ),
+    "person_role": CoveredTable(
+        reason="who may judge, adjudicate and release",
+        accounted_by=dict.fromkeys(
+            ("add person", "change roles", "become first admin"), "person {person_id}"
+        ),
+        may_vanish=True,
+    ),
+    "patient_data_rules": CoveredTable(
+        reason="checks that a release requires",
+        accounted_by={"change the rules on patient data": ANY},
+        may_change=True,
+    ),
+    "pixel_decision": CoveredTable(
+        reason="images that may be released",
+        accounted_by={"look for patients in pixels": "image {image_sha256}"},
+    ),
+}
+
+#: The other tables, with the reasons why gold does not depend on them.
+NOT_COVERED: Mapping[str, str] = {
+    "audit_entry": "the trail itself; its hash chain covers it",
+    "claim": "who has a question of a shared queue at the moment; a verdict counts without it",
+    "draft": "unsaved input",
+    "first_admin_code": "one-time code; the role that it gives is covered",
+    "job": "progress of background work; its results are covered",
+    "look": "time on screen so far; a verdict holds its own times",
+    "pending_sign_in": "sign-ins that await a code",
+    "pixel_text": "ranking that helps people to look; their decisions are covered",
+    "pool_member": "who takes questions from a shared queue; verdicts and assignments are covered",
+    "problem": "computed from the questions by the checks",
+    "reading_draft": "unsaved input",
+    "recovery_code": "replaces a second factor once; signing in has an entry of its own",
+    "second_factor": "changes at each sign-in; turning it on or off has an entry of its own",
+    "sign_in": "browsers that are signed in; each sign-in has an entry of its own",
+    "text_hit": "computed from the texts; the texts are covered",
+    "wrong_password": "counters that expire",
+}

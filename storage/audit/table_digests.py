@@ -1,0 +1,236 @@
+"""Digests of the covered tables: written to a file by a checkpoint, and compared with the tables later.
+
+The file is compressed JSON Lines. For each table it has a line with name, key and columns, then one line per
+row in the order of the primary key: the key, and a text of hexadecimal digits. The first 32 digits are the
+row's digest (BLAKE2b, 128 bits); each column follows with 4 digits (CRC-32, the lower half). The digest
+detects a change. The digits of the columns only tell which of them changed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from storage.audit.coverage import COVERED
+from storage.backup.tables import TableShape, inspect_tables, iterate_values
+from storage.workspace import Workspace
+
+_ROW_DIGITS, _COLUMN_DIGITS = 32, 4
+_encoder = msgspec.json.Encoder()
+_Row = tuple[tuple[Any, ...], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDigest:
+    """The number of rows of a table, and the SHA-256 of its lines in the file."""
+
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestFile:
+    """A file of digests. ``sha256`` is that of its uncompressed content, and its name."""
+
+    sha256: str
+    tables: Mapping[str, TableDigest]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowDifference:
+    """A row that differs from its digest.
+
+    ``columns`` are those that changed; None for an added or deleted row. ``values`` are the row's current
+    ones by column, or only its key if it was deleted.
+    """
+
+    table: str
+    key: tuple[Any, ...]
+    values: Mapping[str, Any]
+    added: bool = False
+    deleted: bool = False
+    columns: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        name = f"table {self.table}, row {' / '.join(map(str, self.key))}"
+        if self.added:
+            return f"{name}: added"
+        if self.deleted:
+            return f"{name}: deleted"
+        return f"{name}: {', '.join(self.columns) or 'the row'} changed"
+
+
+class DigestsMissing(Exception):
+    """The file of a checkpoint does not exist, or has other content; the message states which."""
+
+
+def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
+    """Write the digests of the covered tables to a file in the workspace.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    folder = workspace.audit
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".making-")
+    staged = Path(name)
+    try:
+        digest, tables = hashlib.sha256(), {}
+        with os.fdopen(handle, "wb") as raw:
+            with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=1, mtime=0) as file:
+                for shape in _covered_shapes(connection):
+                    table_digest, rows = hashlib.sha256(), 0
+                    header = {"table": shape.name, "key": shape.key, "columns": tuple(shape.columns)}
+                    line = _encoder.encode(header) + b"\n"
+                    digest.update(line)
+                    file.write(line)
+                    for key, _, text in _iterate_digests(connection, shape, tuple(shape.columns)):
+                        line = _encoder.encode((key, text)) + b"\n"
+                        digest.update(line)
+                        table_digest.update(line)
+                        file.write(line)
+                        rows += 1
+                    tables[shape.name] = TableDigest(rows=rows, sha256=table_digest.hexdigest())
+            raw.flush()
+            os.fsync(raw.fileno())
+        sha256 = digest.hexdigest()
+        staged.replace(digest_path(workspace, sha256))
+    finally:
+        staged.unlink(missing_ok=True)
+    return DigestFile(sha256=sha256, tables=tables)
+
+
+def remove_other_digests(workspace: Workspace, *, keep: Iterable[str]) -> None:
+    """Delete the files of earlier checkpoints, which nothing is compared with any more."""
+    kept = {digest_path(workspace, sha256) for sha256 in keep}
+    for path in workspace.audit.glob("*.jsonl.gz"):
+        if path not in kept:
+            path.unlink(missing_ok=True)
+
+
+def digest_path(workspace: Workspace, sha256: str) -> Path:
+    """Return the path of the file with that SHA-256."""
+    return workspace.audit / f"{sha256}.jsonl.gz"
+
+
+def find_row_differences(
+    connection: Connection, workspace: Workspace, *, sha256: str
+) -> Iterator[RowDifference]:
+    """Compare the covered tables with a file of digests; yield every added, changed and deleted row.
+
+    Columns that a later version added are ignored. The file is read twice: first its hash is checked.
+
+    Raises:
+        DigestsMissing: the file does not exist, or is not the one that the checkpoint recorded.
+    """
+    path = digest_path(workspace, sha256)
+    _check_content(path, sha256)
+    shapes = {shape.name: shape for shape in _covered_shapes(connection)}
+    for table, columns, saved in _read_tables(path):
+        if table in shapes and table in COVERED:
+            yield from _compare_table(connection, shapes.pop(table), columns, saved)
+        else:
+            yield from (RowDifference(table=table, key=key, values={}, deleted=True) for key, _ in saved)
+    # A table that a later version added has no digests yet.
+
+
+def _compare_table(
+    connection: Connection, shape: TableShape, columns: tuple[str, ...], saved: Iterator[_Row]
+) -> Iterator[RowDifference]:
+    shared = tuple(name for name in columns if name in shape.columns)
+    complete = shared == columns
+    current = _iterate_digests(connection, shape, shared)
+    old, new = next(saved, None), next(current, None)
+    while old is not None or new is not None:
+        if old is not None and (new is None or old[0] < new[0]):
+            key = dict(zip(shape.key, old[0], strict=True))
+            yield RowDifference(table=shape.name, key=old[0], values=key, deleted=True)
+            old = next(saved, None)
+        elif new is not None and (old is None or new[0] < old[0]):
+            yield RowDifference(table=shape.name, key=new[0], values=new[1], added=True)
+            new = next(current, None)
+        elif old is not None and new is not None:
+            if not (complete and old[1] == new[2]):
+                changed = _changed_columns(columns, old[1], shared, new[2])
+                if changed or complete:
+                    yield RowDifference(table=shape.name, key=new[0], values=new[1], columns=changed)
+            old, new = next(saved, None), next(current, None)
+
+
+def _changed_columns(
+    columns: tuple[str, ...], old: str, shared: tuple[str, ...], new: str
+) -> tuple[str, ...]:
+    def by_column(names: tuple[str, ...], text: str) -> dict[str, str]:
+        parts = range(_ROW_DIGITS, len(text), _COLUMN_DIGITS)
+        return dict(zip(names, (text[start : start + _COLUMN_DIGITS] for start in parts), strict=True))
+
+    before, after = by_column(columns, old), by_column(shared, new)
+    return tuple(name for name in shared if before[name] != after[name])
+
+
+def _covered_shapes(connection: Connection) -> list[TableShape]:
+    """Return the covered tables by name, without the columns that are not compared."""
+    shapes = []
+    for shape in sorted(inspect_tables(connection, include=set(COVERED)), key=lambda shape: shape.name):
+        left_out = COVERED[shape.name].not_compared
+        kept = {name: kind for name, kind in shape.columns.items() if name not in left_out}
+        shapes.append(TableShape(name=shape.name, columns=kept, key=shape.key))
+    return shapes
+
+
+def _iterate_digests(
+    connection: Connection, shape: TableShape, columns: tuple[str, ...]
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:
+    """Yield key, values and digests of each row."""
+    names = tuple(shape.columns)
+    places = [names.index(name) for name in columns]
+    key_places = [names.index(name) for name in shape.key]
+    for values in iterate_values(connection, shape):
+        fields = [_encoder.encode(values[place]) for place in places]
+        row = hashlib.blake2b(b",".join(fields), digest_size=_ROW_DIGITS // 2).hexdigest()
+        text = row + "".join([f"{zlib.crc32(field) & 0xFFFF:04x}" for field in fields])
+        yield tuple([values[place] for place in key_places]), dict(zip(names, values, strict=True)), text
+
+
+def _check_content(path: Path, sha256: str) -> None:
+    digest = hashlib.sha256()
+    try:
+        with gzip.open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except FileNotFoundError as error:
+        raise DigestsMissing(f"its file of digests {path} is missing") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise DigestsMissing(f"its file of digests {path} can't be read ({error})") from error
+    if digest.hexdigest() != sha256:
+        raise DigestsMissing(f"its file of digests {path} was altered")
+
+
+def _read_tables(path: Path) -> Iterator[tuple[str, tuple[str, ...], Iterator[_Row]]]:
+    """Yield name, columns and rows of each table. All rows must be read before the next table."""
+    with gzip.open(path, "rb") as file:
+        lines = (msgspec.json.decode(line) for line in file)
+        header = next(lines, None)
+
+        def rows() -> Iterator[_Row]:
+            nonlocal header
+            for line in lines:
+                if isinstance(line, dict):
+                    header = line
+                    return
+                key, text = line
+                yield tuple(key), text
+            header = None
+
+        while header is not None:
+            yield header["table"], tuple(header["columns"]), rows()
