@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import create_engine
 
+from storage.database_errors import MALFORMED
 from storage.workspace import current_workspace
 
 #: Milliseconds that a writer waits for another one before "database is locked".
@@ -68,7 +69,10 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    cursor.execute("PRAGMA journal_mode = WAL")
+    try:
+        cursor.execute("PRAGMA journal_mode = WAL")
+    except UnicodeDecodeError as error:  # SQLite's message about the damage quotes a damaged name
+        raise sqlite3.DatabaseError(MALFORMED) from error
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()

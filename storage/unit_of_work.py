@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Engine, text
-from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
 from domain.errors import AlreadyThere, NotNow
+from storage.database_errors import DatabaseDamaged, find_cause, is_damaged, is_disk_full
 from storage.engine import current_engine
 
 _LOG = logging.getLogger(__name__)
@@ -29,8 +30,6 @@ _FULL = (
 _MESSAGES = (
     ("database is locked", _LOCKED),
     ("lock timeout", _LOCKED),
-    ("disk is full", _FULL),
-    ("No space left on device", _FULL),
 )
 _NOT_SAVED = (
     "Not saved: the database could not be reached or written. Try again, and if it stays so, tell whoever "
@@ -50,7 +49,8 @@ def unit_of_work(engine: Engine | None = None, *, lock_timeout_ms: int | None = 
 
     Raises:
         AlreadyThere: a constraint of the database was violated, and no service handled it before.
-        NotNow: the database was locked for too long, is full or cannot be reached; nothing was written.
+        NotNow: the database was locked for too long, is full, is damaged or cannot be reached; nothing was
+            written.
     """
     bind = engine or current_engine()
     if lock_timeout_ms is not None:
@@ -64,10 +64,12 @@ def unit_of_work(engine: Engine | None = None, *, lock_timeout_ms: int | None = 
         except IntegrityError as error:
             session.rollback()
             raise AlreadyThere(f"The database refused a double or a loose reference: {error.orig}") from error
-        except _UNAVAILABLE_ERRORS as error:
+        except SQLAlchemyError as error:
             session.rollback()
-            _LOG.warning("the database did not do it: %s", _cause(error))
-            raise NotNow(_message_for(error)) from error
+            if not _is_unavailable(error):
+                raise
+            _LOG.warning("the database did not do it: %s", find_cause(error))
+            raise _to_domain_error(error) from error
         except BaseException:  # rolled back on any error, including an interrupted script
             session.rollback()
             raise
@@ -78,22 +80,27 @@ def read_only_session(engine: Engine | None = None) -> Iterator[Session]:
     """Open a read-only session that sees one snapshot of the database and blocks no writer.
 
     Raises:
-        NotNow: the database could not be read.
+        NotNow: the database could not be read, or is damaged.
     """
     read_only = (engine or current_engine()).execution_options(overread_read_only=True)
     with Session(read_only, expire_on_commit=False) as session:
         try:
             yield session
-        except _UNAVAILABLE_ERRORS as error:
-            _LOG.warning("the database could not be read: %s", _cause(error))
-            raise NotNow(_NOT_READ) from error
+        except SQLAlchemyError as error:
+            if not _is_unavailable(error):
+                raise
+            _LOG.warning("the database could not be read: %s", find_cause(error))
+            raise DatabaseDamaged(find_cause(error)) if is_damaged(error) else NotNow(_NOT_READ) from error
 
 
-def _message_for(error: SQLAlchemyError) -> str:
-    cause = _cause(error)
-    return next((text for fragment, text in _MESSAGES if fragment in cause), _NOT_SAVED)
+def _is_unavailable(error: SQLAlchemyError) -> bool:
+    return isinstance(error, _UNAVAILABLE_ERRORS) or is_damaged(error)
 
 
-def _cause(error: SQLAlchemyError) -> str:
-    """Return the driver's message without the statement and its values, which may be patient data."""
-    return str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__
+def _to_domain_error(error: SQLAlchemyError) -> NotNow:
+    cause = find_cause(error)
+    if is_damaged(error):
+        return DatabaseDamaged(cause)
+    if is_disk_full(error):
+        return NotNow(_FULL)
+    return NotNow(next((text for fragment, text in _MESSAGES if fragment in cause), _NOT_SAVED))

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import IO, cast
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import OperationalError
 
 from domain.errors import AlreadyThere, NotFound, NotNow, Refused
 from domain.version import VERSION
@@ -24,6 +23,13 @@ from storage.backup.archive import ArchiveWriter
 from storage.backup.databases import has_database
 from storage.backup.manifest import FORMAT, NAME, FileInBackup, ImagesInBackup, Manifest, TableInBackup
 from storage.backup.tables import TableShape, inspect_tables, iterate_lines
+from storage.database_errors import (
+    DATABASE_ERRORS,
+    DatabaseDamaged,
+    find_cause,
+    is_damaged,
+    to_domain_error,
+)
 from storage.engine import make_engine
 from storage.images.files import get_image_store
 from storage.schema import list_revisions, read_revision
@@ -75,8 +81,10 @@ def make_backup(
 
     Raises:
         AlreadyThere: ``path`` exists.
-        Refused: there is no workspace; its database is damaged; or a table or column is not as expected, so
-            that the backup could not be restored.
+        NotNow: the database is damaged or cannot be read, or there is no space for its copy.
+        OSError: the file cannot be written.
+        Refused: there is no workspace; or a table or column is not as expected, so that the backup could not
+            be restored.
     """
     path = path.resolve()  # a symbolic link is kept, and its target is replaced
     if path.exists() and not path.is_file():  # /dev/stdout would be replaced by a file
@@ -124,6 +132,8 @@ def make_backup(
                 writer.close()
         (work_folder / "backup").replace(path)
         _fsync(path.parent)
+    except DATABASE_ERRORS as error:
+        raise to_domain_error(error, problem=f"No backup was written to {path}") from error
     finally:
         shutil.rmtree(work_folder, ignore_errors=True)
     return BackupResult(path=path, bytes=path.stat().st_size, sha256=digest, manifest=manifest)
@@ -156,9 +166,7 @@ def _open_engine_snapshot(engine: Engine, work_folder: Path, progress: Progress)
             with copy.execution_options(overread_read_only=True).connect() as connection:
                 check_result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
                 if check_result != "ok":
-                    raise Refused(
-                        f"The database is damaged ({check_result}), so it is not backed up over a good one."
-                    )
+                    raise DatabaseDamaged(str(check_result))
                 yield connection
         finally:
             copy.dispose()
@@ -177,11 +185,12 @@ def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
     """
     try:
         connection = engine.raw_connection()
-    except (OperationalError, sqlite3.OperationalError) as error:
-        reason = str(getattr(error, "orig", error)).splitlines()[0]
+    except DATABASE_ERRORS as error:
+        if is_damaged(error):
+            raise
         raise NotNow(
-            f"The database could not be opened: {reason}. SQLite writes beside it even to read it: see that"
-            " the workspace can be written, or back up a copy of the folder."
+            f"The database could not be opened: {find_cause(error)}. SQLite writes beside it even to read"
+            " it: see that the workspace can be written, or back up a copy of the folder."
         ) from error
     source = cast("sqlite3.Connection", connection.driver_connection)
     try:

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from domain.errors import NotNow, Refused
 from storage.backup.tables import DERIVED_TABLES, count_rows, inspect_tables
+from storage.database_errors import find_cause, is_damaged
 from storage.engine import make_engine
 from storage.rows import metadata
 from storage.schema import list_revisions, read_revision, upgrade
@@ -34,6 +35,8 @@ def has_database(workspace: Workspace) -> bool:
 def list_filled_tables(workspace: Workspace) -> list[str]:
     """Return the tables of the workspace's database that have more rows than in a new database.
 
+    A damaged database counts as one with all tables filled.
+
     Raises:
         NotNow: a database on a server cannot be reached.
     """
@@ -46,7 +49,9 @@ def list_filled_tables(workspace: Workspace) -> list[str]:
             initial_rows = _count_initial_rows(read_revision(connection)) if any(rows.values()) else {}
             return [name for name, count in rows.items() if count > initial_rows.get(name, 0)]
     except SQLAlchemyError as error:
-        raise NotNow(f"The database of {workspace.home} could not be read: {error}.") from error
+        if is_damaged(error):
+            return [*metadata.tables]
+        raise NotNow(f"The database of {workspace.home} could not be read: {find_cause(error)}.") from error
     finally:
         engine.dispose()
 
@@ -156,6 +161,8 @@ def _check_unused(file: Path) -> None:
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except sqlite3.OperationalError as error:
         raise Refused(f"The database {file} is in use. Stop the app first, then restore.") from error
+    except sqlite3.DatabaseError:  # it is damaged, and set aside as it is
+        return
     finally:
         connection.close()
 

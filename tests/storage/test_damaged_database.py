@@ -1,0 +1,146 @@
+"""Commands on a damaged database or a full disk end with a sentence that says what to do."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cli import main
+from domain.people import Role
+from storage.backup import restore_backup
+from storage.engine import get_engine
+from storage.images.files import store_image
+from storage.unit_of_work import unit_of_work
+from storage.workspace import current_workspace
+from tests.e2e.disk import small_disk
+from tests.storage.signing_in import NOON, add
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = 4096
+
+
+def overwrite_header(file: Path) -> None:
+    with file.open("r+b") as content:
+        content.write(b"\x7f" * 100)
+
+
+def overwrite_pages(file: Path) -> None:
+    """Overwrite every page but the first, which has the list of tables."""
+    with file.open("r+b") as content:
+        for page in range(1, file.stat().st_size // PAGE):
+            content.seek(page * PAGE)
+            content.write(b"\x7f" * 200)
+
+
+def truncate(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2 // PAGE * PAGE)
+
+
+@pytest.fixture
+def database(workspace_engine, cheap_passwords) -> Path:
+    """The database file of a workspace with a hundred people and their audit entries."""
+    for number in range(100):
+        add(workspace_engine, f"anna{number}", Role.ADMIN)
+    workspace_engine.dispose()
+    file = current_workspace().home / "overread.sqlite"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    get_engine.cache_clear()
+    return file
+
+
+@pytest.mark.parametrize("damage", [overwrite_header, overwrite_pages, truncate])
+@pytest.mark.parametrize("command", ["audit verify", "backup {}", "health", "user list", "batch list"])
+def test_a_command_on_a_damaged_database_says_that_a_backup_restores_it(
+    database: Path, damage: Callable[[Path], None], command: str, tmp_path: Path, capsys
+):
+    damage(database)
+    assert main(command.format(tmp_path / "a.backup").split()) == 1
+    printed = "".join(capsys.readouterr())
+    assert "is damaged" in printed
+    assert "restore --replace FILE" in printed
+    assert "sqlalche" not in printed.lower()
+
+
+@pytest.mark.parametrize("damage", [overwrite_header, overwrite_pages, truncate])
+def test_a_backup_restores_over_a_damaged_database_which_is_kept(database, damage, tmp_path):
+    backup = tmp_path / "a.backup"
+    assert main(["backup", str(backup)]) == 0
+    get_engine(current_workspace().database_url).dispose()
+    damage(database)
+    restored = restore_backup(backup, current_workspace(), replace=True, now=NOON)
+    assert restored.previous_files is not None
+    assert (restored.previous_files / "overread.sqlite").exists()
+    get_engine.cache_clear()
+    assert main(["audit", "verify"]) == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_command_on_a_randomly_altered_database_prints_a_traceback(database, seed, tmp_path, capsys):
+    """Single bytes change: pages may stay readable with other values in them."""
+    content = bytearray(database.read_bytes())
+    chance = random.Random(seed)  # noqa: S311 - the same damage in each run
+    for _ in range(40):
+        content[chance.randrange(PAGE, len(content))] = chance.randrange(256)
+    database.write_bytes(content)
+    for command in ("audit verify", f"backup {tmp_path / 'a.backup'} --replace", "health"):
+        assert main(command.split()) in (0, 1)
+    assert "Traceback" not in "".join(capsys.readouterr())
+
+
+def test_health_finds_a_damaged_page_that_no_other_check_reads(database, capsys):
+    with database.open("r+b") as content:
+        content.seek(database.stat().st_size - PAGE)
+        content.write(b"\x7f" * PAGE)
+    assert main(["health"]) == 1
+    printed = capsys.readouterr().out
+    assert "integrity BAD" in printed
+
+
+def run_with_limited_files(arguments: list[str], *, limit: int) -> subprocess.CompletedProcess[str]:
+    """Run a command that can write no file larger than ``limit`` bytes, as a full disk refuses it."""
+    return subprocess.run(
+        [sys.executable, "cli.py", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+
+
+@pytest.mark.parametrize("size", ["64k", "1m", "2m", "4m"])
+def test_a_backup_to_a_full_disk_says_so_and_leaves_nothing(database, tmp_path, size):
+    """The disk fills while the database is copied, or while images are added."""
+    with unit_of_work() as db:
+        for _ in range(40):
+            content = os.urandom(100_000)
+            sha256 = store_image(current_workspace(), content=content)
+            db.connection().exec_driver_sql(
+                "INSERT INTO image VALUES (?, 'image/png', ?, 8, 8, 8, 'MONOCHROME2')",
+                (sha256, len(content)),
+            )
+    get_engine(current_workspace().database_url).dispose()
+    with small_disk(tmp_path / "small", size=size) as mounted:
+        target = tmp_path / "small" / "a.backup"
+        if mounted:
+            done = subprocess.run(
+                [sys.executable, "cli.py", "backup", str(target)],
+                cwd=ROOT, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+        else:
+            kib = int(size[:-1]) * (1024 if size.endswith("m") else 1)
+            done = run_with_limited_files(["backup", str(target)], limit=kib * 1024)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert "The disk is full" in done.stderr or "the disk is full" in done.stderr or not mounted
+        assert list(target.parent.iterdir()) == []
