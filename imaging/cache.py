@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import tempfile
 import threading
@@ -14,6 +15,7 @@ from imaging.display import JPEG_QUALITY, RENDERING_VERSION
 from imaging.matrix import MATRIX_VERSION
 from imaging.viewer_facts import FACTS_VERSION
 
+_LOG = logging.getLogger(__name__)
 _SCANS_PER_LIMIT = 16  # the folder is scanned each time a 16th of the limit was written
 _STALE_SECONDS = 3600.0  # a temporary file this many seconds older than the newest file is deleted
 
@@ -73,20 +75,29 @@ class DiskCache:
             content = path.read_bytes()
         except FileNotFoundError:
             return None
-        with suppress(FileNotFoundError):  # deleted by another process just now
+        except OSError as error:
+            _LOG.warning("the cache could not be read: %s", error.strerror)
+            return None
+        with suppress(OSError):  # for example, deleted by another process just now
             os.utime(path)
         return content
 
     def store(self, name: str, content: bytes) -> None:
         """Write a file atomically; several may write the same name at once.
 
+        A file that cannot be written, for example on a full disk, is not cached; the log has the reason.
+
         Args:
             name: of the file.
             content: all its bytes.
-
-        Raises:
-            OSError: the file can't be written.
         """
+        try:
+            self._write(name, content)
+            self._evict(len(content))
+        except OSError as error:
+            _LOG.warning("the cache could not be written: %s", error.strerror)
+
+    def _write(self, name: str, content: bytes) -> None:
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, incoming = tempfile.mkstemp(dir=path.parent, prefix=".incoming-")
@@ -96,7 +107,6 @@ class DiskCache:
             Path(incoming).replace(path)
         finally:
             Path(incoming).unlink(missing_ok=True)
-        self._evict(len(content))
 
     def get_or_create(self, name: str, make: Callable[[], bytes]) -> bytes:
         """Read a file, or create it first if it is not there.
@@ -104,9 +114,6 @@ class DiskCache:
         Args:
             name: of the file.
             make: returns the content; its errors are passed on.
-
-        Raises:
-            OSError: the file can't be written.
         """
         content = self.find(name)
         if content is None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from sqlmodel import Session
 
-from domain.errors import NotFound
+from domain.errors import NotNow
+from domain.file_errors import describe_file_error
 from domain.people import Action, Person, require
 from domain.version import VERSION
 from reader_study.report.report_data import ModelAnswers, ReportData
@@ -105,9 +107,15 @@ def compute_report(
 
     Raises:
         Refused: there is nothing to report yet.
+        NotNow: the report cannot be stored.
     """
     report = _compute_report(state.data, progress)
-    store_report(workspace, digest=state.digest, text=report.to_json())
+    try:
+        store_report(workspace, digest=state.digest, text=report.to_json())
+    except OSError as error:
+        raise NotNow(
+            f"The report was computed but could not be stored. {describe_file_error(error)}"
+        ) from error
 
 
 def load_or_compute_report(  # allow writes-without-record: the cache contains only what can be computed again
@@ -134,15 +142,15 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
         Refused: there is nothing to report yet, or no such model.
     """
     state = load_report_state(db, by=by, study=study)
-    if workspace is None:
-        return StudyReport.from_json(_compute_report(state.data, progress).to_json()).compare_with(model)
-    report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
-    if report is None:
-        compute_report(workspace=workspace, state=state, progress=progress)
+    if workspace is not None:
         report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
-    if report is None:
-        raise NotFound(f"The report of {study} was computed and is not where it was kept. Ask again.")
-    return report
+        if report is not None:
+            return report
+    text = _compute_report(state.data, progress).to_json()
+    if workspace is not None:
+        with suppress(OSError):  # for example on a full disk: the next call computes it again
+            store_report(workspace, digest=state.digest, text=text)
+    return StudyReport.from_json(text).compare_with(model)
 
 
 def _compute_report(data: ReportData, progress: Callable[[float], None] | None) -> StudyReport:

@@ -8,6 +8,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from domain.file_errors import add_filename_to_errors
 from storage.workspace import Workspace
 
 #: The maximum number of cached reports. The least recently read ones are deleted first.
@@ -22,20 +23,27 @@ def find_report(workspace: Workspace, *, digest: str) -> str | None:
     path = _reports_folder(workspace) / f"{digest}.json"
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except OSError:
         return None
-    with suppress(FileNotFoundError):  # it was deleted meanwhile, but its text is loaded
+    with suppress(OSError):  # for example, it was deleted meanwhile; its text is loaded
         os.utime(path)
     return text
 
 
 def store_report(workspace: Workspace, *, digest: str, text: str) -> None:
-    """Store the report atomically. Concurrent calls with the same report are safe."""
+    """Store the report atomically. Concurrent calls with the same report are safe.
+
+    Raises:
+        OSError: it cannot be written; the error names the file.
+    """
     folder = _reports_folder(workspace)
     folder.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".incoming-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with (
+            add_filename_to_errors(folder / f"{digest}.json"),
+            os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file,
+        ):
             file.write(text)
         Path(temporary).replace(folder / f"{digest}.json")
     finally:
