@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydicom import uid
 
+from imaging.errors import DamagedContent
+
 # JPEG 2000 takes ten times as long as the other codecs, and its blocks can be decoded in parallel. More than
 # two threads gain little, and each uses part of the memory limit of a reading process.
 _JPEG_2000_THREADS = 2
@@ -85,10 +87,10 @@ def _decode_rle(
     planes = np.empty((segment_count, rows * columns), np.uint8)
     for plane, start, end in zip(planes, offsets, ends, strict=False):
         if not 64 <= start < end <= len(frame):
-            raise ValueError(f"an RLE segment from {start} to {end} in {len(frame)} bytes")
+            raise DamagedContent(f"an RLE segment from {start} to {end} in {len(frame)} bytes")
         unpacked = np.frombuffer(imagecodecs.packbits_decode(frame[start:end]), np.uint8)
         if unpacked.size < rows * columns:
-            raise ValueError(f"an RLE segment of {unpacked.size} pixels, not {rows * columns}")
+            raise DamagedContent(f"an RLE segment of {unpacked.size} pixels, not {rows * columns}")
         plane[:] = unpacked[: rows * columns]
     by_sample = planes.reshape(samples, sample_bytes, rows, columns)
     values = (

@@ -29,7 +29,7 @@ from imaging import dicom, raster
 from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name, parse, parse_all
 from imaging.dicom_rules import join_fragments
 from imaging.dicom_stored_header import cap_age, read_stored_header
-from imaging.errors import UnreadableImage
+from imaging.errors import UnreadableImage, describe_damage
 from imaging.metadata import strip_jpeg_2000_comments, strip_jpeg_metadata, strip_metadata
 from imaging.profile import EDITION, apply_profile
 from imaging.pseudonyms import PseudonymKey
@@ -87,7 +87,7 @@ def deidentify(content: bytes, *, name: str, key: PseudonymKey) -> DeidentifiedF
     try:
         cleaned, notes = _deidentify_dicom(content, name=name, key=key)
     except DAMAGED_HEADER_ERRORS as error:
-        raise UnreadableImage(name, f"its DICOM header is damaged ({error}).") from error
+        raise UnreadableImage(name, f"its DICOM header is damaged ({describe_damage(error)}).") from error
     new_facts = dicom.describe(cleaned, name=name, key=key)
     age = cap_age(facts.age)
     return DeidentifiedFile(content=cleaned, facts=replace(new_facts, age=age, sex=facts.sex), notes=notes)
@@ -154,7 +154,7 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
         elif syntax != _RLE:
             frame = strip_jpeg_metadata(frame)
     except (IndexError, ValueError) as error:
-        reason = f"is put together in a way that can't be cleaned ({error})."
+        reason = f"is put together in a way that can't be cleaned ({describe_damage(error)})."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData")) from error
     dataset["PixelData"].value = encapsulate([frame])
     for keyword in ("ExtendedOffsetTable", "ExtendedOffsetTableLengths"):

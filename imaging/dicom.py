@@ -14,7 +14,7 @@ from imaging import codecs
 from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name, is_dicom, parse
 from imaging.dicom_rules import check_modality, check_pixels, join_fragments, read_integer
 from imaging.dicom_stored_header import read_stored_header
-from imaging.errors import UnreadableImage
+from imaging.errors import UnreadableImage, describe_damage
 from imaging.grayscale import decode_grayscale
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DICOM, DecodedRadiograph, ImageFacts
@@ -63,7 +63,7 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
         decoded = decode_grayscale(dataset, pixels=pixels, facts=facts, name=name)
     # the codecs' own errors are kinds of RuntimeError
     except (*DAMAGED_HEADER_ERRORS, RuntimeError) as error:
-        reason = f"can't be decoded ({error})."
+        reason = f"can't be decoded ({describe_damage(error)})."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData")) from error
     if pixels.shape != (facts.rows, facts.columns):
         reason = f"decodes to {pixels.shape}, not to the rows and columns of the header."
@@ -77,7 +77,7 @@ def _parse_checked(content: bytes, *, name: str) -> Dataset:
         check_modality(dataset, name=name)
         check_pixels(dataset, name=name)
     except DAMAGED_HEADER_ERRORS as error:  # an attribute of another type than in the standard
-        raise UnreadableImage(name, f"its DICOM header is damaged ({error}).") from error
+        raise UnreadableImage(name, f"its DICOM header is damaged ({describe_damage(error)}).") from error
     return dataset
 
 

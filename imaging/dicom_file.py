@@ -22,7 +22,7 @@ from pydicom.uid import (
     ImplicitVRLittleEndian,
 )
 
-from imaging.errors import UnreadableImage
+from imaging.errors import UnreadableImage, describe_damage
 
 # All attributes that are read. Nothing else is parsed, so nothing else can reach a log, the database or a
 # page. The shorter list of attributes that are stored is in imaging/dicom_stored_header.py.
@@ -97,7 +97,7 @@ def parse(content: bytes, *, name: str) -> Dataset:
     except InvalidDicomError as error:
         raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
     except DAMAGED_HEADER_ERRORS as error:
-        raise UnreadableImage(name, f"its DICOM header is damaged ({_short_message(error)}).") from error
+        raise UnreadableImage(name, f"its DICOM header is damaged ({describe_damage(error)}).") from error
 
 
 def parse_all(content: bytes, *, name: str) -> Dataset:
@@ -121,7 +121,7 @@ def parse_all(content: bytes, *, name: str) -> Dataset:
     except InvalidDicomError as error:
         raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
     except DAMAGED_HEADER_ERRORS as error:
-        raise UnreadableImage(name, f"its DICOM header is damaged ({_short_message(error)}).") from error
+        raise UnreadableImage(name, f"its DICOM header is damaged ({describe_damage(error)}).") from error
 
 
 def attribute_name(keyword: str) -> str:
@@ -176,7 +176,7 @@ def _convert_values(dataset: Dataset, *, name: str) -> Dataset:
             keyword = keyword_for_tag(tag)
             if keyword not in _OPTIONAL_ATTRIBUTES:
                 raise UnreadableImage(
-                    name, f"is damaged ({_short_message(error)}).", attribute=attribute_name(keyword)
+                    name, f"is damaged ({describe_damage(error)}).", attribute=attribute_name(keyword)
                 ) from error
             del dataset[tag]
     return dataset
@@ -196,7 +196,3 @@ def _raise_nesting_error(traceback: TracebackType | None, *, name: str) -> NoRet
             raise UnreadableImage(name, "holds sequences nested too deep to be read.", attribute=attribute)
         traceback = traceback.tb_next
     raise UnreadableImage(name, "holds sequences nested too deep to be read.")
-
-
-def _short_message(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

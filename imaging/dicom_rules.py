@@ -12,7 +12,7 @@ from pydicom.uid import UID, RLELossless
 from imaging.codecs import SUPPORTED_SYNTAXES
 from imaging.codestream import FrameHeader, read_frame_header
 from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name
-from imaging.errors import UnreadableImage
+from imaging.errors import DamagedContent, UnreadableImage, describe_damage
 from imaging.radiograph import MAX_PIXELS
 
 # PS3.4 B.5: the storage classes of a projection radiograph.
@@ -38,6 +38,17 @@ _PALETTE_TABLES = tuple(
     for colour in ("Red", "Green", "Blue")
     for part in ("Descriptor", "Data")
 )
+#: Defined terms of Modality (PS3.3 C.7.3.1.1.1) and Photometric Interpretation (C.7.6.3.1.2).
+_DEFINED_CODES = {
+    "AR", "ASMT", "AU", "BDUS", "BI", "BMD", "CFM", "CR", "CT", "CTPROTOCOL", "DG", "DMS", "DOC", "DX",
+    "ECG", "EEG", "EMG", "EOG", "EPS", "ES", "FID", "GM", "HC", "HD", "IO", "IOL", "IVOCT", "IVUS",
+    "KER", "KO", "LEN", "LS", "M3D", "MG", "MR", "NM", "OAM", "OCT", "OP", "OPM", "OPT", "OPTBSV",
+    "OPTENF", "OPV", "OSS", "OT", "PA", "PLAN", "POS", "PR", "PT", "PX", "REG", "RESP", "RF", "RG",
+    "RTDOSE", "RTIMAGE", "RTINTENT", "RTPLAN", "RTRAD", "RTRECORD", "RTSEGANN", "RTSTRUCT", "RWV",
+    "SEG", "SM", "SMR", "SR", "SRF", "STAIN", "TEXTUREMAP", "TG", "US", "VA", "XA", "XAPROTOCOL", "XC",
+    "MONOCHROME1", "MONOCHROME2", "RGB", "YBR_FULL", "YBR_FULL_422", "YBR_ICT", "YBR_RCT",
+    "YBR_PARTIAL_420", "YBR_PARTIAL_422", "XYB", "ARGB", "CMYK", "HSV", _PALETTE,
+}  # fmt: skip
 _SYNTAX_ATTRIBUTE = "TransferSyntaxUID (0002,0010)"
 
 
@@ -55,13 +66,15 @@ def check_modality(dataset: Dataset, *, name: str) -> None:
     modality = _read_text(dataset, "Modality").upper()
     if sop_class in _RADIOGRAPHS:
         if modality and modality not in _MODALITIES:
-            _raise_unreadable(name, "Modality", f"is {modality}, which a CR or DX image is not.")
+            _raise_unreadable(
+                name, "Modality", f"is {_describe_code(modality)}, which a CR or DX image is not."
+            )
         return
     if sop_class in _SECONDARY_CAPTURES or not sop_class:
         if modality in _MODALITIES:
             return
-        _raise_unreadable(name, "Modality", f"is {modality or 'missing'}; radiographs are CR or DX.")
-    _raise_unreadable(name, "SOPClassUID", f"is {UID(sop_class).name}; CR and DX images are read.")
+        _raise_unreadable(name, "Modality", f"is {_describe_code(modality)}; radiographs are CR or DX.")
+    _raise_unreadable(name, "SOPClassUID", f"is {_describe_uid(UID(sop_class))}; CR and DX images are read.")
 
 
 def check_pixels(dataset: Dataset, *, name: str) -> None:
@@ -78,7 +91,9 @@ def check_pixels(dataset: Dataset, *, name: str) -> None:
     """
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     if syntax not in SUPPORTED_SYNTAXES:
-        raise UnreadableImage(name, f"is {syntax.name}, which is not decoded.", attribute=_SYNTAX_ATTRIBUTE)
+        raise UnreadableImage(
+            name, f"is {_describe_uid(syntax)}, which is not decoded.", attribute=_SYNTAX_ATTRIBUTE
+        )
     if "FloatPixelData" in dataset or "DoubleFloatPixelData" in dataset:
         _raise_unreadable(name, "FloatPixelData", "a radiograph's pixels are whole numbers.")
     if not dataset.get("PixelData"):
@@ -122,7 +137,7 @@ def read_integer(dataset: Dataset, keyword: str, *, name: str, default: int | No
             return default
         return int(value)
     except DAMAGED_HEADER_ERRORS as error:
-        _raise_unreadable(name, keyword, f"is no whole number ({error}).")
+        _raise_unreadable(name, keyword, f"is no whole number ({describe_damage(error)}).")
 
 
 def join_fragments(dataset: Dataset) -> bytes:
@@ -179,7 +194,7 @@ def _check_colours(dataset: Dataset, *, name: str) -> None:
     _raise_unreadable(
         name,
         "PhotometricInterpretation",
-        f"is {photometric or 'missing'} with {samples} samples a pixel, which is no grey or colour image.",
+        f"is {_describe_code(photometric)} with {samples} samples a pixel, which is no grey or colour image.",
     )
 
 
@@ -189,7 +204,7 @@ def _check_rescale(dataset: Dataset, *, name: str) -> None:
         try:
             number = 1.0 if value is None or value == "" else float(value)
         except DAMAGED_HEADER_ERRORS as error:
-            _raise_unreadable(name, keyword, f"is no number ({error}).")
+            _raise_unreadable(name, keyword, f"is no number ({describe_damage(error)}).")
         if not math.isfinite(number) or (keyword == "RescaleSlope" and number == 0):
             _raise_unreadable(
                 name, keyword, f"is {number:g}, which tells no grey values apart (PS3.3 C.11.1)."
@@ -217,7 +232,7 @@ def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
     try:
         fragments = list(generate_fragments(_pixel_items(dataset)))
     except DAMAGED_HEADER_ERRORS as error:
-        _raise_unreadable(name, "PixelData", f"its fragments are damaged ({error}).")
+        _raise_unreadable(name, "PixelData", f"its fragments are damaged ({describe_damage(error)}).")
     if not fragments:
         _raise_unreadable(name, "PixelData", "holds no compressed frame.")
     if syntax == RLELossless:
@@ -270,8 +285,19 @@ def _pixel_items(dataset: Dataset) -> bytes:
     """The pixel data without its Basic Offset Table, the first item (PS3.5 A.4)."""
     data: bytes = dataset.PixelData
     if data[:4] != b"\xfe\xff\x00\xe0" or len(data) < 8:
-        raise ValueError("there is no offset table")
+        raise DamagedContent("there is no offset table")
     return data[8 + int.from_bytes(data[4:8], "little") :]
+
+
+def _describe_code(code: str) -> str:
+    """The code if DICOM defines it; another text is not shown, because it may be the patient's name."""
+    if not code:
+        return "missing"
+    return code if code in _DEFINED_CODES else "no code that DICOM defines"
+
+
+def _describe_uid(uid: UID) -> str:
+    return uid.name if uid.is_valid else "no valid identifier"
 
 
 def _read_text(dataset: Dataset, keyword: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+
 from domain.errors import DomainError
 
 
@@ -17,3 +20,26 @@ class UnreadableImage(DomainError):
         self.name = name
         self.reason = reason
         self.attribute = attribute
+
+
+class DamagedContent(ValueError):
+    """Content that our own parsers refuse; the text quotes no bytes of it."""
+
+
+def describe_damage(error: BaseException) -> str:
+    """What is wrong with a file, for a message.
+
+    The messages of libraries are not used, because they may quote bytes of a damaged value, and those may
+    name the patient. The messages of codecs (RuntimeError) quote none.
+    """
+    match error:
+        case UnicodeError():
+            return "a text is not in its character set"
+        case zlib.error():
+            return "compressed data can't be unpacked"
+        case EOFError() | IndexError() | struct.error():
+            return "a value ends too early"
+        case DamagedContent() | RuntimeError() if str(error):
+            return str(error).splitlines()[0][:200]
+        case _:
+            return "a value has another type or length than stated"

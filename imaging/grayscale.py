@@ -15,7 +15,7 @@ from pydicom.pixels.processing import apply_modality_lut
 from pydicom.uid import UID
 
 from imaging.dicom_file import DAMAGED_HEADER_ERRORS, attribute_name
-from imaging.errors import UnreadableImage
+from imaging.errors import UnreadableImage, describe_damage
 from imaging.lookup import apply_lookup_table
 from imaging.radiograph import AS_STORED, DecodedRadiograph, ImageFacts, VoiTable, Window
 
@@ -79,7 +79,9 @@ def _modality_transform(
             return stored_values.astype(np.float32)
         return apply_modality_lut(stored_values, dataset).astype(np.float32)
     except DAMAGED_HEADER_ERRORS as error:
-        _raise_unreadable(name, "ModalityLUTSequence", f"the modality transform is damaged ({error}).")
+        _raise_unreadable(
+            name, "ModalityLUTSequence", f"the modality transform is damaged ({describe_damage(error)})."
+        )
 
 
 def _is_inverted(dataset: Dataset) -> bool:
@@ -100,7 +102,7 @@ def _padding_range(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
         limit = dataset.get("PixelPaddingRangeLimit")
         end = value if limit is None else _with_pixel_sign(int(limit), dataset)
     except DAMAGED_HEADER_ERRORS as error:
-        _raise_unreadable(name, "PixelPaddingValue", f"is no value of a pixel ({error}).")
+        _raise_unreadable(name, "PixelPaddingValue", f"is no value of a pixel ({describe_damage(error)}).")
     return min(value, end), max(value, end)
 
 
@@ -168,7 +170,7 @@ def _voi_tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -
             label = str(item.get("LUTExplanation") or f"Table {index + 1}")
             tables.append(VoiTable(name=label, brightness=np.clip(brightness, 0, 1)))
     except DAMAGED_HEADER_ERRORS as error:
-        _raise_unreadable(name, "VOILUTSequence", f"is damaged ({error}).")
+        _raise_unreadable(name, "VOILUTSequence", f"is damaged ({describe_damage(error)}).")
     return tuple(tables)
 
 

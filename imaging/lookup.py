@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydicom import Dataset
 
+from imaging.errors import DamagedContent
+
 
 def apply_lookup_table(
     values: NDArray[np.int32], item: Dataset, *, little_endian: bool
@@ -36,7 +38,7 @@ def apply_lookup_table(
     if first >= 1 << 15 and values.min() < 0:
         first -= 1 << 16  # written as unsigned, although the values are signed
     if not 8 <= bits <= 16:
-        raise ValueError(f"a table of {bits} bits; there are 8 to 16")
+        raise DamagedContent(f"a table of {bits} bits; there are 8 to 16")
     entries = _table_entries(item, length=length, little_endian=little_endian)
     return entries[np.clip(values - first, 0, length - 1)].astype(np.float32), bits
 
@@ -50,5 +52,5 @@ def _table_entries(item: Dataset, *, length: int, little_endian: bool) -> NDArra
     else:
         entries = np.frombuffer(data, "<u2" if little_endian else ">u2").astype(np.uint16)
     if len(entries) < length:
-        raise ValueError(f"a table of {len(entries)} entries that says it has {length}")
+        raise DamagedContent(f"a table of {len(entries)} entries that says it has {length}")
     return entries

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-from imaging.errors import UnreadableImage
+from imaging.errors import DamagedContent, UnreadableImage
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # PNG (third edition) 11: the picture, and numbers that define the meaning of its values.
@@ -54,7 +54,7 @@ def _strip_png(content: bytes) -> bytes:
                 struct.pack(">I", length) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
             )
         elif not kind[0] & 0x20:
-            raise ValueError(f"a critical chunk {kind!r} that is not known")
+            raise DamagedContent("a critical chunk that is not known")
         position += 12 + length
         if kind == b"IEND":
             return b"".join(kept_chunks)
@@ -75,7 +75,7 @@ def strip_jpeg_metadata(content: bytes, *, orientation: int = 1) -> bytes:
     position = 2
     while True:
         if content[position] != 0xFF:
-            raise ValueError(f"no marker at {position}")
+            raise DamagedContent(f"no marker at {position}")
         marker = content[position + 1]
         if marker == 0xFF:  # a fill byte
             position += 1
@@ -89,7 +89,7 @@ def strip_jpeg_metadata(content: bytes, *, orientation: int = 1) -> bytes:
         length = int.from_bytes(content[position + 2 : position + 4])
         end = position + 2 + length
         if length < 2 or end > len(content):
-            raise ValueError(f"a segment that leaves the file at {position}")
+            raise DamagedContent(f"a segment that leaves the file at {position}")
         if marker == _SOS:
             end = _find_scan_end(content, end)
         if _keeps_segment(marker, length):
@@ -111,7 +111,7 @@ def _find_scan_end(content: bytes, position: int) -> int:
     while True:
         position = content.find(b"\xff", position)
         if position < 0 or position + 1 >= len(content):
-            raise ValueError("the scan has no end")
+            raise DamagedContent("the scan has no end")
         next_byte = content[position + 1]
         if next_byte >= 0xC0 and next_byte not in range(0xD0, 0xD8) and next_byte != 0xFF:
             return position
@@ -142,7 +142,7 @@ def strip_jpeg_2000_comments(stream: bytes) -> bytes:
         length = int.from_bytes(stream[position + 2 : position + 4])
         end = position + 2 + length
         if marker < 0xFF00 or length < 2 or end > len(stream):
-            raise ValueError(f"a segment that leaves the stream at {position}")
+            raise DamagedContent(f"a segment that leaves the stream at {position}")
         if marker != _J2K_COM:
             kept_segments.append(stream[position:end])
         position = end

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from imaging.codestream import read_frame_header
-from imaging.errors import UnreadableImage
+from imaging.errors import UnreadableImage, describe_damage
 from imaging.radiograph import AS_STORED, JPEG, MAX_PIXELS, PNG, DecodedRadiograph, ImageFacts
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -86,7 +86,7 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
             pixels = _decode_png(content, header=_read_png_header(content, name=name))
     # Pillow and the codecs raise many kinds of errors on damaged data
     except (OSError, ValueError, SyntaxError, RuntimeError, IndexError, struct.error, zlib.error) as error:
-        raise UnreadableImage(name, f"the pixels can't be decoded ({error}).") from error
+        raise UnreadableImage(name, f"the pixels can't be decoded ({describe_damage(error)}).") from error
     if pixels.shape != (facts.rows, facts.columns):
         raise UnreadableImage(
             name, f"decodes to {pixels.shape}, not to the {facts.rows} rows and columns it says."
@@ -246,7 +246,7 @@ def read_orientation(content: bytes, *, name: str) -> int:
         with Image.open(io.BytesIO(content), formats=("JPEG",)) as image:
             value = image.getexif().get(_ORIENTATION, 1)
     except (OSError, ValueError, SyntaxError, RuntimeError, IndexError, struct.error) as error:
-        raise UnreadableImage(name, f"its headers can't be read ({error}).") from error
+        raise UnreadableImage(name, f"its headers can't be read ({describe_damage(error)}).") from error
     return value if value in range(1, 9) else 1
 
 

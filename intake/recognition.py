@@ -13,8 +13,11 @@ from intake.formats import gemex, gemex_train, native, rexvqa, vqa_rad
 from intake.strict_json import decode_strictly
 from records.questions import QuestionRecord
 
-#: The number of records that are tried before a file counts as unknown.
-_MAX_TRIED = 5
+#: The number of records, and of values that are no records, that are tried before a file counts as unknown.
+_MAX_TRIED, _MAX_VALUES = 5, 100
+
+
+_NO_RECORD = "no record: write one object per line, or a list of objects"
 
 
 class FileFormat(StrEnum):
@@ -68,29 +71,27 @@ def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileF
     """
     container = file.detect_container()
     descriptions: list[str] = []
-    for _, raw in islice(file.read_records(container), _MAX_TRIED):
-        if isinstance(raw, InvalidValue):
-            descriptions.append(str(raw))
-            continue
+    for _, raw in islice(file.read_records(container), _MAX_VALUES):
         try:
+            if isinstance(raw, InvalidValue):
+                raise raw
             record = decode_strictly(raw)
         except InvalidValue as error:
             descriptions.append(str(error))
-            continue
-        matching = [
-            name
-            for name, (looks_like, _) in _READERS.items()
-            if isinstance(record, dict) and looks_like(record)
-        ]
-        chosen = _choose_format(requested, matching)
-        if chosen is not None:
-            return container, chosen
-        fields = ", ".join(list(record)[:12]) if isinstance(record, dict) else type(record).__name__
-        descriptions.append(f"a record with {fields}")
+        else:
+            if not isinstance(record, dict):
+                continue
+            matching = [name for name, (looks_like, _) in _READERS.items() if looks_like(record)]
+            chosen = _choose_format(requested, matching)
+            if chosen is not None:
+                return container, chosen
+            descriptions.append(f"a record with {', '.join(list(record)[:12])}")
+        if len(descriptions) == _MAX_TRIED:
+            break
     if requested != "auto":
         # The records are then refused one by one, each with its reason.
         return container, FileFormat(requested)
-    first_description = descriptions[0] if descriptions else "no record"
+    first_description = descriptions[0] if descriptions else _NO_RECORD
     raise InvalidValue(
         "format",
         f"not recognised: it begins with {first_description}. Overread reads native, ReXVQA, GEMeX (test and "

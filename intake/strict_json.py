@@ -21,8 +21,9 @@ _encoder = msgspec.json.Encoder()
 
 #: The longest record, in bytes; the records of question files are far smaller.
 MAX_RECORD_BYTES = 1_000_000
-#: Control characters except tab and line ends, and halves of a surrogate pair.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+#: Control characters except tab and line ends, characters that change the direction of the text after them
+#: (it then reads differently from what is stored), and halves of a surrogate pair.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ERROR_PATH = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 _TYPE_NAMES = {
     "str": "text",
@@ -157,9 +158,7 @@ def _find_forbidden(value: object, path: str) -> tuple[str, str] | None:
         match = _FORBIDDEN.search(value)
         if match is None:
             return None
-        code = ord(match[0])
-        description = "an incomplete surrogate pair" if 0xD800 <= code <= 0xDFFF else "a control character"
-        return path or "record", f"contains {description}, U+{code:04X}"
+        return path or "record", f"contains {_describe_forbidden(ord(match[0]))}, U+{ord(match[0]):04X}"
     if isinstance(value, dict):
         for name, inner in value.items():
             problem = _find_forbidden(name, path) or _find_forbidden(
@@ -173,6 +172,12 @@ def _find_forbidden(value: object, path: str) -> tuple[str, str] | None:
             if problem:
                 return problem
     return None
+
+
+def _describe_forbidden(code: int) -> str:
+    if 0xD800 <= code <= 0xDFFF:
+        return "an incomplete surrogate pair"
+    return "a character that changes the direction of text" if code >= 0x202A else "a control character"
 
 
 def _explain_error(error: msgspec.ValidationError) -> InvalidValue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial, wraps
@@ -180,9 +181,16 @@ def format_relative_time(moment: datetime | None, *, now: datetime) -> str:
 def escape_markdown(text: str) -> str:
     """Escape Markdown, so that Streamlit shows the text unchanged.
 
-    Markdown from imported files could load a remote image and thereby disclose who looked at what.
+    Markdown from imported files could load a remote image and thereby disclose who looked at what. An
+    invisible character interrupts addresses, which would become links: Streamlit looks for them after it
+    has removed the backslashes. Characters that change the direction of text are shown as U+FFFD.
     """
+    text = _LINK_PART.sub("\\g<0>\u2060", _DIRECTION_CHARS.sub("\ufffd", text))
     return "".join(f"\\{char}" if char in _MARKDOWN_CHARS else char for char in text)
 
 
+#: The beginnings of what GitHub's Markdown makes a link of: "http:" before "//", "www" before a dot, and the
+#: name in an e-mail address.
+_LINK_PART = re.compile(r"https?:(?=//)|www(?=\.)|[\w+.-](?=@\w)", re.IGNORECASE)
+_DIRECTION_CHARS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _MARKDOWN_CHARS = frozenset("\\`*_{}[]<>#+-!|~$:&^=")
