@@ -43,6 +43,7 @@ COMMANDS = {
     "counts": "intervals and comparisons from published counts: 166 of 198 against 153 of 198",
     "score": "score predictions against a release, its private side too",
     "image": "turn radiographs into PNG files",
+    "migrate": "upgrade the tables of an older version, after a backup",
     "backup": "write the whole workspace to one file, while people work",
     "restore": "make a workspace from a backup",
     "health": "whether database, tables, disk and image store are fit to work with",

@@ -10,9 +10,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from domain.errors import DomainError
+from domain.file_errors import describe_file_error
+from storage.database_errors import DatabaseDamaged, to_domain_error
 from storage.engine import get_engine
 from storage.images.files import get_image_store
-from storage.schema import is_current
+from storage.schema import describe_other_revision, is_current, read_revision
 from storage.schema_check import describe_remedy, find_schema_differences
 from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
@@ -31,18 +33,21 @@ class HealthCheck:
 
 
 def run_health_checks(workspace: Workspace) -> list[HealthCheck]:
-    """Run all checks. Failures are returned, never raised."""
-    return [run_health_check(workspace, name) for name in CHECKS]
+    """Run all checks, thorough ones included. Failures are returned, never raised."""
+    return [run_health_check(workspace, name) for name in (*CHECKS, *THOROUGH_CHECKS)]
 
 
 def run_health_check(workspace: Workspace, name: str) -> HealthCheck:
     """Run one check. It may take as long as the timeout of the service that it checks."""
     try:
-        return HealthCheck(name=name, passed=True, detail=CHECKS[name](workspace))
+        return HealthCheck(name=name, passed=True, detail=(CHECKS | THOROUGH_CHECKS)[name](workspace))
     except DomainError as error:
-        return HealthCheck(name=name, passed=False, detail=str(error))
-    except (SQLAlchemyError, OSError) as error:
-        return HealthCheck(name=name, passed=False, detail=f"{type(error).__name__}: {error}")
+        detail = str(error)
+    except SQLAlchemyError as error:
+        detail = str(to_domain_error(error, problem="the database could not be read"))
+    except OSError as error:
+        detail = describe_file_error(error)
+    return HealthCheck(name=name, passed=False, detail=detail)
 
 
 class _CheckFailed(DomainError):
@@ -59,7 +64,7 @@ def _check_database(workspace: Workspace) -> str:
 def _check_tables(workspace: Workspace) -> str:
     engine = get_engine(workspace.database_url)
     if not is_current(engine):
-        raise _CheckFailed("not those of this version; they are brought up when the app starts")
+        raise _CheckFailed(describe_other_revision(read_revision(engine)))
     with engine.execution_options(overread_read_only=True).connect() as connection:
         differences = find_schema_differences(connection)
     if differences:
@@ -80,6 +85,18 @@ def _check_images(workspace: Workspace) -> str:
     return f"{workspace.bucket or workspace.images} can be written and read"
 
 
+def _check_integrity(workspace: Workspace) -> str:
+    engine = get_engine(workspace.database_url)
+    with engine.execution_options(overread_read_only=True).connect() as connection:
+        if engine.dialect.name != "sqlite":
+            checksums = connection.exec_driver_sql("SHOW data_checksums").scalar()
+            return f"PostgreSQL checks its pages while it reads them (data_checksums is {checksums})"
+        problem = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    if problem != "ok":
+        raise DatabaseDamaged(str(problem))
+    return "the database file is undamaged"
+
+
 #: The checks by name, in the order of the results.
 CHECKS: dict[str, Callable[[Workspace], str]] = {
     "database": _check_database,
@@ -87,3 +104,5 @@ CHECKS: dict[str, Callable[[Workspace], str]] = {
     "disk": _check_disk,
     "images": _check_images,
 }
+#: Checks that read the whole database; too slow for monitoring, which asks every few seconds.
+THOROUGH_CHECKS: dict[str, Callable[[Workspace], str]] = {"integrity": _check_integrity}

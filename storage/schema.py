@@ -7,14 +7,16 @@ with its revision.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError
 
 from domain.errors import NotNow, Refused
 from domain.file_errors import describe_file_error
+from storage.database_errors import DatabaseDamaged, find_cause, is_damaged
 from storage.engine import current_engine
 from storage.schema_check import check_schema
 from storage.workspace import close_to_others, current_workspace
@@ -50,10 +52,7 @@ def upgrade(target: Engine | Connection, revision: str = "head") -> None:
     try:
         command.upgrade(alembic_config(target), revision)
     except CommandError as error:
-        raise Refused(
-            "The workspace was made by a newer version of Overread. Use that one, or restore a backup that "
-            "was made before it came."
-        ) from error
+        raise Refused(describe_other_revision(read_revision(target))) from error
 
 
 def downgrade(target: Engine | Connection, revision: str) -> None:
@@ -63,16 +62,21 @@ def downgrade(target: Engine | Connection, revision: str) -> None:
     command.downgrade(alembic_config(target), revision)
 
 
-def prepare_workspace() -> None:
-    """Create the workspace's folder and upgrade its database to this version. This runs at every start.
+def prepare_workspace(*, before_migration: Callable[[str], object] | None = None) -> None:
+    """Create the workspace's folder and, if there are none, its tables; check that they are as expected.
 
-    The folder is always needed, even if database and images are elsewhere, because it has the releases,
-    refusal lists and cache.
+    This runs at every start of the app and before each command. The folder is always needed, even if
+    database and images are elsewhere, because it has the releases, refusal lists and cache.
+
+    Args:
+        before_migration: called with the revision of tables of an older version before they are upgraded; it
+            makes a backup. None refuses them. Only the start of the app and ``cli.py migrate`` set it.
 
     Raises:
-        NotNow: the folder cannot be created; the database cannot be reached, or was locked for too long.
-        Refused: a newer version of Overread has upgraded the database, or its tables do not match its
-            revision.
+        NotNow: the folder cannot be created; the database is damaged, cannot be reached, or was locked for
+            too long.
+        Refused: the tables are of an older version and may not be upgraded, or of a newer version, or they
+            do not match their revision.
     """
     home = current_workspace().home
     try:
@@ -85,15 +89,40 @@ def prepare_workspace() -> None:
         ) from error
     try:
         engine = current_engine()
-        if not is_current(engine):
-            upgrade(engine)
+        _migrate(engine, before_migration)
         check_schema(engine)
-    except OperationalError as error:
-        reason = str(error.orig).splitlines()[0]
+    except DatabaseError as error:
+        if is_damaged(error):
+            raise DatabaseDamaged(find_cause(error)) from error
         raise NotNow(
-            f"The database could not be opened or prepared: {reason}. See that it runs, that "
+            f"The database could not be opened or prepared: {find_cause(error)}. See that it runs, that "
             "OVERREAD_DATABASE_URL and OVERREAD_HOME are right, and that the workspace can be written."
         ) from error
+
+
+def _migrate(engine: Engine, before_migration: Callable[[str], object] | None) -> None:
+    revision = read_revision(engine)
+    if revision == list_revisions()[-1]:
+        return
+    if revision is not None:  # not a new database
+        if before_migration is None or revision not in list_revisions():
+            raise Refused(describe_other_revision(revision))
+        before_migration(revision)
+    upgrade(engine)
+
+
+def describe_other_revision(revision: str | None) -> str:
+    """Return what to do about tables that are older or newer than this version."""
+    if revision is None or revision in list_revisions():
+        return (
+            f"The tables are of an older version of Overread ({revision or 'none'}; this version needs "
+            f"{list_revisions()[-1]}). Stop the app and run `cli.py migrate`: it writes a backup and then "
+            "upgrades them. The start of the app does the same."
+        )
+    return (
+        f"The workspace was made by a newer version of Overread (its tables are {revision}; this version has "
+        f"{list_revisions()[-1]}). Use that version, or restore a backup that was made before it came."
+    )
 
 
 def read_revision(target: Engine | Connection) -> str | None:

@@ -70,6 +70,7 @@ SHOWING = {
     "audit verify": ["audit verify"],
     "audit export": ["audit export", "audit export --format jsonl --person cora"],
     "health": ["health"],
+    "migrate": ["migrate"],
 }
 #: Commands that change the workspace or create another.
 CHANGING = {

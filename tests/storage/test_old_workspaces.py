@@ -93,7 +93,7 @@ def command(monkeypatch, capsys):
 @pytest.mark.parametrize("name", names())
 def test_an_old_workspace_opens_is_repaired_backs_up_and_restores(name, command, tmp_path):
     old = old_workspace(name, tmp_path / "old")
-    command(old, "user", "list")
+    command(old, "migrate")
     assert differences(get_engine(old.database_url)) == []
     assigned = command(old, "assign", "Round 1", "--second-share", "0.2", "--to", "rosa", "ravi", "renate")
     assert "ravi got 9 questions of Round 1." in assigned
@@ -103,7 +103,7 @@ def test_an_old_workspace_opens_is_repaired_backs_up_and_restores(name, command,
 @pytest.mark.parametrize("name", [names()[0], names()[-1]])
 def test_an_old_workspace_goes_to_a_server(name, postgres_engine, command, tmp_path):
     old = old_workspace(name, tmp_path / "old")
-    command(old, "user", "list")
+    command(old, "migrate")
     back_up_and_restore(old, workspace_on(postgres_engine, tmp_path / "there"), command)
 
 
@@ -160,7 +160,7 @@ def test_second_opinions_fail_before_the_repair_and_work_after(name, tmp_path, c
 def test_a_server_that_ran_the_old_0007_is_repaired(postgres_engine, command, tmp_path):
     downgrade(postgres_engine, "0006")
     execute(postgres_engine, OLD_0007)
-    command(workspace_on(postgres_engine, tmp_path), "user", "list")
+    command(workspace_on(postgres_engine, tmp_path), "migrate")
     assert differences(postgres_engine) == []
     make_world(postgres_engine, assigned_to=["ruth"])
     assert seek(postgres_engine, batch="first", to=["remo"]) > 0

@@ -43,7 +43,7 @@ def test_tables_of_a_newer_version_are_left_alone(sqlite_engine, tmp_path):
     process = started(sqlite_engine, tmp_path)
     _, error = process.communicate(timeout=200)
     assert process.returncode == 1
-    assert error.startswith("The workspace was made by a newer version of Overread. Use that one")
+    assert error.startswith("The workspace was made by a newer version of Overread (its tables are 9999;")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_the_command_says_each_thing_and_ends_with_1_where_one_is_not_fit(worksp
 
     command = [sys.executable, "cli.py", "health"]
     good = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (good.returncode, good.stdout.count("good")) == (0, 4)
+    assert (good.returncode, good.stdout.count("good")) == (0, 5)
     downgrade(workspace_engine, "0001")
     bad = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout.count("BAD")) == (1, 1)
