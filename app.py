@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
@@ -28,7 +29,14 @@ from web.request_log import RequestLog
 from web.routes import ROUTES
 from web.sign_in.oidc import load_providers
 from web.sign_in.presence import sign_in_policy
+from web.sign_in.provider_errors import ProviderErrors
 from web.uploads import keep_uploads_in_memory
+
+
+def _back_up(revision: str) -> None:
+    from storage.backup import back_up_before_migration  # noqa: PLC0415 - rarely needed
+
+    back_up_before_migration(revision, now=datetime.now(UTC))
 
 
 @asynccontextmanager
@@ -38,7 +46,7 @@ async def _lifespan(_app: st.App) -> AsyncIterator[None]:
     try:
         read_allowed_names()
         sign_in_policy()
-        await run_in_threadpool(prepare_workspace)
+        await run_in_threadpool(prepare_workspace, before_migration=_back_up)
     except DomainError as error:
         print(f"Overread could not start. {error}", file=sys.stderr, flush=True)  # noqa: T201 - for the log
         os._exit(1)  # the server would print a traceback; nothing needs cleanup
@@ -61,6 +69,7 @@ app = st.App(
         Middleware(RequestLimits),
         Middleware(DisconnectGrace),
         Middleware(Gate, provider=bool(load_providers())),
+        Middleware(ProviderErrors),
     ],
     on_script_error=handle_script_error,
     lifespan=_lifespan,

@@ -41,7 +41,9 @@ from web.thread_limits import SAVES
 
 SIGN_IN = "/sign-in"
 #: The routes to the sign-in provider and back (Streamlit's own, behind ``st.login``).
-OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callback"})
+OPEN_FOR_PROVIDER = frozenset(
+    {"/sign-in/provider", "/sign-in/provider/sign-out", "/auth/login", "/oauth2callback"}
+)
 #: Open to everybody. Streamlit's two routes return "ok" and a few settings that are the same for everybody. A
 #: page whose sign-in has ended requests them before it opens the websocket, which sends it to the sign-in
 #: page.

@@ -233,9 +233,14 @@ def _check_display_name(display_name: str | None) -> str:
     return cleaned
 
 
-def _refuse_removing_last_admin(db: Session, person: Person, action_text: str) -> None:
+def is_last_admin(db: Session, person: Person) -> bool:
+    """Whether nobody else is an admin with an enabled account. Checks no permission."""
     other_admins = [admin for admin in list_people_with_role(db, role=Role.ADMIN) if admin.id != person.id]
-    if Role.ADMIN in person.roles and person.disabled_at is None and not other_admins:
+    return Role.ADMIN in person.roles and person.disabled_at is None and not other_admins
+
+
+def _refuse_removing_last_admin(db: Session, person: Person, action_text: str) -> None:
+    if is_last_admin(db, person):
         raise Refused(
             f"Can't {action_text} {person.display_name}: nobody else is an admin. Add another admin first."
         )

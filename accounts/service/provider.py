@@ -9,8 +9,9 @@ from sqlmodel import Session
 
 from accounts.claims import Claims, RoleClaim
 from accounts.service.audit import record
+from accounts.service.people import is_last_admin
 from domain.errors import NotSignedIn
-from domain.people import Person
+from domain.people import Person, Role
 from storage.accounts import people
 
 _ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it again."
@@ -26,8 +27,8 @@ def find_person_by_claims(
     Args:
         db: a session that writes.
         claims: of the verified ID token.
-        role_claim: with it, each sign-in sets the person's roles to those that the claim gives; None to leave
-            roles as they are.
+        role_claim: with it, each sign-in sets the person's roles to those that the claim gives, except that
+            the last admin stays one; None to leave roles as they are.
         now: the time.
 
     Raises:
@@ -72,11 +73,18 @@ def _update_roles(
             f"The sign-in provider gives {person.display_name} no role here (claim {role_claim.claim!r}). "
             "Ask whoever runs it for the group that does."
         )
+    reason = "claims of the sign-in provider"
+    if Role.ADMIN in person.roles and Role.ADMIN not in roles:
+        people.lock_person_and_admins(db, person_id=person.id)
+        person = people.load_person(db, person_id=person.id)
+        if is_last_admin(db, person):
+            roles |= {Role.ADMIN}
+            reason += "; the last admin keeps that role"
     if roles == person.roles:
         return person
     people.replace_roles(db, person_id=person.id, roles=roles)
     record(
         db, by=person, what="change roles", subject=f"person {person.id} {person.name}",
-        old=sorted(person.roles), new=sorted(roles), why="claims of the sign-in provider", now=now,
+        old=sorted(person.roles), new=sorted(roles), why=reason, now=now,
     )  # fmt: skip
     return people.load_person(db, person_id=person.id)

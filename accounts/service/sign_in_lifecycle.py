@@ -177,6 +177,15 @@ def find_valid_sign_in(
     return ValidSignIn(person=person, last_seen_is_stale=now - sign_in.last_seen_at >= LAST_SEEN_INTERVAL)
 
 
+def find_sign_in_method(db: Session, *, token: str | None) -> str | None:
+    """How the browser of a token last signed in ("password", "provider"); None if that is not known.
+
+    The sign-in may have ended.
+    """
+    sign_in = sign_ins.find_sign_in(db, token_sha256=token_sha256(token)) if token else None
+    return sign_in.way if sign_in else None
+
+
 def update_last_seen(db: Session, *, token: str, now: datetime) -> None:
     """Store the time of the browser's latest request."""
     sign_ins.update_last_seen(db, token_sha256=token_sha256(token), now=now)

@@ -55,6 +55,7 @@ def app(provider, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactor
     secrets.write_text(_SECRETS.format(issuer=provider), encoding="utf-8")
     log = home.parent / f"{home.name}.log"
     with running_app(home, log, arguments=["--secrets.files", str(secrets)], **_ROLES) as running:
+        running.add_person("ada", Role.ADMIN)
         running.add_person("anna@example.org", Role.ADMIN)
         running.add_person("bert@example.org", Role.READER)
         yield running

@@ -50,7 +50,8 @@ ADDRESSES = {
 #: Files of the app, and images, which the tests of the sign-in and of the viewer load.
 NOT_ASKED = {
     "GET /frontend/{digest}/{name}", "GET /pixels/{exam_number:int}/{anything:path}",
-    "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider", "GET /health/ready",
+    "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider",
+    "GET /sign-in/provider/sign-out", "GET /health/ready",
 }  # fmt: skip
 
 

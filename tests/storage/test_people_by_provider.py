@@ -63,6 +63,7 @@ def test_a_disabled_person_does_not_come_by_the_provider_either(engine):
 
 # ------------------------------------------------------------------------------------------ roles by a claim
 def test_with_the_setting_the_claim_gives_the_roles_and_takes_the_others(engine):
+    add(engine, "ada", Role.ADMIN)
     add(engine, "anna@example.org", Role.ADMIN)
     by_groups = accounts.RoleClaim.from_setting("groups", GROUPS)
     changed = claimed(engine, role_claim=by_groups, groups=["cxr-experts", "cafeteria"])
@@ -77,3 +78,12 @@ def test_claims_that_give_no_role_let_nobody_in_and_leave_the_roles(engine, grou
         claimed(engine, role_claim=accounts.RoleClaim.from_setting("groups", GROUPS), groups=groups)
     with unit_of_work(engine) as db:
         assert accounts.load_person_by_name(db, name="anna@example.org").roles == {Role.REVIEWER}
+
+
+def test_the_last_admin_stays_admin_whatever_the_claim_says(engine):
+    add(engine, "anna@example.org", Role.ADMIN)
+    by_groups = accounts.RoleClaim.from_setting("groups", GROUPS)
+    changed = claimed(engine, role_claim=by_groups, groups=["cxr-office"])
+    assert changed.roles == {Role.COORDINATOR, Role.ADMIN}
+    add(engine, "ada", Role.ADMIN)
+    assert claimed(engine, role_claim=by_groups, groups=["cxr-office"]).roles == {Role.COORDINATOR}

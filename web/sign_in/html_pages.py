@@ -47,6 +47,7 @@ def sign_in_page(
     demo: Sequence[Person] = (),
     demo_password: str = "",
     providers: Sequence[Provider] = (),
+    came_by_provider: bool = False,
 ) -> str:
     """The sign-in page. Every value from outside is escaped.
 
@@ -57,6 +58,8 @@ def sign_in_page(
         demo: people of a demo workspace; each gets a button that signs in.
         demo_password: their password, which the page shows.
         providers: OpenID Connect providers on offer.
+        came_by_provider: whether this browser last signed in by one of them; the page then offers to sign out
+            there too.
     """
     main = _load_template("sign_in.html").substitute(
         form_token=escape(form_token),
@@ -64,7 +67,8 @@ def sign_in_page(
         focus_name="" if name else "autofocus",
         focus_password="autofocus" if name else "",
         error=_error_html(error),
-        providers=_providers_html(providers),
+        providers=_providers_html(providers)
+        + (_provider_sign_out_html(providers) if came_by_provider else ""),
         demo=_demo_html(demo, demo_password, form_token),
     )
     return _load_template("frame.html").substitute(title="Sign in", main=main)
@@ -142,6 +146,18 @@ def _providers_html(providers: Sequence[Provider]) -> str:
     return "".join(
         _load_template("provider.html").substitute(name=quote(provider.name), shown=escape(provider.label))
         for provider in providers
+    )
+
+
+def _provider_sign_out_html(providers: Sequence[Provider]) -> str:
+    links = " ".join(
+        f'<a href="/sign-in/provider/sign-out?name={quote(provider.name)}">Sign out of '
+        f"{escape(provider.label)}</a>"
+        for provider in providers
+    )
+    return (
+        '<p class="hint">You are signed out of Overread, but may still be signed in at the provider. On a '
+        f"shared computer, sign out there too: {links}</p>"
     )
 
 

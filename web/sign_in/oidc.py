@@ -14,9 +14,10 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+import httpx
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from streamlit.auth_util import get_cookie_with_chunks, get_secrets_auth_section
+from streamlit.auth_util import build_logout_url, get_cookie_with_chunks, get_secrets_auth_section
 from streamlit.errors import StreamlitAuthError
 from streamlit.user_info import generate_login_redirect_url
 from streamlit.web.server.server_util import get_cookie_secret
@@ -29,8 +30,12 @@ from domain.people import Person
 from storage.unit_of_work import unit_of_work
 from web.sign_in.html_pages import Provider
 
+#: Streamlit's cookie with the provider's answer.
+ANSWER_COOKIE: str = USER_COOKIE_NAME
 #: Time after the provider's answer within which its cookie is accepted; the browser sends it at once.
 _MAX_ANSWER_AGE = timedelta(minutes=2)
+#: Seconds within which the provider must describe its addresses.
+_METADATA_TIMEOUT = 5.0
 
 
 def load_providers() -> list[Provider]:
@@ -54,6 +59,34 @@ async def redirect_to_provider(request: Request) -> Response:
         return RedirectResponse(generate_login_redirect_url(name), status_code=303)
     except StreamlitAuthError:
         return PlainTextResponse("The sign-in provider is not fully configured. Ask an admin.", 500)
+
+
+async def redirect_to_provider_sign_out(request: Request) -> Response:
+    """GET /sign-in/provider/sign-out?name=…: redirect to the provider's sign-out, which leads back here.
+
+    OpenID Connect RP-Initiated Logout 1.0, with the client's id. No token of the person is kept, so the
+    provider may ask the person to confirm.
+    """
+    name = request.query_params.get("name", "")
+    auth = get_secrets_auth_section()
+    if not auth or name not in {provider.name for provider in load_providers()}:
+        return PlainTextResponse("There is no such sign-in provider.", status_code=404)
+    section = auth if name == "default" else auth[name]
+    try:
+        async with httpx.AsyncClient(timeout=_METADATA_TIMEOUT) as client:
+            metadata = (await client.get(str(section["server_metadata_url"]))).raise_for_status().json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError):
+        return RedirectResponse("/sign-in?provider=unavailable", status_code=303)
+    address = metadata.get("end_session_endpoint") if isinstance(metadata, dict) else None
+    if not isinstance(address, str) or not address.startswith(("https://", "http://")):
+        return RedirectResponse("/sign-in?provider=no-sign-out", status_code=303)
+    location = build_logout_url(
+        end_session_endpoint=address,
+        client_id=str(section["client_id"]),
+        post_logout_redirect_uri=str(auth["redirect_uri"]),
+        id_token=None,
+    )
+    return RedirectResponse(location, status_code=303)
 
 
 def has_provider_answer(request: Request) -> bool:

@@ -20,6 +20,7 @@ from web.sign_in import cookies, oidc
 from web.sign_in.browsers import client_address, describe_browser
 from web.sign_in.html_pages import POLICY, sign_in_page
 from web.sign_in.presence import find_present_person, sign_in_policy
+from web.sign_in.provider_errors import PROBLEMS
 from web.thread_limits import SAVES
 
 EXPIRED_FORM_MESSAGE = "The form has expired, or cookies are disabled. Try again."
@@ -35,7 +36,8 @@ async def show_sign_in(request: Request) -> Response:
         return RedirectResponse("/", status_code=303)
     if oidc.has_provider_answer(request):
         return await _sign_in_by_provider(request)
-    return await _sign_in_form_response(request)
+    problem = PROBLEMS.get(request.query_params.get("provider", ""), "")
+    return await _sign_in_form_response(request, error=problem)
 
 
 async def submit_sign_in(request: Request) -> Response:
@@ -145,7 +147,8 @@ async def _sign_in_by_provider(request: Request) -> Response:
 async def _sign_in_form_response(
     request: Request, *, name: str = "", error: str = "", status: int = 200
 ) -> Response:
-    demo_people, has_people = await SAVES.run(_load_account_state)
+    previous_token = cookies.find_sign_in_token(request.cookies)
+    demo_people, has_people, came_by_provider = await SAVES.run(_load_account_state, previous_token)
     if not has_people and not oidc.load_providers():
         return RedirectResponse("/first-admin", status_code=303)
     token = cookies.find_form_token(request.cookies) or cookies.generate_token()
@@ -156,6 +159,7 @@ async def _sign_in_form_response(
         demo=demo_people,
         demo_password=accounts.DEMO_PASSWORD,
         providers=oidc.load_providers(),
+        came_by_provider=came_by_provider,
     )
     return form_page_response(request, text, token, status=status)
 
@@ -172,9 +176,11 @@ def form_page_response(request: Request, text: str, token: str, *, status: int) 
     return response
 
 
-def _load_account_state() -> tuple[list[Person], bool]:
+def _load_account_state(previous_token: str | None) -> tuple[list[Person], bool, bool]:
+    """Demo accounts; whether there is any account; whether this browser last signed in by a provider."""
     with read_only_session() as db:
-        return accounts.list_demo_people(db), accounts.has_people(db)
+        method = accounts.find_sign_in_method(db, token=previous_token)
+        return accounts.list_demo_people(db), accounts.has_people(db), method == "provider"
 
 
 def form_field(form: FormData, name: str) -> str:
@@ -187,4 +193,5 @@ ROUTES = [
     Route("/sign-in", show_sign_in, methods=["GET"]),
     Route("/sign-in", submit_sign_in, methods=["POST"]),
     Route("/sign-in/provider", oidc.redirect_to_provider, methods=["GET"]),
+    Route("/sign-in/provider/sign-out", oidc.redirect_to_provider_sign_out, methods=["GET"]),
 ]

@@ -1,0 +1,113 @@
+"""What a person is told when a sign-in through a provider fails, and how they sign out there."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import warnings
+from pathlib import Path
+
+import httpx
+import pytest
+
+from domain.people import Role
+from tests.e2e.conftest import running_app
+from tests.e2e.test_provider import _SECRETS, come_by_the_provider
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import oidc_provider_mock
+
+_SECOND = """
+[auth.away]
+client_id = "overread"
+client_secret = "only for this test"
+server_metadata_url = "http://localhost:{port_of_nobody}/.well-known/openid-configuration"
+"""
+ANNA = {"email": "anna@example.org", "email_verified": True}
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with oidc_provider_mock.run_server_in_thread() as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+@pytest.fixture(scope="module")
+def app(provider, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory):
+    """The app with a provider that works and one that is not there."""
+    home = tmp_path_factory.mktemp("workspace")
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    secrets = home.parent / f"{home.name}-secrets.toml"
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    secrets.write_text(_SECRETS.format(issuer=provider) + _SECOND.format(port_of_nobody=port), "utf-8")
+    log = home.parent / f"{home.name}.log"
+    with running_app(home, log, arguments=["--secrets.files", str(secrets)]) as running:
+        running.add_person("anna@example.org", Role.ADMIN)
+        yield running
+
+
+@pytest.fixture
+def client(app):
+    with httpx.Client(base_url=app.url, follow_redirects=True, headers={"Accept": "text/html"}) as client:
+        yield client
+
+
+def test_a_provider_that_is_away_is_explained_on_the_sign_in_page(client):
+    response = client.get("/sign-in/provider", params={"name": "away"})
+    assert response.url.path == "/sign-in"
+    assert "The sign-in provider can&#x27;t be reached" in response.text
+    assert "Sign in with Hospital" in response.text
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("error=access_denied&state=x", "did not let you in, or you stopped there"),
+        ("error=server_error&state=x", "was not accepted"),
+        ("code=stale&state=unknown", "started too long ago"),
+    ],
+)
+def test_an_answer_that_does_not_sign_in_is_explained(client, query, message):
+    response = client.get(f"/oauth2callback?{query}")
+    assert response.url.path == "/sign-in"
+    assert message in response.text
+
+
+def test_a_code_that_the_provider_does_not_exchange_is_explained(client, provider):
+    at_provider = client.get("/sign-in/provider", params={"name": "hospital"})
+    state = at_provider.url.params["state"]
+    response = client.get("/oauth2callback", params={"code": "forged", "state": state})
+    assert "was not accepted" in response.text
+    assert "overread" not in client.cookies
+
+
+def test_an_unknown_problem_in_the_address_shows_no_text_of_its_own(client):
+    assert "alert" not in client.get("/sign-in?provider=<b>pay</b>").text
+
+
+def test_after_a_sign_in_by_the_provider_the_sign_in_page_offers_to_sign_out_there(client, provider, app):
+    come_by_the_provider(client, provider, "anna", **ANNA)
+    app.command("user", "sign-out", "anna@example.org")
+    page = client.get("/sign-in").text
+    assert '/sign-in/provider/sign-out?name=hospital">Sign out of Hospital' in page
+    client.follow_redirects = False
+    response = client.get("/sign-in/provider/sign-out", params={"name": "hospital"})
+    metadata = httpx.get(f"{provider}/.well-known/openid-configuration").json()
+    if "end_session_endpoint" in metadata:
+        assert response.headers["location"].startswith(metadata["end_session_endpoint"])
+        assert "post_logout_redirect_uri=" in response.headers["location"]
+        assert client.get("/oauth2callback").headers["location"] == "/sign-in"
+    else:
+        assert response.headers["location"] == "/sign-in?provider=no-sign-out"
+
+
+def test_the_sign_out_of_a_provider_that_is_away_is_explained(client):
+    response = client.get("/sign-in/provider/sign-out", params={"name": "away"})
+    assert "can&#x27;t be reached" in response.text
+
+
+def test_who_signed_in_by_password_is_offered_no_sign_out_elsewhere(client):
+    assert "sign-out" not in client.get("/sign-in").text

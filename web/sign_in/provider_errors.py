@@ -1,0 +1,94 @@
+"""What the sign-in page says after a failed sign-in with a provider.
+
+Streamlit's routes answer a failure with a bare page or with a redirect that gives no reason. This middleware
+replaces such answers by a redirect to the sign-in page, whose address names one of the problems below.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.sign_in.oidc import ANSWER_COOKIE
+
+_USER_COOKIE = f"{ANSWER_COOKIE}="
+LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
+#: The message for each problem; the address of the sign-in page names the problem (``?provider=…``).
+PROBLEMS = {
+    "unavailable": (
+        "The sign-in provider can't be reached, or is not set up correctly. Try again in a minute. If it "
+        "stays so, tell whoever runs this server; its log says why."
+    ),
+    "denied": "The sign-in provider did not let you in, or you stopped there. Try again, or ask an admin.",
+    "expired": (
+        "The sign-in was started too long ago, in another window, or its answer was opened a second time. "
+        "Sign in again."
+    ),
+    "rejected": (
+        "The answer of the sign-in provider was not accepted. Try again. If it stays so, tell whoever runs "
+        "this server; its log says why."
+    ),
+    "no-sign-out": "The sign-in provider offers no sign-out from here. Sign out on its own page.",
+}
+
+
+class ProviderErrors:
+    """ASGI middleware around Streamlit's two routes for sign-in with a provider."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] not in (LOGIN, CALLBACK):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        if (
+            scope["path"] == CALLBACK and not request.query_params
+        ):  # the way back from the provider's sign-out
+            await RedirectResponse("/sign-in", 303)(scope, receive, send)
+            return
+        replaced = False
+
+        async def send_or_replace(message: Message) -> None:
+            nonlocal replaced
+            if message["type"] == "http.response.start":
+                problem = _find_problem(request, message)
+                if problem is not None:
+                    replaced = True
+                    cookies = [header for header in message["headers"] if header[0].lower() == b"set-cookie"]
+                    await _send_redirect(problem, cookies, scope, receive, send)
+            if not replaced:
+                await send(message)
+
+        await self._app(scope, receive, send_or_replace)
+
+
+def _find_problem(request: Request, start: Message) -> str | None:
+    if request.url.path == LOGIN:
+        location = Headers(raw=start["headers"]).get("location", "")
+        return None if location.startswith(("https://", "http://")) else "unavailable"
+    user_cookies = [
+        cookie
+        for cookie in Headers(raw=start["headers"]).getlist("set-cookie")
+        if cookie.startswith(_USER_COOKIE)
+    ]
+    if any(not cookie.startswith((f'{_USER_COOKIE}""', f"{_USER_COOKIE};")) for cookie in user_cookies):
+        return None
+    if request.query_params.get("error"):
+        return "denied" if request.query_params["error"] == "access_denied" else "rejected"
+    # Streamlit deletes the cookie if the token was refused, and leaves it if it does not know the sign-in.
+    return "rejected" if user_cookies else "expired"
+
+
+async def _send_redirect(
+    problem: str, cookies: list[tuple[bytes, bytes]], scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Redirect to the sign-in page; the cookies that Streamlit deletes are deleted all the same."""
+    response = RedirectResponse(f"/sign-in?provider={quote(problem)}", 303)
+    response.raw_headers.extend(cookies)
+    await response(scope, receive, send)
