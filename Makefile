@@ -10,12 +10,14 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app install demo test test-fast test-full check check-style check-types check-imports check-rules frontend test-frontend check-frontend format screenshots benchmarks benchmark-viewer soak browser constraints landed clean help
+.PHONY: app install demo test test-fast test-full check check-style check-types check-imports check-rules frontend test-frontend check-frontend format screenshots benchmarks benchmark-viewer soak browser constraints lock sbom install-locked landed clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make app          the app on http://localhost:$(PORT), with a demo workspace where there is none yet"
 	@echo "make install      .venv/ with what app and commands need"
+	@echo "make install-locked  the same from requirements.lock: each package is compared with its hash"
+	@echo "make sbom         sbom.json: what is installed at run time, as CycloneDX"
 	@echo "make test         the tests: both databases, the forms, the browser; under 12 minutes on two cores"
 	@echo "make test-fast    those of the logic and of the forms on SQLite; under 4 minutes"
 	@echo "make test-full    those that make test leaves out: the viewer, reading, races, kills, backups, the demo"
@@ -52,6 +54,11 @@ app: $(VENV)/app.stamp demo
 	@exec $(VENV)/bin/streamlit run app.py --server.port $(PORT)
 
 install: $(VENV)/app.stamp
+
+install-locked: requirements.lock | $(PY)
+	@echo "Installing what the app needs into $(VENV)/, each package compared with its hash"
+	@$(PIP) install --quiet --require-hashes --requirement requirements.lock
+	@touch $(VENV)/app.stamp
 
 # The workspace is OVERREAD_HOME, by default workspace/ beside the code. One that is there is never touched.
 demo: $(VENV)/app.stamp
@@ -162,6 +169,16 @@ constraints: $(VENV)/dev.stamp
 	@head -n 2 constraints.txt > constraints.new
 	@$(PIP) freeze | LC_ALL=C sort -f >> constraints.new
 	@mv constraints.new constraints.txt
+
+# The run-time packages with the hashes of all their files, for every platform. Made anew after `make constraints`.
+lock: $(VENV)/dev.stamp
+	@$(VENV)/bin/uv pip compile requirements.txt --universal --python-version 3.11 --generate-hashes --no-annotate \
+	  --quiet --custom-compile-command "make lock" --output-file requirements.lock
+
+sbom: $(VENV)/dev.stamp
+	@$(PY) -W ignore -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml --of JSON \
+	  --output-reproducible --output-file sbom.json
+	@echo "sbom.json lists what requirements.lock installs"
 
 # After writing a migration. What is on record of an older one is never replaced.
 landed: $(VENV)/dev.stamp
