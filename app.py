@@ -24,6 +24,7 @@ from web.gate import Gate
 from web.headers import SecurityHeaders
 from web.images.radiographs import shared_reader
 from web.logs import configure_logs
+from web.metrics import count_logged_errors
 from web.request_limits import RequestLimits
 from web.request_log import RequestLog
 from web.routes import ROUTES
@@ -43,6 +44,7 @@ def _back_up(revision: str) -> None:
 async def _lifespan(_app: st.App) -> AsyncIterator[None]:
     os.umask(PRIVATE_UMASK)
     configure_logs()
+    count_logged_errors()
     try:
         read_allowed_names()
         sign_in_policy()

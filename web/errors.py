@@ -66,7 +66,8 @@ class ErrorMiddleware:
         except Exception as error:  # any exception: the log says where it was raised
             number = generate_error_number()
             scope.setdefault("state", {})["error"] = number
-            _LOG.error(describe_error_location(error), extra={"error": number})
+            request_id = scope["state"].get("request")
+            _LOG.error(describe_error_location(error), extra={"error": number, "request": request_id})
             if started:
                 raise
             response = _error_response(
@@ -88,5 +89,8 @@ def _error_response(
         if is_retry
         else "Go back, or reload the page."
     )
+    request_id = request.scope.get("state", {}).get("request")
+    if request_id:
+        next_step += f" Request {request_id}."
     page = error_page(text=text, next_step=next_step)
     return HTMLResponse(page, status, headers | {"Content-Security-Policy": POLICY})

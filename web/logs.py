@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 _ROOT = Path(__file__).resolve().parents[1]
-_FIELD_NAMES = ("error", "person", "method", "route", "status", "ms")
+_FIELD_NAMES = ("error", "person", "method", "route", "status", "ms", "request", "client", "process")
 _MAX_FRAMES = 12
 _SAFE_FACTORY_MARK = "overread_safe"
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
+import re
+import secrets
 from collections.abc import Container, Iterable
 from time import perf_counter
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from web.metrics import note_request, note_websocket
 from web.routes import find_route
 
 _LOG = logging.getLogger("overread.requests")
+_REQUEST_ID = re.compile(r"[0-9a-f]{32}")
 #: Streamlit's own files: the same for everybody, and dozens of them whenever a page is opened.
 _UNLOGGED_PATHS = ("/static/", "/_stcore/bidi-components/", "/frontend/")
 _STREAMLIT_PATHS = (
@@ -39,13 +44,17 @@ class RequestLog:
             return
         started, status = perf_counter(), 0
         state = scope.setdefault("state", {})
+        state["request"] = request_id = _read_request_id(scope)
+        is_websocket = scope["type"] == "websocket"
 
         async def send_and_note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             elif message["type"] == "websocket.accept":
                 status = 101
+                note_websocket(1)
             elif message["type"] == "websocket.close" and not status:
                 status = 403
             await send(message)
@@ -53,18 +62,31 @@ class RequestLog:
         try:
             await self._app(scope, receive, send_and_note_status)
         finally:
+            route, seconds = describe_route(scope, pages=self._pages), perf_counter() - started
+            if not is_websocket:
+                note_request(method=scope["method"], route=route, status=status, seconds=seconds)
+            elif status == 101:
+                note_websocket(-1)
             _LOG.log(
                 logging.WARNING if status >= 500 else logging.INFO,
-                "websocket closed" if scope["type"] == "websocket" else "request",
+                "websocket closed" if is_websocket else "request",
                 extra={
                     "error": state.get("error"),
                     "person": state.get("person"),
                     "method": scope.get("method", "WEBSOCKET"),
-                    "route": describe_route(scope, pages=self._pages),
+                    "route": route,
                     "status": status,
-                    "ms": round((perf_counter() - started) * 1000),
+                    "ms": round(seconds * 1000),
+                    "request": request_id,
+                    "client": (scope.get("client") or ("",))[0],
                 },
             )
+
+
+def _read_request_id(scope: Scope) -> str:
+    """The id that nginx gave to the request ($request_id), or a new one."""
+    sent = Headers(scope=scope).get("x-request-id", "")
+    return sent if _REQUEST_ID.fullmatch(sent) else secrets.token_hex(16)
 
 
 def describe_route(scope: Scope, *, pages: Container[str]) -> str:

@@ -12,7 +12,7 @@ import web.reading.routes
 import web.review.routes
 import web.sign_in.routes
 from domain.access import Action
-from web import connected, health
+from web import connected, health, metrics
 from web.files import audit, downloads, estimates, statistics, study_reports
 from web.forms import routes as form_files
 from web.images import pixels, radiographs
@@ -32,7 +32,13 @@ ROUTE_GROUPS = (
     # Signing in, and the health of the app.
     RouteGroup(
         needs_sign_in=False,
-        routes=[*web.sign_in.routes.ROUTES, *second_step.ROUTES, *first_admin.ROUTES, *health.ROUTES],
+        routes=[
+            *web.sign_in.routes.ROUTES,
+            *second_step.ROUTES,
+            *first_admin.ROUTES,
+            *health.ROUTES,
+            *metrics.ROUTES,
+        ],
     ),
     # Access to a radiograph depends on the person's assignments; the routes check it.
     RouteGroup(routes=[*connected.ROUTES, *form_files.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),

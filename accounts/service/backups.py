@@ -8,6 +8,7 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.people import Action, Person, require
+from storage.metrics import BACK_UP
 
 
 def record_backup(
@@ -28,7 +29,7 @@ def record_backup(
     record(
         db,
         by=by,
-        what="back up the workspace",
+        what=BACK_UP,
         subject=f"backup {file}",
         new={"sha256": sha256, "rows": rows, "images": images},
         now=now,

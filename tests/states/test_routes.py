@@ -51,7 +51,7 @@ ADDRESSES = {
 NOT_ASKED = {
     "GET /frontend/{digest}/{name}", "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider",
-    "GET /sign-in/provider/sign-out", "GET /health/ready",
+    "GET /sign-in/provider/sign-out", "GET /health/ready", "GET /metrics",
 }  # fmt: skip
 
 

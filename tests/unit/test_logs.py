@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import warnings
 
@@ -68,14 +69,14 @@ def test_a_json_line_has_time_level_person_route_and_milliseconds():
     assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.pop("time"))
     assert line == {
         "level": "info", "logger": "overread.requests", "message": "request", "person": 3,
-        "route": "/judging/verdict", "status": 200, "ms": 12,
+        "route": "/judging/verdict", "status": 200, "ms": 12, "process": os.getpid(),
     }  # fmt: skip
 
 
 def test_a_line_of_keys_and_values_can_be_taken_apart_again():
     line = KeyValueFormatter().format(record(route='a "b"\nc', error="K7QX-2MRA"))
     assert line.count("\n") == 0
-    assert line.endswith(' message=request error=K7QX-2MRA route="a \\"b\\"\\nc"')
+    assert line.endswith(f' message=request error=K7QX-2MRA route="a \\"b\\"\\nc" process={os.getpid()}')
 
 
 def test_an_error_number_can_be_read_out_and_is_in_what_the_person_is_told():

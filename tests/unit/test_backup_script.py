@@ -1,0 +1,61 @@
+"""docs/deploy/overread-backup: weekday and monthly files, encryption, and a copy elsewhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Stands in for age, which may not be installed: it is called in the same way.
+AGE = """#!/bin/sh
+[ "$1 $2 $3 $4" = "--encrypt --recipient age1test --output" ] && tr a-z n-za-m < "$6" > "$5"
+"""
+
+
+@pytest.fixture
+def back_up(workspace_engine, tmp_path):
+    """Run the script on a workspace on a given day; return the names of the files after it."""
+    folder, programs = tmp_path / "backups", tmp_path / "bin"
+    folder.mkdir()
+    programs.mkdir()
+    (programs / "age").write_text(AGE)
+    (programs / "age").chmod(0o755)
+
+    def run(day: str, **settings: str) -> list[str]:
+        environment = os.environ | {
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "OVERREAD_CODE": str(ROOT),
+            "OVERREAD_BACKUP_FOLDER": str(folder),
+            "OVERREAD_BACKUP_DAY": day,
+        }
+        command = ["sh", str(ROOT / "docs" / "deploy" / "overread-backup")]
+        subprocess.run(command, env=environment | settings, check=True, capture_output=True)
+        return sorted(path.name for path in folder.iterdir())
+
+    return run
+
+
+def test_a_backup_is_kept_by_weekday_and_on_the_first_of_a_month_by_month(back_up):
+    assert back_up("2026-11-23") == ["Mon.backup"]
+    assert back_up("2026-12-01") == ["Mon.backup", "Tue.backup", "month-12.backup"]
+
+
+def test_with_a_recipient_only_encrypted_backups_are_kept_and_copied_elsewhere(back_up, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    names = back_up(
+        "2026-12-01",
+        OVERREAD_BACKUP_RECIPIENT="age1test",
+        OVERREAD_BACKUP_COPY=f"cp -t '{elsewhere}' --",
+    )
+    assert names == ["Tue.backup.age", "month-12.backup.age"]
+    assert [path.name for path in elsewhere.iterdir()] == ["Tue.backup.age"]
+
+
+def test_a_copy_that_fails_fails_the_unit_and_keeps_the_backup(back_up, tmp_path):
+    with pytest.raises(subprocess.CalledProcessError):
+        back_up("2026-11-23", OVERREAD_BACKUP_COPY="false")
+    assert (tmp_path / "backups" / "Mon.backup").exists()
