@@ -36,7 +36,7 @@ from imaging.matrix import encode_matrix, encoded_bits
 from imaging.reader import read_radiograph
 from imaging.render import RenderedPngs, render_pngs
 from tests.unit.makers.dicom_files import dicom
-from tests.unit.makers.sent_pixels import decode_matrix
+from tests.unit.makers.matrix_decoder import decode_matrix
 
 REPEATS = 5
 SHAPE = (3000, 2500)

@@ -29,7 +29,10 @@ _RATING_KEYS = "3333nne"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClickAction:
-    """An action to click: ``done()`` counts the rows that it created, ``key`` triggers it by keyboard."""
+    """An action to click.
+
+    ``count_rows()`` counts the rows that it created, ``key`` triggers it by keyboard.
+    """
 
     name: str
     click: Callable[[], None]

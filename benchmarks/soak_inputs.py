@@ -11,9 +11,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.storage.import_worlds import record
-from tests.unit.makers.dicom_files import dicom, inflating_to, nested, ramp
-from tests.unit.test_imaging_mutations import mutated, whole_files
+from tests.storage.import_worlds import make_record
+from tests.unit.makers.dicom_files import deflate_bomb, dicom, dicom_with_nested_sequences, ramp
+from tests.unit.test_imaging_mutations import make_intact_files, mutate
 
 _RANDOM_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
@@ -53,12 +53,16 @@ _VQA_RAD_RECORD = {
 
 def make_damaged_dicom(number: int) -> bytes:
     """The DICOM file of that number: one of ten transfer syntaxes and layouts, one to twenty changes."""
-    return _damage_file(number, {kind: file for kind, file in whole_files().items() if not _is_raster(kind)})
+    return _damage_file(
+        number, {kind: file for kind, file in make_intact_files().items() if not _is_raster(kind)}
+    )
 
 
 def make_damaged_raster(number: int) -> bytes:
     """The PNG or JPEG file of that number: one of five kinds, one to twenty changes."""
-    return _damage_file(number, {kind: file for kind, file in whole_files().items() if _is_raster(kind)})
+    return _damage_file(
+        number, {kind: file for kind, file in make_intact_files().items() if _is_raster(kind)}
+    )
 
 
 def _is_raster(kind: str) -> bool:
@@ -67,7 +71,7 @@ def _is_raster(kind: str) -> bool:
 
 def _damage_file(number: int, files_by_kind: dict[str, bytes]) -> bytes:
     rng = random.Random(number)
-    return mutated(files_by_kind[rng.choice(sorted(files_by_kind))], rng)
+    return mutate(files_by_kind[rng.choice(sorted(files_by_kind))], rng)
 
 
 def make_question_file(number: int, random_json: str) -> bytes:
@@ -80,7 +84,7 @@ def make_question_file(number: int, random_json: str) -> bytes:
     if kind == "junk":
         return random_json.encode("utf-8", "surrogatepass")
     base_record = {
-        "native": record(1),
+        "native": make_record(1),
         "rexvqa": _REXVQA_RECORD,
         "gemex": _GEMEX_RECORD,
         "vqa-rad": _VQA_RAD_RECORD,
@@ -96,7 +100,7 @@ def make_question_file(number: int, random_json: str) -> bytes:
     else:
         text = "\n".join(json.dumps(question_record) for question_record in records)
     content = text.encode("utf-8", "surrogatepass")
-    return mutated(content, rng) if rng.random() < 0.4 and len(content) > 30 else content
+    return mutate(content, rng) if rng.random() < 0.4 and len(content) > 30 else content
 
 
 def _change_record(changed_record: dict[str, Any], rng: random.Random, random_json: str) -> dict[str, Any]:
@@ -130,9 +134,9 @@ def make_image_bombs() -> dict[str, tuple[Callable[[], bytes], bool]]:
     """Name -> (function that makes it, whether it must be refused)."""
     palette = dicom(ramp(bits=8), bits=8, PhotometricInterpretation="PALETTE COLOR")
     return {
-        "deflated DICOM that inflates to 2 GiB": (lambda: inflating_to(2 << 30), True),
-        "sequence nested 300 deep": (lambda: nested(300), True),
-        "sequence nested 20,000 deep": (lambda: nested(20_000), True),
+        "deflated DICOM that inflates to 2 GiB": (lambda: deflate_bomb(2 << 30), True),
+        "sequence nested 300 deep": (lambda: dicom_with_nested_sequences(300), True),
+        "sequence nested 20,000 deep": (lambda: dicom_with_nested_sequences(20_000), True),
         "pixel data twice as long": (lambda: dicom(pixel_data=ramp().tobytes() * 2), True),
         "palette without its tables": (lambda: palette, True),
         "HighBit 15 with 10 bits stored": (lambda: dicom(bits=10, HighBit=15), True),
@@ -147,7 +151,7 @@ def make_image_bombs() -> dict[str, tuple[Callable[[], bytes], bool]]:
 
 def make_question_bombs() -> dict[str, tuple[bytes, bool]]:
     """Name -> (the file, whether all of it must be refused)."""
-    valid_record, valid_json = record(1), json.dumps(record(1))
+    valid_record, valid_json = make_record(1), json.dumps(make_record(1))
     return {
         "NaN": (valid_json.replace('"answer": [2]', '"answer": [NaN]').encode(), True),
         "a key twice": (valid_json.replace('"stem":', '"stem": "Another?", "stem":').encode(), True),

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from benchmarks.soak_world import open_postgres_workspace, open_sqlite_workspace
-from tests.storage.migration_walk import fill, walk
+from tests.storage.migration_walk import fill_database, walk_migrations
 
 #: Approximate number of rows that ``fill`` writes for one question.
 _ROWS_PER_QUESTION = 6.8
@@ -46,10 +46,14 @@ def main() -> int:
     for name in [args.database] if args.database else open_workspace:
         with tempfile.TemporaryDirectory() as folder, open_workspace[name](Path(folder)) as workspace:
             started = time.monotonic()
-            fill(workspace.engine, questions=round(args.rows / _ROWS_PER_QUESTION), judged=_JUDGED_QUESTIONS)
+            fill_database(
+                workspace.engine,
+                questions=round(args.rows / _ROWS_PER_QUESTION),
+                judged_count=_JUDGED_QUESTIONS,
+            )
             print(f"{name}: filled in {time.monotonic() - started:.0f} s", flush=True)
             try:
-                rows = walk(workspace.engine, say=_StepTimer(name))
+                rows = walk_migrations(workspace.engine, report=_StepTimer(name))
             except AssertionError as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 return 1

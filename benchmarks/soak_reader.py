@@ -49,7 +49,7 @@ class ReaderTimings:
 
 @dataclass(slots=True, kw_only=True)
 class SimulatedReader:
-    """``seed`` determines thinking times and content; ``thinking`` is the mean in seconds."""
+    """``seed`` determines thinking times and content; ``thinking_seconds`` is the mean in seconds."""
 
     name: str
     address: str

@@ -46,7 +46,7 @@ from benchmarks.soak_world import (
 )
 from storage.rows import AssignmentRow, ExamRow, ImageRow, RadiographRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.e2e.several_processes import HOST, nginx_before
+from tests.e2e.app_processes import HOST, run_nginx
 from tests.storage.scripted_bucket import Behaviour, ScriptedBucket, scripted_bucket
 
 TARGET_DELAY = 1.0  # seconds by which a save may take longer while the store fails
@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ports_folder = Path(folder) / "nginx"
             with run_app(workspace, processes=2) as processes:
                 ports = [int(address.rpartition(":")[2]) for address in processes]
-                with nginx_before(ports, ports_folder) as nginx_address:
+                with run_nginx(ports, ports_folder) as nginx_address:
                     soak = StoreSoak(
                         address=f"https://127.0.0.1:{nginx_address.rpartition(':')[2]}",
                         processes=processes,

@@ -30,7 +30,7 @@ from benchmarks.soak_world import (
     open_postgres_workspace,
     open_sqlite_workspace,
 )
-from tests.storage.statements import counted
+from tests.storage.statements import count_statements
 
 VERDICTS, WARM_UP = 200, 10
 MAX_STATEMENTS, MAX_TRANSACTIONS = 15 + 1, 1 + 1
@@ -65,7 +65,7 @@ def main() -> None:
 def _measure_costs(reviewer: Reviewer) -> list[VerdictCost]:
     costs = []
     for question in reviewer.questions:
-        with counted() as counts:
+        with count_statements() as counts:
             cpu_before = _cpu_of_other_threads()
             if not reviewer.post_verdict(question, "what a verdict costs"):
                 raise SystemExit(f"verdict on question {question} was not saved")

@@ -39,10 +39,10 @@ class VisibleFinding:
 class ExamFacts:
     """The facts about one exam.
 
-    Questions may ask about ``seen``. The findings in ``quiet`` are visible but missing from the report, so no
-    correct question mentions them. ``regions`` maps GEMeX name and radiograph id to a box. ``tip_mm`` is the
-    distance from the tip of an endotracheal tube to the carina; None without a tube. ``spacing`` is in mm
-    per pixel.
+    Questions may ask about ``visible``. The findings in ``unreported`` are visible but missing from the
+    report, so no correct question mentions them. ``regions`` maps GEMeX name and radiograph id to a box.
+    ``tip_mm`` is the distance from the tip of an endotracheal tube to the carina; None without a tube.
+    ``spacing`` is in mm per pixel.
     """
 
     case: Case

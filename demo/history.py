@@ -58,7 +58,7 @@ _ID_MASK = 0x2545_F491_4F6C_DD1D >> 2
 class DemoBatch:
     """A batch of the demo: its plan and settings, its reviewers, and how much they have reviewed.
 
-    ``done`` is the share of each reviewer's questions that have a verdict.
+    ``done_shares`` is the share of each reviewer's questions that have a verdict.
     """
 
     name: str

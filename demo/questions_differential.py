@@ -18,7 +18,7 @@ K = FindingKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Differential:
-    """Possible and impossible causes of a finding. ``why`` ends every explanation."""
+    """Possible and impossible causes of a finding. ``closing_sentence`` ends every explanation."""
 
     leading: str
     further: tuple[str, ...]

@@ -58,7 +58,10 @@ _AFFECTED_RATING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedVerdict:
-    """The content of a simulated verdict. If ``skip`` holds a reason, the question was skipped instead."""
+    """The content of a simulated verdict.
+
+    If ``skip_reason`` holds a reason, the question was skipped instead.
+    """
 
     decision: Decision
     opinion: Opinion

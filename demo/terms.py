@@ -14,8 +14,9 @@ K = FindingKind
 class Term:
     """The terms for a kind of finding, and its category.
 
-    ``a`` has the indefinite article, ``option`` is an answer option, ``no`` follows the word "no".
-    ``category`` and ``subcategory`` are those of ReXVQA (its Tables 3 and 6 list the categories of findings).
+    ``with_article`` has the indefinite article, ``option`` is an answer option, ``after_no`` follows the word
+    "no". ``category`` and ``subcategory`` are those of ReXVQA (its Tables 3 and 6 list the categories of
+    findings).
     """
 
     with_article: str

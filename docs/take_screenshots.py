@@ -70,7 +70,7 @@ _IS_PAINTED = f"""() => {_SHADOW_ROOTS}.some(root => {{
 class Screenshot:
     """One picture: whose page, where, what must be read on it, and what is done before it is taken.
 
-    ``sheet`` picks a question of the person in batch ``batch`` to open instead of ``path``.
+    ``matches_sheet`` picks a question of the person in batch ``batch`` to open instead of ``path``.
     """
 
     name: str

@@ -29,7 +29,7 @@ class AdjudicationRules:
     """How disputes of a batch are adjudicated.
 
     ``adjudicators`` are sign-in names. ``hide_names``: whether the adjudicator sees no reviewers' names.
-    ``same_box`` is the smallest IoU, above 0 and up to 1, at which two boxes are the same.
+    ``same_box_iou`` is the smallest IoU, above 0 and up to 1, at which two boxes are the same.
     """
 
     adjudicators: tuple[str, ...] = ()

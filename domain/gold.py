@@ -40,9 +40,8 @@ class JudgedQuestion:
     """A question as imported, its exam, and the latest judgement of each reviewer.
 
     ``stratum`` and ``inclusion_probability`` (0 to 1) are those of the first batch that drew it.
-    ``adjudication`` is the latest one and ``adjudicated_in`` its batch, None and "" without one. ``same_box``
-    is
-    the smallest IoU at which two reviewers' boxes are the same.
+    ``adjudication`` is the latest one and ``adjudicated_in`` its batch, None and "" without one.
+    ``same_box_iou`` is the smallest IoU at which two reviewers' boxes are the same.
 
     Raises:
         ValueError: no judgement.

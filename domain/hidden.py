@@ -89,9 +89,9 @@ class HiddenPlan:
 class HiddenQuestion:
     """A hidden question of one reviewer; it is stored as a question with its own ``number``.
 
-    ``source`` is the number of the question that it was made from. ``after``: in a shared queue it is shown
-    once the reviewer has judged this many questions. With ``removed_at`` it no longer counts, for the reason
-    ``removed_why``.
+    ``source_number`` is the number of the question that it was made from. ``after``: in a shared queue it is
+    shown once the reviewer has judged this many questions. With ``removed_at`` it no longer counts, for the
+    reason ``removed_why``.
 
     Raises:
         InvalidValue: a planted question without a fault, or a repeat with one.

@@ -11,7 +11,7 @@ from typing import Any
 class QuestionEvent:
     """One thing that happened: what ("imported", "verdict", …), when, who (None: the command line), where.
 
-    ``place`` names the file, batch or release; ``more`` is what belongs to that kind of event.
+    ``place`` names the file, batch or release; ``details`` is what belongs to that kind of event.
     """
 
     kind: str

@@ -58,7 +58,7 @@ class Crossing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way of showing cases; ``told``: whether indication, age, sex and view are shown.
+    """One way of showing cases; ``clinical_info_shown``: whether indication, age, sex and view are shown.
 
     Raises:
         InvalidValue: no name, or one that is too long.

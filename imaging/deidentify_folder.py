@@ -22,9 +22,9 @@ _SUFFIXES = {PNG: ".png", JPEG: ".jpg"}
 class DeidentificationJob:
     """One file to de-identify.
 
-    ``source`` is read and ``target`` written; with ``stem`` the target has no ending yet, because it depends
-    on the content. ``name`` is used in messages. Parts of the path may be names of patients, so they become
-    pseudonyms unless names are kept.
+    ``source`` is read and ``target`` written; with ``needs_suffix`` the target has no ending yet, because it
+    depends on the content. ``name`` is used in messages. Parts of the path may be names of patients, so they
+    become pseudonyms unless names are kept.
     """
 
     source: Path

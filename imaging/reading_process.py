@@ -31,8 +31,8 @@ class Limits:
 class ReadingProcess:
     """A reading process and the pipe to it; one thread at a time may use it.
 
-    It is started at once, in the background. ``asked`` counts its requests. A ``broken`` one gives no further
-    answers and must be ended.
+    It is started at once, in the background. ``request_count`` counts its requests. A ``broken`` one gives no
+    further answers and must be ended.
     """
 
     def __init__(self, limits: Limits) -> None:

@@ -28,9 +28,9 @@ _PREVIEW_COUNT = 3
 class FilePreview:
     """The preview of a question file, from its first records.
 
-    ``records`` is the number of records in the file, exact if ``counted``, otherwise estimated from their
-    size. ``first`` are the first questions with their exams. ``refusals`` are those of the first
-    ``looked_at`` records. These name ``images`` image files, of which ``missing`` are not in the folder.
+    ``records`` is the number of records in the file, exact if ``is_exact``, otherwise estimated from their
+    size. ``first_questions`` are the first questions with their exams. ``refusals`` are those of the first
+    ``records_read`` records. These name ``images`` image files, of which ``missing`` are not in the folder.
     """
 
     file_format: FileFormat

@@ -14,7 +14,7 @@ MAX_SHOWN_REFUSALS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportProgress:
-    """The progress of an import; ``part`` is the fraction done, 0 to 1."""
+    """The progress of an import; ``fraction`` is the fraction done, 0 to 1."""
 
     records: int
     questions: int

@@ -29,12 +29,12 @@ class QuestionSubset:
 class RatingMatrix:
     """Ratings as arrays: q questions in the order of their ids, r raters in the order of their names.
 
-    ``answers`` (q, r): index into ``labels``, -1 if missing. ``right`` (q, r): 1 correct, 0 incorrect or
+    ``answers`` (q, r): index into ``labels``, -1 if missing. ``correct`` (q, r): 1 correct, 0 incorrect or
     "cannot determine", -1 if the answer or the truth is missing. ``task`` and ``category`` (q,): index into
     ``tasks`` and ``categories``, -1 if not stated. ``exam`` (q,): exam numbers; a question without an exam is
     an exam of its own; None if no question states one. ``options`` (q,): number of options, 0 if not stated.
-    ``several`` (q,): whether any rater ticked more than one option. ``reference``: column of the reference.
-    ``set_reference`` (r,): whether the rater helped to set the reference.
+    ``multiple_ticks`` (q,): whether any rater ticked more than one option. ``reference``: column of the
+    reference. ``set_reference`` (r,): whether the rater helped to set the reference.
     """
 
     questions: tuple[str, ...]

@@ -62,7 +62,7 @@ class CheckReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedProblems:
-    """The result of the checks, not stored yet; ``found`` are (question number, problem).
+    """The result of the checks, not stored yet; ``problems`` are (question number, problem).
 
     The questions up to number ``last_question`` were checked, with ``minimum_explanation`` characters.
     """

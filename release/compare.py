@@ -30,7 +30,7 @@ _PLURALS = {
 class Comparison:
     """Ids of questions that were added (``added``), removed (``removed``), moved between sides, or changed.
 
-    ``changed`` is by field; ``same`` counts unchanged questions.
+    ``changed`` is by field; ``unchanged`` counts unchanged questions.
     """
 
     old: str

@@ -31,7 +31,7 @@ class Entry:
 class DrawnBatch:
     """A batch of a release, with the strata of each of its draws and its plan as JSON values.
 
-    ``chosen``: its questions were selected by a search, so it is no random sample.
+    ``from_search``: its questions were selected by a search, so it is no random sample.
     """
 
     batch: Batch

@@ -43,10 +43,10 @@ _SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
 class ReleaseOptions:
     """The options of a release.
 
-    ``picture`` returns images for the Parquet file, ``original`` DICOM files for structured reports (with
-    ``when`` as their date); without them images and reports are not written. ``side_of`` is the side of each
-    exam if there is a private side; ``keys`` is then the folder for its keys. ``forms`` are the formats in
-    addition to the native one.
+    ``load_display_image`` returns images for the Parquet file, ``load_original`` DICOM files for structured
+    reports (with ``sr_date`` as their date); without them images and reports are not written.
+    ``side_by_exam`` is the side of each exam if there is a private side; ``keys_folder`` is then the folder
+    for its keys. ``formats`` are the formats in addition to the native one.
     """
 
     reviewer_names: Mapping[int, str]
@@ -176,9 +176,9 @@ class ReleaseWriter:
 class GoldFileWriter:
     """Writes gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl and images.jsonl.
 
-    ``names`` are the reviewers' names in the release, by person id. With ``with_images`` a radiograph's file
-    is ``images/<sha256><suffix>``, and :attr:`images` lists the files to copy; otherwise it is the path from
-    the question file.
+    ``reviewer_names`` are the reviewers' names in the release, by person id. With ``with_images`` a
+    radiograph's file is ``images/<sha256><suffix>``, and :attr:`images` lists the files to copy; otherwise it
+    is the path from the question file.
     """
 
     def __init__(

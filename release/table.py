@@ -40,7 +40,7 @@ _FORMULA_CHARACTERS = frozenset("=+-@\t\r'")
 
 
 class GoldTable:
-    """Writes rows to a file, which the caller closes. ``names`` are the reviewers' names, by person id."""
+    """Writes rows to a file, which the caller closes. ``reviewer_names`` are by person id."""
 
     def __init__(self, file: HashedFile, *, reviewer_names: Mapping[int, str]) -> None:
         """Write the header."""

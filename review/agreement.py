@@ -76,7 +76,7 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAgreement:
-    """The agreement of two reviewers, or of all; ``people`` are their ids, sorted."""
+    """The agreement of two reviewers, or of all; ``person_ids`` are their ids, sorted."""
 
     person_ids: tuple[int, ...]
     questions: int

@@ -26,7 +26,7 @@ DEFAULT_BLOCK = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatPair:
-    """A question judged twice by one person, with ``between`` other verdicts of theirs in between."""
+    """A question judged twice by one person, with ``verdicts_between`` of their verdicts in between."""
 
     question: Question
     exam_number: int
@@ -77,9 +77,10 @@ class AttentionBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """The attention of one reviewer or of all. ``between`` is None if no repeat was judged twice.
+    """The attention of one reviewer or of all. ``agreement`` is None if no repeat was judged twice.
 
-    ``gap`` is the median number of other verdicts between the first and the second; ``blocks`` is the drift.
+    ``median_verdicts_between`` is the median number of other verdicts between the first and the second;
+    ``blocks`` is the drift.
     """
 
     pairs: int

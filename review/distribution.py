@@ -11,7 +11,10 @@ from domain.people import Person
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderassignedQuestion:
-    """A question that needs ``need`` more reviewers; ``holders`` are the person ids of those it has."""
+    """A question that needs ``missing_reviewers`` more reviewers.
+
+    ``holders`` are the person ids of those it has.
+    """
 
     question_number: int
     exam_number: int
@@ -22,7 +25,7 @@ class UnderassignedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """The questions of each person id, by position; ``short`` are questions with too few people."""
+    """The questions of each person id, by position; ``unplaced`` are questions with too few people."""
 
     by_person: dict[int, tuple[UnderassignedQuestion, ...]]
     unplaced: tuple[UnderassignedQuestion, ...]

@@ -45,7 +45,8 @@ class Outcome:
 class Sample:
     """The cells of the whole with names and sizes, the outcomes, and the numbers of skipped questions.
 
-    ``whole`` is the number of questions of the dataset; those in no cell were imported after the last draw.
+    ``dataset_size`` is the number of questions of the dataset; those in no cell were imported after the last
+    draw.
     """
 
     names: Mapping[Any, str]
@@ -59,9 +60,8 @@ class Sample:
 class Estimate:
     """One rate of the whole, from ``count`` of ``rate.reviewed`` judged questions.
 
-    ``covered`` of ``whole`` questions are in a cell with a judged question. ``worst_limit`` is the upper
-    limit if
-    all questions that are not covered, and all skipped ones, had the property.
+    ``covered`` of ``dataset_size`` questions are in a cell with a judged question. ``worst_limit`` is the
+    upper limit if all questions that are not covered, and all skipped ones, had the property.
     """
 
     name: str

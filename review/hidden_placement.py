@@ -64,7 +64,7 @@ class QueueGaps:
     def _find_gap_between_other_exams(
         self, same_exam_gaps: Sequence[int], min_index: int, random_number: int
     ) -> int | None:
-        """Find a gap between two other exams, at ``behind`` or later, without searching all gaps."""
+        """Find a gap between two other exams, at ``min_index`` or later, without searching all gaps."""
         first = bisect_left(self._between_exams, min_index)
         indices = [bisect_left(self._between_exams, other_gap) for other_gap in same_exam_gaps]
         excluded = [

@@ -17,7 +17,10 @@ from review.estimates import KEY_ERROR_KINDS, Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgements:
-    """Latest verdicts and adjudications of batches; ``key_only``: batches that request the key only."""
+    """Latest verdicts and adjudications of batches.
+
+    ``key_only_batches``: batches that request the key only.
+    """
 
     latest_verdicts: LatestVerdicts
     adjudications: tuple[AdjudicationSummary, ...]
@@ -26,7 +29,10 @@ class Judgements:
 
 @dataclass(frozen=True, slots=True)
 class _LatestJudgement:
-    """A person's latest verdict on a question in any batch; ``full`` if it judges more than the key."""
+    """A person's latest verdict on a question in any batch.
+
+    ``judges_more_than_key`` if it judges more than the key.
+    """
 
     person_id: int
     judges_more_than_key: bool

@@ -22,7 +22,7 @@ _MAX_WAIT = timedelta(days=3650)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedFinish:
-    """The expected end; ``at`` is None if it can't be computed, and ``note`` gives the reason."""
+    """The expected end; ``expected_at`` is None if it can't be computed, and ``note`` gives the reason."""
 
     expected_at: datetime | None
     note: str = ""

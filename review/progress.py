@@ -50,7 +50,7 @@ class Rate:
 class TierTable:
     """The machine's tier (rows) against the expert's tier (columns), in judgements that have both.
 
-    ``counts[row][column]`` in the order of ``tiers``. ``without`` judgements lack one of the two.
+    ``counts[row][column]`` in the order of ``tiers``. ``missing_tier`` judgements lack one of the two.
     """
 
     tiers: tuple[Difficulty, ...]

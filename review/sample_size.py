@@ -18,7 +18,7 @@ _Cells = dict[Hashable, tuple[int, int, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleSizePlan:
-    """The number of questions to judge, by name of the cell, for a half-width below ``goal``."""
+    """The number of questions to judge, by name of the cell, for a half-width below ``target_half_width``."""
 
     name: str
     target_half_width: float

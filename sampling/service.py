@@ -26,8 +26,8 @@ MAX_NAME_LENGTH = 80
 class DrawPreview:
     """The questions that a draw would take: ``n`` of a frame of ``size``, by stratum.
 
-    ``already`` questions are in the batch from earlier draws of the same plan. ``notes`` are sentences for
-    the user, the most important first.
+    ``already_drawn`` questions are in the batch from earlier draws of the same plan. ``notes`` are sentences
+    for the user, the most important first.
     """
 
     strata: tuple[Stratum, ...]

@@ -52,8 +52,8 @@ def cheap_passwords() -> Iterator[None]:
     The fixture has module scope, not session scope: tests/unit/test_passwords.py tests the real cost.
     """
     with pytest.MonkeyPatch.context() as patch:
-        cheap = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
-        patch.setattr("accounts.passwords._hasher", lambda: cheap)
+        cheap_hasher = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
+        patch.setattr("accounts.passwords._hasher", lambda: cheap_hasher)
         yield
 
 
@@ -70,9 +70,9 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a PostgreSQL server: from the environment, else a server started from a wheel's binaries."""
-    named = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
-    if named:
-        yield driver_url(named)
+    given_url = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
+    if given_url:
+        yield driver_url(given_url)
         return
     # The server's package asks platformdirs for a folder, which warns where there is no login session.
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
@@ -83,8 +83,12 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         url = driver_url(server.get_uri())
         # Durability and vacuum are off: the databases are short-lived and need not survive a power failure.
         # Tests that kill a server use a server of their own.
-        waiting = ("fsync", "synchronous_commit", "full_page_writes", "autovacuum")
-        _administer(url, *(f"ALTER SYSTEM SET {each} = off" for each in waiting), "SELECT pg_reload_conf()")
+        durability_settings = ("fsync", "synchronous_commit", "full_page_writes", "autovacuum")
+        _administer(
+            url,
+            *(f"ALTER SYSTEM SET {setting} = off" for setting in durability_settings),
+            "SELECT pg_reload_conf()",
+        )
         yield url
     finally:
         server.cleanup()

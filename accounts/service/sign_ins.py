@@ -21,7 +21,7 @@ _PREFIX_LENGTH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSignIn:
-    """A valid sign-in as shown to its owner; ``mark`` identifies it, ``here``: it is this browser's."""
+    """A valid sign-in as shown to its owner; ``token_prefix`` identifies it."""
 
     token_prefix: str
     browser: str

@@ -31,7 +31,7 @@ _MAX_EXAMPLES = 20
 class BulkPreview:
     """The questions that a step would apply to: their count, numbers, and the first few as examples.
 
-    ``left_out`` counts the questions that the search finds but the step leaves out, by reason.
+    ``excluded`` counts the questions that the search finds but the step leaves out, by reason.
     """
 
     count: int

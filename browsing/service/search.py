@@ -46,7 +46,7 @@ _DECISIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """A page of results; ``before`` and ``after``: whether there are more on either side."""
+    """A page of results; ``has_previous`` and ``has_next``: whether there are more on either side."""
 
     questions: tuple[SearchResult, ...]
     has_previous: bool

@@ -27,7 +27,7 @@ SIDES = (Side.RIGHT, Side.LEFT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedFinding:
-    """A finding in the scene; ``part`` is its object if it has one (nodule, opacity, device)."""
+    """A finding in the scene; ``scene_object`` is its object if it has one (nodule, opacity, device)."""
 
     spec: FindingSpec
     size_mm: float

@@ -46,7 +46,7 @@ class ImageImporter:
 
     They are read and stored without the database, and their rows are written later. A file is stored after it
     was checked. If files are de-identified, the original is only in memory and never written to a disk.
-    ``new`` counts the rows written.
+    ``new_count`` counts the rows written.
     """
 
     def __init__(

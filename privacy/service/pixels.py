@@ -30,8 +30,8 @@ _WORKERS = 2
 class PixelState:
     """Progress of a dataset: how many of its ``images`` were ranked, decided, and decided to be removed.
 
-    ``asked`` is the workspace's rule. ``open`` is the number of images without a required decision; a release
-    is refused while it is above 0.
+    ``required`` is the workspace's rule. ``undecided`` is the number of images without a required decision; a
+    release is refused while it is above 0.
     """
 
     images: int

@@ -21,7 +21,7 @@ _GROUPS = {"readers": "reader", "models": "model"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """The ``pairs`` of raters by name; ``words`` describe the family."""
+    """The ``pairs`` of raters by name; ``description`` describe the family."""
 
     pairs: frozenset[frozenset[str]]
     description: str

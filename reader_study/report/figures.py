@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Figure:
     """A figure; ``rows`` contain all of its numbers without rounding, ``svg`` is the drawing.
 
-    ``of`` is the name of its task or rater; empty if there is only one figure of the kind.
+    ``subject`` is the name of its task or rater; empty if there is only one figure of the kind.
     """
 
     name: str

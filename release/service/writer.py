@@ -50,12 +50,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenRelease:
-    """A release that was written to its folder; ``again``: the same release was there already.
+    """A release that was written to its folder; ``already_existed``: the same release was there already.
 
-    ``released`` are the ids of its questions on each side. ``keys`` is the folder with the keys of the
-    private questions, if there are any. ``met`` is a sentence with the figures by which the condition on key
-    errors was met; it is not in the manifest, because later imports change it and a release made again must
-    be the same.
+    ``released`` are the ids of its questions on each side. ``keys_folder`` is the folder with the keys of the
+    private questions, if there are any. ``condition_note`` is a sentence with the figures by which the
+    condition on key errors was met; it is not in the manifest, because later imports change it and a release
+    made again must be the same.
     """
 
     dataset_id: int

@@ -38,7 +38,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedQuestion:
-    """A question that reviewers disagree on; ``settled`` is its latest adjudication, None while open."""
+    """A question that reviewers disagree on; ``adjudication`` is its latest adjudication, None while open."""
 
     question_number: int
     question_id: str
@@ -50,8 +50,8 @@ class DisputedQuestion:
 class DisputeSheet:
     """The data that an adjudicator sees of one dispute.
 
-    ``called`` are the reviewers' names as shown, in the order of ``verdicts``: display names, or "Reviewer A"
-    if names are hidden.
+    ``reviewer_names`` are the reviewers' names as shown, in the order of ``verdicts``: display names, or
+    "Reviewer A" if names are hidden.
     """
 
     batch: Batch

@@ -28,10 +28,10 @@ from storage.sampling.batches import load_batch, load_batch_sizes
 class BatchAgreement:
     """Agreement in a batch.
 
-    ``sought`` is the rule for second opinions, None without one; ``rule_text`` explains it to the user.
-    ``between`` uses ``counted`` of the ``shared`` questions, which two people or more have judged;
-    ``left_out`` explains which are not counted and why. ``people`` are display names by person id, ``drift``
-    is by person id, in blocks of ``drift_block`` questions.
+    ``rule`` is the rule for second opinions, None without one; ``rule_text`` explains it to the user.
+    ``agreements`` uses ``counted`` of the ``shared`` questions, which two people or more have judged;
+    ``exclusion_note`` explains which are not counted and why. ``people`` are display names by person id,
+    ``drift`` is by person id, in blocks of ``drift_block`` questions.
     """
 
     batch: Batch

@@ -31,8 +31,8 @@ from storage.sampling.batches import load_batch
 class HiddenQuestionRow:
     """A hidden question as shown to a coordinator.
 
-    ``first`` is the reviewer's first decision on its source, ``decision`` that on the hidden question,
-    ``seen`` whether the planted fault was found; None without a verdict or a fault.
+    ``first_decision`` is the reviewer's first decision on its source, ``decision`` that on the hidden
+    question, ``detection`` whether the planted fault was found; None without a verdict or a fault.
     """
 
     hidden: HiddenQuestion

@@ -25,7 +25,7 @@ from storage.sampling.batches import list_batches, load_batch, load_batch_sizes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOverview:
-    """A batch in a list: its questions, and its judgements requested (``asked``), done, skipped, left."""
+    """A batch in a list: its questions, and its judgements requested (``requested``), done, skipped, left."""
 
     batch: Batch
     questions: int

@@ -30,9 +30,9 @@ from storage.review.shared_queues import SharedQueue
 class LockedQuestion:
     """A reviewer's question, locked in this transaction.
 
-    ``key`` identifies it in storage, ``subject`` in the audit trail. ``late``: the claim of a shared queue
-    has expired and somebody else has the question; a verdict is still accepted, so that no work is lost.
-    ``assigned`` is the current assignment, ``work`` the data as read.
+    ``key`` identifies it in storage, ``subject`` in the audit trail. ``claim_expired``: the claim of a shared
+    queue has expired and somebody else has the question; a verdict is still accepted, so that no work is
+    lost. ``assignment`` is the current assignment, ``work`` the data as read.
     """
 
     reviewer_batch: BatchForPerson

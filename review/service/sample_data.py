@@ -31,9 +31,9 @@ CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 class SampleData:
     """The data of a sample.
 
-    ``batches`` are those that count; ``left_out`` are (name, reason) of the others. ``whole`` is the number
-    of questions of the dataset, ``rejected_since`` of those rejected by rule. ``aside`` are (batch, question)
-    that were skipped.
+    ``batches`` are those that count; ``excluded`` are (name, reason) of the others. ``dataset_size`` is the
+    number of questions of the dataset, ``rejected_since`` of those rejected by rule. ``skipped`` are (batch,
+    question) that were skipped.
     """
 
     dataset: str

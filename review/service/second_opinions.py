@@ -38,8 +38,8 @@ WHERE_FOUND = SecondOpinionScope.SHARE_AND_ERRORS
 class SecondOpinionSummary:
     """The second opinions assigned: numbers of questions by sign-in name.
 
-    ``random`` of the questions are in the random share. ``found`` are outside it and were added because the
-    first reviewer found a problem. ``notes`` are sentences for the user.
+    ``random_count`` of the questions are in the random share. ``found_count`` are outside it and were added
+    because the first reviewer found a problem. ``notes`` are sentences for the user.
     """
 
     batch: str

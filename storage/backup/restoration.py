@@ -46,7 +46,7 @@ _OPTIONAL_TABLES = {"second_opinions": ("0007", "0008", "0009")}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreResult:
-    """A restored backup. ``missing`` are images that the workspace's image store does not have.
+    """A restored backup. ``missing_images`` are images that the workspace's image store does not have.
 
     ``previous_files`` is the folder with the previous files; None if there were none.
     """

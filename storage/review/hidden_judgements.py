@@ -21,7 +21,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenJudgement:
-    """A hidden question with its reviewer's first judgement; ``first`` is that of a repeat's source.
+    """A hidden question with its reviewer's first judgement; ``source_verdict`` is that of a repeat's source.
 
     ``source_key`` is the id of the source question. ``state`` is None until the question is assigned.
     """

@@ -37,7 +37,10 @@ _POOLS_OF = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedQueue:
-    """The settings of a shared queue: people per question, and ``idle``, after which a claim expires."""
+    """The settings of a shared queue.
+
+    People per question, and ``idle_timeout``, after which a claim expires.
+    """
 
     overlap: int
     idle_timeout: timedelta

@@ -52,12 +52,12 @@ class RunningApp:
 
     def command(self, *arguments: str, stdin: str = "") -> str:
         """Run ``cli.py`` on this workspace and return its standard output."""
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "cli.py", *arguments],
             cwd=ROOT, env=self.environment, input=stdin, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert done.returncode == 0, f"cli.py {' '.join(arguments)}: {done.stderr}"
-        return done.stdout
+        assert result.returncode == 0, f"cli.py {' '.join(arguments)}: {result.stderr}"
+        return result.stdout
 
     def add_person(self, name: str, *roles: Role, demo: bool = False) -> Person:
         """Add a person with an account and the password of these tests."""
@@ -85,13 +85,13 @@ def running_app(
     port = _free_port()
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
     app = RunningApp(url=f"http://localhost:{port}", home=home, engine=engine)
-    with log.open("wb") as written:
+    with log.open("wb") as log_file:
         server = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), *arguments],
-            cwd=ROOT, env=app.environment | settings, stdout=written, stderr=subprocess.STDOUT,
+            cwd=ROOT, env=app.environment | settings, stdout=log_file, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
-            _wait_until_it_answers(app.url, lambda: server.poll() is None, log)
+            _wait_until_app_answers(app.url, lambda: server.poll() is None, log)
             yield replace(app, process=server.pid)
         finally:
             server.terminate()
@@ -123,22 +123,22 @@ def app(
     running = RunningApp(url=f"http://localhost:{port}", home=home, engine=engine)
     server = psutil.Process(app_source.start(port=port, environment=running.environment, log=log))
     try:
-        _wait_until_it_answers(running.url, server.is_running, log)
+        _wait_until_app_answers(running.url, server.is_running, log)
         yield replace(running, process=server.pid)
     finally:
         with suppress(psutil.NoSuchProcess):
             server.terminate()
-        for each in psutil.wait_procs([server], timeout=20)[1]:
-            each.kill()
+        for process in psutil.wait_procs([server], timeout=20)[1]:
+            process.kill()
         engine.dispose()
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser for all tests; each test opens a context of its own."""
-    found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    executable = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
         yield browser
         browser.close()
 
@@ -157,19 +157,19 @@ def page(chromium: Browser, app: RunningApp) -> Iterator[Page]:
 def sign_in(page: Page) -> Callable[..., Page]:
     """``sign_in("anna")``: sign in through the sign-in page, and wait for the app's navigation."""
 
-    def go(name: str, password: str = PASSWORD) -> Page:
+    def sign_in_person(name: str, password: str = PASSWORD) -> Page:
         fill_sign_in(page, name, password)
         page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
         return page
 
-    return go
+    return sign_in_person
 
 
 @pytest.fixture
 def signed_in(page: Page, app: RunningApp) -> Callable[[str], Page]:
     """``signed_in("anna")``: a window whose cookie holds a sign-in of that person; no page is open yet."""
 
-    def go(name: str) -> Page:
+    def open_signed_in_window(name: str) -> Page:
         token, now = secrets.token_urlsafe(32), datetime.now(UTC)
         with unit_of_work(app.engine) as db:
             person = accounts.load_person_by_name(db, name=name)
@@ -177,7 +177,7 @@ def signed_in(page: Page, app: RunningApp) -> Callable[[str], Page]:
         page.context.add_cookies([{"name": "overread", "value": token, "url": app.url}])
         return page
 
-    return go
+    return open_signed_in_window
 
 
 def fill_sign_in(page: Page, name: str, password: str) -> None:
@@ -189,14 +189,14 @@ def fill_sign_in(page: Page, name: str, password: str) -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
-def _wait_until_it_answers(url: str, runs: Callable[[], bool], log: Path) -> None:
+def _wait_until_app_answers(url: str, is_running: Callable[[], bool], log: Path) -> None:
     for _ in range(600):
-        if not runs():
+        if not is_running():
             break
         try:
             with urllib.request.urlopen(f"{url}/health", timeout=2):  # noqa: S310 - our own server

@@ -18,23 +18,21 @@ def check_report(page: Page, first: list[ReadingRow], second: list[ReadingRow], 
     page.get_by_role("button", name="Compute the figures").click(timeout=30_000)
     page.get_by_text(f"On {cases} cases, rea was right on {wrong_from}").wait_for(timeout=60_000)
     page.get_by_text(f"On {cases} cases, rob was right on {cases}").wait_for()
-    drawing = page.get_by_role("region", name="Accuracy, per cent: all tasks")
-    drawing.get_by_text(f"{wrong_from}/{cases}").wait_for()
-    whole = page.get_by_role("link", name="JSON").get_attribute("href")
-    report = page.request.get(whole).json()["tables"]
-    assert {each["rater"]: each["n"] for each in report["accuracy"] if each["task"] == "all"} == {
+    figure_region = page.get_by_role("region", name="Accuracy, per cent: all tasks")
+    figure_region.get_by_text(f"{wrong_from}/{cases}").wait_for()
+    report_url = page.get_by_role("link", name="JSON").get_attribute("href")
+    report = page.request.get(report_url).json()["tables"]
+    assert {row["rater"]: row["n"] for row in report["accuracy"] if row["task"] == "all"} == {
         "rea": cases, "rob": cases,
     }  # fmt: skip
-    for each, rows in zip(report["times"], (first, second), strict=True):
-        assert each["n"] == cases
-        assert each["median"] == pytest.approx(median(row.seconds_looking for row in rows))
+    for times_row, rows in zip(report["times"], (first, second), strict=True):
+        assert times_row["n"] == cases
+        assert times_row["median"] == pytest.approx(median(row.seconds_looking for row in rows))
     [pair] = [
-        each
-        for each in report["agreement"]
-        if each["task"] == "all" and {each["a"], each["b"]} == {"rea", "rob"}
+        row for row in report["agreement"] if row["task"] == "all" and {row["a"], row["b"]} == {"rea", "rob"}
     ]
     # rob gave one answer throughout: agreement where rea was right, and no kappa beyond chance
     assert (pair["n"], pair["observed"], pair["kappa"]) == (cases, wrong_from / cases, 0.0)
     assert "one rater uses a single category" in pair["note"]
-    figure = page.request.get(whole.replace("report.json", "figures/accuracy-all.svg"))
+    figure = page.request.get(report_url.replace("report.json", "figures/accuracy-all.svg"))
     assert f"{wrong_from}/{cases}" in figure.text()

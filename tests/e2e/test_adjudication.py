@@ -11,25 +11,25 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from domain.people import Role
-from tests.e2e import judging
+from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD as PASSWORD_OF_ALL
 from tests.e2e.conftest import RunningApp, fill_sign_in
-from tests.e2e.judging import open_review, press, wait_for_question
+from tests.e2e.review_helpers import open_review, press, wait_for_question
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "5443yym"
 QUESTIONS = 10
 #: Where remo's verdict differs from ruth's, by question; ruth accepts all of them.
-OTHERWISE = {2: "fax", 4: "key", 6: "stem", 8: "fax"}
+REMO_DIFFERENCES = {2: "fax", 4: "key", 6: "stem", 8: "fax"}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app: RunningApp):
-    found = judging.world_to_judge(app, questions=QUESTIONS + 1)
+    review_world = review_helpers.create_review_world(app, questions=QUESTIONS + 1)
     app.add_person("anna", Role.REVIEWER)
     app.command("adjudicate", "rules", "first", "--adjudicators", "anna")
-    return found
+    return review_world
 
 
 def sign_in_as(page: Page, name: str) -> None:
@@ -40,48 +40,50 @@ def sign_in_as(page: Page, name: str) -> None:
     page.get_by_role("button", name="Sign out").wait_for()
 
 
-def judge_ten(page: Page, otherwise: dict[int, str]) -> None:
+def judge_ten_questions(page: Page, differences: dict[int, str]) -> None:
     open_review(page, 1)
     for number in range(1, QUESTIONS + 1):
-        what = otherwise.get(number)
-        if what == "key":
+        difference = differences.get(number)
+        if difference == "key":
             page.get_by_role("button", name="C is not the key").click()
             press(page, RATED + "fcv")
-        elif what == "stem":
+        elif difference == "stem":
             page.get_by_label("Stem", exact=True).fill(f"Which one finding is on radiograph {number}?")
             page.keyboard.press("Escape")
             press(page, RATED + "v")
         else:
-            press(page, what or RATED + "a")
+            press(page, difference or RATED + "a")
         wait_for_question(page, number + 1)
 
 
-def settle(page: Page, keys: str, reason: str) -> None:
-    shown = page.locator(".settling .progress-text")
-    before = shown.inner_text()
-    judging.wait_for_images(page)
+def settle_dispute(page: Page, keys: str, reason: str) -> None:
+    progress = page.locator(".settling .progress-text")
+    old_progress = progress.inner_text()
+    review_helpers.wait_for_images(page)
     press(page, keys)
     page.get_by_label("Reason").fill(reason)
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
-    expect(page.locator(".settling .progress-text").filter(has_text=before)).to_have_count(0, timeout=15_000)
+    expect(page.locator(".settling .progress-text").filter(has_text=old_progress)).to_have_count(
+        0, timeout=15_000
+    )
 
 
-def test_ten_questions_are_judged_twice_settled_released_and_told(page: Page, sign_in, app: RunningApp):
+def test_disputes_of_two_reviewers_are_settled_and_released(page: Page, sign_in, app: RunningApp):
     sign_in("ruth")
-    judge_ten(page, {})
+    judge_ten_questions(page, {})
     sign_in_as(page, "remo")
-    judge_ten(page, OTHERWISE)
+    judge_ten_questions(page, REMO_DIFFERENCES)
 
     sign_in_as(page, "anna")
     page.goto("/adjudicate")
     expect(page.locator(".settling .progress-text")).to_have_text("0 of 4 adjudicated", timeout=20_000)
     expect(page.get_by_text("Reviewer A", exact=True).first).to_be_visible()
     assert "Ruth" not in page.locator(".settling").inner_text()
-    settle(page, "x", "Two answers hold.")  # 2: rejected, with remo
-    settle(page, "2", "The key was wrong.")  # 4: remo's key
-    settle(page, "1", "The stem was plain enough.")  # 6: as imported, which ruth accepted
-    settle(page, "0", "One answer holds.")  # 8: unchanged
+    settle_dispute(page, "x", "Two answers hold.")  # 2: rejected, with remo
+    settle_dispute(page, "2", "The key was wrong.")  # 4: remo's key
+    settle_dispute(page, "1", "The stem was plain enough.")  # 6: as imported, which ruth accepted
+    settle_dispute(page, "0", "One answer holds.")  # 8: unchanged
     expect(page.get_by_text("All 4 disputes of batch first are adjudicated.")).to_be_visible(timeout=20_000)
 
     app.command("release", "create", "demo", "--name", "v1", "--out", str(app.home / "v1"))
@@ -97,10 +99,10 @@ def test_ten_questions_are_judged_twice_settled_released_and_told(page: Page, si
 
     sign_in_as(page, "cora")
     page.goto("/browse?question=4")
-    story = page.get_by_test_id("stMain")
-    expect(story).to_contain_text("In release v1", timeout=20_000)
-    said = story.inner_text()
+    history = page.get_by_test_id("stMain")
+    expect(history).to_contain_text("In release v1", timeout=20_000)
+    history_text = history.inner_text()
     order = ["Imported from", "Drawn into batch first", "Assigned to Ruth", "Accepted it", "Corrected it",
              "Settled the dispute", "In release v1"]  # fmt: skip
-    assert [said.index(part) for part in order] == sorted(said.index(part) for part in order)
-    assert "The key was wrong." in said
+    assert [history_text.index(part) for part in order] == sorted(history_text.index(part) for part in order)
+    assert "The key was wrong." in history_text

@@ -22,7 +22,7 @@ from domain.people import Role
 from storage.rows import WrongPasswordRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import PASSWORD
-from tests.e2e.wire import open_socket
+from tests.e2e.websocket_client import open_socket
 
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 
@@ -36,86 +36,88 @@ def people(app):
 
 @pytest.fixture
 def client(app):
-    with httpx.Client(base_url=app.url) as there:
-        yield there
+    with httpx.Client(base_url=app.url) as http_client:
+        yield http_client
 
 
-def form_token(client: httpx.Client) -> str:
-    found = _FORM_TOKEN.search(client.get("/sign-in").text)
-    assert found
-    return found[1]
+def load_form_token(client: httpx.Client) -> str:
+    match = _FORM_TOKEN.search(client.get("/sign-in").text)
+    assert match
+    return match[1]
 
 
 def post_sign_in(
     client: httpx.Client, name: str, password: str = PASSWORD, token: str | None = None
 ) -> httpx.Response:
-    fields = {"form_token": token or form_token(client), "name": name, "password": password}
+    fields = {"form_token": token or load_form_token(client), "name": name, "password": password}
     return client.post("/sign-in", data=fields)
 
 
-def signed_in(client: httpx.Client, name: str) -> str:
+def sign_in_client(client: httpx.Client, name: str) -> str:
     assert post_sign_in(client, name).status_code == 303
     return client.cookies["overread"]
 
 
-def rerun() -> bytes:
+def make_rerun_message() -> bytes:
     return BackMsg(rerun_script=ClientState(query_string="")).SerializeToString()
 
 
-def next_message(socket: ClientConnection) -> ForwardMsg:
+def receive_message(socket: ClientConnection) -> ForwardMsg:
     received = socket.recv(timeout=20)
     assert isinstance(received, bytes)
     return ForwardMsg.FromString(received)
 
 
-def last_message(socket: ClientConnection) -> ForwardMsg:
+def receive_last_message(socket: ClientConnection) -> ForwardMsg:
     """The last message before the server closed the connection."""
-    last = next_message(socket)
+    last = receive_message(socket)
     while True:
         try:
-            last = next_message(socket)
+            last = receive_message(socket)
         except ConnectionClosed:
             return last
 
 
-def streamlit_session(socket: ClientConnection) -> str:
+def get_session_id(socket: ClientConnection) -> str:
     """The number of the Streamlit session of a connection."""
-    socket.send(rerun())
+    socket.send(make_rerun_message())
     while True:
-        message = next_message(socket)
+        message = receive_message(socket)
         if message.WhichOneof("type") == "new_session":
             return message.new_session.initialize.session_id
 
 
 # ---------------------------------------------------------------------------------- with a forged sign-in
-def test_a_made_up_cookie_is_as_good_as_none(client):
+def test_forged_cookie_is_refused(client):
     client.cookies["overread"] = "made-up"
     assert client.get("/").status_code == 401
 
 
-def test_a_made_up_cookie_on_the_websocket_leads_to_the_sign_in_page_and_nowhere_else(app):
+def test_forged_cookie_on_the_websocket_leads_to_the_sign_in_page(app):
     with open_socket(app, "made-up") as socket:
-        assert next_message(socket).auth_redirect.url == "/sign-in"
+        assert receive_message(socket).auth_redirect.url == "/sign-in"
         with pytest.raises(ConnectionClosed):
             socket.recv(timeout=20)
 
 
 # ------------------------------------------------------------------------------------------------- sign-in
 def test_the_right_password_gives_a_cookie_that_scripts_cannot_read(client):
-    answer = post_sign_in(client, "rosa")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    cookie = next(each for each in answer.headers.get_list("set-cookie") if each.startswith("overread="))
+    response = post_sign_in(client, "rosa")
+    assert (response.status_code, response.headers["location"]) == (303, "/")
+    cookie = next(
+        header for header in response.headers.get_list("set-cookie") if header.startswith("overread=")
+    )
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert "Secure" not in cookie  # plain HTTP on this machine
     assert client.get("/").status_code == 200
 
 
-def over_tls(client: httpx.Client, *, form_cookie: str = "__Host-overread-form") -> httpx.Response:
+def sign_in_over_tls(client: httpx.Client, *, form_cookie: str = "__Host-overread-form") -> httpx.Response:
     """Sign in as through a proxy on this machine; the form's cookie is returned under its TLS name."""
     tls = {"X-Forwarded-Proto": "https"}
     form = client.get("/sign-in", headers=tls)
-    [token] = [each for each in form.headers.get_list("set-cookie") if "-form=" in each]
+    [token] = [header for header in form.headers.get_list("set-cookie") if "-form=" in header]
     value = token.split(";")[0].split("=", 1)[1]
     return client.post(
         "/sign-in",
@@ -125,62 +127,62 @@ def over_tls(client: httpx.Client, *, form_cookie: str = "__Host-overread-form")
 
 
 def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(client):
-    answer = over_tls(client)
-    cookie = next(each for each in answer.headers.get_list("set-cookie") if "overread=" in each)
+    response = sign_in_over_tls(client)
+    cookie = next(header for header in response.headers.get_list("set-cookie") if "overread=" in header)
     assert cookie.startswith("__Host-overread=")
     assert "Secure" in cookie
-    assert answer.headers["strict-transport-security"] == "max-age=31536000"
+    assert response.headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_behind_tls_a_cookie_that_a_neighbouring_host_could_plant_is_not_read(client):
-    assert over_tls(client, form_cookie="overread-form").status_code == 403
-    cookie = signed_in(client, "rosa")
+def test_behind_tls_a_cookie_without_host_prefix_is_ignored(client):
+    assert sign_in_over_tls(client, form_cookie="overread-form").status_code == 403
+    cookie = sign_in_client(client, "rosa")
     client.cookies.clear()
     headers = {"X-Forwarded-Proto": "https", "Cookie": f"overread={cookie}"}
     assert client.get("/", headers=headers).status_code == 401
 
 
 @pytest.mark.parametrize(("name", "password"), [("nobody", PASSWORD), ("otto", "wrong"), ("", PASSWORD)])
-def test_a_wrong_pair_is_told_the_same_thing_and_gets_no_cookie(client, name, password):
-    answer = post_sign_in(client, name, password)
-    assert answer.status_code == 401
-    assert "That name and password do not go together." in answer.text
+def test_wrong_name_and_wrong_password_get_the_same_message(client, name, password):
+    response = post_sign_in(client, name, password)
+    assert response.status_code == 401
+    assert "That name and password do not go together." in response.text
     assert "overread" not in client.cookies
 
 
 def test_a_form_without_this_browsers_token_is_refused(client):
-    answer = post_sign_in(client, "rosa", token="forged")
-    assert answer.status_code == 403
+    response = post_sign_in(client, "rosa", token="forged")
+    assert response.status_code == 403
     assert "overread" not in client.cookies
 
 
 def test_a_form_from_another_site_is_refused(client):
-    fields = {"form_token": form_token(client), "name": "rosa", "password": PASSWORD}
-    answer = client.post("/sign-in", data=fields, headers={"Origin": "https://elsewhere.example"})
-    assert answer.status_code == 403
+    fields = {"form_token": load_form_token(client), "name": "rosa", "password": PASSWORD}
+    response = client.post("/sign-in", data=fields, headers={"Origin": "https://elsewhere.example"})
+    assert response.status_code == 403
 
 
-def test_what_was_typed_comes_back_as_text(client):
-    answer = post_sign_in(client, '"><script>alert(1)</script>')
-    assert "<script>" not in answer.text
+def test_entered_name_is_returned_escaped(client):
+    response = post_sign_in(client, '"><script>alert(1)</script>')
+    assert "<script>" not in response.text
 
 
-def test_many_wrong_passwords_make_the_right_one_wait(app, client):
+def test_many_wrong_passwords_delay_the_next_attempt(app, client):
     post_sign_in(client, "dora", "wrong")
     with unit_of_work(app.engine) as db:  # simulates many failed attempts; their duration must not count
         db.execute(update(WrongPasswordRow).values(count=50))
-    answer = post_sign_in(client, "dora")
-    assert answer.status_code == 429
-    assert "Too many wrong passwords" in answer.text
+    response = post_sign_in(client, "dora")
+    assert response.status_code == 429
+    assert "Too many wrong passwords" in response.text
     with unit_of_work(app.engine) as db:
         db.execute(delete(WrongPasswordRow))
 
 
-def test_a_form_of_megabytes_is_not_read(client):
+def test_oversized_form_is_refused(client):
     assert post_sign_in(client, "rosa", "x" * 100_000).status_code == 413
 
 
-def test_the_answer_to_a_form_of_megabytes_arrives_although_the_form_is_still_being_sent(app):
+def test_oversized_form_is_answered_while_it_is_still_being_sent(app):
     address = urlsplit(app.url)
     body = b"x" * 1_500_000
     head = f"POST /sign-in HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -191,76 +193,76 @@ def test_the_answer_to_a_form_of_megabytes_arrives_although_the_form_is_still_be
         assert connection.recv(1024).startswith(b"HTTP/1.1 413 ")
 
 
-def test_signing_in_again_ends_the_sign_in_that_the_browser_had(app, client):
-    first = signed_in(client, "rosa")
-    second = signed_in_anew(client, "otto")
+def test_signing_in_again_ends_the_previous_sign_in(app, client):
+    first = sign_in_client(client, "rosa")
+    second = sign_in_again(client, "otto")
     with httpx.Client(base_url=app.url, cookies={"overread": first}) as old:
         assert old.get("/").status_code == 401
     with httpx.Client(base_url=app.url, cookies={"overread": second}) as new:
         assert new.get("/").status_code == 200
 
 
-def signed_in_anew(client: httpx.Client, name: str) -> str:
+def sign_in_again(client: httpx.Client, name: str) -> str:
     """Sign in again from the same browser: its form token is still in a cookie; the page would redirect."""
-    answer = post_sign_in(client, name, token=client.cookies["overread-form"])
-    assert answer.status_code == 303
+    response = post_sign_in(client, name, token=client.cookies["overread-form"])
+    assert response.status_code == 303
     return client.cookies["overread"]
 
 
 # --------------------------------------------------------------------------- the running Streamlit session
 def test_a_click_after_signing_out_elsewhere_leads_to_the_sign_in_page(app, client):
-    cookie = signed_in(client, "rosa")
+    cookie = sign_in_client(client, "rosa")
     with open_socket(app, cookie) as socket:
-        streamlit_session(socket)
+        get_session_id(socket)
         with unit_of_work(app.engine) as db:
             accounts.sign_out(db, token=cookie, now=datetime.now(UTC))
-        socket.send(rerun())
-        assert last_message(socket).auth_redirect.url == "/sign-in"
+        socket.send(make_rerun_message())
+        assert receive_last_message(socket).auth_redirect.url == "/sign-in"
 
 
-def test_a_disabled_person_is_out_at_the_next_click(app, client):
+def test_disabled_person_is_signed_out_at_the_next_click(app, client):
     app.add_person("vera", Role.REVIEWER)
-    cookie = signed_in(client, "vera")
+    cookie = sign_in_client(client, "vera")
     with open_socket(app, cookie) as socket:
-        streamlit_session(socket)
+        get_session_id(socket)
         app.command("user", "disable", "vera")
-        socket.send(rerun())
-        assert last_message(socket).auth_redirect.url == "/sign-in"
+        socket.send(make_rerun_message())
+        assert receive_last_message(socket).auth_redirect.url == "/sign-in"
     assert client.get("/").status_code == 401
 
 
-def test_the_same_browser_gets_its_session_back_after_a_broken_connection(app, client):
-    cookie = signed_in(client, "rosa")
+def test_browser_resumes_its_session_after_a_lost_connection(app, client):
+    cookie = sign_in_client(client, "rosa")
     with open_socket(app, cookie) as socket:
-        mine = streamlit_session(socket)
-    with open_socket(app, cookie, resume=mine) as socket:
-        assert streamlit_session(socket) == mine
+        session_id = get_session_id(socket)
+    with open_socket(app, cookie, resume=session_id) as socket:
+        assert get_session_id(socket) == session_id
 
 
-def test_another_person_who_names_the_session_does_not_get_it(app, client):
-    with open_socket(app, signed_in(client, "rosa")) as socket:
-        hers = streamlit_session(socket)
+def test_another_person_cannot_resume_the_session(app, client):
+    with open_socket(app, sign_in_client(client, "rosa")) as socket:
+        her_session = get_session_id(socket)
         with httpx.Client(base_url=app.url) as thief:
-            cookie = signed_in(thief, "otto")
-        with open_socket(app, cookie, resume=hers) as other:
-            assert streamlit_session(other) != hers
-        assert streamlit_session(socket)  # and her session goes on
+            cookie = sign_in_client(thief, "otto")
+        with open_socket(app, cookie, resume=her_session) as other_socket:
+            assert get_session_id(other_socket) != her_session
+        assert get_session_id(socket)  # and her session goes on
 
 
-def test_the_header_that_binds_a_session_is_not_taken_from_outside(app, client):
-    with open_socket(app, signed_in(client, "rosa")) as socket:
-        hers = streamlit_session(socket)
+def test_internal_session_header_from_a_client_is_ignored(app, client):
+    with open_socket(app, sign_in_client(client, "rosa")) as socket:
+        her_session = get_session_id(socket)
     with httpx.Client(base_url=app.url) as thief:
-        cookie = signed_in(thief, "otto")
+        cookie = sign_in_client(thief, "otto")
     forged = {"X-Overread-Sign-In": "guessed"}
-    with open_socket(app, cookie, resume=hers, **forged) as other:
-        assert streamlit_session(other) != hers
+    with open_socket(app, cookie, resume=her_session, **forged) as other_socket:
+        assert get_session_id(other_socket) != her_session
 
 
 # ------------------------------------------------------------------------------------------------- headers
 @pytest.mark.parametrize("path", ["/sign-in", "/"])
-def test_pages_say_what_they_may_load_and_that_nobody_keeps_or_frames_them(client, path):
-    signed_in(client, "rosa")
+def test_pages_have_security_headers(client, path):
+    sign_in_client(client, "rosa")
     if path == "/sign-in":
         client.cookies.delete("overread")
     headers = client.get(path).headers

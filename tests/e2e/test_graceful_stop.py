@@ -21,16 +21,16 @@ from storage.unit_of_work import read_only_session
 from tests.e2e.conftest import ROOT, running_app
 
 
-def test_a_request_that_has_begun_is_answered_and_then_the_process_ends(sqlite_template, tmp_path):
+def test_started_request_is_answered_before_the_process_ends(sqlite_template, tmp_path):
     """Half of a request is sent, the app is stopped, and the other half follows when new requests fail."""
     home = tmp_path / "workspace"
     home.mkdir()
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     with running_app(home, tmp_path / "log") as app:
-        place = (urlsplit(app.url).hostname, urlsplit(app.url).port)
+        address = (urlsplit(app.url).hostname, urlsplit(app.url).port)
         body = b"name=ruth&password=wrong"
-        with socket.create_connection(place, timeout=60) as begun:
-            begun.sendall(
+        with socket.create_connection(address, timeout=60) as connection:
+            connection.sendall(
                 b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                 b"Content-Type: application/x-www-form-urlencoded\r\n"
                 + f"Content-Length: {len(body)}\r\n\r\n".encode()
@@ -38,18 +38,18 @@ def test_a_request_that_has_begun_is_answered_and_then_the_process_ends(sqlite_t
             )
             time.sleep(0.5)  # the server has read the first half
             os.kill(app.process, signal.SIGTERM)
-            while _lets_in(place):
+            while _accepts_connections(address):
                 time.sleep(0.05)
             assert os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-            begun.sendall(body[10:])
-            answer = b"".join(iter(lambda: begun.recv(65536), b""))
-        assert answer.startswith(b"HTTP/1.1 303 ")  # redirects to the form: the token is not ours
-        assert answer.endswith(b"\r\n\r\n")
-        ended = os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOWAIT)
-        assert ended.si_status in {0, signal.SIGTERM}
+            connection.sendall(body[10:])
+            response = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert response.startswith(b"HTTP/1.1 303 ")  # redirects to the form: the token is not ours
+        assert response.endswith(b"\r\n\r\n")
+        exit_info = os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOWAIT)
+        assert exit_info.si_status in {0, signal.SIGTERM}
 
 
-def test_an_import_that_is_stopped_lands_whole_or_not_at_all(sqlite_template, tmp_path):
+def test_stopped_import_is_complete_or_absent(sqlite_template, tmp_path):
     home = tmp_path / "workspace"
     home.mkdir()
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
@@ -63,16 +63,16 @@ def test_an_import_that_is_stopped_lands_whole_or_not_at_all(sqlite_template, tm
                 "format": "closed", "stem": f"Is there an effusion, number {number}?", "answer": "yes",
             }  # fmt: skip
             file.write(json.dumps(record) + "\n")
-    importing = subprocess.Popen(
+    import_process = subprocess.Popen(
         [sys.executable, "cli.py", "import", "questions", str(tmp_path / "questions.jsonl"),
          "--dataset", "demo", "--without-images"],
         cwd=ROOT, env=os.environ | {"OVERREAD_HOME": str(home)},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    while importing.poll() is None and not _is_writing(home):
+    while import_process.poll() is None and not _is_writing(home):
         time.sleep(0.02)
-    importing.send_signal(signal.SIGTERM)
-    importing.wait(timeout=60)
+    import_process.send_signal(signal.SIGTERM)
+    import_process.wait(timeout=60)
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
     with read_only_session(engine) as db:
         datasets = db.execute(select(func.count()).select_from(DatasetRow)).scalar_one()
@@ -81,9 +81,9 @@ def test_an_import_that_is_stopped_lands_whole_or_not_at_all(sqlite_template, tm
     assert (datasets, questions) in {(0, 0), (1, count)}
 
 
-def _lets_in(place: tuple[str | None, int | None]) -> bool:
+def _accepts_connections(address: tuple[str | None, int | None]) -> bool:
     try:
-        socket.create_connection(place, timeout=5).close()
+        socket.create_connection(address, timeout=5).close()
     except OSError:
         return False
     return True

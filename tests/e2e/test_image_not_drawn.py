@@ -16,10 +16,10 @@ from reader_study import service as studies
 from review import service as review
 from storage.rows import AdjudicationRow, OwnAnswerRow, RadiographRow, ReadingRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.e2e import judging
+from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD
-from tests.e2e.judging import press, verdicts, wait_for_images, wait_for_question
-from tests.storage.judgements import accept, give, reject
+from tests.e2e.review_helpers import load_verdicts, press, wait_for_images, wait_for_question
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import assign_all, make_batch
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -38,23 +38,25 @@ def world(app):
 
     Question 14 is disputed, 15 is in an answer-first batch, and rea reads a study.
     """
-    made = judging.world_to_judge(app, questions=16, per_exam=1)
+    review_world = review_helpers.create_review_world(app, questions=16, per_exam=1)
     with unit_of_work(app.engine) as db:
         db.execute(
-            update(RadiographRow).where(RadiographRow.exam_id == made.exams[8]).values(image_sha256=None)
+            update(RadiographRow)
+            .where(RadiographRow.exam_id == review_world.exams[8])
+            .values(image_sha256=None)
         )
-        blind = make_batch(
+        blind_batch = make_batch(
             db,
-            dataset_id=made.dataset_id,
+            dataset_id=review_world.dataset_id,
             name="blind",
             questions=[15],
             settings=BatchSettings(mode=Mode.ANSWER_FIRST),
         )
-        assign_all(db, batch=blind, questions=[15], person=made.people["ruth"])
-    give(made, accept(made, question=14))
-    give(made, reject(made, question=14, person="remo"), person="remo")
+        assign_all(db, batch=blind_batch, questions=[15], person=review_world.people["ruth"])
+    save_verdict(review_world, make_acceptance(review_world, question=14))
+    save_verdict(review_world, make_rejection(review_world, question=14, person="remo"), person="remo")
     app.add_person("anna", Role.REVIEWER)
-    now, cora = datetime.now(UTC), made.people["cora"]
+    now, cora = datetime.now(UTC), review_world.people["cora"]
     with unit_of_work(app.engine) as db:
         rules = AdjudicationRules(adjudicators=("anna",))
         review.change_adjudication_rules(db, by=cora, batch="first", rules=rules, revision=0, now=now)
@@ -65,16 +67,16 @@ def world(app):
             db, by=cora, name="pilot", source=source, design=design, protocol=Protocol(), now=now
         )
         studies.assign_readers(db, by=cora, study="pilot", to=["rea"], now=now)
-    return made
+    return review_world
 
 
-def answer_images(page, act, views=IMAGES):
-    """Pass every request for a radiograph to ``act``."""
+def route_images(page, handler, views=IMAGES):
+    """Pass every request for a radiograph to ``handler``."""
     for address in views:
-        page.route(address, act)
+        page.route(address, handler)
 
 
-def serve_images(page, views=IMAGES):
+def unroute_images(page, views=IMAGES):
     for address in views:
         page.unroute(address)
 
@@ -89,81 +91,81 @@ def wait_for_state(page, state):
     page.locator(f'[data-image-state="{state}"]').wait_for(state="attached", timeout=30_000)
 
 
-def test_a_question_whose_radiograph_failed_is_saved_with_the_confirmation_alone(app, signed_in):
+def test_question_with_a_failed_radiograph_needs_confirmation(app, signed_in):
     page = signed_in("ruth")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     open_question(page, 1, "failed")
     press(page, RATED + "a")
     expect(page.get_by_role("alert").filter(has_text="Not saved")).to_contain_text(FAILED)
-    assert verdicts(app, 1) == []
-    serve_images(page)
+    assert load_verdicts(app, 1) == []
+    unroute_images(page)
     page.keyboard.press("Shift+Enter")
-    [verdict] = judging.wait_for_verdicts(app, page, 1, 1)
+    [verdict] = review_helpers.wait_for_verdicts(app, page, 1, 1)
     assert (verdict.image, verdict.clinical_quality) == ("not drawn, confirmed", 4)
 
 
 def test_the_confirmation_is_for_one_question(app, signed_in):
     page = signed_in("ruth")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     open_question(page, 2, "failed")
     press(page, RATED + "a")
     page.get_by_role("button", name="I judged this question without seeing all radiographs").click()
-    judging.wait_for_verdicts(app, page, 2, 1)
+    review_helpers.wait_for_verdicts(app, page, 2, 1)
     page.wait_for_url("**question=3")
     wait_for_state(page, "failed")
     page.wait_for_timeout(600)
     press(page, RATED + "a")
     expect(page.get_by_role("alert").filter(has_text="Not saved")).to_be_visible()
-    assert verdicts(app, 3) == []
+    assert load_verdicts(app, 3) == []
 
 
-def test_a_radiograph_that_is_loaded_again_is_judged_as_drawn(app, signed_in):
+def test_reloaded_radiograph_is_recorded_as_drawn(app, signed_in):
     page = signed_in("ruth")
-    answer_images(page, lambda route: route.fulfill(status=503, json={"error": "The store is away."}))
+    route_images(page, lambda route: route.fulfill(status=503, json={"error": "The store is away."}))
     open_question(page, 4, "failed")
     press(page, RATED + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
-    serve_images(page)
+    unroute_images(page)
     press(page, "t")
     expect(page.get_by_text(ARRIVED)).to_be_visible()
     press(page, "a")
-    [verdict] = judging.wait_for_verdicts(app, page, 4, 1)
+    [verdict] = review_helpers.wait_for_verdicts(app, page, 4, 1)
     assert verdict.image == "drawn"
 
 
-def test_a_radiograph_that_comes_late_is_waited_for_and_nothing_is_lost(app, signed_in):
+def test_late_radiograph_is_waited_for_and_the_input_is_kept(app, signed_in):
     page = signed_in("ruth")
-    held = []
+    held_routes = []
 
-    def hold(route):
-        held.append(route)
+    def hold_route(route):
+        held_routes.append(route)
 
-    answer_images(page, hold)
+    route_images(page, hold_route)
     open_question(page, 5, "loading")
     press(page, RATED + "a")
     expect(page.get_by_text(LOADING)).to_be_visible()
-    assert verdicts(app, 5) == []
-    for route in held:
+    assert load_verdicts(app, 5) == []
+    for route in held_routes:
         route.continue_()
-    serve_images(page)
+    unroute_images(page)
     expect(page.get_by_text(ARRIVED)).to_be_visible()
     press(page, "a")
-    [verdict] = judging.wait_for_verdicts(app, page, 5, 1)
+    [verdict] = review_helpers.wait_for_verdicts(app, page, 5, 1)
     assert (verdict.image, verdict.clinical_quality) == ("drawn", 4)
 
 
-def test_one_of_two_radiographs_that_failed_is_enough_to_ask(app, signed_in):
+def test_one_failed_radiograph_of_two_needs_confirmation(app, signed_in):
     page = signed_in("ruth")
-    answer_images(page, lambda route: route.abort(), views=("**/lat**",))
+    route_images(page, lambda route: route.abort(), views=("**/lat**",))
     open_question(page, 6, "failed")
     press(page, RATED + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
-    assert verdicts(app, 6) == []
+    assert load_verdicts(app, 6) == []
 
 
-def test_what_was_entered_comes_back_after_a_reload_and_the_confirmation_does_not(app, signed_in):
+def test_reload_restores_the_input_but_not_the_confirmation(app, signed_in):
     page = signed_in("ruth")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     open_question(page, 7, "failed")
     press(page, RATED + "a")
     page.wait_for_timeout(900)  # drafts are sent after 400 ms without input
@@ -173,58 +175,58 @@ def test_what_was_entered_comes_back_after_a_reload_and_the_confirmation_does_no
     page.wait_for_timeout(600)
     press(page, "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
-    assert verdicts(app, 7) == []
+    assert load_verdicts(app, 7) == []
 
 
-def test_a_question_is_skipped_without_its_radiograph(app, signed_in):
+def test_question_can_be_skipped_without_its_radiograph(app, signed_in):
     page = signed_in("ruth")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     open_question(page, 8, "failed")
     press(page, RATED + "as")
     page.get_by_label("Reason for skipping").fill("image not readable")
     page.keyboard.press("Enter")
     page.wait_for_url("**question=9")
-    assert judging.skips(app, 8) == ["image not readable"]
+    assert review_helpers.load_skip_reasons(app, 8) == ["image not readable"]
 
 
-def test_an_exam_without_pixels_in_the_workspace_is_judged_and_recorded_as_such(app, signed_in):
+def test_verdict_on_an_exam_without_pixels_is_recorded_as_no_image(app, signed_in):
     page = signed_in("ruth")
     open_question(page, 9, "none")
     press(page, RATED + "a")
-    [verdict] = judging.wait_for_verdicts(app, page, 9, 1)
+    [verdict] = review_helpers.wait_for_verdicts(app, page, 9, 1)
     assert verdict.image == "no image"
 
 
-def test_a_radiograph_that_was_fetched_ahead_is_drawn(app, signed_in):
+def test_prefetched_radiograph_is_recorded_as_drawn(app, signed_in):
     page = signed_in("ruth")
     open_question(page, 10, "drawn")
     for number in (10, 11):
         press(page, RATED + "a")
         wait_for_question(page, number + 1)
-        [verdict] = judging.wait_for_verdicts(app, page, number, 1)
+        [verdict] = review_helpers.wait_for_verdicts(app, page, number, 1)
         assert verdict.image == "drawn"
 
 
-def test_the_plain_editor_asks_too_and_loads_again(app, signed_in):
+def test_plain_editor_needs_confirmation_and_can_reload(app, signed_in):
     page = signed_in("ruth")
     page.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     open_question(page, 13, "failed")
     press(page, RATED + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
-    assert verdicts(app, 13) == []
-    serve_images(page)
+    assert load_verdicts(app, 13) == []
+    unroute_images(page)
     press(page, "t")
     wait_for_images(page)
-    judging.wait_for_picture(page)
+    review_helpers.wait_for_painted_image(page)
     press(page, "a")
-    [verdict] = judging.wait_for_verdicts(app, page, 13, 1)
+    [verdict] = review_helpers.wait_for_verdicts(app, page, 13, 1)
     assert verdict.image == "drawn"
 
 
-def test_the_own_answer_before_the_key_asks_too_and_the_verdict_after_it_once_more(app, signed_in):
+def test_own_answer_and_verdict_each_need_confirmation(app, signed_in):
     page = signed_in("ruth")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     page.goto("/review?batch=2&question=15")
     wait_for_state(page, "failed")
     press(page, "c2")
@@ -237,23 +239,23 @@ def test_the_own_answer_before_the_key_asks_too_and_the_verdict_after_it_once_mo
     page.wait_for_timeout(600)
     press(page, RATED + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
-    assert verdicts(app, 15) == []
+    assert load_verdicts(app, 15) == []
 
 
-def test_a_reader_answers_without_the_radiograph_with_the_confirmation_alone(app, signed_in):
+def test_reader_needs_confirmation_without_the_radiograph(app, signed_in):
     page = signed_in("rea")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     page.goto("/read")
     wait_for_state(page, "failed")
     press(page, "b4")
     page.keyboard.press("Enter")
     expect(page.get_by_text(FAILED)).to_be_visible()
-    assert readings(app) == []
+    assert load_reading_images(app) == []
     page.keyboard.press("Shift+Enter")
     page.get_by_text("1 of 4 read").wait_for()
-    assert readings(app) == ["not drawn, confirmed"]
+    assert load_reading_images(app) == ["not drawn, confirmed"]
     wait_for_state(page, "failed")
-    serve_images(page)
+    unroute_images(page)
     page.wait_for_timeout(600)
     press(page, "b4")
     page.keyboard.press("Enter")
@@ -261,17 +263,17 @@ def test_a_reader_answers_without_the_radiograph_with_the_confirmation_alone(app
     expect(page.get_by_text(ARRIVED)).to_be_visible()
     page.keyboard.press("Enter")
     page.get_by_text("2 of 4 read").wait_for()
-    assert readings(app) == ["not drawn, confirmed", "drawn"]
+    assert load_reading_images(app) == ["not drawn, confirmed", "drawn"]
 
 
-def readings(app):
+def load_reading_images(app):
     with read_only_session(app.engine) as db:
         return list(db.execute(select(ReadingRow.image).order_by(ReadingRow.position)).scalars())
 
 
-def test_a_dispute_is_settled_without_the_radiograph_with_the_confirmation_alone(app, signed_in):
+def test_adjudicator_needs_confirmation_without_the_radiograph(app, signed_in):
     page = signed_in("anna")
-    answer_images(page, lambda route: route.abort())
+    route_images(page, lambda route: route.abort())
     page.goto("/adjudicate")
     wait_for_state(page, "failed")
     press(page, "1")

@@ -18,7 +18,7 @@ from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import RunningApp
 from tests.storage.worlds import make_world
 from tests.unit.makers.dicom_files import dicom, ramp
-from tests.unit.makers.sent_pixels import decode_matrix
+from tests.unit.makers.matrix_decoder import decode_matrix
 
 KEY = "a/b c"
 MATRIX = "/pixels/1/a%2Fb%20c"
@@ -51,42 +51,42 @@ def get(
     connection = http.client.HTTPConnection(urlsplit(app.url).netloc, timeout=30)
     cookie = {} if name is None else {"Cookie": f"overread=token-of-{name}"}
     connection.request("GET", path, headers={**cookie, **headers})
-    answer = connection.getresponse()
-    content = answer.read()
+    response = connection.getresponse()
+    content = response.read()
     connection.close()
-    return answer, content
+    return response, content
 
 
-def test_the_matrix_and_its_facts_come_to_whom_they_may(exam):
+def test_reviewer_gets_the_matrix_and_its_facts(exam):
     facts = json.loads(get(exam, PATHS[1], "ruth")[1])
-    answer, content = get(exam, MATRIX, "ruth")
-    assert answer.headers["Content-Encoding"] == "gzip"
+    response, content = get(exam, MATRIX, "ruth")
+    assert response.headers["Content-Encoding"] == "gzip"
     values = decode_matrix(content, rows=facts["rows"], columns=facts["columns"], bits=facts["bits"])
     assert np.array_equal(values.astype(int) - facts["offset"], ramp(30, 40, signed=True))
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(("name", "status"), [(None, 401), ("nobody", 401), ("remo", 403)])
-def test_nobody_else_gets_a_byte(exam, path, name, status):
-    answer, content = get(exam, path, name)
-    assert answer.status == status
-    assert answer.headers["ETag"] is None
+def test_other_people_get_no_pixels(exam, path, name, status):
+    response, content = get(exam, path, name)
+    assert response.status == status
+    assert response.headers["ETag"] is None
     assert gzip.compress(b"")[:2] not in content
     assert set(json.loads(content)) == {"error", "kind"}
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_browser_that_has_them_gets_304(exam, path):
-    mark = get(exam, path, "ruth")[0].headers["ETag"]
-    answer, content = get(exam, path, "ruth", **{"If-None-Match": mark})
-    assert (answer.status, content) == (304, b"")
+def test_cached_pixels_are_answered_with_304(exam, path):
+    etag = get(exam, path, "ruth")[0].headers["ETag"]
+    response, content = get(exam, path, "ruth", **{"If-None-Match": etag})
+    assert (response.status, content) == (304, b"")
 
 
-def test_signing_out_is_the_end_of_it(exam):
-    marks = [get(exam, path, "ruth")[0].headers["ETag"] for path in PATHS]
+def test_no_pixels_are_served_after_signing_out(exam):
+    etags = [get(exam, path, "ruth")[0].headers["ETag"] for path in PATHS]
     with unit_of_work(exam.engine) as db:
         accounts.sign_out(db, token="token-of-ruth", now=datetime.now(UTC))
-    answers = [
-        get(exam, path, "ruth", **{"If-None-Match": mark}) for path, mark in zip(PATHS, marks, strict=True)
+    responses = [
+        get(exam, path, "ruth", **{"If-None-Match": etag}) for path, etag in zip(PATHS, etags, strict=True)
     ]
-    assert [answer.status for answer, _ in answers] == [401, 401]
+    assert [response.status for response, _ in responses] == [401, 401]

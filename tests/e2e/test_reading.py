@@ -23,19 +23,19 @@ from reader_study import service as studies
 from storage.reader_study.cases import list_blind_cases, list_slots
 from storage.rows import QuestionRow, ReadingRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.e2e import judging
+from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD, RunningApp
 from tests.e2e.reading_report import check_report
-from tests.e2e.viewing import narrow_height
+from tests.e2e.viewer_helpers import measure_narrow_height
 from tests.storage.worlds import SECRETS
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 CASES = int(os.environ.get("OVERREAD_READING_CASES", "10"))
 #: Rea takes a break in the case after so many, and answers all cases from there on wrongly.
-BREAK, WRONG = CASES * 2 // 5, CASES * 3 // 4
+BREAK_AFTER, WRONG_FROM = CASES * 2 // 5, CASES * 3 // 4
 #: Searched besides the planted words: each question's key, whose text is in no option that is shown.
-PLANTED = {**SECRETS, "task": "SECRET-task", "peer": "SECRET-peer"}
+PLANTED_WORDS = {**SECRETS, "task": "SECRET-task", "peer": "SECRET-peer"}
 _TEXTS = """() => [document.documentElement.outerHTML,
     ...[...document.querySelectorAll('*')].map(each => each.shadowRoot?.innerHTML ?? '')].join('')"""
 
@@ -43,27 +43,27 @@ _TEXTS = """() => [document.documentElement.outerHTML,
 @pytest.fixture(scope="module", autouse=True)
 def study(app):
     """A study without training, read by rea and rob; the key of every question is B."""
-    made = judging.world_to_judge(app, questions=60)
+    review_world = review_helpers.create_review_world(app, questions=60)
     now = datetime.now(UTC)
     with unit_of_work(app.engine) as db:
-        db.execute(update(QuestionRow).values(content_type=PLANTED["task"]))
+        db.execute(update(QuestionRow).values(content_type=PLANTED_WORDS["task"]))
         accounts.set_password(db, by=accounts.command_line_person(), name="rea", password=PASSWORD, now=now)
     app.add_person("rob", Role.READER)
     with unit_of_work(app.engine) as db:
-        found = studies.create_study(
+        pilot_study = studies.create_study(
             db,
-            by=made.people["cora"],
+            by=review_world.people["cora"],
             name="pilot",
             source=CaseSource(kind=SourceKind.DATASET, dataset="demo"),
             design=StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=CASES)),
             protocol=Protocol(show_own_result=True, guideline="Read **every** case."),
             now=now,
         )
-        studies.assign_readers(db, by=made.people["cora"], study="pilot", to=["rea", "rob"], now=now)
-    return found
+        studies.assign_readers(db, by=review_world.people["cora"], study="pilot", to=["rea", "rob"], now=now)
+    return pilot_study
 
 
-class Wire:
+class TrafficRecorder:
     """Everything the browser receives: response bodies, websocket frames, and the page itself."""
 
     def __init__(self, page: Page) -> None:
@@ -87,19 +87,23 @@ class Wire:
 
     def found(self) -> set[str]:
         """The planted words that were seen."""
-        plain = [each if isinstance(each, bytes) else each.encode() for each in (*self.frames, *self.pages)]
+        plain = [
+            chunk if isinstance(chunk, bytes) else chunk.encode() for chunk in (*self.frames, *self.pages)
+        ]
         return {
             name
-            for name, word in PLANTED.items()
-            if any(word.encode() in each for each in (*plain, *self.bodies))
+            for name, word in PLANTED_WORDS.items()
+            if any(word.encode() in chunk for chunk in (*plain, *self.bodies))
         }
 
 
-def order_of(app: RunningApp, study, name: str):
+def load_slots(app: RunningApp, study, name: str):
     """The reader's slots in stored order."""
     with read_only_session(app.engine) as db:
         reader = next(
-            each for each in studies.list_readers(db, by=CORA, study=study.name) if each.name == name
+            candidate
+            for candidate in studies.list_readers(db, by=CORA, study=study.name)
+            if candidate.name == name
         )
         return list_slots(db, reader_id=reader.id)
 
@@ -107,13 +111,13 @@ def order_of(app: RunningApp, study, name: str):
 CORA = accounts.command_line_person()
 
 
-def rows_of(app: RunningApp, slots) -> list[ReadingRow]:
+def load_readings(app: RunningApp, slots) -> list[ReadingRow]:
     with read_only_session(app.engine) as db:
         statement = select(ReadingRow).where(ReadingRow.reader_id == slots[0].reader_id)
         return list(db.execute(statement.order_by(ReadingRow.position)).scalars())
 
 
-def begin(page: Page) -> None:
+def begin_study(page: Page) -> None:
     page.goto("/read")
     page.get_by_text("Read every case").wait_for(timeout=30_000)
     page.get_by_role("button", name="I have read it: begin").click()
@@ -122,7 +126,7 @@ def begin(page: Page) -> None:
 def wait_for_case(page: Page, done: int) -> None:
     """Wait until the case is shown with its radiographs; a case that is not on screen cannot be saved."""
     page.get_by_text(f"{done} of {CASES} read").wait_for(timeout=30_000)
-    judging.wait_for_images(page)
+    review_helpers.wait_for_images(page)
 
 
 def key_for_b(slot) -> str:
@@ -130,7 +134,7 @@ def key_for_b(slot) -> str:
     return "abcde"[slot.option_order.index(1)]
 
 
-def answer(page: Page, slot, done: int, *, key: str | None = None) -> None:
+def answer_case(page: Page, slot, done: int, *, key: str | None = None) -> None:
     """Answer the case on screen, after ``done`` others, and wait for the next one."""
     wait_for_case(page, done)
     page.keyboard.press(key or key_for_b(slot))
@@ -139,84 +143,86 @@ def answer(page: Page, slot, done: int, *, key: str | None = None) -> None:
 
 
 def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, study, sign_in, chromium):
-    began = time.monotonic()
-    rea, rob = order_of(app, study, "rea"), order_of(app, study, "rob")
+    started_at = time.monotonic()
+    rea, rob = load_slots(app, study, "rea"), load_slots(app, study, "rob")
     page = sign_in("rea")
-    wire = Wire(page)
-    begin(page)
-    page.wait_for_function(_drawn(), timeout=60_000)
-    assert narrow_height(page) > 300  # the case has its image in a narrow window too
-    for done, slot in enumerate(rea[:BREAK]):
-        answer(page, slot, done)
-        if done in (0, BREAK - 1):
-            wire.look()
-    wait_for_case(page, BREAK)
+    traffic = TrafficRecorder(page)
+    begin_study(page)
+    page.wait_for_function(_make_drawn_script(), timeout=60_000)
+    assert measure_narrow_height(page) > 300  # the case has its image in a narrow window too
+    for done, slot in enumerate(rea[:BREAK_AFTER]):
+        answer_case(page, slot, done)
+        if done in (0, BREAK_AFTER - 1):
+            traffic.look()
+    wait_for_case(page, BREAK_AFTER)
     # She enters half of the next answer, takes a break, and resumes in another window.
-    page.keyboard.press(key_for_b(rea[BREAK]))
+    page.keyboard.press(key_for_b(rea[BREAK_AFTER]))
     page.wait_for_timeout(900)
     page.keyboard.press("p")
     expect(page.get_by_role("dialog", name="Break", exact=True)).to_be_visible()
     page.wait_for_timeout(1500)
     page.close()
-    page = page_of(chromium, app, "rea")
-    second = Wire(page)
+    page = open_signed_in_page(chromium, app, "rea")
+    second_traffic = TrafficRecorder(page)
     page.goto("/read")
-    wait_for_case(page, BREAK)
+    wait_for_case(page, BREAK_AFTER)
     expect(page.get_by_text("Draft restored.")).to_be_visible()
-    second.look()
+    second_traffic.look()
     page.keyboard.press("5")
     page.keyboard.press("Enter")
-    for done, slot in enumerate(rea[BREAK + 1 :], start=BREAK + 1):
-        wrong = "abcde"[slot.option_order.index(0)] if done >= WRONG else None
-        answer(page, slot, done, key=wrong)
+    for done, slot in enumerate(rea[BREAK_AFTER + 1 :], start=BREAK_AFTER + 1):
+        wrong_key = "abcde"[slot.option_order.index(0)] if done >= WRONG_FROM else None
+        answer_case(page, slot, done, key=wrong_key)
     expect(page.get_by_text("you are through. Thank you.")).to_be_visible(timeout=30_000)
-    expect(page.get_by_text(f"{WRONG} of {CASES} right")).to_be_visible()
-    second.look()
+    expect(page.get_by_text(f"{WRONG_FROM} of {CASES} right")).to_be_visible()
+    second_traffic.look()
 
-    other = page_of(chromium, app, "rob")
-    third = Wire(other)
-    begin(other)
+    rob_page = open_signed_in_page(chromium, app, "rob")
+    third_traffic = TrafficRecorder(rob_page)
+    begin_study(rob_page)
     for done, slot in enumerate(rob):
-        wait_for_case(other, done)
+        wait_for_case(rob_page, done)
         if done == 3:
-            other.keyboard.press(key_for_b(slot))
-            other.keyboard.press("2")
-            other.keyboard.press("Enter")
-            other.keyboard.press("Enter")
+            rob_page.keyboard.press(key_for_b(slot))
+            rob_page.keyboard.press("2")
+            rob_page.keyboard.press("Enter")
+            rob_page.keyboard.press("Enter")
             continue
         if done == 6:
-            other.keyboard.press(key_for_b(slot))
-            other.wait_for_timeout(900)
-            other.reload()
-            wait_for_case(other, 6)
-            expect(other.get_by_text("Draft restored.")).to_be_visible()
-        answer(other, slot, done)
+            rob_page.keyboard.press(key_for_b(slot))
+            rob_page.wait_for_timeout(900)
+            rob_page.reload()
+            wait_for_case(rob_page, 6)
+            expect(rob_page.get_by_text("Draft restored.")).to_be_visible()
+        answer_case(rob_page, slot, done)
         if done == CASES - 1:
-            third.look()
-    expect(other.get_by_text(f"{CASES} of {CASES} right")).to_be_visible(timeout=30_000)
-    passed = time.monotonic() - began
+            third_traffic.look()
+    expect(rob_page.get_by_text(f"{CASES} of {CASES} right")).to_be_visible(timeout=30_000)
+    elapsed = time.monotonic() - started_at
 
-    for each in (wire, second, third):
-        assert len(each.bodies) > 5
-        assert each.found() == set()
-    for slots, readings in ((rea, rows_of(app, rea)), (rob, rows_of(app, rob))):
+    for recorder in (traffic, second_traffic, third_traffic):
+        assert len(recorder.bodies) > 5
+        assert recorder.found() == set()
+    for slots, readings in ((rea, load_readings(app, rea)), (rob, load_readings(app, rob))):
         assert [(row.position, row.case_id, row.revision) for row in readings] == [
             (slot.position, slot.case_id, 1) for slot in slots
         ]
         assert all(row.protocol_version == 1 and not row.cannot_determine for row in readings)
-        assert all(0 <= row.seconds_looking <= row.seconds <= passed for row in readings)
+        assert all(0 <= row.seconds_looking <= row.seconds <= elapsed for row in readings)
         assert sum(row.seconds_looking for row in readings) > 0
-    assert [json.loads(row.answer) for row in rows_of(app, rea)] == [[1]] * WRONG + [[0]] * (CASES - WRONG)
-    assert [json.loads(row.answer) for row in rows_of(app, rob)] == [[1]] * CASES
-    assert rows_of(app, rea)[BREAK].seconds_away > 1  # the break
+    assert [json.loads(row.answer) for row in load_readings(app, rea)] == [[1]] * WRONG_FROM + [[0]] * (
+        CASES - WRONG_FROM
+    )
+    assert [json.loads(row.answer) for row in load_readings(app, rob)] == [[1]] * CASES
+    assert load_readings(app, rea)[BREAK_AFTER].seconds_away > 1  # the break
     with read_only_session(app.engine) as db:
         progress = studies.load_study_progress(db, by=CORA, study="pilot")
-    assert [(each.done, each.total) for each in progress] == [(CASES, CASES)] * 2
-    expect(other.get_by_text("you are through. Thank you.")).to_be_visible()
-    other.context.close()
+    assert [(entry.done, entry.total) for entry in progress] == [(CASES, CASES)] * 2
+    expect(rob_page.get_by_text("you are through. Thank you.")).to_be_visible()
+    rob_page.context.close()
     page.context.close()
-    cora = page_of(chromium, app, "cora")
-    check_report(cora, rows_of(app, rea), rows_of(app, rob), wrong_from=WRONG)
+    cora = open_signed_in_page(chromium, app, "cora")
+    check_report(cora, load_readings(app, rea), load_readings(app, rob), wrong_from=WRONG_FROM)
     cora.context.close()
 
 
@@ -227,7 +233,7 @@ def test_a_reader_gets_the_pixels_of_no_other_exam(app, study, sign_in):
         assert page.request.get(f"/radiographs/{exam}/pa").status in (403, 404)
 
 
-def page_of(chromium, app: RunningApp, name: str) -> Page:
+def open_signed_in_page(chromium, app: RunningApp, name: str) -> Page:
     """A new window in which that person is signed in."""
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, base_url=app.url)
     page = context.new_page()
@@ -239,7 +245,7 @@ def page_of(chromium, app: RunningApp, name: str) -> Page:
     return page
 
 
-def _drawn() -> str:
+def _make_drawn_script() -> str:
     """The viewer shows window and zoom once it has drawn."""
     roots = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
     return (
@@ -248,9 +254,7 @@ def _drawn() -> str:
     )
 
 
-def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_allows_it(
-    app, study, chromium
-):
+def test_box_is_saved_as_evidence_and_an_answer_can_be_changed(app, study, chromium):
     app.add_person("ria", Role.READER)
     with unit_of_work(app.engine) as db:
         second = studies.create_study(
@@ -263,16 +267,16 @@ def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_a
             now=datetime.now(UTC),
         )
         studies.assign_readers(db, by=CORA, study="second", to=["ria"], now=datetime.now(UTC))
-    slots = order_of(app, second, "ria")
+    slots = load_slots(app, second, "ria")
     with read_only_session(app.engine) as db:
-        asks = {case.id for case in list_blind_cases(db, study_id=second.id) if case.asks_box}
-    place = next(index for index, slot in enumerate(slots) if slot.case_id in asks)
-    page = page_of(chromium, app, "ria")
+        cases_with_box = {case.id for case in list_blind_cases(db, study_id=second.id) if case.asks_box}
+    box_index = next(index for index, slot in enumerate(slots) if slot.case_id in cases_with_box)
+    page = open_signed_in_page(chromium, app, "ria")
     page.goto("/read")
-    for done, slot in enumerate(slots[: place + 1]):
+    for done, slot in enumerate(slots[: box_index + 1]):
         page.get_by_text(f"{done} of 15 read").wait_for(timeout=30_000)
-        if done == place:
-            page.wait_for_function(_drawn(), timeout=60_000)
+        if done == box_index:
+            page.wait_for_function(_make_drawn_script(), timeout=60_000)
             pane = page.locator(".pane[data-radiograph]").first.bounding_box()
             x, y = pane["x"] + pane["width"] / 2, pane["y"] + pane["height"] / 2
             page.mouse.move(x - 40, y - 40)
@@ -282,17 +286,17 @@ def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_a
             page.get_by_text("Supporting findings").wait_for()
         page.keyboard.press(key_for_b(slot))
         page.keyboard.press("Enter")
-    page.get_by_text(f"{place + 1} of 15 read").wait_for(timeout=30_000)
+    page.get_by_text(f"{box_index + 1} of 15 read").wait_for(timeout=30_000)
     page.wait_for_timeout(600)  # a key pressed as soon as a case appears is ignored
     page.keyboard.press("k")
     page.get_by_text("You answered this case").wait_for(timeout=30_000)
     page.keyboard.press("q")
     page.wait_for_timeout(600)
     page.get_by_role("button", name="Change answer").click()
-    page.get_by_text(f"{place + 1} of 15 read").wait_for(timeout=30_000)
+    page.get_by_text(f"{box_index + 1} of 15 read").wait_for(timeout=30_000)
     expect(page.get_by_text("You answered this case")).to_have_count(0, timeout=30_000)
     for _ in range(100):  # the text disappears at the first key; the answer is saved a moment later
-        saved = [row for row in rows_of(app, slots) if row.position == place + 1]
+        saved = [row for row in load_readings(app, slots) if row.position == box_index + 1]
         if len(saved) == 2:
             break
         page.wait_for_timeout(100)
@@ -301,7 +305,7 @@ def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_a
     assert (changed.revision, changed.answer, changed.cannot_determine) == (2, None, True)
     [box] = json.loads(first.boxes)
     x_min, y_min, x_max, y_max = box["box"]
-    assert 0 < x_min < x_max < judging.COLUMNS
-    assert 0 < y_min < y_max < judging.ROWS
+    assert 0 < x_min < x_max < review_helpers.COLUMNS
+    assert 0 < y_min < y_max < review_helpers.ROWS
     assert box["label"] == "evidence"
     page.context.close()

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from domain.batches import BatchSettings, Mode
 from storage.rows import OwnAnswerRow
 from storage.unit_of_work import read_only_session
-from tests.e2e import judging
-from tests.e2e.judging import press
+from tests.e2e import review_helpers
+from tests.e2e.review_helpers import press
 from tests.storage.worlds import SECRETS
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -18,12 +18,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    return judging.world_to_judge(
+    return review_helpers.create_review_world(
         app, questions=4, settings=BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True)
     )
 
 
-class Wire:
+class TrafficRecorder:
     """Everything the browser receives: response bodies and websocket frames."""
 
     def __init__(self, page):
@@ -45,32 +45,32 @@ class Wire:
         """The planted words that were seen."""
         frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in self.frames]
         content = [*frames, *self.bodies]
-        return {name for name, word in SECRETS.items() if any(word.encode() in each for each in content)}
+        return {name for name, word in SECRETS.items() if any(word.encode() in chunk for chunk in content)}
 
 
 def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_in):
     page = signed_in("ruth")
-    wire = Wire(page)
-    judging.open_review(page, 1)
-    judging.wait_for_question(page, 1)
+    traffic = TrafficRecorder(page)
+    review_helpers.open_review(page, 1)
+    review_helpers.wait_for_question(page, 1)
     press(page, "c2")
     page.wait_for_timeout(700)
-    assert len(wire.frames) > 3
-    assert len(wire.bodies) > 5
-    assert wire.found() == set()
+    assert len(traffic.frames) > 3
+    assert len(traffic.bodies) > 5
+    assert traffic.found() == set()
     page.keyboard.press("Enter")
     expect(page.get_by_label("Explanation")).to_have_value(SECRETS["explanation"])
     page.wait_for_timeout(700)  # the form shows it before its request counts as finished
-    assert wire.found() == {"explanation", "category", "label"}  # the report comes after image alignment
+    assert traffic.found() == {"explanation", "category", "label"}  # the report comes after image alignment
     expect(page.get_by_text("C. Pneumothorax")).to_be_visible()
     with read_only_session(app.engine) as db:
-        [own] = db.execute(select(OwnAnswerRow).where(OwnAnswerRow.question_id == 1)).scalars()
-    assert (json.loads(own.answer), own.confidence) == ([2], 2)
+        [own_answer] = db.execute(select(OwnAnswerRow).where(OwnAnswerRow.question_id == 1)).scalars()
+    assert (json.loads(own_answer.answer), own_answer.confidence) == ([2], 2)
 
 
-def test_the_report_opens_after_image_alignment_which_then_stays(app, signed_in):
+def test_report_opens_after_image_alignment_which_is_then_fixed(app, signed_in):
     page = signed_in("ruth")
-    judging.open_review(page, 2)
+    review_helpers.open_review(page, 2)
     press(page, "a3")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Open the report")).to_be_disabled()
@@ -79,5 +79,5 @@ def test_the_report_opens_after_image_alignment_which_then_stays(app, signed_in)
     expect(page.get_by_text(SECRETS["report"])).to_be_visible()
     expect(page.locator('[data-step="image_alignment"] button').first).to_be_disabled()
     press(page, "yyma")
-    [verdict] = judging.wait_for_verdicts(app, page, 2, 1)
+    [verdict] = review_helpers.wait_for_verdicts(app, page, 2, 1)
     assert verdict.image_alignment == 3

@@ -5,24 +5,24 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e import judging
-from tests.e2e.judging import draw, open_review, press, verdicts, wait_for_question
+from tests.e2e import review_helpers
+from tests.e2e.review_helpers import draw, load_verdicts, open_review, press, wait_for_question
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 #: On how many questions a box is drawn and saved at once, in the short form and in `make soak`.
 FEW, MANY = 6, 20
-AFTER = FEW + MANY  # the last of these questions; the other tests start after it
+LAST_RACE_QUESTION = FEW + MANY  # the last of these questions; the other tests start after it
 RATED = "4444yyh"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    return judging.world_to_judge(app, questions=AFTER + 6, per_exam=4)
+    return review_helpers.create_review_world(app, questions=LAST_RACE_QUESTION + 6, per_exam=4)
 
 
-def boxes_of(app, question):
-    [verdict] = verdicts(app, question)
+def load_boxes(app, question):
+    [verdict] = load_verdicts(app, question)
     return json.loads(verdict.correction)["boxes"]
 
 
@@ -32,20 +32,20 @@ def test_a_box_drawn_and_saved_at_once_is_never_lost(app, signed_in, tries, firs
     expected = {}
     for number in range(first, first + tries):
         wait_for_question(page, number)
-        judging.wait_for_picture(page)
+        review_helpers.wait_for_painted_image(page)
         press(page, RATED)
-        apart = (number - first) / 100  # each box differs
-        expected[number] = draw(page, (0.35 + apart, 0.3), (0.6, 0.4 + apart))
+        offset = (number - first) / 100  # each box differs
+        expected[number] = draw(page, (0.35 + offset, 0.3), (0.6, 0.4 + offset))
         press(page, "v")
     wait_for_question(page, first + tries)
     for number, box in expected.items():
-        machine, own = boxes_of(app, number)
-        assert machine["box"] == judging.MACHINE_BOX
-        assert own["box"] == pytest.approx(box, abs=1), f"question {number}"
+        machine, own_box = load_boxes(app, number)
+        assert machine["box"] == review_helpers.MACHINE_BOX
+        assert own_box["box"] == pytest.approx(box, abs=1), f"question {number}"
 
 
 def test_boxes_are_relabelled_deleted_and_undone(app, signed_in):
-    page = open_review(signed_in("ruth"), AFTER + 2)
+    page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 2)
     draw(page, (0.5, 0.3), (0.7, 0.5))
     expect(page.get_by_text("2 boxes")).to_be_visible()
     label = page.locator(".boxes li.mine input")
@@ -57,41 +57,41 @@ def test_boxes_are_relabelled_deleted_and_undone(app, signed_in):
     expect(page.get_by_text("2 boxes")).to_be_visible()
     page.locator(".boxes li.machine").get_by_role("button").click()
     press(page, RATED + "v")
-    wait_for_question(page, AFTER + 3)
-    [own] = boxes_of(app, AFTER + 2)
-    assert own["label"] == "left lung"
+    wait_for_question(page, LAST_RACE_QUESTION + 3)
+    [own_box] = load_boxes(app, LAST_RACE_QUESTION + 2)
+    assert own_box["label"] == "left lung"
 
 
-def test_the_machines_box_can_be_moved_by_mouse(app, signed_in):
-    page = open_review(signed_in("ruth"), AFTER + 3)
+def test_machines_box_can_be_moved_by_mouse(app, signed_in):
+    page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 3)
     press(page, "b")
-    place = judging.canvas(page).bounding_box()
-    scale = place["width"] / judging.COLUMNS
-    middle = (round(place["x"] + 200 * scale), round(place["y"] + 300 * scale))
+    bounds = review_helpers.find_canvas(page).bounding_box()
+    scale = bounds["width"] / review_helpers.COLUMNS
+    middle = (round(bounds["x"] + 200 * scale), round(bounds["y"] + 300 * scale))
     page.mouse.move(*middle)
     page.mouse.down()
     page.mouse.move(middle[0] + 30, middle[1] + 10)
     page.mouse.move(middle[0] + 60, middle[1] + 20)
     page.mouse.up()
     press(page, RATED + "v")
-    wait_for_question(page, AFTER + 4)
-    [moved] = boxes_of(app, AFTER + 3)
+    wait_for_question(page, LAST_RACE_QUESTION + 4)
+    [moved] = load_boxes(app, LAST_RACE_QUESTION + 3)
     x, y = 60 / scale, 20 / scale
     assert moved["box"] == pytest.approx([100 + x, 200 + y, 300 + x, 400 + y], abs=1.5)
 
 
 def test_a_box_on_one_question_does_not_appear_on_the_next_of_the_same_exam(app, signed_in):
-    page = open_review(signed_in("ruth"), AFTER + 4)
+    page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 4)
     draw(page, (0.5, 0.3), (0.7, 0.5))
     expect(page.get_by_text("2 boxes")).to_be_visible()
     press(page, "j")
-    wait_for_question(page, AFTER + 5)
+    wait_for_question(page, LAST_RACE_QUESTION + 5)
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
     press(page, RATED + "a")
-    wait_for_question(page, AFTER + 6)
+    wait_for_question(page, LAST_RACE_QUESTION + 6)
     press(page, "k")
-    wait_for_question(page, AFTER + 5)
+    wait_for_question(page, LAST_RACE_QUESTION + 5)
     press(page, "k")
-    wait_for_question(page, AFTER + 4)
-    assert [verdict.decision for verdict in verdicts(app, AFTER + 5)] == ["accept"]
+    wait_for_question(page, LAST_RACE_QUESTION + 4)
+    assert [verdict.decision for verdict in load_verdicts(app, LAST_RACE_QUESTION + 5)] == ["accept"]
     expect(page.get_by_text("2 boxes")).to_be_visible()

@@ -18,10 +18,10 @@ from accounts import service as accounts
 from domain.people import Role
 from storage.rows import AssignmentRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.e2e import judging
+from tests.e2e import review_helpers
+from tests.e2e.app_processes import HOST, Processes, find_answering_ports, run_nginx, two_processes
 from tests.e2e.conftest import _ARGUMENTS, _CHROMIUM, PASSWORD, fill_sign_in
-from tests.e2e.judging import COLUMNS, ROWS, draw, open_review, press, wait_for_question
-from tests.e2e.several_processes import HOST, Processes, answered_by, nginx_before, two_processes
+from tests.e2e.review_helpers import COLUMNS, ROWS, draw, open_review, press, wait_for_question
 from tests.storage.bucket_server import running_bucket_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.postgresql, pytest.mark.full]
@@ -54,14 +54,14 @@ def processes(postgres_server, bucket_server, tmp_path):
 @pytest.fixture
 def trusting_chromium(chromium: Browser) -> Iterator[Browser]:
     """Chromium that resolves the example's host name to this machine."""
-    found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    executable = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     arguments = [*_ARGUMENTS, f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
-    browser = chromium.browser_type.launch(executable_path=found, args=arguments)
+    browser = chromium.browser_type.launch(executable_path=executable, args=arguments)
     yield browser
     browser.close()
 
 
-def questions_and_people(processes: Processes) -> list[int]:
+def import_and_assign_questions(processes: Processes) -> list[int]:
     """Import, draw and assign by command; the questions in the order of ruth's queue."""
     source = processes.home.parent / "source"
     source.mkdir()
@@ -76,13 +76,13 @@ def questions_and_people(processes: Processes) -> list[int]:
             "options": ["Effusion", "Pneumothorax", "Consolidation"],
             "answer": [1],
             "explanation": "The line of the pleura is away from the wall.",
-            "boxes": [{"radiograph": "pa", "label": "right", "box": judging.MACHINE_BOX}],
+            "boxes": [{"radiograph": "pa", "label": "right", "box": review_helpers.MACHINE_BOX}],
             "task": "presence",
             "difficulty": "medium",
         }
         for number in range(1, 5)
     ]
-    (source / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
+    (source / "questions.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     with unit_of_work(processes.engine) as db:
         for name, role in {"ruth": Role.REVIEWER, "cora": Role.COORDINATOR}.items():
             accounts.add_person(
@@ -97,7 +97,7 @@ def questions_and_people(processes: Processes) -> list[int]:
         return list(db.execute(select(AssignmentRow.question_id).order_by(AssignmentRow.position)).scalars())
 
 
-def window(browser: Browser, url: str) -> Page:
+def open_window(browser: Browser, url: str) -> Page:
     """A fresh browser window on that address."""
     context = browser.new_context(
         viewport={"width": 1440, "height": 900}, base_url=url, ignore_https_errors=True
@@ -105,31 +105,31 @@ def window(browser: Browser, url: str) -> Page:
     return context.new_page()
 
 
-def signed_in(page: Page, name: str) -> Page:
+def sign_in_on_page(page: Page, name: str) -> Page:
     fill_sign_in(page, name, PASSWORD)
     page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
     return page
 
 
-def review_two(page: Page, queue: list[int]) -> list[float]:
+def review_two_questions(page: Page, queue: list[int]) -> list[float]:
     """Accept the first, correct key and boxes of the second; return the drawn box."""
     open_review(page, queue[0])
     press(page, RATED + "a")
     wait_for_question(page, queue[1])
-    judging.wait_for_picture(page)
-    drawn = draw(page, (0.5, 0.3), (0.7, 0.55))
+    review_helpers.wait_for_painted_image(page)
+    drawn_box = draw(page, (0.5, 0.3), (0.7, 0.55))
     page.get_by_role("button", name="C is not the key").click()
     press(page, RATED + "fcv")  # wrong key; revise
     wait_for_question(page, queue[2])
-    return drawn
+    return drawn_box
 
 
-def reject_third(page: Page, queue: list[int]) -> None:
+def reject_third_question(page: Page, queue: list[int]) -> None:
     press(page, RATED + "fax")  # more than one right answer; reject
     wait_for_question(page, queue[3])
 
 
-def release(page: Page) -> None:
+def create_release(page: Page) -> None:
     page.goto("/releases")
     page.get_by_label("Name of the release").fill("v1")
     page.keyboard.press("Enter")
@@ -137,7 +137,7 @@ def release(page: Page) -> None:
     expect(page.get_by_text("Release v1 of demo holds 2 questions")).to_be_visible(timeout=20_000)
 
 
-def lines_of(page: Page, name: str) -> list[dict]:
+def load_release_records(page: Page, name: str) -> list[dict]:
     """The lines of a file of the newest release, downloaded by the browser through the page's link."""
     status, content = page.evaluate(
         "async where => { const answer = await fetch(where); return [answer.status, await answer.text()]; }",
@@ -147,48 +147,48 @@ def lines_of(page: Page, name: str) -> list[dict]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def holds_what_was_judged(page: Page, drawn: list[float]) -> None:
-    accepted, revised = sorted(lines_of(page, "gold.jsonl"), key=lambda each: each["answer"])
+def assert_release_matches_verdicts(page: Page, drawn_box: list[float]) -> None:
+    accepted, revised = sorted(load_release_records(page, "gold.jsonl"), key=lambda record: record["answer"])
     assert (accepted["answer"], revised["answer"]) == ([1], [2])
-    [machine, own] = revised["boxes"]
-    assert machine["box"] == judging.MACHINE_BOX
-    assert own["box"] == pytest.approx(drawn, abs=1)
-    [rejected] = lines_of(page, "left_out.jsonl")
+    [machine, own_box] = revised["boxes"]
+    assert machine["box"] == review_helpers.MACHINE_BOX
+    assert own_box["box"] == pytest.approx(drawn_box, abs=1)
+    [rejected] = load_release_records(page, "left_out.jsonl")
     assert "rejected" in rejected.values()
 
 
 def test_from_import_to_release_by_two_processes(processes, trusting_chromium):
     """Ruth judges in one process, Cora releases in the other; images are never written to either's disk."""
     assert [httpx.get(f"{url}/health/ready").text for url in processes.urls] == ["ready", "ready"]
-    queue = questions_and_people(processes)
+    queue = import_and_assign_questions(processes)
     first, second = processes.urls
-    ruth = signed_in(window(trusting_chromium, first), "ruth")
-    cora = signed_in(window(trusting_chromium, second), "cora")
-    drawn = review_two(ruth, queue)
-    reject_third(ruth, queue)
-    release(cora)
-    holds_what_was_judged(cora, drawn)
+    ruth = sign_in_on_page(open_window(trusting_chromium, first), "ruth")
+    cora = sign_in_on_page(open_window(trusting_chromium, second), "cora")
+    drawn_box = review_two_questions(ruth, queue)
+    reject_third_question(ruth, queue)
+    create_release(cora)
+    assert_release_matches_verdicts(cora, drawn_box)
     assert not (processes.home / "images").exists()
 
 
 @pytest.mark.nginx
-def test_from_import_to_release_behind_nginx_while_a_process_goes(processes, trusting_chromium, tmp_path):
+def test_from_import_to_release_behind_nginx_while_a_process_stops(processes, trusting_chromium, tmp_path):
     """Each window stays with one process; when that process stops, the other continues with saved data."""
-    queue = questions_and_people(processes)
+    queue = import_and_assign_questions(processes)
     folder = tmp_path / "nginx"
-    with nginx_before(list(processes.running), folder) as url:
-        ruth = signed_in(window(trusting_chromium, url), "ruth")
-        drawn = review_two(ruth, queue)
-        [hers] = set(answered_by(folder, "/judging/verdict"))
-        processes.stop(hers)
+    with run_nginx(list(processes.running), folder) as url:
+        ruth = sign_in_on_page(open_window(trusting_chromium, url), "ruth")
+        drawn_box = review_two_questions(ruth, queue)
+        [her_port] = set(find_answering_ports(folder, "/judging/verdict"))
+        processes.stop(her_port)
         ruth.reload()
         wait_for_question(ruth, queue[2])
-        judging.wait_for_picture(ruth)
-        reject_third(ruth, queue)
-        [other] = processes.running
-        assert answered_by(folder, "/judging/verdict")[-1] == other
-        processes.start(hers)
-        processes.wait_for(hers)
-        cora = signed_in(window(trusting_chromium, url), "cora")
-        release(cora)
-        holds_what_was_judged(cora, drawn)
+        review_helpers.wait_for_painted_image(ruth)
+        reject_third_question(ruth, queue)
+        [other_port] = processes.running
+        assert find_answering_ports(folder, "/judging/verdict")[-1] == other_port
+        processes.start(her_port)
+        processes.wait_for(her_port)
+        cora = sign_in_on_page(open_window(trusting_chromium, url), "cora")
+        create_release(cora)
+        assert_release_matches_verdicts(cora, drawn_box)

@@ -21,7 +21,7 @@ def test_a_right_password_opens_the_app(sign_in):
     expect(page.get_by_text("Rosa", exact=True)).to_be_visible()
 
 
-def test_a_wrong_password_is_told_and_the_name_stays(page):
+def test_wrong_password_is_reported_and_the_name_stays(page):
     fill_sign_in(page, "rosa", "not her password")
     expect(page.get_by_role("alert")).to_have_text("That name and password do not go together.")
     expect(page.get_by_label("Name")).to_have_value("rosa")
@@ -35,17 +35,17 @@ def test_signing_out_leads_to_the_sign_in_page_and_stays_there(sign_in):
     expect(page).to_have_url(f"{page.url.removesuffix('/sign-in')}/sign-in")
 
 
-def test_pages_outside_the_roles_own_are_not_found_and_show_none_of_their_text(sign_in):
+def test_forbidden_pages_are_not_found_and_show_no_content(sign_in):
     page = sign_in("rosa")
-    for hidden in PAGES:
-        if hidden.action is None or hidden.action in ACTIONS_BY_ROLE[Role.REVIEWER]:
+    for forbidden_page in PAGES:
+        if forbidden_page.action is None or forbidden_page.action in ACTIONS_BY_ROLE[Role.REVIEWER]:
             continue
-        page.goto("/" + hidden.path.stem)
+        page.goto("/" + forbidden_page.path.stem)
         expect(page.get_by_role("dialog").get_by_text("Page not found")).to_be_visible()
         expect(page.get_by_role("heading", name="Home")).to_be_visible()
-        shown = page.locator("body").inner_text()
-        assert "Add a person" not in shown
-        assert "carl" not in shown.lower()
+        body_text = page.locator("body").inner_text()
+        assert "Add a person" not in body_text
+        assert "carl" not in body_text.lower()
 
 
 def test_the_navigation_is_grouped_by_stage_and_each_page_has_its_own_tab_title(sign_in):
@@ -59,10 +59,10 @@ def test_the_navigation_is_grouped_by_stage_and_each_page_has_its_own_tab_title(
         expect(page).to_have_title(f"{title} · Overread")
 
 
-def test_signing_in_as_somebody_else_in_a_second_tab_ends_the_first(sign_in, app):
+def test_signing_in_as_another_person_in_a_second_tab_ends_the_first(sign_in, app):
     first = sign_in("rosa")
     form = app.url + "/sign-in"
-    token = next(each for each in first.context.cookies() if each["name"] == "overread-form")["value"]
+    token = next(cookie for cookie in first.context.cookies() if cookie["name"] == "overread-form")["value"]
     fields = {"form_token": token, "name": "carl", "password": PASSWORD}
     first.context.request.post(form, form=fields)
     first.get_by_text("Rosa", exact=True).wait_for()
@@ -70,12 +70,15 @@ def test_signing_in_as_somebody_else_in_a_second_tab_ends_the_first(sign_in, app
     expect(first.get_by_text("Carl", exact=True)).to_be_visible()
 
 
-def test_no_script_of_a_page_breaks_the_policy(page, sign_in):
-    complaints = []
-    page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+def test_no_page_violates_the_content_security_policy(page, sign_in):
+    violations = []
+    page.on(
+        "console",
+        lambda message: violations.append(message.text) if "Content Security" in message.text else None,
+    )
     sign_in("carl")
     page.get_by_role("heading", name="Home").wait_for()
-    assert complaints == []
+    assert violations == []
 
 
 def test_a_demo_person_signs_in_with_one_click_and_without_scripts(chromium, app):

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from tests.e2e.wire import open_socket
+from tests.e2e.websocket_client import open_socket
 
 _CLOSED = (
     "/", "/people", "/progress", "/media/0123456789abcdef.png", "/component/anything/index.html",
@@ -19,7 +19,7 @@ _CLOSED = (
     "/_stcore/", "/_stcore/host-config/", "/connected", "/pixels/1/pa", "/frontend/x/review.js",
 )  # fmt: skip
 #: In /_stcore/host-config: which sites may frame the page (Streamlit's list; our header permits none).
-_SWITCHES = {
+_KNOWN_SETTINGS = {
     "allowedOrigins", "useExternalAuthToken", "enableCustomParentMessages", "disableFullscreenMode",
     "enforceDownloadInNewTab", "metricsUrl", "blockErrorDialogs", "mapboxToken", "resourceCrossOriginMode",
     "setAnonymousCrossOriginPropertyOnMediaElements",
@@ -28,21 +28,21 @@ _SWITCHES = {
 
 @pytest.fixture
 def client(app):
-    with httpx.Client(base_url=app.url) as there:
-        yield there
+    with httpx.Client(base_url=app.url) as http_client:
+        yield http_client
 
 
 @pytest.mark.parametrize("path", _CLOSED)
 def test_without_a_cookie_nothing_is_served(client, path):
-    answer = client.get(path)
-    assert answer.status_code == 401
-    assert answer.json() == {"error": "Sign in first.", "kind": "NotSignedIn"}
+    response = client.get(path)
+    assert response.status_code == 401
+    assert response.json() == {"error": "Sign in first.", "kind": "NotSignedIn"}
 
 
 @pytest.mark.parametrize("path", ["/", "/people", "/media/0123456789abcdef.png"])
-def test_a_person_who_opens_a_page_is_sent_to_the_sign_in_page(client, path):
-    answer = client.get(path, headers={"Accept": "text/html"})
-    assert (answer.status_code, answer.headers["location"], answer.content) == (303, "/sign-in", b"")
+def test_page_request_is_redirected_to_the_sign_in_page(client, path):
+    response = client.get(path, headers={"Accept": "text/html"})
+    assert (response.status_code, response.headers["location"], response.content) == (303, "/sign-in", b"")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "POST", "PATCH", "OPTIONS", "HEAD"])
@@ -53,20 +53,20 @@ def test_a_person_who_opens_a_page_is_sent_to_the_sign_in_page(client, path):
         "/_stcore/metrics", "/media/x.png",
     ],
 )  # fmt: skip
-def test_without_a_cookie_nothing_is_taken(client, method, path):
-    answer = client.request(method, path, headers={"Accept": "text/html"})
-    assert answer.status_code == 401
+def test_without_a_cookie_no_request_is_accepted(client, method, path):
+    response = client.request(method, path, headers={"Accept": "text/html"})
+    assert response.status_code == 401
 
 
-def test_what_is_open_of_streamlit_says_the_same_few_switches_to_all(client):
+def test_open_streamlit_endpoints_return_only_known_settings(client):
     assert client.get("/_stcore/health").text == "ok"
     config = client.get("/_stcore/host-config").json()
     assert config["useExternalAuthToken"] is False
     assert config["enableCustomParentMessages"] is False
-    assert set(config) <= _SWITCHES
+    assert set(config) <= _KNOWN_SETTINGS
 
 
-def test_the_health_route_is_open_and_says_only_ok(client):
+def test_health_route_is_open_and_returns_only_ok(client):
     assert client.get("/health").text == "ok"
 
 

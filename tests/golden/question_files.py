@@ -27,7 +27,7 @@ from storage.schema import upgrade
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 
-HERE = Path(__file__).resolve().parent
+GOLDEN_FOLDER = Path(__file__).resolve().parent
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 #: folder -> (question files, image files with rows x columns and kind)
 WORLDS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
@@ -65,7 +65,7 @@ WORLDS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
 }
 
 
-def imported(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
+def import_world(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
     """The database after the import of the world's files: questions and their exams, as plain values."""
     files, images = WORLDS[world]
     for name, (rows, columns, mode) in images.items():
@@ -73,7 +73,7 @@ def imported(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
     for file in files:
         target = folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((HERE / world / file).read_bytes())
+        target.write_bytes((GOLDEN_FOLDER / world / file).read_bytes())
         with unit_of_work(engine) as db:
             import_questions(
                 db,
@@ -85,10 +85,11 @@ def imported(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
                 now=NOW,
             )
     with read_only_session(engine) as db:
-        exam_of = dict(db.execute(select(QuestionRow.id, QuestionRow.exam_id)).all())
-        questions = [asdict(question) for _, question in load_questions(db, question_ids=exam_of)]
+        exam_ids = dict(db.execute(select(QuestionRow.id, QuestionRow.exam_id)).all())
+        questions = [asdict(question) for _, question in load_questions(db, question_ids=exam_ids)]
         exams = [
-            asdict(load_exam(db, exam_id=each, with_report=True)) for each in sorted(set(exam_of.values()))
+            asdict(load_exam(db, exam_id=exam_id, with_report=True))
+            for exam_id in sorted(set(exam_ids.values()))
         ]
     for exam in exams:
         for radiograph in exam["radiographs"]:
@@ -110,10 +111,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             engine = make_engine(f"sqlite:///{name}/overread.sqlite")
             upgrade(engine)
-            found = imported(world, engine, Path(name) / "files")
+            imported_world = import_world(world, engine, Path(name) / "files")
             engine.dispose()
-        text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-        (HERE / world / "expected.json").write_text(text, encoding="utf-8")
+        text = json.dumps(imported_world, indent=1, ensure_ascii=False) + "\n"
+        (GOLDEN_FOLDER / world / "expected.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from storage.engine import make_engine
 from storage.schema import upgrade
 from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
-from tests.storage.judgements import accept, give, reject
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import World, make_world
 
 GOLDEN = Path(__file__).parent / "release"
@@ -33,15 +33,15 @@ BOX = LabelledBox(
 )
 
 
-def judged_world(engine: Engine) -> World:
+def make_judged_world(engine: Engine) -> World:
     """Twelve questions: 1 accepted, 2 and 3 corrected, 4 rejected, 5 disputed, 6 corrected in two ways,
     7 corrected alike by two, 8 first rejected, then corrected; 9 to 12 are not judged.
     """
     world = make_world(engine, assigned_to=("ruth", "remo"))
-    give(world, accept(world, question=1))
-    give(
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(
         world,
-        accept(
+        make_acceptance(
             world,
             question=2,
             decision=Decision.REVISE,
@@ -54,9 +54,9 @@ def judged_world(engine: Engine) -> World:
             ),
         ),
     )
-    give(
+    save_verdict(
         world,
-        accept(
+        make_acceptance(
             world,
             question=3,
             decision=Decision.REVISE,
@@ -66,27 +66,31 @@ def judged_world(engine: Engine) -> World:
             ),
         ),
     )
-    give(world, reject(world, question=4, comment="Two answers hold."))
-    give(world, accept(world, question=5))
-    give(world, reject(world, question=5, person="remo", kind=ErrorKind.NOT_IN_IMAGE), "remo")
+    save_verdict(world, make_rejection(world, question=4, comment="Two answers hold."))
+    save_verdict(world, make_acceptance(world, question=5))
+    save_verdict(world, make_rejection(world, question=5, person="remo", kind=ErrorKind.NOT_IN_IMAGE), "remo")
     for person, stem in (("ruth", "Which finding is shown?"), ("remo", "What is shown?")):
         correction = Correction(stem=stem)
-        give(
+        save_verdict(
             world,
-            accept(world, question=6, person=person, decision=Decision.REVISE, correction=correction),
+            make_acceptance(
+                world, question=6, person=person, decision=Decision.REVISE, correction=correction
+            ),
             person,
         )
     for person in ("ruth", "remo"):
         correction = Correction(boxes=())
-        give(
+        save_verdict(
             world,
-            accept(world, question=7, person=person, decision=Decision.REVISE, correction=correction),
+            make_acceptance(
+                world, question=7, person=person, decision=Decision.REVISE, correction=correction
+            ),
             person,
         )
-    give(world, reject(world, question=8))
-    give(
+    save_verdict(world, make_rejection(world, question=8))
+    save_verdict(
         world,
-        accept(
+        make_acceptance(
             world,
             question=8,
             revision=2,
@@ -98,7 +102,7 @@ def judged_world(engine: Engine) -> World:
     return world
 
 
-def write(world: World, out: Path, **more: Any) -> WrittenRelease:
+def write_test_release(world: World, out: Path, **options: Any) -> WrittenRelease:
     """Write release v1 of the world to that folder."""
     workspace = Workspace(home=out.parent, database_url="")
     with read_only_session(world.engine) as db:
@@ -106,10 +110,10 @@ def write(world: World, out: Path, **more: Any) -> WrittenRelease:
             db,
             by=command_line_person(),
             dataset="demo",
-            name=str(more.pop("name", "v1")),
+            name=str(options.pop("name", "v1")),
             out=out,
             workspace=workspace,
-            **{"reviewer_naming": ReviewerNaming.ACCOUNT, **more},
+            **{"reviewer_naming": ReviewerNaming.ACCOUNT, **options},
         )
 
 
@@ -118,7 +122,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
         upgrade(engine)
-        write(judged_world(engine), Path(folder) / "release")
+        write_test_release(make_judged_world(engine), Path(folder) / "release")
         shutil.rmtree(GOLDEN, ignore_errors=True)
         shutil.copytree(Path(folder) / "release", GOLDEN)
         engine.dispose()

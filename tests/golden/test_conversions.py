@@ -15,12 +15,12 @@ from measures.agreement import Weights
 from measures.all_measures import compute_measures
 from measures.ratings_file import read_ratings
 from measures.records.settings import Settings
-from tests.unit.measuring import only
+from tests.unit.measure_helpers import find_only
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 
-def run(name: str, *arguments: Path) -> int:
+def run_example(name: str, *arguments: Path) -> int:
     """The script's ``main`` with these arguments."""
     spec = util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None
@@ -30,67 +30,76 @@ def run(name: str, *arguments: Path) -> int:
     return module.main(*arguments)
 
 
-def measured(path: Path, **settings: Any):
+def measure_file(path: Path, **settings: Any):
     return compute_measures(read_ratings(path), settings=Settings(bootstrap=0, **settings))
 
 
-def write(path: Path, lines: list[str]) -> None:
+def write_lines(path: Path, lines: list[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def test_chexpert_joins_columns_by_name_and_marks_who_set_the_reference(tmp_path):
-    write(tmp_path / "groundtruth.csv", ["Study,Edema,Cardiomegaly", "s1,1,0", "s2,0,1", "s3,1,1"])
+def test_chexpert_joins_columns_by_name_and_marks_setters(tmp_path):
+    write_lines(tmp_path / "groundtruth.csv", ["Study,Edema,Cardiomegaly", "s1,1,0", "s2,0,1", "s3,1,1"])
     # the same answers with columns swapped, and floats
-    turned = ["Study,Cardiomegaly,Edema", "s1,0.0,1.0", "s2,1.0,0.0", "s3,0.0,1.0"]
-    write(tmp_path / "radiologists" / "groundtruth" / "bc1_gt.csv", turned)
-    write(tmp_path / "radiologists" / "benchmark_radiologists" / "bc4.csv", turned)
-    write(
+    reordered_lines = ["Study,Cardiomegaly,Edema", "s1,0.0,1.0", "s2,1.0,0.0", "s3,0.0,1.0"]
+    write_lines(tmp_path / "radiologists" / "groundtruth" / "bc1_gt.csv", reordered_lines)
+    write_lines(tmp_path / "radiologists" / "benchmark_radiologists" / "bc4.csv", reordered_lines)
+    write_lines(
         tmp_path / "example_models" / "decisions" / "some" / "net.csv", ["Study,Edema,Cardiomegaly", "s1,0,0"]
     )
-    assert run("chexpert_readers", tmp_path, tmp_path / "ratings.csv") == 0
-    found = measured(tmp_path / "ratings.csv")
-    helped, alone = (only(found.accuracy, rater=name, group="all") for name in ("bc1", "bc4"))
-    assert (helped.correct, helped.n, alone.correct, alone.n) == (5, 6, 5, 6)
-    assert "helped to set the reference" in helped.note
-    assert "helped" not in alone.note
-    assert only(found.accuracy, rater="net", group="all").n == 2
+    assert run_example("chexpert_readers", tmp_path, tmp_path / "ratings.csv") == 0
+    measures = measure_file(tmp_path / "ratings.csv")
+    reference_setter, independent_reader = (
+        find_only(measures.accuracy, rater=name, group="all") for name in ("bc1", "bc4")
+    )
+    assert (
+        reference_setter.correct,
+        reference_setter.n,
+        independent_reader.correct,
+        independent_reader.n,
+    ) == (5, 6, 5, 6)
+    assert "helped to set the reference" in reference_setter.note
+    assert "helped" not in independent_reader.note
+    assert find_only(measures.accuracy, rater="net", group="all").n == 2
 
 
 def test_brixia_has_the_quadratic_kappa_of_six_pooled_zones(tmp_path):
-    heads = [f"{reader}-{zone}" for reader in "SJ" for zone in "ABCDEF"]
+    headers = [f"{reader}-{zone}" for reader in "SJ" for zone in "ABCDEF"]
     senior, junior = [[0, 1, 2, 3, 1, 0], [3, 2, 1, 1, 0, 0]], [[0, 1, 2, 2, 1, 1], [2, 2, 1, 0, 0, 0]]
     lines = [
-        f"im{at},{','.join(map(str, [*one, *two]))}"
-        for at, (one, two) in enumerate(zip(senior, junior, strict=True))
+        f"im{index},{','.join(map(str, [*first_ratings, *second_ratings]))}"
+        for index, (first_ratings, second_ratings) in enumerate(zip(senior, junior, strict=True))
     ]
-    write(tmp_path / "a.csv", [f"filename,{','.join(heads)}", *lines])
-    assert run("brixia_readers", tmp_path / "a.csv", tmp_path / "ratings.csv") == 0
-    found = measured(tmp_path / "ratings.csv", weights=Weights.QUADRATIC)
-    pair = only(found.agreement, task="all")
-    flat = [[each for row in rows for each in row] for rows in (senior, junior)]
-    assert pair.n == 12
-    assert pair.kappa == pytest.approx(cohen_kappa_score(*flat, weights="quadratic"), abs=1e-12)
+    write_lines(tmp_path / "a.csv", [f"filename,{','.join(headers)}", *lines])
+    assert run_example("brixia_readers", tmp_path / "a.csv", tmp_path / "ratings.csv") == 0
+    measures = measure_file(tmp_path / "ratings.csv", weights=Weights.QUADRATIC)
+    agreement = find_only(measures.agreement, task="all")
+    flattened = [[value for row in rows for value in row] for rows in (senior, junior)]
+    assert agreement.n == 12
+    assert agreement.kappa == pytest.approx(cohen_kappa_score(*flattened, weights="quadratic"), abs=1e-12)
 
 
 @pytest.mark.parametrize("stated", [2 / 3, 0.5])
-def test_worldmedqav_gives_the_stated_accuracy_or_says_that_it_is_another(tmp_path, capsys, stated):
-    said, key = ["A", "B", None], ["A", "B", "C"]
+def test_worldmedqav_compares_the_stated_accuracy(tmp_path, capsys, stated):
+    answers, key = ["A", "B", None], ["A", "B", "C"]
     predictions = {
-        str(at): {"gold_answer": gold, "predicted_answer": one}
-        for at, (one, gold) in enumerate(zip(said, key, strict=True))
+        str(index): {"gold_answer": gold, "predicted_answer": predicted}
+        for index, (predicted, gold) in enumerate(zip(answers, key, strict=True))
     }
-    write(
+    write_lines(
         tmp_path / "in" / "net_evaluation.json",
         [json.dumps({"accuracy": stated, "predictions": predictions})],
     )
-    assert run("worldmedqav_predictions", tmp_path / "in", tmp_path / "ratings.csv") == (stated == 0.5)
+    assert run_example("worldmedqav_predictions", tmp_path / "in", tmp_path / "ratings.csv") == (
+        stated == 0.5
+    )
     assert f"net: 0.666667 of 3, stated {stated:.6f}" in capsys.readouterr().out
-    found = only(measured(tmp_path / "ratings.csv").accuracy, rater="net", group="all")
-    assert found.estimate == accuracy_score(key, [each or "none" for each in said])
+    accuracy = find_only(measure_file(tmp_path / "ratings.csv").accuracy, rater="net", group="all")
+    assert accuracy.estimate == accuracy_score(key, [answer or "none" for answer in answers])
 
 
-def test_fmmedvqa_joins_by_text_with_ties_in_order_and_lists_the_rest(tmp_path, capsys):
+def test_fmmedvqa_joins_by_text_and_lists_unjoined_rows(tmp_path, capsys):
     questions = [("1", "Is it  large?"), ("2", "is it large?"), ("3", "Where?")]
     rows = [
         ("a", "is it large?", "yes"),
@@ -98,22 +107,25 @@ def test_fmmedvqa_joins_by_text_with_ties_in_order_and_lists_the_rest(tmp_path, 
         ("c", "is it large?", "no"),
         ("d", "Who?", "x"),
     ]
-    write(
+    write_lines(
         tmp_path / "q.json", [json.dumps([{"qid": number, "question": text} for number, text in questions])]
     )
-    write(
+    write_lines(
         tmp_path / "p.json",
         [
             json.dumps(
-                [{"question_id": name, "question": text, "answer_pred": said} for name, text, said in rows]
+                [
+                    {"question_id": name, "question": text, "answer_pred": predicted}
+                    for name, text, predicted in rows
+                ]
             )
         ],
     )
-    out, rest = tmp_path / "predictions.jsonl", tmp_path / "unjoined.csv"
-    assert run("fmmedvqa_predictions", tmp_path / "p.json", tmp_path / "q.json", out, rest) == 0
+    out, unjoined = tmp_path / "predictions.jsonl", tmp_path / "unjoined.csv"
+    assert run_example("fmmedvqa_predictions", tmp_path / "p.json", tmp_path / "q.json", out, unjoined) == 0
     assert "2 of 4 rows joined" in capsys.readouterr().out
     assert [json.loads(line) for line in out.read_text().splitlines()] == [
         {"question_id": "1", "raw": "yes"},
         {"question_id": "2", "raw": "no"},
     ]
-    assert [row["row"] for row in csv.DictReader(rest.open())] == ["c", "d"]
+    assert [row["row"] for row in csv.DictReader(unjoined.open())] == ["c", "d"]

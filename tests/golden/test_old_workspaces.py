@@ -19,50 +19,50 @@ from storage.schema import upgrade
 from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
 
-KEPT = Path(__file__).parent / "at_1d5f6f1"
-RELEASES: dict[str, dict[str, Any]] = {
+STORED_WORKSPACES = Path(__file__).parent / "at_1d5f6f1"
+RELEASE_OPTIONS: dict[str, dict[str, Any]] = {
     "forms": {"dataset": "forms"},
     "judged": {"dataset": "demo", "names": ReviewerNaming.ACCOUNT, "with_reports": True},
 }
 
 
-@pytest.fixture(params=list(RELEASES))
-def old(request, tmp_path):
+@pytest.fixture(params=list(RELEASE_OPTIONS))
+def old_workspace(request, tmp_path):
     """(name, engine of a migrated workspace of that name)."""
     path = tmp_path / "overread.sqlite"
-    path.write_bytes(gzip.decompress((KEPT / f"{request.param}.sqlite.gz").read_bytes()))
+    path.write_bytes(gzip.decompress((STORED_WORKSPACES / f"{request.param}.sqlite.gz").read_bytes()))
     engine = make_engine(f"sqlite:///{path}")
     upgrade(engine)
     yield request.param, engine
     engine.dispose()
 
 
-def files_of(folder):
+def read_files(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
 
 
-def test_an_old_workspace_releases_the_same_bytes(old, tmp_path):
-    name, engine = old
+def test_an_old_workspace_releases_the_same_bytes(old_workspace, tmp_path):
+    name, engine = old_workspace
     with read_only_session(engine) as db:
         write_release(
             db, by=command_line_person(), name="v1", out=tmp_path / "v1",
-            workspace=Workspace(home=tmp_path, database_url=""), **RELEASES[name],
+            workspace=Workspace(home=tmp_path, database_url=""), **RELEASE_OPTIONS[name],
         )  # fmt: skip
-    found, kept = files_of(tmp_path / "v1"), files_of(KEPT / name)
-    assert found.keys() == kept.keys()
-    assert [each for each in kept if found[each] != kept[each]] == []
+    released_files, stored_files = read_files(tmp_path / "v1"), read_files(STORED_WORKSPACES / name)
+    assert released_files.keys() == stored_files.keys()
+    assert [name for name in stored_files if released_files[name] != stored_files[name]] == []
 
 
-def test_the_audit_trail_of_an_old_workspace_is_whole(old):
-    _, engine = old
+def test_the_audit_trail_of_an_old_workspace_is_valid(old_workspace):
+    _, engine = old_workspace
     with read_only_session(engine) as db:
         assert verify_audit(db, by=command_line_person()).fault is None
 
 
-@pytest.mark.parametrize("name", RELEASES)
-def test_the_release_that_was_made_then_is_whole(name):
-    report = verify_release(KEPT / name)
+@pytest.mark.parametrize("name", RELEASE_OPTIONS)
+def test_the_stored_old_release_is_valid(name):
+    report = verify_release(STORED_WORKSPACES / name)
     assert report.faults == ()
     assert report.questions > 0

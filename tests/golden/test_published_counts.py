@@ -31,54 +31,56 @@ TABLE_2 = {
 
 
 @pytest.fixture
-def counts(tmp_path, capsys):
+def run_counts(tmp_path, capsys):
     """``counts(text)``: exit code, printed output, and the figures."""
 
-    def run(text: str):
+    def run_command(text: str):
         path, out = tmp_path / "counts.csv", tmp_path / "counts.json"
         path.write_text(text, encoding="utf-8")
         code = main(["counts", str(path), "--out", str(out)])
-        printed = capsys.readouterr()
-        return code, printed.out + printed.err, json.loads(out.read_text()) if out.exists() else None
+        output = capsys.readouterr()
+        return code, output.out + output.err, json.loads(out.read_text()) if out.exists() else None
 
-    return run
+    return run_command
 
 
-def test_the_best_reader_against_the_model_is_a_range(counts):
-    code, printed, found = counts("rater,n,percent\nMedGemma,198,83.84\nreader,198,77.27\n")
+def test_the_best_reader_and_the_model_differ_by_a_range(run_counts):
+    code, output, result = run_counts("rater,n,percent\nMedGemma,198,83.84\nreader,198,77.27\n")
     assert code == 0
-    assert "MedGemma: 166 of 198, 83.84 %, 78.1 to 88.3" in printed
-    [pair] = found["paired"]
+    assert "MedGemma: 166 of 198, 83.84 %, 78.1 to 88.3" in output
+    [comparison] = result["paired"]
     # the model alone had at least 13 right, at most all 45 that the reader missed
-    assert (pair["a_only_least"], pair["a_only_most"]) == (13, 45)
-    assert pair["difference"] == pytest.approx(13 / 198)
-    assert pair["p_exact_least"] < 0.001
-    assert pair["p_exact_most"] > 0.05
-    assert "not known" in pair["note"]
+    assert (comparison["a_only_least"], comparison["a_only_most"]) == (13, 45)
+    assert comparison["difference"] == pytest.approx(13 / 198)
+    assert comparison["p_exact_least"] < 0.001
+    assert comparison["p_exact_most"] > 0.05
+    assert "not known" in comparison["note"]
 
 
-def test_a_percentage_that_no_count_prints_finds_the_wrong_n(counts):
-    code, printed, _ = counts("rater,n,percent\nMedGemma,200,83.84\n")
+def test_a_percentage_that_no_count_gives_is_reported(run_counts):
+    code, output, _ = run_counts("rater,n,percent\nMedGemma,200,83.84\n")
     assert code == 0
-    assert "MedGemma: 83.84 % of 200 (no interval: no count of 200 prints so; is n another?)" in printed
+    assert "MedGemma: 83.84 % of 200 (no interval: no count of 200 prints so; is n another?)" in output
 
 
-def test_table_2_has_macro_for_seven_models_and_micro_for_the_eighth(counts):
+def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):
     lines = [
         f"{model},{task},{n},{percent}"
         for model, row in TABLE_2.items()
         for (task, n), percent in zip(TASKS.items(), row[:5], strict=True)
     ]
-    code, _, found = counts("\n".join(["rater,task,n,percent", *lines]))
+    code, _, result = run_counts("\n".join(["rater,task,n,percent", *lines]))
     assert code == 0
-    micro = {each["rater"]: 100 * each["micro"] for each in found["overall"]}
-    macro = {each["rater"]: 100 * each["macro"] for each in found["overall"]}
-    for model, (*_, printed, weighted) in TABLE_2.items():
-        assert micro[model] == pytest.approx(weighted, abs=0.0101)
-        assert (micro if model == "MedGemma" else macro)[model] == pytest.approx(printed, abs=0.0101)
+    micro = {record["rater"]: 100 * record["micro"] for record in result["overall"]}
+    macro = {record["rater"]: 100 * record["macro"] for record in result["overall"]}
+    for model, (*_, published, published_micro) in TABLE_2.items():
+        assert micro[model] == pytest.approx(published_micro, abs=0.0101)
+        assert (micro if model == "MedGemma" else macro)[model] == pytest.approx(published, abs=0.0101)
     # some percentages of geometry fit no count out of 179: another, unpublished number was scored
-    odd = {(each["rater"], each["task"]) for each in found["accuracy"] if each["correct"] is None}
-    assert {("Gemini", "geometric"), ("Qwen2VL", "geometric")} <= odd
+    impossible = {
+        (record["rater"], record["task"]) for record in result["accuracy"] if record["correct"] is None
+    }
+    assert {("Gemini", "geometric"), ("Qwen2VL", "geometric")} <= impossible
     assert macro["MedGemma"] == pytest.approx(82.17, abs=0.0101)
     assert sorted(macro, key=macro.get, reverse=True).index("Janus") == 1
     assert sorted(micro, key=micro.get, reverse=True).index("Janus") == 4
@@ -94,14 +96,14 @@ def test_table_2_has_macro_for_seven_models_and_micro_for_the_eighth(counts):
         ("rater,n,correct\n", "no count"),
     ],
 )
-def test_what_cannot_be_is_refused_with_line_and_field(counts, text, said):
-    code, printed, _ = counts(text)
+def test_invalid_counts_are_refused_with_line_and_field(run_counts, text, said):
+    code, output, _ = run_counts(text)
     assert code == 1
-    assert said in printed
+    assert said in output
 
 
-def test_raters_of_different_questions_are_compared_as_two_samples(counts):
-    _, _, found = counts("rater,n,correct\na,100,80\nb,50,30\n")
-    assert found["paired"] == []
-    [pair] = found["unpaired"]
-    assert pair["low"] < pair["difference"] < pair["high"]
+def test_raters_with_different_n_are_compared_unpaired(run_counts):
+    _, _, result = run_counts("rater,n,correct\na,100,80\nb,50,30\n")
+    assert result["paired"] == []
+    [comparison] = result["unpaired"]
+    assert comparison["low"] < comparison["difference"] < comparison["high"]

@@ -6,42 +6,46 @@ import pytest
 
 from records.questions import QuestionRecord
 from records.schema import SCHEMA_PATH, render_schema
-from tests.golden.question_files import HERE, WORLDS, imported
+from tests.golden.question_files import GOLDEN_FOLDER, WORLDS, import_world
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_a_file_of_the_published_shape_comes_out_right(world, sqlite_engine, tmp_path):
-    expected = json.loads((HERE / world / "expected.json").read_text(encoding="utf-8"))
-    assert imported(world, sqlite_engine, tmp_path / "files") == expected
+def test_a_file_in_a_published_format_is_imported_as_expected(world, sqlite_engine, tmp_path):
+    expected = json.loads((GOLDEN_FOLDER / world / "expected.json").read_text(encoding="utf-8"))
+    assert import_world(world, sqlite_engine, tmp_path / "files") == expected
 
 
-def test_a_box_on_the_224_letterbox_lands_where_the_original_was():
+def test_a_box_on_the_224_letterbox_is_mapped_to_the_original():
     """Chest ImaGenome's own pair: [129, 65, 186, 89] was [1500, 886, 2278, 1214] on 2544 x 3056."""
-    questions = json.loads((HERE / "gemex" / "expected.json").read_text(encoding="utf-8"))["questions"]
+    questions = json.loads((GOLDEN_FOLDER / "gemex" / "expected.json").read_text(encoding="utf-8"))[
+        "questions"
+    ]
     box = questions[0]["boxes"][0]["box"]
-    found = [box[name] for name in ("x_min", "y_min", "x_max", "y_max")]
-    assert max(abs(a - b) for a, b in zip(found, [1500, 886, 2278, 1214], strict=True)) < 14
+    corners = [box[name] for name in ("x_min", "y_min", "x_max", "y_max")]
+    assert max(abs(a - b) for a, b in zip(corners, [1500, 886, 2278, 1214], strict=True)) < 14
 
 
-def test_both_spellings_of_the_answer_tag_are_read_alike():
-    questions = json.loads((HERE / "gemex_train" / "expected.json").read_text(encoding="utf-8"))["questions"]
-    assert [each["answer"] for each in questions[:2]] == [[0, 2], [0, 2]]
+def test_both_spellings_of_the_answer_tag_are_read():
+    questions = json.loads((GOLDEN_FOLDER / "gemex_train" / "expected.json").read_text(encoding="utf-8"))[
+        "questions"
+    ]
+    assert [question["answer"] for question in questions[:2]] == [[0, 2], [0, 2]]
 
 
 def test_the_golden_native_file_fits_the_published_schema(native_schema):
-    lines = (HERE / "native" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (GOLDEN_FOLDER / "native" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line) for line in lines if line]
     assert len(questions) > 1
-    assert [error.message for each in questions for error in native_schema.iter_errors(each)] == []
+    assert [error.message for question in questions for error in native_schema.iter_errors(question)] == []
 
 
-def test_the_schema_names_the_fields_that_are_read(native_schema):
+def test_the_schema_has_the_fields_of_the_record(native_schema):
     assert set(native_schema.schema["properties"]) == set(QuestionRecord.__struct_fields__)
 
 
-def test_the_published_schema_is_the_one_that_the_record_gives():
+def test_the_published_schema_is_up_to_date():
     assert SCHEMA_PATH.read_text(encoding="utf-8") == render_schema(), (
         "write it anew: python -m records.schema"
     )
@@ -65,7 +69,9 @@ def test_the_published_schema_is_the_one_that_the_record_gives():
         {"box_grid": [224, 224]},
     ],
 )
-def test_the_schema_refuses_what_intake_refuses(native_schema, change):
-    record = json.loads((HERE / "native" / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0])
+def test_the_schema_refuses_invalid_records(native_schema, change):
+    record = json.loads(
+        (GOLDEN_FOLDER / "native" / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    )
     assert native_schema.is_valid(record)
     assert not native_schema.is_valid({**record, **change})

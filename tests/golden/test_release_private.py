@@ -15,8 +15,8 @@ from release.compare import compare_releases
 from release.service import SplitPlan, verify_release
 from release.service.images import hash_pixels
 from storage.images.files import get_image_store
-from tests.golden.forms_world import FormsWorld, make_forms_world
-from tests.golden.release_world import judged_world, write
+from tests.golden.formats_world import FormatsWorld, make_formats_world
+from tests.golden.release_world import make_judged_world, write_test_release
 from tests.unit.makers.dicom_files import dicom, ramp
 
 pytestmark = pytest.mark.full
@@ -25,70 +25,77 @@ SPLIT = SplitPlan(private_share=0.5, seed=3)
 
 
 @pytest.fixture
-def forms_world(sqlite_engine, tmp_path) -> FormsWorld:
-    return make_forms_world(sqlite_engine, tmp_path)
+def formats_world(sqlite_engine, tmp_path) -> FormatsWorld:
+    return make_formats_world(sqlite_engine, tmp_path)
 
 
 @pytest.fixture
-def folder(forms_world, tmp_path) -> Path:
-    forms_world.write(tmp_path / "v1", split=SPLIT)
+def folder(formats_world, tmp_path) -> Path:
+    formats_world.write(tmp_path / "v1", split=SPLIT)
     return tmp_path / "v1"
 
 
-def lines(path: Path) -> list[dict]:
+def read_records(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_each_exam_is_on_one_side_and_each_question_once(folder):
-    public, private = lines(folder / "gold.jsonl"), lines(folder / "private" / "questions.jsonl")
-    assert {each["exam"]["id"] for each in public} & {each["exam"]["id"] for each in private} == set()
+def test_each_exam_is_either_public_or_private(folder):
+    public, private = (
+        read_records(folder / "gold.jsonl"),
+        read_records(folder / "private" / "questions.jsonl"),
+    )
+    assert {record["exam"]["id"] for record in public} & {each["exam"]["id"] for each in private} == set()
     assert len(public) + len(private) == 7
     assert public
     assert private
 
 
-def test_nothing_in_the_folder_tells_a_private_answer(folder, forms_world):
-    private = {each["id"] for each in lines(folder / "private" / "questions.jsonl")}
-    telling = {"answer", "also_right", "explanation", "boxes", "category", "content_type"}
-    assert all(not telling & each.keys() for each in lines(folder / "private" / "questions.jsonl"))
-    others = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "private"]
+def test_no_file_reveals_a_private_answer(folder, formats_world):
+    private = {record["id"] for record in read_records(folder / "private" / "questions.jsonl")}
+    revealing_fields = {"answer", "also_right", "explanation", "boxes", "category", "content_type"}
+    assert all(
+        not revealing_fields & record.keys()
+        for record in read_records(folder / "private" / "questions.jsonl")
+    )
+    other_files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "private"]
     for key in private:
-        stem = forms_world.gold[key].stem.encode()
-        assert [path.name for path in others if stem in path.read_bytes()] == []
+        stem = formats_world.gold[key].stem.encode()
+        assert [path.name for path in other_files if stem in path.read_bytes()] == []
 
 
-def test_the_keys_lie_beside_it_and_are_whole(folder, forms_world):
-    keys = lines(folder.with_name("v1-keys") / "keys.jsonl")
-    private = lines(folder / "private" / "questions.jsonl")
-    assert [each["id"] for each in keys] == [each["id"] for each in private]
-    assert {each["id"]: each.get("explanation", "") for each in keys} == {
-        each["id"]: forms_world.gold[each["id"]].explanation for each in private
+def test_complete_keys_are_written_beside_the_release(folder, formats_world):
+    keys = read_records(folder.with_name("v1-keys") / "keys.jsonl")
+    private = read_records(folder / "private" / "questions.jsonl")
+    assert [key_record["id"] for key_record in keys] == [each["id"] for each in private]
+    assert {key_record["id"]: key_record.get("explanation", "") for key_record in keys} == {
+        private_record["id"]: formats_world.gold[private_record["id"]].explanation
+        for private_record in private
     }
-    assert all("answer" in each for each in keys)
+    assert all("answer" in key_record for key_record in keys)
 
 
-def test_the_folder_verifies_and_a_told_key_is_found(folder):
+def test_an_answer_in_the_private_file_is_found(folder):
     assert verify_release(folder).faults == ()
     path = folder / "private" / "questions.jsonl"
-    record = lines(path)[0]
+    record = read_records(path)[0]
     path.write_text(json.dumps({**record, "answer": [0]}) + "\n", encoding="utf-8")
     assert verify_release(folder).faults != ()
 
 
-def test_made_again_it_is_the_same_and_its_keys_too(folder, forms_world):
-    assert forms_world.write(folder, split=SPLIT).already_existed
+def test_release_and_keys_are_written_reproducibly(folder, formats_world):
+    assert formats_world.write(folder, split=SPLIT).already_existed
 
 
-def test_a_side_without_a_question_is_refused(forms_world, tmp_path):
+def test_a_side_without_a_question_is_refused(formats_world, tmp_path):
     with pytest.raises(Refused, match="Choose another share or seed"):
-        forms_world.write(tmp_path / "v2", name="v2", split=SplitPlan(private_share=0.001, seed=3))
+        formats_world.write(tmp_path / "v2", name="v2", split=SplitPlan(private_share=0.001, seed=3))
     assert not (tmp_path / "v2").exists()
     assert not (tmp_path / "v2-keys").exists()
 
 
-def test_the_same_pixels_in_another_file_have_the_same_hash(forms_world):
+def test_the_same_pixels_in_another_file_have_the_same_hash(formats_world):
     """A near-leak: the recompressed image has another SHA-256, and its exams must still count as one."""
-    store = get_image_store(forms_world.workspace)
+    store = get_image_store(formats_world.workspace)
     files = {
         "raw": dicom(ramp(60, 50)),
         "compressed": dicom(ramp(60, 50), syntax=JPEGLSLossless, PatientID="another"),
@@ -99,38 +106,38 @@ def test_the_same_pixels_in_another_file_have_the_same_hash(forms_world):
         names[name] = hashlib.sha256(content).hexdigest()
         store.write(names[name], content)
     with GuardedReader() as reader:
-        found = hash_pixels(forms_world.workspace, names.values(), reader=reader)
-    assert found[names["raw"]] == found[names["compressed"]]
-    assert found[names["raw"]] != found[names["other"]]
+        pixel_hashes = hash_pixels(formats_world.workspace, names.values(), reader=reader)
+    assert pixel_hashes[names["raw"]] == pixel_hashes[names["compressed"]]
+    assert pixel_hashes[names["raw"]] != pixel_hashes[names["other"]]
 
 
-def test_a_release_against_itself_has_no_difference(sqlite_engine, tmp_path):
-    world = judged_world(sqlite_engine)
-    write(world, tmp_path / "v1")
-    write(world, tmp_path / "v2", name="v2")
-    found = compare_releases(tmp_path / "v1", tmp_path / "v2")
-    assert found.sentence == "v2 against v1: nothing changed; 5 are the same"
+def test_identical_releases_have_no_difference(sqlite_engine, tmp_path):
+    world = make_judged_world(sqlite_engine)
+    write_test_release(world, tmp_path / "v1")
+    write_test_release(world, tmp_path / "v2", name="v2")
+    comparison = compare_releases(tmp_path / "v1", tmp_path / "v2")
+    assert comparison.sentence == "v2 against v1: nothing changed; 5 are the same"
 
 
-def test_changed_keys_and_questions_that_came_or_went_are_counted(sqlite_engine, tmp_path):
-    world = judged_world(sqlite_engine)
-    write(world, tmp_path / "v1")
-    write(world, tmp_path / "v2", name="v2")
+def test_changed_added_and_removed_questions_are_counted(sqlite_engine, tmp_path):
+    world = make_judged_world(sqlite_engine)
+    write_test_release(world, tmp_path / "v1")
+    write_test_release(world, tmp_path / "v2", name="v2")
     path = tmp_path / "v2" / "gold.jsonl"
-    records = lines(path)
+    records = read_records(path)
     records[1]["answer"], records[2]["stem"], records[3]["id"] = [2], "Another?", "Q99"
     path.write_text("\n".join(map(json.dumps, records)) + "\n", encoding="utf-8")
-    found = compare_releases(tmp_path / "v1", tmp_path / "v2")
-    assert found.sentence == (
+    comparison = compare_releases(tmp_path / "v1", tmp_path / "v2")
+    assert comparison.sentence == (
         "v2 against v1: 1 key changed, 1 stem changed, 1 question came, 1 question went; 2 are the same"
     )
 
 
 def test_releases_of_two_datasets_are_not_compared(folder, tmp_path):
     path = tmp_path / "v1" / "manifest.json"
-    other = tmp_path / "other"
-    other.mkdir()
+    other_folder = tmp_path / "other"
+    other_folder.mkdir()
     manifest = json.loads(path.read_text())
-    (other / "manifest.json").write_text(json.dumps({**manifest, "dataset": "another"}))
+    (other_folder / "manifest.json").write_text(json.dumps({**manifest, "dataset": "another"}))
     with pytest.raises(Refused, match="nothing to compare"):
-        compare_releases(folder, other)
+        compare_releases(folder, other_folder)

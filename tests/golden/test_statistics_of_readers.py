@@ -7,71 +7,78 @@ import pytest
 from scipy.stats import rankdata
 
 from measures.mrmc import covariance_over_cases, obuchowski_rockette, u_statistic
-from tests.golden.worked_examples import example
+from tests.golden.worked_examples import load_example
 
 
-def ratings_of_van_dyke():
+def load_van_dyke_ratings():
     """Truth (114,) and ratings 1 to 5 (treatments, cases, readers)."""
-    data, expected, tolerance = example("mrmc_vandyke_auc")
-    truth = np.array([int(each) for each in data["truth"]])
+    data, expected, tolerance = load_example("mrmc_vandyke_auc")
+    truth = np.array([int(digit) for digit in data["truth"]])
     ratings = np.array(
-        [[[int(each) for each in reader] for reader in data[f"treatment {at}"]] for at in (1, 2)]
+        [
+            [[int(digit) for digit in reader] for reader in data[f"treatment {treatment}"]]
+            for treatment in (1, 2)
+        ]
     )
     return truth, ratings.transpose(0, 2, 1), expected, tolerance
 
 
-def area(truth, ratings):
+def compute_auc(truth, ratings):
     """Area under the empirical ROC curve, by ranks."""
-    ranks, sick = rankdata(ratings), int(truth.sum())
-    return (ranks[truth == 1].sum() - sick * (sick + 1) / 2) / (sick * (len(truth) - sick))
+    ranks, positives = rankdata(ratings), int(truth.sum())
+    return (ranks[truth == 1].sum() - positives * (positives + 1) / 2) / (
+        positives * (len(truth) - positives)
+    )
 
 
-def jackknife(truth, ratings, figure):
+def compute_jackknife_covariance(truth, ratings, figure):
     """Figures (treatments, readers) and their covariance, by the jackknife over cases."""
-    kept = [np.arange(len(truth)) != case for case in range(len(truth))]
+    case_masks = [np.arange(len(truth)) != case for case in range(len(truth))]
 
-    def figures(truth, ratings):
+    def compute_figures(truth, ratings):
         return np.array([[figure(truth, column) for column in treatment.T] for treatment in ratings])
 
-    left = np.stack([figures(truth[keep], ratings[:, keep]).ravel() for keep in kept])
+    leave_one_out = np.stack(
+        [compute_figures(truth[case_mask], ratings[:, case_mask]).ravel() for case_mask in case_masks]
+    )
     n = len(truth)
-    return figures(truth, ratings), (n - 1) ** 2 / n * np.cov(left.T)
+    return compute_figures(truth, ratings), (n - 1) ** 2 / n * np.cov(leave_one_out.T)
 
 
-def check(found, wanted, tolerance):
+def assert_result_equals(result, expected, tolerance):
     """Compare one result with the row of differences or means that R prints."""
-    assert found.difference == pytest.approx(wanted["Estimate"], abs=tolerance)
-    assert found.se == pytest.approx(wanted["StdErr"], abs=tolerance)
-    assert found.df == pytest.approx(wanted["df"], abs=1e-4)
-    assert [found.low, found.high] == pytest.approx(wanted["CI"][0], abs=tolerance)
+    assert result.difference == pytest.approx(expected["Estimate"], abs=tolerance)
+    assert result.se == pytest.approx(expected["StdErr"], abs=tolerance)
+    assert result.df == pytest.approx(expected["df"], abs=1e-4)
+    assert [result.low, result.high] == pytest.approx(expected["CI"][0], abs=tolerance)
 
 
-def test_obuchowski_and_rockette_on_areas():
-    truth, ratings, expected, tolerance = ratings_of_van_dyke()
-    figures, covariance = jackknife(truth, ratings, area)
-    wanted = expected["auc_jackknife"]
+def test_obuchowski_rockette_on_auc_equals_the_reference():
+    truth, ratings, expected, tolerance = load_van_dyke_ratings()
+    figures, covariance = compute_jackknife_covariance(truth, ratings, compute_auc)
+    reference = expected["auc_jackknife"]
     # One treatment on the differences of two equals the two-treatment analysis, reader by reader.
-    less = np.hstack([np.eye(5), -np.eye(5)])
-    found = obuchowski_rockette(figures[0] - figures[1], less @ covariance @ less.T, cases=114)
-    check(found, wanted["diffs"], tolerance)
-    assert found.p == pytest.approx(wanted["diffs"]["p-value"], abs=tolerance)
-    for at in (0, 1):
-        block = covariance[5 * at : 5 * at + 5, 5 * at : 5 * at + 5]
-        row = {name: values[at] for name, values in wanted["means"].items()} | {
-            "CI": [wanted["means"]["CI"][at]]
+    contrast = np.hstack([np.eye(5), -np.eye(5)])
+    result = obuchowski_rockette(figures[0] - figures[1], contrast @ covariance @ contrast.T, cases=114)
+    assert_result_equals(result, reference["diffs"], tolerance)
+    assert result.p == pytest.approx(reference["diffs"]["p-value"], abs=tolerance)
+    for index in (0, 1):
+        block = covariance[5 * index : 5 * index + 5, 5 * index : 5 * index + 5]
+        row = {name: values[index] for name, values in reference["means"].items()} | {
+            "CI": [reference["means"]["CI"][index]]
         }
-        check(obuchowski_rockette(figures[at], block, cases=114), row, tolerance)
+        assert_result_equals(obuchowski_rockette(figures[index], block, cases=114), row, tolerance)
 
 
 @pytest.mark.parametrize(("name", "group"), [("sens_jackknife", 1), ("spec_jackknife", 0)])
-def test_obuchowski_and_rockette_on_decisions_at_a_rating_of_3(name, group):
-    truth, ratings, expected, tolerance = ratings_of_van_dyke()
-    right = ((ratings >= 3) == (group == 1))[:, truth == group].astype(float)
-    differences = right[0] - right[1]
-    wanted = expected[name]
+def test_obuchowski_rockette_on_decisions_equals_the_reference(name, group):
+    truth, ratings, expected, tolerance = load_van_dyke_ratings()
+    correct = ((ratings >= 3) == (group == 1))[:, truth == group].astype(float)
+    differences = correct[0] - correct[1]
+    reference = expected[name]
     covariance = covariance_over_cases(differences)
-    found = obuchowski_rockette(differences.mean(axis=0), covariance, cases=len(differences))
-    check(found, wanted["diffs"], tolerance)
-    unbiased = u_statistic(differences)
-    assert unbiased.se == pytest.approx(wanted["diffs"]["StdErr"], abs=tolerance)
-    assert unbiased.df == pytest.approx(wanted["diffs"]["df"], abs=1e-4)
+    result = obuchowski_rockette(differences.mean(axis=0), covariance, cases=len(differences))
+    assert_result_equals(result, reference["diffs"], tolerance)
+    u_statistic_result = u_statistic(differences)
+    assert u_statistic_result.se == pytest.approx(reference["diffs"]["StdErr"], abs=tolerance)
+    assert u_statistic_result.df == pytest.approx(reference["diffs"]["df"], abs=1e-4)

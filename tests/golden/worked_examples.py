@@ -8,7 +8,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "statistics"
 
 
-def example(name):
+def load_example(name):
     """Data, expected values, tolerance."""
-    read = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return read["data"], read["expected"], read["tolerance"]
+    content = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return content["data"], content["expected"], content["tolerance"]

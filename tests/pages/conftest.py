@@ -25,7 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 # AppTest puts pages/ first on the path, where files have the same names as modules here.
 for _name in ("statistics", "review.service", "sampling.service"):
     importlib.import_module(_name)
-SLOW = 20  # seconds that a page may take before AppTest gives up; on a busy machine the first run is slow
+PAGE_TIMEOUT = (
+    20  # seconds that a page may take before AppTest gives up; on a busy machine the first run is slow
+)
 
 
 @dataclass
@@ -53,21 +55,21 @@ def main_module_as_it_was() -> Iterator[None]:
     Streamlit runs a page as ``__main__`` and leaves it there; processes that are spawned later would run that
     page again.
     """
-    before = sys.modules["__main__"]
+    original_main = sys.modules["__main__"]
     yield
-    sys.modules["__main__"] = before
+    sys.modules["__main__"] = original_main
 
 
 @pytest.fixture(autouse=True)
 def nothing_behind_the_page() -> Iterator[None]:
     """Stop all jobs at the end of their test; they would look for their workspace in the next one."""
     yield
-    settled()
+    wait_for_jobs()
 
 
-def settled(within: float = SLOW) -> None:
+def wait_for_jobs(timeout: float = PAGE_TIMEOUT) -> None:
     """Wait until no job is running in this process."""
-    worker().wait_until_idle(within)
+    worker().wait_until_idle(timeout)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -84,9 +86,9 @@ def workspace(workspace_engine: Engine) -> Engine:
 @pytest.fixture
 def browser(workspace: Engine, monkeypatch: pytest.MonkeyPatch) -> Browser:
     """The browser of the page under test, at first without a sign-in. AppTest has none of its own."""
-    there = Browser()
-    monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: there)
-    return there
+    fake_browser = Browser()
+    monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: fake_browser)
+    return fake_browser
 
 
 @pytest.fixture
@@ -96,8 +98,8 @@ def sign_in_as(browser: Browser) -> Callable[..., Person]:
     def sign_in(name: str, *roles: Role) -> Person:
         now = datetime.now(UTC)
         with unit_of_work() as db:
-            known = {person.name: person for person in accounts.list_people(db, by=COMMAND_LINE)}
-            person = known.get(name) or accounts.add_person(
+            people_by_name = {person.name: person for person in accounts.list_people(db, by=COMMAND_LINE)}
+            person = people_by_name.get(name) or accounts.add_person(
                 db, by=COMMAND_LINE, name=name, display_name=name.title(), roles=roles, password=None, now=now
             )
             token = f"token-of-{name}"
@@ -114,11 +116,11 @@ def sign_in_as(browser: Browser) -> Callable[..., Person]:
 def open_page(browser: Browser) -> Callable[[str], AppTest]:
     """``open_page("pages/home.py")``: run the app's shell, open that page through its navigation, run it."""
 
-    def open_at(file: str) -> AppTest:
-        shell = AppTest.from_file(str(ROOT / "ui" / "shell.py"), default_timeout=SLOW).run()
+    def open_file(file: str) -> AppTest:
+        shell = AppTest.from_file(str(ROOT / "ui" / "shell.py"), default_timeout=PAGE_TIMEOUT).run()
         return shell if file == "pages/home.py" else shell.switch_page(str(ROOT / file)).run()
 
-    return open_at
+    return open_file
 
 
 @pytest.fixture
@@ -126,7 +128,7 @@ def run_page(browser: Browser) -> Callable[[str], AppTest]:
     """``run_page("pages/people.py")``: run the page's file alone, without the navigation."""
 
     def run(file: str) -> AppTest:
-        return AppTest.from_file(str(ROOT / file), default_timeout=SLOW).run()
+        return AppTest.from_file(str(ROOT / file), default_timeout=PAGE_TIMEOUT).run()
 
     return run
 
@@ -134,18 +136,18 @@ def run_page(browser: Browser) -> Callable[[str], AppTest]:
 COMMAND_LINE = accounts.command_line_person()
 
 
-def texts(page: AppTest) -> str:
+def get_text(page: AppTest) -> str:
     """All text of a page, one element per line; escaped characters as they appear on screen."""
-    kinds = (
+    element_lists = (
         page.title, page.header, page.subheader, page.markdown, page.caption, page.error, page.info,
         page.success, page.warning,
     )  # fmt: skip
-    shown = [element.value for kind in kinds for element in kind]
-    whole = "\n".join([*shown, *(button.label for button in page.button)])
-    return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", whole)
+    values = [element.value for elements in element_lists for element in elements]
+    text = "\n".join([*values, *(button.label for button in page.button)])
+    return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", text)
 
 
-def a_moment_later(page: AppTest) -> AppTest:
+def end_double_click_window(page: AppTest) -> AppTest:
     """The page after the time in which a further click counts as part of a double click."""
     page.session_state["overread-last-action"] = None
     return page

@@ -25,78 +25,78 @@ def page_with_counter() -> None:
 
     st.button("Count", key="count-1", on_click=act, args=(count, 1), kwargs={"place": "here"})
     st.button("Count two", key="count-2", on_click=act, args=(count, 2), kwargs={"place": "here"})
-    there = st.session_state.get("count", 0) > 0
+    is_on = st.session_state.get("count", 0) > 0
     st.button(
-        "Take off" if there else "Put on",
+        "Take off" if is_on else "Put on",
         key="switch",
         on_click=act,
-        args=(count, -1 if there else 1),
+        args=(count, -1 if is_on else 1),
         kwargs={"place": "here", "switch": "light"},
     )
 
     def fill_the_disk() -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "v1.jsonl")
 
-    def be_away() -> str:
+    def fail_without_database() -> str:
         if st.session_state.setdefault("away", True):
             raise NotNow("Not saved: the database could not be reached.")
         st.session_state["count"] = st.session_state.get("count", 0) + 10
         return "Counted ten."
 
-    def go_wrong() -> None:
+    def raise_unexpected_error() -> None:
         raise RuntimeError("a fault of ours")
 
-    st.button("Far", key="far", on_click=act, args=(be_away,), kwargs={"place": "here"})
-    st.button("Wrong", key="wrong", on_click=act, args=(go_wrong,), kwargs={"place": "here"})
+    st.button("Far", key="far", on_click=act, args=(fail_without_database,), kwargs={"place": "here"})
+    st.button("Wrong", key="wrong", on_click=act, args=(raise_unexpected_error,), kwargs={"place": "here"})
     st.button("Fill", key="fill", on_click=act, args=(fill_the_disk,), kwargs={"place": "here"})
     st.button("Refuse", key="refuse", on_click=act, args=(refuse,), kwargs={"place": "here"})
     show_notice("here")
     show_notice("elsewhere")
 
 
-def opened(browser) -> AppTest:
+def open_counter_page(browser) -> AppTest:
     return AppTest.from_function(page_with_counter, default_timeout=20).run()
 
 
-def test_an_action_is_carried_out_and_what_it_says_is_shown(browser):
-    page = opened(browser).button(key="count-1").click().run()
+def test_action_runs_and_its_message_is_shown(browser):
+    page = open_counter_page(browser).button(key="count-1").click().run()
     assert page.success[0].value == "Counted 1."
     assert page.session_state["count"] == 1
 
 
 def test_a_double_click_is_one_action(browser):
-    page = opened(browser).button(key="count-1").click().run().button(key="count-1").click().run()
+    page = open_counter_page(browser).button(key="count-1").click().run().button(key="count-1").click().run()
     assert page.session_state["count"] == 1
 
 
-def test_the_second_half_of_a_double_click_does_not_switch_back(browser):
-    page = opened(browser).button(key="switch").click().run().button(key="switch").click().run()
+def test_double_click_on_a_switch_toggles_once(browser):
+    page = open_counter_page(browser).button(key="switch").click().run().button(key="switch").click().run()
     assert page.session_state["count"] == 1
 
 
-def test_another_action_right_after_is_another(browser):
-    page = opened(browser).button(key="count-1").click().run().button(key="count-2").click().run()
+def test_two_different_actions_in_a_row_both_run(browser):
+    page = open_counter_page(browser).button(key="count-1").click().run().button(key="count-2").click().run()
     assert page.session_state["count"] == 3
 
 
-def test_a_refusal_is_shown_once_as_plain_text_at_the_place_of_the_click(browser):
-    page = opened(browser).button(key="refuse").click().run()
-    assert [each.value for each in page.error] == ["No \\*more\\* counting."]
+def test_refusal_is_shown_once_as_plain_text_next_to_its_button(browser):
+    page = open_counter_page(browser).button(key="refuse").click().run()
+    assert [element.value for element in page.error] == ["No \\*more\\* counting."]
 
 
-def test_a_refusal_goes_with_the_next_action(browser):
-    page = opened(browser).button(key="refuse").click().run().button(key="count-1").click().run()
+def test_refusal_disappears_with_the_next_action(browser):
+    page = open_counter_page(browser).button(key="refuse").click().run().button(key="count-1").click().run()
     assert not page.error
     assert page.success
 
 
-def test_a_full_disk_is_said_where_it_was_clicked(browser):
-    page = opened(browser).button(key="fill").click().run()
+def test_full_disk_is_reported_next_to_the_button(browser):
+    page = open_counter_page(browser).button(key="fill").click().run()
     assert page.error[0].value.startswith(r"The disk is full\: v1.jsonl")
 
 
-def test_what_the_database_did_not_take_stays_said_and_can_be_tried_again(browser):
-    page = opened(browser).button(key="far").click().run()
+def test_failed_save_stays_reported_and_can_be_retried(browser):
+    page = open_counter_page(browser).button(key="far").click().run()
     assert page.error[0].value == "Not saved\\: the database could not be reached."
     page.session_state["away"] = False
     page = page.button(key="again-here").click().run()
@@ -104,24 +104,24 @@ def test_what_the_database_did_not_take_stays_said_and_can_be_tried_again(browse
     assert page.session_state["count"] == 10
 
 
-def test_a_fault_of_ours_is_an_answer_too(browser):
-    page = opened(browser).button(key="wrong").click().run()
+def test_unexpected_error_is_reported_as_not_saved(browser):
+    page = open_counter_page(browser).button(key="wrong").click().run()
     assert page.error[0].value.startswith("Not saved")
     assert not page.exception
 
 
-def test_saved_is_said_with_the_time_that_the_database_has(browser, sign_in_as, workspace):
+def test_saved_message_shows_the_time_stored_in_the_database(browser, sign_in_as, workspace):
     sign_in_as("ada", Role.ADMIN)
     page = AppTest.from_function(page_that_adds_somebody, default_timeout=20).run()
     page = page.button(key="add").click().run()
     with read_only_session(workspace) as db:
-        kept = db.execute(select(AuditRow.at).order_by(AuditRow.number.desc()).limit(1)).scalar_one()
-    assert page.caption[0].value == f"Saved at {kept:%H:%M:%S} UTC"
+        saved_at = db.execute(select(AuditRow.at).order_by(AuditRow.number.desc()).limit(1)).scalar_one()
+    assert page.caption[0].value == f"Saved at {saved_at:%H:%M:%S} UTC"
 
 
-def test_nothing_is_called_saved_that_wrote_nothing(browser, sign_in_as):
+def test_action_that_writes_nothing_shows_no_saved_message(browser, sign_in_as):
     sign_in_as("ada", Role.ADMIN)
-    page = opened(browser).button(key="count-1").click().run()
+    page = open_counter_page(browser).button(key="count-1").click().run()
     assert not page.caption
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from domain.people import Role
-from tests.pages.conftest import texts
-from tests.storage.judgements import accept, give
+from tests.pages.conftest import get_text
+from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import make_world
 
 PAGE = "pages/audit.py"
@@ -14,30 +14,30 @@ PAGE = "pages/audit.py"
 def page(workspace, sign_in_as, run_page):
     world = make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora", Role.COORDINATOR)
-    give(world, accept(world, question=1))
-    found = run_page(PAGE)
-    assert not found.exception
-    return found
+    save_verdict(world, make_acceptance(world, question=1))
+    page = run_page(PAGE)
+    assert not page.exception
+    return page
 
 
-def shown(page, column):
+def get_column_values(page, column):
     return page.dataframe[0].value[column].tolist()
 
 
 def choose(page, label, value):
-    return next(each for each in page.selectbox if each.label == label).set_value(value).run()
+    return next(selectbox for selectbox in page.selectbox if selectbox.label == label).set_value(value).run()
 
 
-def test_what_fits_nothing_says_so(page):
-    page = next(each for each in page.text_input if each.label == "Subject").set_value("batch 999").run()
-    assert "No entry fits these filters" in texts(page)
+def test_filter_without_matches_shows_a_message(page):
+    page = next(field for field in page.text_input if field.label == "Subject").set_value("batch 999").run()
+    assert "No entry fits these filters" in get_text(page)
 
 
-def test_an_entry_is_shown_whole_with_its_hash(page):
-    page = choose(page, "Look at one", shown(page, "No.")[0])
-    assert "the entry before has" in texts(page)
+def test_selected_entry_is_shown_in_full_with_its_hash(page):
+    page = choose(page, "Look at one", get_column_values(page, "No.")[0])
+    assert "the entry before has" in get_text(page)
 
 
-def test_a_whole_trail_is_verified_with_its_counts(page):
-    page = next(each for each in page.button if each.label == "Verify").click().run()
-    assert "1 judgements agree with theirs" in texts(page)
+def test_intact_trail_is_verified_with_its_counts(page):
+    page = next(button for button in page.button if button.label == "Verify").click().run()
+    assert "1 judgements agree with theirs" in get_text(page)

@@ -15,7 +15,7 @@ from jobs.service import load_job, start_job
 from storage.jobs.jobs import claim_job
 from storage.rows import JobRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import COMMAND_LINE, settled, texts
+from tests.pages.conftest import COMMAND_LINE, get_text, wait_for_jobs
 from tests.storage import job_kinds
 from tests.storage.job_kinds import FAIL, HOLD, Fail, Hold
 from tests.storage.worlds import NOW
@@ -34,15 +34,15 @@ def cora(monkeypatch, sign_in_as):
 
 
 @pytest.fixture
-def held(cora):
+def held_job(cora):
     """A job that has done 3 of 8 and waits for the test."""
     job_kinds.HELD["page"] = threading.Event()
     yield job_control.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT)
     job_kinds.HELD["page"].set()
-    settled()
+    wait_for_jobs()
 
 
-def drawn(kind: str = "HOLD"):
+def render_job_page(kind: str = "HOLD"):
     def script(kind: str) -> None:
         import streamlit as st
 
@@ -58,84 +58,84 @@ def drawn(kind: str = "HOLD"):
     return AppTest.from_function(script, args=(kind,)).run()
 
 
-def button(page, label):
-    return next(each for each in page.button if each.label == label)
+def find_button(page, label):
+    return next(element for element in page.button if element.label == label)
 
 
-def status(number: int) -> JobStatus:
+def load_status(number: int) -> JobStatus:
     with read_only_session() as db:
         return load_job(db, by=COMMAND_LINE, number=number).status
 
 
-def test_nothing_is_drawn_before_it_is_started():
-    assert texts(drawn()) == "at rest"
+def test_nothing_is_shown_before_a_job_starts():
+    assert get_text(render_job_page()) == "at rest"
 
 
-def test_while_it_runs_its_progress_is_shown_in_every_tab_and_to_every_coordinator(held, sign_in_as):
+def test_progress_is_shown_in_every_tab_and_to_every_coordinator(held_job, sign_in_as):
     for name in ("cora's second tab", "carl"):
         if name == "carl":
             sign_in_as("carl", Role.COORDINATOR)
-        page = drawn()
-        assert "running" in texts(page)
+        page = render_job_page()
+        assert "running" in get_text(page)
         assert page.get("progress")[0].proto.text == "3 of 8 questions"
 
 
-def test_started_again_while_it_runs_it_is_the_same_job(held, cora):
-    assert job_control.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT).number == held.number
+def test_starting_a_running_job_again_returns_the_same_job(held_job, cora):
+    assert job_control.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT).number == held_job.number
 
 
-def test_it_is_cancelled_by_its_button(held):
-    page = button(drawn(), "Cancel").click().run()
+def test_cancel_button_cancels_the_job(held_job):
+    page = find_button(render_job_page(), "Cancel").click().run()
     assert not page.exception
-    settled()
-    assert status(held.number) is JobStatus.CANCELLED
-    assert "Cancelled." in texts(drawn())
+    wait_for_jobs()
+    assert load_status(held_job.number) is JobStatus.CANCELLED
+    assert "Cancelled." in get_text(render_job_page())
 
 
-def test_what_came_of_it_is_shown_until_it_is_dismissed(held):
+def test_result_is_shown_until_it_is_dismissed(held_job):
     job_kinds.HELD["page"].set()
-    settled()
-    page = drawn()
-    assert "All of *it* is done." in texts(page)
-    assert "Finished at" in texts(page)
-    page = button(page, "Dismiss").click().run().run()
-    assert texts(page) == "at rest"
-    assert texts(drawn()) == "at rest"
+    wait_for_jobs()
+    page = render_job_page()
+    assert "All of *it* is done." in get_text(page)
+    assert "Finished at" in get_text(page)
+    page = find_button(page, "Dismiss").click().run().run()
+    assert get_text(page) == "at rest"
+    assert get_text(render_job_page()) == "at rest"
 
 
-def test_why_it_failed_is_shown_without_what_the_fault_holds(cora):
+def test_failure_is_shown_without_the_details_of_the_error(cora):
     job_control.start_job(FAIL, Fail(how="fault"), by=cora, subject=SUBJECT)
-    settled()
-    shown = texts(drawn("FAIL"))
-    assert "The server's log says why." in shown
-    assert "secret" not in shown
+    wait_for_jobs()
+    text = get_text(render_job_page("FAIL"))
+    assert "The server's log says why." in text
+    assert "secret" not in text
 
 
-def test_an_interrupted_one_can_be_run_again(held):
+def test_interrupted_job_can_be_run_again(held_job):
     job_kinds.HELD["page"].set()
-    settled()
+    wait_for_jobs()
     with unit_of_work() as db:
         interrupted = {"status": JobStatus.INTERRUPTED.value, "message": "The server stopped."}
         db.execute(update(JobRow).values(finished_at=NOW, **interrupted))
-    page = drawn()
-    assert "The server stopped." in texts(page)
-    button(page, "Run again").click().run()
-    settled()
-    assert "All of *it* is done." in texts(drawn())
+    page = render_job_page()
+    assert "The server stopped." in get_text(page)
+    find_button(page, "Run again").click().run()
+    wait_for_jobs()
+    assert "All of *it* is done." in get_text(render_job_page())
 
 
-def test_one_whose_process_was_killed_says_that_it_continues(cora):
+def test_job_of_a_killed_process_is_shown_as_resuming(cora):
     with unit_of_work() as db:
         job, _ = start_job(db, by=cora, kind=HOLD, parameters=Hold(name="page"), subject=SUBJECT, now=NOW)
-        soon = datetime.now(UTC) + timedelta(seconds=10)
-        claim_job(db, number=job.number, worker="killed", lease_until=soon, now=NOW)
-    assert drawn().get("progress")[0].proto.text.startswith("The server was restarted.")
+        lease_end = datetime.now(UTC) + timedelta(seconds=10)
+        claim_job(db, number=job.number, worker="killed", lease_until=lease_end, now=NOW)
+    assert render_job_page().get("progress")[0].proto.text.startswith("The server was restarted.")
 
 
 @pytest.mark.parametrize("kind", sorted(job_control._KIND_LOCATIONS))
-def test_every_kind_is_declared_under_its_name(kind):
+def test_every_job_kind_is_registered_under_its_name(kind):
     assert job_control.find_job_kind(kind).name == kind
 
 
-def test_a_kind_that_is_not_declared_is_unknown():
+def test_unregistered_job_kind_is_not_found():
     assert job_control.find_job_kind("of tomorrow") is None

@@ -8,73 +8,73 @@ from browsing.service import index_questions
 from domain.people import Role
 from storage.browsing.applied_rules import list_rules
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import texts
-from tests.storage.judgements import accept, give, reject
+from tests.pages.conftest import get_text
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import make_world
 
 ESTIMATES, STATISTICS = "pages/estimates.py", "pages/statistics.py"
 
 
 @pytest.fixture
-def shown(sign_in_as, run_page):
+def open_as_coordinator(sign_in_as, run_page):
     """A page as the coordinator cora sees it, without an error."""
 
     def run(page):
         sign_in_as("cora", Role.COORDINATOR)
-        found = run_page(page)
-        assert not found.exception
-        return found
+        app_test = run_page(page)
+        assert not app_test.exception
+        return app_test
 
     return run
 
 
 def test_without_a_sample_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
-    assert "No random sample yet" in texts(open_page(ESTIMATES))
+    assert "No random sample yet" in get_text(open_page(ESTIMATES))
 
 
 def test_a_drawn_batch_without_a_verdict_leads_to_assigning_it(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
-    page = texts(open_page(ESTIMATES))
+    page = get_text(open_page(ESTIMATES))
     assert "Nothing is judged yet" in page
     assert "120 questions are in demo; their sample waits for its reviewers." in page
 
 
-def test_three_judged_questions_are_shown_with_their_intervals(workspace, shown):
+def test_three_judged_questions_are_shown_with_their_intervals(workspace, open_as_coordinator):
     world = make_world(workspace, assigned_to=["ruth"])
-    give(world, accept(world, question=1))
-    give(world, accept(world, question=2))
-    give(world, reject(world, question=3))
-    page = shown(ESTIMATES)
-    assert "3 judged questions stand for 120 of 120" in texts(page)
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_acceptance(world, question=2))
+    save_verdict(world, make_rejection(world, question=3))
+    page = open_as_coordinator(ESTIMATES)
+    assert "3 judged questions stand for 120 of 120" in get_text(page)
     assert {metric.label: metric.value for metric in page.metric}["Key error"] == "33.3 %"
-    assert "95 %" in texts(page)
+    assert "95 %" in get_text(page)
 
 
 def test_a_reviewer_gets_neither_page(workspace, sign_in_as, run_page):
     make_world(workspace)
     sign_in_as("ruth", Role.REVIEWER)
     for page in (ESTIMATES, STATISTICS):
-        assert "Page not found." in texts(run_page(page))
+        assert "Page not found." in get_text(run_page(page))
 
 
 def test_statistics_without_a_question_lead_to_the_import(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
-    assert "No questions yet" in texts(open_page(STATISTICS))
+    assert "No questions yet" in get_text(open_page(STATISTICS))
 
 
-def test_statistics_count_questions_and_exams(workspace, shown):
+def test_statistics_count_questions_and_exams(workspace, open_as_coordinator):
     make_world(workspace)
-    assert "12 questions of 6 exams" in texts(shown(STATISTICS))
+    assert "12 questions of 6 exams" in get_text(open_as_coordinator(STATISTICS))
 
 
-def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace, shown):
+def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace, open_as_coordinator):
     world = make_world(workspace)
     with unit_of_work(workspace) as db:
         index_questions(db)
-    page = shown("pages/browse.py")
-    assert "Search or filter first." in texts(page)
+    page = open_as_coordinator("pages/browse.py")
+    assert "Search or filter first." in get_text(page)
     assert world.dataset == "demo"
     with read_only_session(workspace) as db:
         assert list_rules(db) == []

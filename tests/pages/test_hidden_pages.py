@@ -10,8 +10,8 @@ from domain.verdicts import ErrorKind
 from review import service as review
 from storage.review.hidden import list_hidden_questions
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import texts
-from tests.storage.judgements import accept, give, reject
+from tests.pages.conftest import get_text
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 
 BATCHES, ATTENTION = "pages/assign.py", "pages/attention.py"
@@ -21,106 +21,108 @@ PLAN = HiddenPlan(repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_S
 @pytest.fixture
 def world(workspace):
     """Ruth has thirty of forty questions; they are the batch "asked"."""
-    made = make_world(workspace, questions=40)
+    small_world = make_world(workspace, questions=40)
     with unit_of_work() as db:
-        batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:30])
-        assign_all(db, batch=batch, questions=made.questions[:30], person=made.people["ruth"])
-    return replace(made, batch=batch)
+        batch = make_batch(
+            db, dataset_id=small_world.dataset_id, name="asked", questions=small_world.questions[:30]
+        )
+        assign_all(db, batch=batch, questions=small_world.questions[:30], person=small_world.people["ruth"])
+    return replace(small_world, batch=batch)
 
 
 @pytest.fixture
-def page_of(sign_in_as, run_page):
+def open_as_coordinator(sign_in_as, run_page):
     """A page as the coordinator cora sees it."""
 
     def run(file):
         sign_in_as("cora", Role.COORDINATOR)
-        found = run_page(file)
-        (chosen,) = [each for each in found.selectbox if each.label == "Batch"]
-        chosen.select("asked").run()
-        assert not found.exception
-        return found
+        page = run_page(file)
+        (batch_field,) = [selectbox for selectbox in page.selectbox if selectbox.label == "Batch"]
+        batch_field.select("asked").run()
+        assert not page.exception
+        return page
 
     return run
 
 
-def hidden(world):
+def load_hidden_questions(world):
     with read_only_session() as db:
         return list_hidden_questions(db, batch_id=world.batch.id)
 
 
-def hide(world):
+def hide_questions(world):
     with unit_of_work() as db:
         review.hide_questions(db, by=world.people["cora"], batch="asked", plan=PLAN, mask_secret=7, now=NOW)
 
 
-def button(page, label):
-    (found,) = [each for each in page.button if each.label == label]
-    return found
+def find_button(page, label):
+    (match,) = [element for element in page.button if element.label == label]
+    return match
 
 
-def test_what_the_preview_says_is_hidden_and_then_removed_with_a_reason(world, page_of):
-    page = page_of(BATCHES)
-    button(page, "Hide questions").click().run()
+def test_previewed_questions_are_hidden_and_removed_with_a_reason(world, open_as_coordinator):
+    page = open_as_coordinator(BATCHES)
+    find_button(page, "Hide questions").click().run()
     assert not page.exception
-    there = hidden(world)
-    assert {each.kind for each in there} == {HiddenKind.REPEAT, HiddenKind.PLANTED}
-    assert f"{there[0].number}: " in texts(page) or any(
-        str(there[0].number) in str(each.value) for each in page.dataframe
+    hidden_questions = load_hidden_questions(world)
+    assert {question.kind for question in hidden_questions} == {HiddenKind.REPEAT, HiddenKind.PLANTED}
+    assert f"{hidden_questions[0].number}: " in get_text(page) or any(
+        str(hidden_questions[0].number) in str(table.value) for table in page.dataframe
     )
-    (which,) = [each for each in page.multiselect if each.label == "Remove"]
-    which.select(there[0].number).run()
-    (why,) = [each for each in page.text_input if each.label == "Reason for removal"]
-    why.input("The key was wrong before.").run()
-    button(page, "Remove hidden questions").click().run()
+    (removal_field,) = [field for field in page.multiselect if field.label == "Remove"]
+    removal_field.select(hidden_questions[0].number).run()
+    (reason_field,) = [field for field in page.text_input if field.label == "Reason for removal"]
+    reason_field.input("The key was wrong before.").run()
+    find_button(page, "Remove hidden questions").click().run()
     assert not page.exception
-    assert [each.removed_why for each in hidden(world) if not each.is_counted] == [
+    assert [question.removed_why for question in load_hidden_questions(world) if not question.is_counted] == [
         "The key was wrong before."
     ]
 
 
-def test_nothing_that_cannot_be_is_hidden(world, page_of):
-    page = page_of(BATCHES)
+def test_plan_without_hidden_questions_is_refused(world, open_as_coordinator):
+    page = open_as_coordinator(BATCHES)
     for label in ("Repeats (% of questions)", "Planted per reviewer"):
-        (field,) = [each for each in page.number_input if each.label == label]
+        (field,) = [widget for widget in page.number_input if widget.label == label]
         field.set_value(0).run()
     assert any(
-        ("give a share of repeats, a number of planted questions, or both") in each.value
-        for each in page.error
+        ("give a share of repeats, a number of planted questions, or both") in error.value
+        for error in page.error
     )
-    assert not [each for each in page.button if each.label == "Hide questions"]
+    assert not [element for element in page.button if element.label == "Hide questions"]
 
 
-def test_where_nothing_is_hidden_the_page_leads_to_hiding(world, sign_in_as, open_page):
+def test_page_without_hidden_questions_shows_a_message(world, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
-    assert "Nothing is hidden in this batch" in texts(open_page(ATTENTION))
+    assert "Nothing is hidden in this batch" in get_text(open_page(ATTENTION))
 
 
-def test_it_opens_on_the_batch_in_which_something_is_hidden(world, sign_in_as, open_page):
-    hide(world)  # the batch "first" has more questions
+def test_page_opens_on_the_batch_with_hidden_questions(world, sign_in_as, open_page):
+    hide_questions(world)  # the batch "first" has more questions
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(ATTENTION)
-    (chosen,) = [each for each in page.selectbox if each.label == "Batch"]
-    assert chosen.value == "asked"
-    chosen.select("first").run()
-    assert "There are some in: asked." in texts(page)
+    (batch_field,) = [selectbox for selectbox in page.selectbox if selectbox.label == "Batch"]
+    assert batch_field.value == "asked"
+    batch_field.select("first").run()
+    assert "There are some in: asked." in get_text(page)
 
 
 def test_a_reviewer_does_not_get_the_page(world, sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
-    assert "Page not found." in texts(run_page(ATTENTION))
+    assert "Page not found." in get_text(run_page(ATTENTION))
 
 
-def test_each_figure_has_its_n_and_interval(world, page_of):
-    hide(world)
-    there = hidden(world)
-    repeats = [each for each in there if each.kind is HiddenKind.REPEAT]
-    for each in repeats:
-        give(world, accept(world, question=each.source_number))
-        give(world, accept(world, question=each.number))
-    planted = [each for each in there if each.kind is HiddenKind.PLANTED]
-    give(world, reject(world, question=planted[0].number, kind=ErrorKind.WRONG_KEY))
-    give(world, accept(world, question=planted[1].number))
-    page = page_of(ATTENTION)
+def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
+    hide_questions(world)
+    hidden_questions = load_hidden_questions(world)
+    repeats = [question for question in hidden_questions if question.kind is HiddenKind.REPEAT]
+    for repeat in repeats:
+        save_verdict(world, make_acceptance(world, question=repeat.source_number))
+        save_verdict(world, make_acceptance(world, question=repeat.number))
+    planted = [question for question in hidden_questions if question.kind is HiddenKind.PLANTED]
+    save_verdict(world, make_rejection(world, question=planted[0].number, kind=ErrorKind.WRONG_KEY))
+    save_verdict(world, make_acceptance(world, question=planted[1].number))
+    page = open_as_coordinator(ATTENTION)
     (ruth,) = page.dataframe[0].value.to_dict("records")
     assert ruth["Same decision again"] == "100 % (61 to 100), n = 6"
     assert ruth["Faults found"] == "50 % (9 to 91), n = 2"
@@ -129,9 +131,9 @@ def test_each_figure_has_its_n_and_interval(world, page_of):
     assert (kind["Fault"], kind["Found"]) == ("key swapped", "50 % (9 to 91), n = 2")
 
 
-def test_hidden_but_nothing_judged_yet_is_said_and_no_figure_is_made_up(world, page_of):
-    hide(world)
-    page = page_of(ATTENTION)
+def test_without_verdicts_figures_are_shown_as_not_defined(world, open_as_coordinator):
+    hide_questions(world)
+    page = open_as_coordinator(ATTENTION)
     (ruth,) = page.dataframe[0].value.to_dict("records")
     assert ruth["Faults found"] == "not defined, n = 0"
-    assert "No planted question is judged yet." in texts(page)
+    assert "No planted question is judged yet." in get_text(page)

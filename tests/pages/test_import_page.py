@@ -16,8 +16,8 @@ from storage.rows import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.question_files import write_image
-from tests.pages.conftest import COMMAND_LINE, settled, texts
-from tests.storage.import_worlds import lines, record
+from tests.pages.conftest import COMMAND_LINE, get_text, wait_for_jobs
+from tests.storage.import_worlds import make_record, to_json_lines
 from tests.storage.worlds import NOW
 from ui.imports import deliveries, import_job
 
@@ -27,62 +27,64 @@ PAGE = "pages/import_questions.py"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder on the machine with a question file and its image, from which the app may read files."""
-    found = tmp_path / "data"
-    write_image(found / "pa.png", 30, 20, "L")
-    (found / "set.jsonl").write_bytes(lines(record(1), record(2)))
-    monkeypatch.setenv(deliveries.FOLDERS_SETTING, str(found))
-    return found
+    data_folder = tmp_path / "data"
+    write_image(data_folder / "pa.png", 30, 20, "L")
+    (data_folder / "set.jsonl").write_bytes(to_json_lines(make_record(1), make_record(2)))
+    monkeypatch.setenv(deliveries.FOLDERS_SETTING, str(data_folder))
+    return data_folder
 
 
 @pytest.fixture
 def page(folder, sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
-    found = run_page(PAGE)
-    assert not found.exception
-    return found
+    page = run_page(PAGE)
+    assert not page.exception
+    return page
 
 
 def click(page, label):
     return next(button for button in page.button if button.label.startswith(label)).click().run()
 
 
-def hand_in(page, file, images=""):
+def preview_file(page, file, images=""):
     page.segmented_control[0].set_value("machine").run()
     page.text_input[0].set_value(str(file))
     page.text_input[1].set_value(str(images))
     return click(page, "Preview import")
 
 
-def questions():
+def count_questions():
     with read_only_session() as db:
         return db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
 
 
-def the_import():
+def wait_for_import():
     """The import that was started last, once it has ended."""
-    settled()
+    wait_for_jobs()
     with read_only_session() as db:
         return next(job for job in list_jobs(db, by=COMMAND_LINE) if job.kind == "import")
 
 
-def test_a_file_is_looked_at_before_anything_is_written(page, folder):
-    hand_in(page, folder / "set.jsonl", folder)
-    shown = texts(page)
-    assert "**native** with 2 records" in shown
-    assert "All images of the first 2 records were found (1)." in shown
-    assert "Which finding is present on this radiograph?" in shown
-    assert questions() == 0
+def test_preview_shows_the_file_and_writes_nothing(page, folder):
+    preview_file(page, folder / "set.jsonl", folder)
+    text = get_text(page)
+    assert "**native** with 2 records" in text
+    assert "All images of the first 2 records were found (1)." in text
+    assert "Which finding is present on this radiograph?" in text
+    assert count_questions() == 0
 
 
-def test_an_import_runs_behind_the_page_and_says_what_came_of_it(page, folder):
-    hand_in(page, folder / "set.jsonl", folder)
+def test_import_runs_in_the_background_and_shows_its_result(page, folder):
+    preview_file(page, folder / "set.jsonl", folder)
     click(page, "Import 2 records")
-    the_import()
+    wait_for_import()
     page.run()
-    assert "2 questions, 1 new exam and 1 new image imported into set from set.jsonl (native)." in texts(page)
-    assert questions() == 2
+    assert "2 questions, 1 new exam and 1 new image imported into set from set.jsonl (native)." in get_text(
+        page
+    )
+    assert count_questions() == 2
     with read_only_session() as db:
-        assert [each.name for each in list_datasets(db)] == ["set"]
+        assert [dataset.name for dataset in list_datasets(db)] == ["set"]
 
 
 def test_a_double_click_starts_one_import(page, folder):
@@ -98,44 +100,44 @@ def test_a_double_click_starts_one_import(page, folder):
     with unit_of_work() as db:
         first, _ = start_job(db, by=COMMAND_LINE, kind=import_job.IMPORT, parameters=request, now=NOW)
     assert import_job.start_import(request, COMMAND_LINE).number == first.number
-    the_import()
-    assert questions() == 2
+    wait_for_import()
+    assert count_questions() == 2
 
 
-def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_can_come_in(page, folder):
-    (folder / "bad.jsonl").write_bytes(lines(record(1), record(2, answer=[9])))
-    hand_in(page, folder / "bad.jsonl", folder)
-    assert "Invalid records: 1 of the first 2." in texts(page)
+def test_refused_records_are_linked_and_the_rest_can_be_imported(page, folder):
+    (folder / "bad.jsonl").write_bytes(to_json_lines(make_record(1), make_record(2, answer=[9])))
+    preview_file(page, folder / "bad.jsonl", folder)
+    assert "Invalid records: 1 of the first 2." in get_text(page)
     click(page, "Import 2 records")
-    job = the_import()
+    job = wait_for_import()
     page.run()
-    assert "Nothing was imported from bad.jsonl: 1 invalid record." in texts(page)
-    assert f"/files/refusals/{import_job.decode_outcome(job).refusals_file}" in texts(page)
+    assert "Nothing was imported from bad.jsonl: 1 invalid record." in get_text(page)
+    assert f"/files/refusals/{import_job.decode_outcome(job).refusals_file}" in get_text(page)
     click(page, "Import without")
-    the_import()
+    wait_for_import()
     page.run()
-    assert "Skipped: 1 invalid record." in texts(page)
-    assert questions() == 1
+    assert "Skipped: 1 invalid record." in get_text(page)
+    assert count_questions() == 1
 
 
-def test_an_import_that_can_not_write_says_what_it_was(page, folder):
+def test_import_that_cannot_write_reports_the_reason(page, folder):
     refusals = current_workspace().refusals
     refusals.parent.mkdir(parents=True, exist_ok=True)
     refusals.write_text("a file where the folder should be")
-    hand_in(page, folder / "set.jsonl", folder)
+    preview_file(page, folder / "set.jsonl", folder)
     click(page, "Import 2 records")
-    job = the_import()
+    job = wait_for_import()
     assert job.message.startswith(f"Nothing was imported. {refusals}")
 
 
-def test_a_file_of_no_known_format_gets_its_reason(page, folder):
+def test_unknown_file_format_is_explained(page, folder):
     (folder / "other.json").write_text('[{"a": 1}]')
-    hand_in(page, folder / "other.json")
-    assert "not recognised: it begins with a record with a." in texts(page)
+    preview_file(page, folder / "other.json")
+    assert "not recognised: it begins with a record with a." in get_text(page)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../secret.jsonl", "nowhere.jsonl", ""])
-def test_a_path_outside_the_named_folders_is_as_if_it_were_not_there(folder, path):
+def test_path_outside_the_allowed_folders_is_not_found(folder, path):
     with pytest.raises(NotFound, match="was not found in an allowed folder"):
         deliveries.locate_server_files(path and str(folder / path), "")
 
@@ -150,7 +152,7 @@ def make_zip(path, **files):
 @pytest.mark.parametrize(
     "name", ["../out.png", "/out.png", "a/../../out.png", "C:/out.png", "a\\..\\out.png"]
 )
-def test_a_zip_whose_names_leave_its_folder_is_refused(tmp_path, name):
+def test_zip_with_names_outside_its_folder_is_refused(tmp_path, name):
     archive = make_zip(tmp_path / "a.zip", **{"good.png": b"1", name: b"2"})
     with pytest.raises(InvalidValue, match="outside its folder"):
         unpack_images(by=COMMAND_LINE, archive=archive, folder=tmp_path / "into")
@@ -166,19 +168,19 @@ def test_a_zip_with_a_link_is_refused(tmp_path):
         unpack_images(by=COMMAND_LINE, archive=tmp_path / "a.zip", folder=tmp_path / "into")
 
 
-def test_a_zip_that_unpacks_to_far_too_much_is_given_up(tmp_path):
+def test_zip_bomb_is_refused(tmp_path):
     archive = make_zip(tmp_path / "a.zip", **{"bomb.png": bytes(64 << 20)})
     with pytest.raises(InvalidValue, match="too large when unpacked"):
         unpack_images(by=COMMAND_LINE, archive=archive, folder=tmp_path / "into")
 
 
-def test_what_is_no_zip_is_refused(tmp_path):
+def test_file_that_is_not_a_zip_is_refused(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 no")
     with pytest.raises(InvalidValue, match="cannot be unpacked"):
         unpack_images(by=COMMAND_LINE, archive=tmp_path / "a.zip", folder=tmp_path / "into")
 
 
-def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
+def test_upload_is_kept_in_the_workspace_until_it_is_imported(page, tmp_path):
     class Upload:
         def __init__(self, name, content):
             self.name, self.content = name, content
@@ -187,10 +189,10 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
             return memoryview(self.content)
 
     write_image(tmp_path / "pa.png", 30, 20, "L")
-    packed = make_zip(tmp_path / "a.zip", **{"wrapping/pa.png": (tmp_path / "pa.png").read_bytes()})
+    images_zip = make_zip(tmp_path / "a.zip", **{"wrapping/pa.png": (tmp_path / "pa.png").read_bytes()})
     delivery = deliveries.store_upload(
-        Upload("my set.jsonl", lines(record(1))),
-        Upload("a.zip", packed.read_bytes()),
+        Upload("my set.jsonl", to_json_lines(make_record(1))),
+        Upload("a.zip", images_zip.read_bytes()),
         by=COMMAND_LINE,
         in_memory=False,
     )
@@ -205,10 +207,10 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
         minimum_explanation=None,
     )
     import_job.start_import(request, COMMAND_LINE)
-    assert the_import().status is JobStatus.DONE
+    assert wait_for_import().status is JobStatus.DONE
     assert not delivery.path.exists()
 
 
-def test_a_reviewer_finds_no_such_page(folder, sign_in_as, run_page):
+def test_page_is_not_found_for_a_reviewer(folder, sign_in_as, run_page):
     sign_in_as("rhea", Role.REVIEWER)
-    assert "Page not found." in texts(run_page(PAGE))
+    assert "Page not found." in get_text(run_page(PAGE))

@@ -6,8 +6,8 @@ import pytest
 
 from domain.people import Role
 from storage.workspace import current_workspace
-from tests.pages.conftest import texts
-from tests.storage.import_worlds import Importer, lines, record
+from tests.pages.conftest import get_text
+from tests.storage.import_worlds import Importer, make_record, to_json_lines
 
 PAGE = "pages/patient_data.py"
 
@@ -17,27 +17,27 @@ def page(workspace, tmp_path, sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
     importer = Importer(workspace, tmp_path)
     importer.workspace = current_workspace()
-    importer(lines(record(1)), images=importer.images)
-    found = run_page(PAGE)
-    assert not found.exception
-    return found
+    importer(to_json_lines(make_record(1)), images=importer.images)
+    page = run_page(PAGE)
+    assert not page.exception
+    return page
 
 
-def button(page, begins):
-    return next(each for each in page.button if each.label.startswith(begins))
+def find_button(page, beginning):
+    return next(element for element in page.button if element.label.startswith(beginning))
 
 
-def test_the_choice_is_made_with_its_consequences_in_sight(page):
+def test_saving_the_rules_shows_what_they_mean(page):
     page = page.radio[0].set_value("deidentified").run()
-    page = button(page, "Save rules").click().run()
+    page = find_button(page, "Save rules").click().run()
     assert not page.exception
-    assert "Saved. Image files: De-identified on import." in texts(page)
+    assert "Saved. Image files: De-identified on import." in get_text(page)
 
 
-def test_a_marked_image_is_taken_out_and_can_be_put_back(page):
-    page = button(page, "No patient text").click().run()
-    page = button(page, "Confirm: 0 without patient text, 1 to remove").click().run()
-    assert "All images are checked." in texts(page)
-    page = button(page, "Restore").click().run()
+def test_marked_image_is_removed_and_can_be_restored(page):
+    page = find_button(page, "No patient text").click().run()
+    page = find_button(page, "Confirm: 0 without patient text, 1 to remove").click().run()
+    assert "All images are checked." in get_text(page)
+    page = find_button(page, "Restore").click().run()
     assert not page.exception
-    assert not [each for each in page.button if each.label == "Restore"]
+    assert not [element for element in page.button if element.label == "Restore"]

@@ -18,7 +18,7 @@ from tests.storage.study_worlds import make_design, make_study_world
 from tests.storage.worlds import SECRETS
 from web.reading.routes import ROUTES
 
-OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
+REQUEST_HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 
 
@@ -29,10 +29,12 @@ class Client:
         self.cookies, self.person = dict(cookies), person
 
     def get(self, path):
-        return asyncio.run(self._ask("GET", path, OURS))
+        return asyncio.run(self._ask("GET", path, REQUEST_HEADERS))
 
     def post(self, path, body, headers=None):
-        return asyncio.run(self._ask("POST", path, OURS if headers is None else headers, json=body))
+        return asyncio.run(
+            self._ask("POST", path, REQUEST_HEADERS if headers is None else headers, json=body)
+        )
 
     async def _ask(self, method, path, headers, **more):
         transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
@@ -43,7 +45,7 @@ class Client:
             return await client.request(method, path, headers=headers, **more)
 
 
-def said(**changes):
+def make_answer_body(**changes):
     body = {
         "study": 1, "position": 1, "revision": 1, "answer": [1], "cannot": False, "confidence": 4,
         "faulty": "", "drawings": None, "image": "drawn",
@@ -58,66 +60,66 @@ def client(workspace, sign_in_as, browser):
     return Client(browser.cookies, sign_in_as("rea"))
 
 
-def count(table):
+def count_rows(table):
     with read_only_session() as db:
         return db.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def test_an_answer_is_told_with_its_time_and_brings_the_next_case(client):
-    answer = client.post("/reading/answer", said())
-    assert answer.status_code == 200
-    told = answer.json()
-    assert (told["revision"], told["sheet"]["position"]) == (1, 2)
-    assert "T" in told["at"]
+def test_saved_answer_returns_its_time_and_the_next_case(client):
+    response = client.post("/reading/answer", make_answer_body())
+    assert response.status_code == 200
+    saved = response.json()
+    assert (saved["revision"], saved["sheet"]["position"]) == (1, 2)
+    assert "T" in saved["at"]
 
 
 def test_an_answer_sent_twice_is_saved_once(client):
-    first = client.post("/reading/answer", said()).json()
-    again = client.post("/reading/answer", said(seconds=11.0)).json()
-    assert (again["at"], again["sheet"]["position"]) == (first["at"], 2)
-    assert count(ReadingRow) == 1
+    first = client.post("/reading/answer", make_answer_body()).json()
+    second = client.post("/reading/answer", make_answer_body(seconds=11.0)).json()
+    assert (second["at"], second["sheet"]["position"]) == (first["at"], 2)
+    assert count_rows(ReadingRow) == 1
 
 
 def test_an_answer_without_the_radiograph_needs_the_confirmation(client):
-    refused = client.post("/reading/answer", said(image="not drawn"))
+    refused = client.post("/reading/answer", make_answer_body(image="not drawn"))
     assert (refused.status_code, refused.json()["kind"]) == (422, "Refused")
-    assert count(ReadingRow) == 0
-    assert client.post("/reading/answer", said(image="not drawn, confirmed")).status_code == 200
+    assert count_rows(ReadingRow) == 0
+    assert client.post("/reading/answer", make_answer_body(image="not drawn, confirmed")).status_code == 200
     with read_only_session() as db:
         assert db.execute(select(ReadingRow.image)).scalar_one() == "not drawn, confirmed"
 
 
-def test_no_answer_of_any_route_holds_a_word_that_answers_a_case(client):
-    answers = [
+def test_no_response_of_any_route_reveals_a_key(client):
+    responses = [
         client.post("/reading/turn", {"study": 1, "to": None}),
         client.post("/reading/draft", {
             "study": 1, "position": 1, "part": "entry", "revision": 0, "body": {"answer": [0]},
         }),
         client.post("/reading/time", {"study": 1, "position": 1, **TIMES}),
-        client.post("/reading/answer", said()),
+        client.post("/reading/answer", make_answer_body()),
     ]  # fmt: skip
-    assert [each.status_code for each in answers] == [200] * 4
-    seen = b"".join(each.content for each in answers).decode()
-    assert not [word for word in SECRETS.values() if word in seen]
+    assert [response.status_code for response in responses] == [200] * 4
+    content = b"".join(response.content for response in responses).decode()
+    assert not [word for word in SECRETS.values() if word in content]
 
 
-def test_a_training_case_tells_its_key_after_the_answer(workspace, sign_in_as, browser):
+def test_training_case_shows_its_key_after_the_answer(workspace, sign_in_as, browser):
     make_study_world(workspace, design=make_design(6, training=1))
     client = Client(browser.cookies, sign_in_as("rea"))
-    before = client.post("/reading/turn", {"study": 1, "to": None})
-    after = client.post("/reading/answer", said()).json()["sheet"]
-    assert SECRETS["explanation"] not in before.text
-    assert after["feedback"]["explanation"] == SECRETS["explanation"]
-    assert after["position"] == 1
+    turn_response = client.post("/reading/turn", {"study": 1, "to": None})
+    sheet_after_answer = client.post("/reading/answer", make_answer_body()).json()["sheet"]
+    assert SECRETS["explanation"] not in turn_response.text
+    assert sheet_after_answer["feedback"]["explanation"] == SECRETS["explanation"]
+    assert sheet_after_answer["position"] == 1
 
 
-def test_after_the_last_case_there_is_none(workspace, sign_in_as, browser):
+def test_no_case_follows_the_last_one(workspace, sign_in_as, browser):
     make_study_world(workspace, cases=1)
     client = Client(browser.cookies, sign_in_as("rea"))
-    assert client.post("/reading/answer", said()).json()["sheet"] is None
+    assert client.post("/reading/answer", make_answer_body()).json()["sheet"] is None
 
 
-def test_a_draft_comes_back_with_the_case(client):
+def test_draft_is_returned_with_its_case(client):
     body = {"answer": [2], "cannot": False, "confidence": 3, "faulty": "two are right", "drawings": None}
     client.post("/reading/draft", {"study": 1, "position": 1, "part": "entry", "revision": 0, "body": body})
     sheet = client.post("/reading/turn", {"study": 1, "to": None}).json()["sheet"]
@@ -141,54 +143,56 @@ def test_a_draft_comes_back_with_the_case(client):
         ({"mood": "good"}, 422),
     ],
 )
-def test_what_can_not_be_saved_is_refused_and_changes_nothing(client, changes, status):
-    answer = client.post("/reading/answer", said(**changes))
-    assert answer.status_code == status
-    assert answer.json()["error"]
-    assert count(ReadingRow) == 0
+def test_invalid_answer_is_refused_and_changes_nothing(client, changes, status):
+    response = client.post("/reading/answer", make_answer_body(**changes))
+    assert response.status_code == status
+    assert response.json()["error"]
+    assert count_rows(ReadingRow) == 0
 
 
 @pytest.mark.parametrize("name", ["rob", "ruth", "cora", "ada"])
-def test_nobody_else_reads_a_readers_case(workspace, sign_in_as, browser, name):
+def test_other_people_have_no_access_to_a_readers_case(workspace, sign_in_as, browser, name):
     make_study_world(workspace, readers=["rea"])
     client = Client(browser.cookies, sign_in_as(name))
     for path, body in (
-        ("/reading/answer", said()),
+        ("/reading/answer", make_answer_body()),
         ("/reading/turn", {"study": 1, "to": None}),
         ("/reading/time", {"study": 1, "position": 1, **TIMES}),
         ("/reading/draft", {"study": 1, "position": 1, "part": "entry", "revision": 0, "body": {}}),
     ):
         assert client.post(path, body).status_code in (403, 404)
-    assert count(ReadingRow) == count(ReadingDraftRow) == 0
+    assert count_rows(ReadingRow) == count_rows(ReadingDraftRow) == 0
 
 
-def test_nobody_who_is_signed_out_reads(client):
+def test_signed_out_person_saves_nothing(client):
     client.cookies = {}
-    assert client.post("/reading/answer", said()).status_code == 401
-    assert count(ReadingRow) == 0
+    assert client.post("/reading/answer", make_answer_body()).status_code == 401
+    assert count_rows(ReadingRow) == 0
 
 
 @pytest.mark.parametrize("headers", [{}, {"X-Overread": "1", "Sec-Fetch-Site": "cross-site"}])
-def test_another_sites_page_can_not_answer(client, headers):
-    assert client.post("/reading/answer", said(), headers=headers).status_code == 403
-    assert count(ReadingRow) == 0
+def test_request_from_another_site_is_refused(client, headers):
+    assert client.post("/reading/answer", make_answer_body(), headers=headers).status_code == 403
+    assert count_rows(ReadingRow) == 0
 
 
-def test_a_page_that_somebody_else_opened_saves_nothing(client):
-    answer = client.post("/reading/answer", said(), headers=OURS | {"X-Overread-Person": "1"})
-    assert answer.status_code == 401
-    assert count(ReadingRow) == 0
+def test_page_opened_by_another_person_saves_nothing(client):
+    response = client.post(
+        "/reading/answer", make_answer_body(), headers=REQUEST_HEADERS | {"X-Overread-Person": "1"}
+    )
+    assert response.status_code == 401
+    assert count_rows(ReadingRow) == 0
 
 
-def test_the_guideline_comes_first_by_the_route_too(workspace, sign_in_as, browser):
+def test_no_case_is_returned_before_the_guideline_is_confirmed(workspace, sign_in_as, browser):
     make_study_world(workspace, protocol=Protocol(guideline="Look."))
     client = Client(browser.cookies, sign_in_as("rea", Role.READER))
     assert client.post("/reading/turn", {"study": 1, "to": None}).json() == {"sheet": None}
-    assert client.post("/reading/answer", said()).status_code == 422
+    assert client.post("/reading/answer", make_answer_body()).status_code == 422
 
 
-def test_numbers_of_the_next_image_are_told_and_no_others(client):
+def test_only_the_next_exam_is_announced_for_prefetching(client):
     sheet = client.post("/reading/turn", {"study": 1, "to": None}).json()["sheet"]
-    exams = {each["pixels"].split("/")[2] for each in sheet["upcoming"]}
+    exams = {upcoming_image["pixels"].split("/")[2] for upcoming_image in sheet["upcoming"]}
     assert len(exams) == 1
     assert json.dumps(sheet).count("/pixels/") == 2 * (2 + 2)  # two radiographs here, two of the next case

@@ -22,7 +22,7 @@ from release.service import WrittenRelease, record_release, verify_release
 from storage.engine import make_engine
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
-from tests.golden.release_world import GOLDEN, judged_world, write
+from tests.golden.release_world import GOLDEN, make_judged_world, write_test_release
 from tests.storage.worlds import NOW
 from web.files.downloads import REFUSAL_ROUTES, RELEASE_ROUTES
 from web.files.statistics import ROUTES as STATISTICS
@@ -34,62 +34,62 @@ FIGURE = "/files/statistics/task.svg?dataset=demo"
 
 
 @pytest.fixture(scope="module")
-def released(sqlite_template, tmp_path_factory) -> tuple[Path, WrittenRelease]:
+def stored_release(sqlite_template, tmp_path_factory) -> tuple[Path, WrittenRelease]:
     """A workspace with release 1, made once: the folder, which tests copy, and what was written."""
     home = tmp_path_factory.mktemp("released")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
-    written = write(judged_world(engine), home / "releases" / "demo" / "v1")
+    written_release = write_test_release(make_judged_world(engine), home / "releases" / "demo" / "v1")
     with unit_of_work(engine) as db:
-        record_release(db, by=command_line_person(), release=written, now=NOW)
+        record_release(db, by=command_line_person(), release=written_release, now=NOW)
     engine.dispose()
-    return home, written
+    return home, written_release
 
 
 @pytest.fixture
-def folder(workspace, released):
+def release_folder(workspace, stored_release):
     """A workspace for one test, with release 1 and a list of refused records."""
-    home, written = released
+    home, written_release = stored_release
     shutil.copyfile(home / "overread.sqlite", current_workspace().home / "overread.sqlite")
     shutil.copytree(home / "releases", current_workspace().releases)
-    written = replace(written, folder=current_workspace().releases / "demo" / "v1")
+    written_release = replace(written_release, folder=current_workspace().releases / "demo" / "v1")
     with unit_of_work(workspace) as db:  # recorded already: only its folder is updated
-        record_release(db, by=command_line_person(), release=written, now=NOW)
+        record_release(db, by=command_line_person(), release=written_release, now=NOW)
     current_workspace().refusals.mkdir()
     (current_workspace().refusals / "20260302-demo.csv").write_text("file,record,field,reason\n")
     (current_workspace().home / "secret.csv").write_text("SECRET")
-    return written.folder
+    return written_release.folder
 
 
 @pytest.fixture
-def get(folder, browser) -> Callable[[str], httpx.Response]:
+def get(release_folder, browser) -> Callable[[str], httpx.Response]:
     """Call the routes behind the gate with the cookies of the browser."""
     app = Starlette(routes=[*REFUSAL_ROUTES, *RELEASE_ROUTES, *STATISTICS], middleware=[Middleware(Gate)])
 
-    def ask(address: str) -> httpx.Response:
-        async def asking() -> httpx.Response:
+    def fetch(address: str) -> httpx.Response:
+        async def send() -> httpx.Response:
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 client.cookies.update(browser.cookies)
                 return await client.get(httpx.URL(address) if "%" not in address else address)
 
-        return asyncio.run(asking())
+        return asyncio.run(send())
 
-    return ask
+    return fetch
 
 
-def test_a_coordinator_gets_the_file_its_hash_and_nothing_is_kept(get, sign_in_as):
+def test_coordinator_downloads_a_file_with_hash_and_no_caching(get, sign_in_as):
     sign_in_as("cora", Role.COORDINATOR)
-    answer = get(FILE)
-    assert answer.status_code == 200
-    assert answer.content == (GOLDEN / "gold.jsonl").read_bytes()
-    assert answer.headers["x-content-sha256"] == hashlib.sha256(answer.content).hexdigest()
-    assert answer.headers["content-disposition"].startswith('attachment; filename="demo-v1-gold.jsonl"')
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["content-length"] == str(len(answer.content))
+    response = get(FILE)
+    assert response.status_code == 200
+    assert response.content == (GOLDEN / "gold.jsonl").read_bytes()
+    assert response.headers["x-content-sha256"] == hashlib.sha256(response.content).hexdigest()
+    assert response.headers["content-disposition"].startswith('attachment; filename="demo-v1-gold.jsonl"')
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["content-length"] == str(len(response.content))
 
 
-def test_statistics_come_as_figures_and_tables(get, sign_in_as):
+def test_statistics_are_served_as_figures_and_tables(get, sign_in_as):
     sign_in_as("cora", Role.COORDINATOR)
     figure, table = get(FIGURE), get("/files/statistics/statistics.csv?dataset=demo")
     assert figure.headers["content-type"].startswith("image/svg+xml")
@@ -100,31 +100,31 @@ def test_statistics_come_as_figures_and_tables(get, sign_in_as):
     assert get("/files/statistics/task.svg?dataset=other").status_code == 404
 
 
-def test_the_zip_is_a_whole_release_that_verifies(get, sign_in_as, tmp_path):
+def test_zip_is_a_complete_release_that_verifies(get, sign_in_as, tmp_path):
     sign_in_as("cora", Role.COORDINATOR)
-    answer = get(ZIP)
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+    response = get(ZIP)
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
         assert archive.testzip() is None
         archive.extractall(tmp_path / "out")
     assert verify_release(tmp_path / "out" / "demo-v1").ok
-    assert answer.content == get(ZIP).content
+    assert response.content == get(ZIP).content
 
 
 @pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS, FIGURE])
-def test_without_a_sign_in_there_is_no_byte(get, address):
-    answer = get(address)
-    assert answer.status_code == 401
-    assert b"Q1" not in answer.content
-    assert "content-disposition" not in answer.headers
+def test_without_a_sign_in_no_file_is_served(get, address):
+    response = get(address)
+    assert response.status_code == 401
+    assert b"Q1" not in response.content
+    assert "content-disposition" not in response.headers
 
 
 @pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS, FIGURE])
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
-def test_no_other_role_gets_a_byte(get, sign_in_as, role, address):
+def test_other_roles_get_no_file(get, sign_in_as, role, address):
     sign_in_as("somebody", role)
-    answer = get(address)
-    assert (answer.status_code, answer.json()["kind"]) == (403, "NotAllowed")
-    assert "content-disposition" not in answer.headers
+    response = get(address)
+    assert (response.status_code, response.json()["kind"]) == (403, "NotAllowed")
+    assert "content-disposition" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -143,36 +143,36 @@ def test_no_other_role_gets_a_byte(get, sign_in_as, role, address):
         "/files/refusals/nothing.csv",
     ],
 )
-def test_a_path_that_is_none_of_ours_is_not_found(get, sign_in_as, address):
+def test_unknown_path_is_not_found(get, sign_in_as, address):
     sign_in_as("cora", Role.COORDINATOR)
-    answer = get(address)
-    assert answer.status_code == 404
-    assert b"SECRET" not in answer.content
-    assert b"root:" not in answer.content
+    response = get(address)
+    assert response.status_code == 404
+    assert b"SECRET" not in response.content
+    assert b"root:" not in response.content
 
 
-def test_a_file_that_was_changed_is_not_given_out(get, sign_in_as, folder):
+def test_changed_file_is_not_served(get, sign_in_as, release_folder):
     sign_in_as("cora", Role.COORDINATOR)
-    path = folder / "gold.jsonl"
+    path = release_folder / "gold.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"answer":[0]', b'"answer":[1]'))
-    answer = get(FILE)
-    assert (answer.status_code, answer.json()["kind"]) == (422, "Refused")
+    response = get(FILE)
+    assert (response.status_code, response.json()["kind"]) == (422, "Refused")
 
 
-def test_a_release_whose_file_is_gone_gives_no_half_zip(get, sign_in_as, folder):
+def test_release_with_a_missing_file_serves_no_zip(get, sign_in_as, release_folder):
     sign_in_as("cora", Role.COORDINATOR)
-    (folder / "gold.csv").unlink()
+    (release_folder / "gold.csv").unlink()
     assert get(ZIP).status_code == 404
 
 
-def test_the_list_of_refused_records_is_given_to_a_coordinator(get, sign_in_as):
+def test_coordinator_downloads_the_list_of_refused_records(get, sign_in_as):
     sign_in_as("cora", Role.COORDINATOR)
-    answer = get(REFUSALS)
-    assert answer.text == "file,record,field,reason\n"
-    assert answer.headers["content-type"].startswith("text/csv")
+    response = get(REFUSALS)
+    assert response.text == "file,record,field,reason\n"
+    assert response.headers["content-type"].startswith("text/csv")
 
 
-def test_a_link_among_the_refusals_is_not_followed(get, sign_in_as):
+def test_symbolic_link_among_the_refusals_is_not_followed(get, sign_in_as):
     sign_in_as("cora", Role.COORDINATOR)
     (current_workspace().refusals / "link.csv").symlink_to(current_workspace().home / "secret.csv")
     assert get("/files/refusals/link.csv").status_code == 404

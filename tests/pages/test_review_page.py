@@ -11,29 +11,32 @@ from domain.batches import BatchSettings, FormScope, Mode
 from domain.people import Role
 from review.service import open_report, save_own_answer, save_verdict, skip_question
 from storage.unit_of_work import unit_of_work
-from tests.pages.conftest import texts
-from tests.storage.judgements import accept
-from tests.storage.worlds import NOW, SECRETS, assign_all, close, make_batch, make_world
+from tests.pages.conftest import get_text
+from tests.storage.judgements import make_acceptance
+from tests.storage.worlds import NOW, SECRETS, assign_all, close_batch, make_batch, make_world
 
 PAGE = "pages/review.py"
 
 
 @pytest.fixture
-def judge(workspace, sign_in_as, run_page):
-    """``judge(settings=…)``: a world with six questions assigned to ruth, and the page as she sees it."""
+def open_review_page(workspace, sign_in_as, run_page):
+    """``open_review_page(settings=…)``.
 
-    def see(do=None, **settings):
+    A world with six questions assigned to ruth, and the page as she sees it.
+    """
+
+    def open_page(prepare=None, **settings):
         world = make_world(workspace, questions=6, assigned_to=["ruth"], settings=BatchSettings(**settings))
         sign_in_as("ruth")
-        if do is not None:
+        if prepare is not None:
             with unit_of_work() as db:
-                do(db, world)
+                prepare(db, world)
         return run_page(PAGE)
 
-    return see
+    return open_page
 
 
-def form(page):
+def get_form_data(page):
     """The data that the form gets; None where the page shows no form."""
     for element in page.main:
         if element.type == "bidi_component":
@@ -41,7 +44,7 @@ def form(page):
     return None
 
 
-def on_the_wire(page):
+def get_sent_text(page):
     """Everything that the page sends to the browser, as text."""
     protos = [element.proto for element in page.main if getattr(element, "proto", None) is not None]
     assert protos
@@ -49,31 +52,31 @@ def on_the_wire(page):
 
 
 @pytest.mark.parametrize("number", ["9" * 30, "-1", "x"])
-def test_a_number_that_no_question_can_have_leads_to_the_next_open_one(judge, number):
-    page = judge()
+def test_invalid_question_number_opens_the_next_open_question(open_review_page, number):
+    page = open_review_page()
     page.query_params["question"] = number
     page.run()
     assert not page.exception
-    assert form(page)["question"] == 1
+    assert get_form_data(page)["question"] == 1
 
 
-def test_without_an_assignment_the_page_says_what_comes(workspace, sign_in_as, run_page):
+def test_page_without_an_assignment_shows_a_message(workspace, sign_in_as, run_page):
     sign_in_as("anna", Role.REVIEWER)
     page = run_page(PAGE)
     assert not page.exception
-    assert "No questions are assigned to you yet" in texts(page)
+    assert "No questions are assigned to you yet" in get_text(page)
 
 
-def test_a_reader_finds_no_such_page(workspace, sign_in_as, run_page):
+def test_page_is_not_found_for_a_reader(workspace, sign_in_as, run_page):
     sign_in_as("rita", Role.READER)
     page = run_page(PAGE)
-    assert "Page not found." in texts(page)
-    assert form(page) is None
+    assert "Page not found." in get_text(page)
+    assert get_form_data(page) is None
 
 
-def test_the_first_open_question_is_shown_with_its_key(judge):
-    page = judge()
-    data = form(page)
+def test_the_first_open_question_is_shown_with_its_key(open_review_page):
+    page = open_review_page()
+    data = get_form_data(page)
     assert not page.exception
     assert (data["question"], data["blind"], data["revision"]) == (1, False, 1)
     assert data["full"]["answer"] == [1]
@@ -81,25 +84,25 @@ def test_the_first_open_question_is_shown_with_its_key(judge):
     assert data["patient"] == {"age": "61 years", "sex": "female", "indication": "Cough for two weeks."}
 
 
-def test_boxes_are_drawn_on_the_radiograph_that_they_are_of(judge):
-    pa, lateral = form(judge())["radiographs"]
+def test_boxes_are_drawn_on_their_own_radiograph(open_review_page):
+    pa, lateral = get_form_data(open_review_page())["radiographs"]
     assert [box["label"] for box in pa["machine"]] == [SECRETS["label"]]
     assert lateral["machine"] == []
     assert pa["url"] == "/radiographs/1/pa?longest=1600"
 
 
-def test_while_blind_nothing_that_gives_the_answer_away_is_sent(judge):
-    page = judge(mode=Mode.ANSWER_FIRST, show_report=True)
-    data = form(page)
+def test_blind_question_is_sent_without_anything_that_reveals_its_key(open_review_page):
+    page = open_review_page(mode=Mode.ANSWER_FIRST, show_report=True)
+    data = get_form_data(page)
     assert data["blind"]
     assert data["full"] is None
     assert data["stem"] == "Which finding is on radiograph 1?"
     assert all(radiograph["canvas"]["disabled"] for radiograph in data["radiographs"])
-    assert not [word for word in SECRETS.values() if word in on_the_wire(page)]
+    assert not [word for word in SECRETS.values() if word in get_sent_text(page)]
 
 
-def test_after_the_own_answer_both_answers_are_there(judge):
-    def commit(db, world):
+def test_after_the_own_answer_both_answers_are_sent(open_review_page):
+    def save_answer(db, world):
         save_own_answer(
             db,
             person=world.people["ruth"],
@@ -110,19 +113,19 @@ def test_after_the_own_answer_both_answers_are_there(judge):
             now=NOW,
         )
 
-    data = form(judge(commit, mode=Mode.ANSWER_FIRST))
+    data = get_form_data(open_review_page(save_answer, mode=Mode.ANSWER_FIRST))
     assert data["full"]["answer"] == [1]
     assert (data["ownAnswer"]["text"], data["ownAnswer"]["confidence"]) == ("A. Nodule", 2)
 
 
-def test_the_report_is_sent_only_once_it_was_opened(judge):
-    page = judge(show_report=True)
-    assert form(page)["report"] == {"text": None}
-    assert SECRETS["report"] not in on_the_wire(page)
+def test_report_is_not_sent_before_it_is_opened(open_review_page):
+    page = open_review_page(show_report=True)
+    assert get_form_data(page)["report"] == {"text": None}
+    assert SECRETS["report"] not in get_sent_text(page)
 
 
-def test_an_opened_report_comes_with_the_rating_that_it_fixed(judge):
-    def open_it(db: Session, world):
+def test_opened_report_is_sent_with_the_fixed_rating(open_review_page):
+    def open_the_report(db: Session, world):
         open_report(
             db,
             person=world.people["ruth"],
@@ -132,7 +135,7 @@ def test_an_opened_report_comes_with_the_rating_that_it_fixed(judge):
             now=NOW,
         )
 
-    data = form(judge(open_it, show_report=True))
+    data = get_form_data(open_review_page(open_the_report, show_report=True))
     assert data["report"] == {"text": SECRETS["report"]}
     assert data["fixedAlignment"] == 4
 
@@ -141,28 +144,30 @@ def test_an_opened_report_comes_with_the_rating_that_it_fixed(judge):
     ("parts", "ratings", "flags"),
     [(FormScope.ALL, 4, True), (FormScope.IMAGE_ALIGNMENT, 1, False), (FormScope.KEY, 0, False)],
 )
-def test_a_batch_asks_only_for_its_parts(judge, parts, ratings, flags):
-    asks = form(judge(parts=parts))["asks"]
-    assert (len(asks["ratings"]), asks["flags"]) == (ratings, flags)
+def test_form_asks_only_for_the_scope_of_its_batch(open_review_page, parts, ratings, flags):
+    requested_fields = get_form_data(open_review_page(parts=parts))["asks"]
+    assert (len(requested_fields["ratings"]), requested_fields["flags"]) == (ratings, flags)
 
 
-def test_the_clarity_of_no_explanation_is_not_asked(judge):
-    def take_away(db: Session, world):
+def test_clarity_is_not_asked_without_an_explanation(open_review_page):
+    def clear_explanation(db: Session, world):
         db.execute(text("UPDATE question SET explanation = ''"))
 
-    names = [rating["name"] for rating in form(judge(take_away))["asks"]["ratings"]]
+    names = [
+        rating["name"] for rating in get_form_data(open_review_page(clear_explanation))["asks"]["ratings"]
+    ]
     assert names == ["clinical_quality", "factual_correctness", "image_alignment"]
 
 
-def test_the_words_of_every_rating_come_from_the_batch(judge):
+def test_anchors_of_every_rating_come_from_the_batch(open_review_page):
     settings = BatchSettings()
-    for rating in form(judge())["asks"]["ratings"]:
+    for rating in get_form_data(open_review_page())["asks"]["ratings"]:
         assert tuple(rating["anchors"]) == settings.anchors[rating["name"]]
 
 
-def judge_all(db, world):
+def judge_all_but_last(db, world):
     for number in world.questions[:-1]:
-        save_verdict(db, verdict=accept(world, question=number), person=world.people["ruth"])
+        save_verdict(db, verdict=make_acceptance(world, question=number), person=world.people["ruth"])
     skip_question(
         db,
         person=world.people["ruth"],
@@ -173,65 +178,67 @@ def judge_all(db, world):
     )
 
 
-def test_at_the_end_the_page_thanks_and_offers_what_was_skipped(judge):
-    page = judge(judge_all)
-    assert form(page) is None
-    assert "review complete." in texts(page)
-    assert "5 of 6 questions judged" in texts(page)
-    [skipped] = [button for button in page.button if "rotated" in button.label]
-    skipped.click().run()
-    assert form(page)["question"] == 6
-    assert form(page)["skipped"] == "rotated"
+def test_finished_batch_offers_the_skipped_questions(open_review_page):
+    page = open_review_page(judge_all_but_last)
+    assert get_form_data(page) is None
+    assert "review complete." in get_text(page)
+    assert "5 of 6 questions judged" in get_text(page)
+    [skipped_button] = [button for button in page.button if "rotated" in button.label]
+    skipped_button.click().run()
+    assert get_form_data(page)["question"] == 6
+    assert get_form_data(page)["skipped"] == "rotated"
 
 
-def test_the_last_verdict_is_reopened_as_the_next_revision(judge):
-    page = judge(judge_all)
-    [again] = [button for button in page.button if "Reopen" in button.label]
-    again.click().run()
-    data = form(page)
+def test_the_last_verdict_is_reopened_as_the_next_revision(open_review_page):
+    page = open_review_page(judge_all_but_last)
+    [reopen_button] = [button for button in page.button if "Reopen" in button.label]
+    reopen_button.click().run()
+    data = get_form_data(page)
     assert (data["question"], data["revision"], data["last"]["decision"]) == (5, 2, "accept")
     assert data["last"]["opinion"]["ratings"]["clinical_quality"] == 4
 
 
-def test_a_closed_batch_can_be_read_and_says_so(workspace, sign_in_as, run_page):
+def test_closed_batch_is_read_only(workspace, sign_in_as, run_page):
     world = make_world(workspace, questions=2, assigned_to=["ruth"])
-    close(workspace, world.batch)
+    close_batch(workspace, world.batch)
     sign_in_as("ruth")
-    data = form(run_page(PAGE))
+    data = get_form_data(run_page(PAGE))
     assert data["open"] is False
     assert all(radiograph["canvas"]["disabled"] for radiograph in data["radiographs"])
 
 
-def test_of_several_batches_each_can_be_chosen(judge):
-    def another(db, world):
+def test_reviewer_can_switch_between_batches(open_review_page):
+    def add_second_batch(db, world):
         batch = make_batch(db, dataset_id=world.dataset_id, name="second", questions=[2])
         assign_all(db, batch=batch, questions=[2], person=world.people["ruth"])
 
-    page = judge(another)
-    assert [batch["name"] for batch in form(page)["batches"]] == ["first", "second"]
+    page = open_review_page(add_second_batch)
+    assert [batch["name"] for batch in get_form_data(page)["batches"]] == ["first", "second"]
     page.query_params["batch"] = "2"
     page.query_params["question"] = "2"
     page.run()
-    assert (form(page)["batch"], form(page)["question"]) == (2, 2)
+    assert (get_form_data(page)["batch"], get_form_data(page)["question"]) == (2, 2)
 
 
-def test_a_question_that_is_not_ones_own_is_told_and_led_on_from(judge):
-    page = judge()
+def test_unassigned_question_shows_a_warning_and_the_way_on(open_review_page):
+    page = open_review_page()
     page.query_params["question"] = "77"
     page.run()
-    assert form(page) is None
+    assert get_form_data(page) is None
     assert "This question of batch number 1 does not exist" in page.warning[0].value
     page.button[0].click().run()
-    assert form(page)["question"] == 1
+    assert get_form_data(page)["question"] == 1
 
 
-def test_views_are_said_in_words_where_the_file_names_none(judge):
-    def rename(db, world):
-        for view, place in (("UNKNOWN", 0), ("OTHER", 1)):
+def test_unknown_views_are_described_in_words(open_review_page):
+    def change_views(db, world):
+        for view, position in (("UNKNOWN", 0), ("OTHER", 1)):
             db.execute(
                 text("UPDATE radiograph SET view = :view WHERE position = :place"),
-                {"view": view, "place": place},
+                {"view": view, "place": position},
             )
 
-    shown = [each["view"] for each in form(judge(rename))["radiographs"]]
-    assert shown == ["view not stated", "other view"]
+    views = [
+        radiograph["view"] for radiograph in get_form_data(open_review_page(change_views))["radiographs"]
+    ]
+    assert views == ["view not stated", "other view"]

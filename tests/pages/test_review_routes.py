@@ -17,8 +17,8 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import SECRETS, make_world
 from web.review.routes import ROUTES
 
-OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
-PAGE_OF = "X-Overread-Person"
+REQUEST_HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
+PERSON_HEADER = "X-Overread-Person"
 BASE = {"batch": 1, "question": 1}
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 
@@ -31,17 +31,17 @@ class Client:
         self.page_of = person
 
     def get(self, path):
-        return asyncio.run(self._ask("GET", path, OURS))
+        return asyncio.run(self._ask("GET", path, REQUEST_HEADERS))
 
     def post(self, path, json, headers=None):
-        return asyncio.run(self._ask("POST", path, headers or OURS, json=json))
+        return asyncio.run(self._ask("POST", path, headers or REQUEST_HEADERS, json=json))
 
     async def _ask(self, method, path, headers, **more):
         transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
         async with httpx.AsyncClient(
             transport=transport, base_url="http://overread.example", cookies=self.cookies
         ) as client:
-            headers = headers | {PAGE_OF: str(self.page_of.id)}
+            headers = headers | {PERSON_HEADER: str(self.page_of.id)}
             return await client.request(method, path, headers=headers, **more)
 
 
@@ -53,7 +53,7 @@ def client(workspace, sign_in_as, browser):
     return Client(browser.cookies, ruth)
 
 
-def verdict(**changes):
+def make_verdict(**changes):
     opinion = {
         "ratings": {
             "clinical_quality": 4, "explanation_clarity": 4, "factual_correctness": 4, "image_alignment": 4,
@@ -68,122 +68,130 @@ def verdict(**changes):
     return body
 
 
-def count(table):
+def count_rows(table):
     with read_only_session() as db:
         return db.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def test_a_verdict_is_answered_with_the_row_that_was_read_back(client):
-    answer = client.post("/judging/verdict", json=verdict())
-    assert answer.status_code == 200
-    saved = answer.json()
+def test_saved_verdict_returns_the_stored_row(client):
+    response = client.post("/judging/verdict", json=make_verdict())
+    assert response.status_code == 200
+    saved = response.json()
     assert (saved["revision"], saved["decision"]) == (1, "accept")
     assert "T" in saved["at"]
 
 
-def test_the_answer_to_a_verdict_brings_the_question_that_comes_next(client):
-    sheet = client.post("/judging/verdict", json=verdict()).json()["sheet"]
+def test_response_to_a_verdict_contains_the_next_question(client):
+    sheet = client.post("/judging/verdict", json=make_verdict()).json()["sheet"]
     assert (sheet["question"], sheet["revision"], sheet["full"]["id"]) == (2, 1, "Q2")
     assert sheet["place"] == {"done": 1, "skipped": 0, "left": 1, "total": 2, "position": 2}
 
 
-def test_after_the_last_question_there_is_none(client):
-    client.post("/judging/verdict", json=verdict())
-    assert client.post("/judging/verdict", json=verdict(question=2)).json()["sheet"] is None
+def test_no_question_follows_the_last_one(client):
+    client.post("/judging/verdict", json=make_verdict())
+    assert client.post("/judging/verdict", json=make_verdict(question=2)).json()["sheet"] is None
 
 
-def test_a_question_that_is_skipped_brings_the_next_one(client):
-    answer = client.post("/judging/skip", json={**BASE, "reason": "not readable"})
-    assert answer.json()["sheet"]["question"] == 2
+def test_skipping_a_question_returns_the_next_one(client):
+    response = client.post("/judging/skip", json={**BASE, "reason": "not readable"})
+    assert response.json()["sheet"]["question"] == 2
 
 
-def test_another_question_is_had_by_its_number(client):
+def test_question_is_requested_by_its_number(client):
     sheet = client.post("/judging/turn", json={**BASE, "to": 2}).json()["sheet"]
     assert sheet["question"] == 2
 
 
-def test_the_question_judged_last_is_had_again_with_its_verdict(client):
-    client.post("/judging/verdict", json=verdict())
+def test_last_judged_question_is_returned_with_its_verdict(client):
+    client.post("/judging/verdict", json=make_verdict())
     sheet = client.post("/judging/turn", json={**BASE, "question": 2, "to": "last"}).json()["sheet"]
     assert (sheet["question"], sheet["last"]["decision"], sheet["revision"]) == (1, "accept", 2)
 
 
-def test_nobody_turns_to_a_question_that_is_not_theirs(workspace, sign_in_as, browser):
+def test_unassigned_question_is_not_returned(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"])
-    other = Client(browser.cookies, sign_in_as("otto", Role.REVIEWER))
-    answer = other.post("/judging/turn", json={**BASE, "to": 2})
-    assert answer.json() == {"sheet": None}
+    otto_client = Client(browser.cookies, sign_in_as("otto", Role.REVIEWER))
+    response = otto_client.post("/judging/turn", json={**BASE, "to": 2})
+    assert response.json() == {"sheet": None}
 
 
-def test_a_question_that_comes_next_is_as_blind_as_on_the_page(workspace, sign_in_as, browser):
+def test_next_question_is_as_blind_as_on_the_page(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
-    blind = Client(browser.cookies, sign_in_as("ruth"))
-    own = blind.post("/judging/own-answer", json={**BASE, "answer": [0], "confidence": 3, "image": "drawn"})
-    assert own.json()["sheet"]["full"]["answer"] == [1]  # of the same question, after the answer is saved
-    after = blind.post("/judging/verdict", json=verdict())
-    assert (after.json()["sheet"]["question"], after.json()["sheet"]["blind"]) == (2, True)
-    assert not [word for word in SECRETS.values() if word in after.text]
+    client = Client(browser.cookies, sign_in_as("ruth"))
+    own_response = client.post(
+        "/judging/own-answer", json={**BASE, "answer": [0], "confidence": 3, "image": "drawn"}
+    )
+    assert own_response.json()["sheet"]["full"]["answer"] == [
+        1
+    ]  # of the same question, after the answer is saved
+    next_response = client.post("/judging/verdict", json=make_verdict())
+    assert (next_response.json()["sheet"]["question"], next_response.json()["sheet"]["blind"]) == (2, True)
+    assert not [word for word in SECRETS.values() if word in next_response.text]
 
 
-def test_the_same_verdict_twice_is_one_row_and_one_answer(client):
-    answers = [client.post("/judging/verdict", json=verdict(seconds=9 + again)).json() for again in (1, 2)]
-    assert answers[0] == answers[1]
-    assert count(VerdictRow) == 1
+def test_verdict_sent_twice_is_stored_once(client):
+    responses = [
+        client.post("/judging/verdict", json=make_verdict(seconds=9 + extra_seconds)).json()
+        for extra_seconds in (1, 2)
+    ]
+    assert responses[0] == responses[1]
+    assert count_rows(VerdictRow) == 1
 
 
-def test_another_verdict_of_the_same_revision_is_refused_with_both_named(client):
-    client.post("/judging/verdict", json=verdict())
-    answer = client.post("/judging/verdict", json=verdict(comment="in another tab"))
-    assert (answer.status_code, answer.json()["kind"]) == (409, "StaleRevision")
-    assert count(VerdictRow) == 1
+def test_second_verdict_of_the_same_revision_is_refused(client):
+    client.post("/judging/verdict", json=make_verdict())
+    response = client.post("/judging/verdict", json=make_verdict(comment="in another tab"))
+    assert (response.status_code, response.json()["kind"]) == (409, "StaleRevision")
+    assert count_rows(VerdictRow) == 1
 
 
-def test_what_is_missing_is_named(client):
-    answer = client.post("/judging/verdict", json=verdict(difficulty=None))
-    assert answer.status_code == 422
-    assert "your own difficulty" in answer.json()["error"]
+def test_missing_field_is_named(client):
+    response = client.post("/judging/verdict", json=make_verdict(difficulty=None))
+    assert response.status_code == 422
+    assert "your own difficulty" in response.json()["error"]
 
 
-def without_image_field():
+def make_verdict_without_image_field():
     """The request of a page loaded before the form reported whether the radiographs were on screen."""
-    return {name: value for name, value in verdict().items() if name != "image"}
+    return {name: value for name, value in make_verdict().items() if name != "image"}
 
 
 @pytest.mark.parametrize(
-    "body", [verdict(image="not drawn"), verdict(image="no image"), without_image_field()]
+    "body",
+    [make_verdict(image="not drawn"), make_verdict(image="no image"), make_verdict_without_image_field()],
 )
 def test_a_verdict_on_a_radiograph_that_was_not_drawn_is_refused(client, body):
-    answer = client.post("/judging/verdict", json=body)
-    assert (answer.status_code, answer.json()["kind"]) == (422, "Refused")
-    assert "The radiograph was not displayed." in answer.json()["error"]
-    assert count(VerdictRow) == 0
+    response = client.post("/judging/verdict", json=body)
+    assert (response.status_code, response.json()["kind"]) == (422, "Refused")
+    assert "The radiograph was not displayed." in response.json()["error"]
+    assert count_rows(VerdictRow) == 0
 
 
 @pytest.mark.parametrize("image", ["drawn", "not drawn, confirmed"])
-def test_what_was_on_screen_is_stored_with_the_verdict_and_in_the_trail(client, image):
-    assert client.post("/judging/verdict", json=verdict(image=image)).status_code == 200
+def test_image_display_is_stored_with_the_verdict_and_in_the_trail(client, image):
+    assert client.post("/judging/verdict", json=make_verdict(image=image)).status_code == 200
     with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalar_one() == image
-        assert last_trail_entry(db)["image"] == image
+        assert load_last_audit_entry(db)["image"] == image
         assert verify_audit(db, by=command_line_person()).fault is None
 
 
-def last_trail_entry(db):
+def load_last_audit_entry(db):
     return json.loads(db.execute(select(AuditRow.new).order_by(AuditRow.number.desc())).scalars().first())
 
 
 @pytest.mark.parametrize("image", ["not drawn", "not drawn, confirmed"])
-def test_of_an_exam_without_pixels_it_is_stored_that_there_was_no_image(client, image):
+def test_verdict_on_an_exam_without_pixels_is_stored_as_no_image(client, image):
     with unit_of_work() as db:
         db.execute(update(RadiographRow).values(image_sha256=None))
-    assert client.post("/judging/verdict", json=verdict(image=image)).status_code == 200
+    assert client.post("/judging/verdict", json=make_verdict(image=image)).status_code == 200
     with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalar_one() == "no image"
 
 
-def test_a_verdict_sent_again_when_the_radiograph_is_there_stays_as_it_was_confirmed(client):
-    client.post("/judging/verdict", json=verdict(image="not drawn, confirmed"))
-    assert client.post("/judging/verdict", json=verdict(image="drawn")).status_code == 200
+def test_repeated_verdict_keeps_its_first_image_display(client):
+    client.post("/judging/verdict", json=make_verdict(image="not drawn, confirmed"))
+    assert client.post("/judging/verdict", json=make_verdict(image="drawn")).status_code == 200
     with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalars().all() == ["not drawn, confirmed"]
 
@@ -191,19 +199,18 @@ def test_a_verdict_sent_again_when_the_radiograph_is_there_stays_as_it_was_confi
 def test_an_own_answer_without_the_radiograph_needs_the_confirmation(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
     client = Client(browser.cookies, sign_in_as("ruth"))
-    own = {**BASE, "answer": [0], "confidence": 3}
-    assert client.post("/judging/own-answer", json=own).status_code == 422
+    own_answer = {**BASE, "answer": [0], "confidence": 3}
+    assert client.post("/judging/own-answer", json=own_answer).status_code == 422
     assert (
-        client.post("/judging/own-answer", json={**own, "image": "not drawn, confirmed"}).status_code == 200
+        client.post("/judging/own-answer", json={**own_answer, "image": "not drawn, confirmed"}).status_code
+        == 200
     )
     with read_only_session() as db:
         assert db.execute(select(OwnAnswerRow.image)).scalar_one() == "not drawn, confirmed"
         assert verify_audit(db, by=command_line_person()).fault is None
 
 
-def test_a_report_is_opened_without_the_radiograph_with_the_confirmation_alone(
-    workspace, sign_in_as, browser
-):
+def test_opening_the_report_without_the_radiograph_needs_confirmation(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(show_report=True))
     client = Client(browser.cookies, sign_in_as("ruth"))
     opening = {**BASE, "image_alignment": 4}
@@ -216,38 +223,38 @@ def test_a_report_is_opened_without_the_radiograph_with_the_confirmation_alone(
         assert verify_audit(db, by=command_line_person()).fault is None
 
 
-def test_boxes_are_kept_in_pixels_of_the_matrix(client):
+def test_boxes_are_stored_in_pixels_of_the_matrix(client):
     shape = {"type": "LabeledRect", "label": "nodule", "left": 160, "top": 320, "width": 80, "height": 40}
     body = {"drawings": {"pa": [shape]}}  # the image surface is 1600 high for 3000 rows
     draft = {**BASE, "part": "boxes", "revision": 0, "body": body}
     assert client.post("/judging/draft", json=draft).json()["revision"] == 1
     with read_only_session() as db:
         [row] = db.execute(select(DraftRow)).scalars()
-    [kept] = json.loads(row.body)
-    assert kept["label"] == "nodule"
-    assert kept["box"] == pytest.approx([300, 600, 450, 675], abs=0.2)
+    [box] = json.loads(row.body)
+    assert box["label"] == "nodule"
+    assert box["box"] == pytest.approx([300, 600, 450, 675], abs=0.2)
 
 
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("verdict", verdict(unknown=1)),
-        ("verdict", verdict(revision=0)),
-        ("verdict", verdict(errors=["made up"])),
-        ("verdict", verdict(comment="x" * 20_001)),
-        ("verdict", verdict(drawings={"no such radiograph": []})),
-        ("verdict", verdict(drawings={"pa": [{"type": "LabeledRect", "left": 1}]})),
+        ("verdict", make_verdict(unknown=1)),
+        ("verdict", make_verdict(revision=0)),
+        ("verdict", make_verdict(errors=["made up"])),
+        ("verdict", make_verdict(comment="x" * 20_001)),
+        ("verdict", make_verdict(drawings={"no such radiograph": []})),
+        ("verdict", make_verdict(drawings={"pa": [{"type": "LabeledRect", "left": 1}]})),
         ("draft", {**BASE, "part": "verdict", "revision": 0, "body": {}}),
         ("look", {**BASE, "seconds": -1, "seconds_looking": 0, "seconds_away": 0}),
         ("skip", {**BASE, "reason": "  "}),
         ("own-answer", {**BASE, "answer": [0], "confidence": 6}),
     ],
 )
-def test_a_request_that_cannot_be_is_refused_with_its_reason(client, path, body):
-    answer = client.post(f"/judging/{path}", json=body)
-    assert answer.status_code == 422
-    assert answer.json()["error"]
-    assert count(VerdictRow) == count(DraftRow) == 0
+def test_invalid_request_is_refused_with_its_reason(client, path, body):
+    response = client.post(f"/judging/{path}", json=body)
+    assert response.status_code == 422
+    assert response.json()["error"]
+    assert count_rows(VerdictRow) == count_rows(DraftRow) == 0
 
 
 @pytest.mark.parametrize(
@@ -258,30 +265,30 @@ def test_a_request_that_cannot_be_is_refused_with_its_reason(client, path, body)
         {"X-Overread": "1", "Sec-Fetch-Site": "same-origin", "Origin": "https://elsewhere.example"},
     ],
 )
-def test_a_page_of_somebody_else_cannot_save(client, headers):
-    assert client.post("/judging/verdict", json=verdict(), headers=headers).status_code == 403
-    assert count(VerdictRow) == 0
+def test_request_from_another_site_cannot_save(client, headers):
+    assert client.post("/judging/verdict", json=make_verdict(), headers=headers).status_code == 403
+    assert count_rows(VerdictRow) == 0
 
 
 def test_without_a_sign_in_nothing_is_saved(client):
     client.cookies.clear()
-    answer = client.post("/judging/verdict", json=verdict())
-    assert (answer.status_code, answer.json()["kind"]) == (401, "NotSignedIn")
-    assert count(VerdictRow) == 0
+    response = client.post("/judging/verdict", json=make_verdict())
+    assert (response.status_code, response.json()["kind"]) == (401, "NotSignedIn")
+    assert count_rows(VerdictRow) == 0
 
 
-def test_a_page_saves_nothing_for_whoever_signed_in_after_it_was_opened(workspace, sign_in_as, browser):
+def test_page_saves_nothing_after_another_person_signed_in(workspace, sign_in_as, browser):
     world = make_world(workspace, questions=2, assigned_to=["remo"])
     sign_in_as("remo")
-    answer = Client(browser.cookies, world.people["ruth"]).post("/judging/verdict", json=verdict())
-    assert (answer.status_code, answer.json()["kind"]) == (401, "NotSignedIn")
-    assert "Remo has since signed in" in answer.json()["error"]
-    assert count(VerdictRow) == 0
+    response = Client(browser.cookies, world.people["ruth"]).post("/judging/verdict", json=make_verdict())
+    assert (response.status_code, response.json()["kind"]) == (401, "NotSignedIn")
+    assert "Remo has since signed in" in response.json()["error"]
+    assert count_rows(VerdictRow) == 0
 
 
-def test_a_question_of_somebody_else_is_not_found(workspace, sign_in_as, browser):
+def test_question_of_another_reviewer_is_not_found(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"])
     otto = sign_in_as("otto", Role.REVIEWER)
-    other = Client(browser.cookies, otto)
-    assert other.post("/judging/verdict", json=verdict()).status_code == 404
-    assert count(VerdictRow) == 0
+    otto_client = Client(browser.cookies, otto)
+    assert otto_client.post("/judging/verdict", json=make_verdict()).status_code == 404
+    assert count_rows(VerdictRow) == 0

@@ -6,8 +6,8 @@ import pytest
 
 from domain.people import Role
 from domain.protocols import Protocol
-from tests.pages.conftest import settled, texts
-from tests.storage.study_reports import predict, scored
+from tests.pages.conftest import get_text, wait_for_jobs
+from tests.storage.study_reports import import_model_answers, list_scored_cases
 from tests.storage.study_worlds import make_design, make_study_world, read_all
 
 pytestmark = pytest.mark.slow
@@ -15,47 +15,49 @@ pytestmark = pytest.mark.slow
 
 def open_report(sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
-    return report_page(run_page)
+    return open_report_view(run_page)
 
 
-def report_page(run_page):
+def open_report_view(run_page):
     page = run_page("pages/studies.py")
-    next(each for each in page.segmented_control if "Report" in each.options).set_value("Report").run()
+    next(control for control in page.segmented_control if "Report" in control.options).set_value(
+        "Report"
+    ).run()
     assert not page.exception
     return page
 
 
-def compute(page) -> str:
+def compute_report(page) -> str:
     """The page once the background thread has finished."""
-    next(each for each in page.button if each.label == "Compute the figures").click().run(timeout=120)
-    settled(within=60)
+    next(button for button in page.button if button.label == "Compute the figures").click().run(timeout=120)
+    wait_for_jobs(timeout=60)
     page.run(timeout=120)
     assert not page.exception
-    return texts(page)
+    return get_text(page)
 
 
-def test_the_figures_come_when_asked_for_with_their_n(workspace, sign_in_as, run_page):
-    made = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
-    read_all(made, "rea", place=0)
-    read_all(made, "rob", place=1)
+def test_figures_are_computed_on_request_with_their_n(workspace, sign_in_as, run_page):
+    study_world = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
+    read_all(study_world, "rea", option=0)
+    read_all(study_world, "rob", option=1)
     page = open_report(sign_in_as, run_page)
-    assert "On 4 cases" not in texts(page)
-    assert "On 4 cases, rea was right on" in compute(page)
+    assert "On 4 cases" not in get_text(page)
+    assert "On 4 cases, rea was right on" in compute_report(page)
 
 
-def test_a_study_without_answers_says_so(workspace, sign_in_as, run_page):
+def test_study_without_answers_has_nothing_to_report(workspace, sign_in_as, run_page):
     make_study_world(workspace, cases=4)
-    assert "nothing to report" in compute(open_report(sign_in_as, run_page))
+    assert "nothing to report" in compute_report(open_report(sign_in_as, run_page))
 
 
-def test_every_part_of_the_report_draws_and_links_its_files(workspace, sign_in_as, run_page):
-    made = make_study_world(
+def test_every_section_of_the_report_links_its_files(workspace, sign_in_as, run_page):
+    study_world = make_study_world(
         workspace, design=make_design(6, repeats=2, repeat_gap=1), protocol=Protocol(bootstrap=0)
     )
-    read_all(made, "rea", place=0)
-    read_all(made, "rob", place=1)
+    read_all(study_world, "rea", option=0)
+    read_all(study_world, "rob", option=1)
     page = open_report(sign_in_as, run_page)
-    compute(page)
+    compute_report(page)
     files = {
         "Accuracy": "figures/accuracy-all.svg",
         "Differences": "No model has predictions",
@@ -65,33 +67,37 @@ def test_every_part_of_the_report_draws_and_links_its_files(workspace, sign_in_a
         "Lists and protocol": "tables/exclusions.csv",
     }
     for part, link in files.items():
-        sections = next(each for each in page.segmented_control if part in each.options)
+        sections = next(control for control in page.segmented_control if part in control.options)
         sections.set_value(part).run(timeout=60)
         assert not page.exception
-        assert link in texts(page)
+        assert link in get_text(page)
 
 
-def test_the_differences_to_a_model_and_the_accuracies_by_category_are_drawn(
+def test_differences_to_a_model_and_accuracies_by_category_are_shown(
     workspace, sign_in_as, run_page, tmp_path
 ):
-    made = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
-    read_all(made, "rea", place=0)
-    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    study_world = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
+    read_all(study_world, "rea", option=0)
+    import_model_answers(
+        study_world, tmp_path, {case.question.id: {"answer": "A"} for case in list_scored_cases(study_world)}
+    )
     page = open_report(sign_in_as, run_page)
-    compute(page)
-    next(each for each in page.segmented_control if "category" in each.options).set_value("category").run()
+    compute_report(page)
+    next(control for control in page.segmented_control if "category" in control.options).set_value(
+        "category"
+    ).run()
     assert not page.exception
-    assert "tables/by_category.csv" in texts(page)
-    next(each for each in page.segmented_control if "Differences" in each.options).set_value(
+    assert "tables/by_category.csv" in get_text(page)
+    next(control for control in page.segmented_control if "Differences" in control.options).set_value(
         "Differences"
     ).run(timeout=60)
     assert not page.exception
-    assert "figures/differences-all.svg" in texts(page)
-    assert "Readers together against each model" in texts(page)
+    assert "figures/differences-all.svg" in get_text(page)
+    assert "Readers together against each model" in get_text(page)
 
 
-def test_a_report_that_is_kept_is_shown_at_once(workspace, sign_in_as, run_page):
-    made = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
-    read_all(made, "rea", place=0)
-    compute(open_report(sign_in_as, run_page))
-    assert "On 4 cases, rea was right on" in texts(report_page(run_page))
+def test_stored_report_is_shown_at_once(workspace, sign_in_as, run_page):
+    study_world = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
+    read_all(study_world, "rea", option=0)
+    compute_report(open_report(sign_in_as, run_page))
+    assert "On 4 cases, rea was right on" in get_text(open_report_view(run_page))

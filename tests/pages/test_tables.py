@@ -15,17 +15,17 @@ def _page(rows):
     show_table(rows)
 
 
-def written(*rows):
+def render_cells(*rows):
     """The texts of the cells, column by column."""
     page = AppTest.from_function(_page, kwargs={"rows": rows}).run()
     assert not page.exception
-    [found] = page.dataframe
-    shown = convert_arrow_bytes_to_pandas_df(found.proto.arrow_data.styler.display_values)
-    return {name: list(shown[name]) for name in shown}
+    [table] = page.dataframe
+    cells = convert_arrow_bytes_to_pandas_df(table.proto.arrow_data.styler.display_values)
+    return {name: list(cells[name]) for name in cells}
 
 
-def test_thousands_stand_apart_and_no_number_has_zeros_at_its_end():
-    assert written(
+def test_numbers_have_thousands_separators_and_no_trailing_zeros():
+    assert render_cells(
         {"who": "rosa", "done": 60_000, "power": 0.312, "left": None},
         {"who": "ravi", "done": 5, "power": 1.0, "left": 1_234},
     ) == {
@@ -36,18 +36,18 @@ def test_thousands_stand_apart_and_no_number_has_zeros_at_its_end():
     }
 
 
-def test_a_column_without_a_heading_is_left_out_where_it_is_empty():
-    assert list(written({"who": "rosa", "": ""})) == ["who"]
-    assert written({"who": "rosa", "": "simulated"})[""] == ["simulated"]
+def test_empty_column_without_a_heading_is_omitted():
+    assert list(render_cells({"who": "rosa", "": ""})) == ["who"]
+    assert render_cells({"who": "rosa", "": "simulated"})[""] == ["simulated"]
 
 
-def test_a_column_that_the_first_row_has_not_is_there():
-    assert written({"kind": "a"}, {"kind": "b", "if skipped": "1 to 2"})["if skipped"] == ["", "1 to 2"]
+def test_column_missing_in_the_first_row_is_shown():
+    assert render_cells({"kind": "a"}, {"kind": "b", "if skipped": "1 to 2"})["if skipped"] == ["", "1 to 2"]
 
 
-def test_of_a_long_table_so_many_rows_are_in_sight_as_asked_for_and_half_a_row(monkeypatch):
+def test_long_table_shows_the_requested_rows_and_a_half(monkeypatch):
     heights = []
-    monkeypatch.setattr(st, "dataframe", lambda _shown, **how: heights.append(how["height"]))
+    monkeypatch.setattr(st, "dataframe", lambda _shown, **options: heights.append(options["height"]))
     for count in (7, 8):
         tables.show_table([{"batch": f"b-{number}"} for number in range(count)], visible_rows=6)
     # A heading and six and a half rows of 35 pixels each.

@@ -36,14 +36,14 @@ def workspace_in(
 ) -> Iterator[Callable[[State], Path]]:
     """``workspace_in(State(name="drawn"))``: the environment names a copy of that workspace; its folder."""
 
-    def enter(state: State) -> Path:
+    def enter_workspace(state: State) -> Path:
         home = tmp_path / "workspace"
         shutil.copytree(workspaces.folder_of(state), home)
         monkeypatch.setenv("OVERREAD_HOME", str(home))
         monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
         return home
 
-    yield enter
+    yield enter_workspace
     current_engine().dispose()
     get_engine.cache_clear()
     st.cache_data.clear()  # it would outlive the workspace
@@ -53,19 +53,19 @@ def workspace_in(
 def sign_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Browser]:
     """``sign_in("cora")``: Streamlit sees the browser of that person."""
 
-    known: dict[str, Browser] = {}
+    browsers: dict[str, Browser] = {}
 
-    def begin(name: str) -> Browser:
-        if name not in known:
+    def start_sign_in(name: str) -> Browser:
+        if name not in browsers:
             token = f"token-of-{name}"
             with unit_of_work() as db:
                 person = accounts.load_person_by_name(db, name=name)
                 accounts.start_sign_in(
                     db, person=person, token=token, previous_token=None, now=datetime.now(UTC)
                 )
-            known[name] = Browser(cookies={"overread": token})
-        there = known[name]
-        monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: there)
-        return there
+            browsers[name] = Browser(cookies={"overread": token})
+        browser = browsers[name]
+        monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: browser)
+        return browser
 
-    return begin
+    return start_sign_in

@@ -12,12 +12,12 @@ import pytest
 
 import cli
 from storage import schema
-from tests.states.workspaces import STATES, State, Subject, subject_in
+from tests.states.workspaces import STATES, State, Subject, make_subject
 
 pytestmark = pytest.mark.slow
 
 #: Commands that only read, each with all its forms of call that are tested here.
-SHOWING = {
+READING_COMMANDS = {
     "user list": ["user list"],
     "patient-data next": ["patient-data next {dataset}"],
     "find": [
@@ -73,7 +73,7 @@ SHOWING = {
     "migrate": ["migrate"],
 }
 #: Commands that change the workspace or create another.
-CHANGING = {
+WRITING_COMMANDS = {
     "user add", "user roles", "user disable", "user enable", "user sign-out", "user first-admin",
     "user password", "import questions", "import predictions", "import readings", "check",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply back", "adjudicate settle",
@@ -81,9 +81,9 @@ CHANGING = {
     "job cancel", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.
-OF_FILES = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}
+FILE_COMMANDS = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}
 
-STATES_TO_ASK = (
+TESTED_STATES = (
     *(State(name=name) for name in STATES),
     State(name="drawn", beside="released"),
     State(name="partly judged", beside="drawn"),
@@ -91,35 +91,37 @@ STATES_TO_ASK = (
 )
 
 
-def commands() -> Iterator[str]:
+def list_commands() -> Iterator[str]:
     """Every command with its subcommand, from the parser of cli.py."""
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
     for name in cli.COMMANDS:
         import_module(f"commands.{cli.MODULE_NAMES.get(name, name)}").add_to(subparsers)
-    yield from _below(parser)
+    yield from _list_subcommands(parser)
 
 
-def _below(parser: argparse.ArgumentParser, *path: str) -> Iterator[str]:
-    kinds = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    if not kinds:
+def _list_subcommands(parser: argparse.ArgumentParser, *path: str) -> Iterator[str]:
+    subparser_actions = [
+        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+    ]
+    if not subparser_actions:
         yield " ".join(path)
-    for kind in kinds:
-        for name, sub in kind.choices.items():
-            yield from _below(sub, *path, name)
+    for subparser_action in subparser_actions:
+        for name, subparser in subparser_action.choices.items():
+            yield from _list_subcommands(subparser, *path, name)
 
 
 def test_every_command_is_declared_once():
-    assert sorted([*SHOWING, *CHANGING, *OF_FILES]) == sorted(commands())
+    assert sorted([*READING_COMMANDS, *WRITING_COMMANDS, *FILE_COMMANDS]) == sorted(list_commands())
 
 
 @pytest.fixture(autouse=True)
-def prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def prepare_workspace_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check the tables once: each command compares them with the expected schema, which is slow."""
     monkeypatch.setattr(schema, "prepare_workspace", cache(schema.prepare_workspace))
 
 
-def lines_for(subject: Subject, out: Path) -> list[str]:
+def format_command_lines(subject: Subject, out: Path) -> list[str]:
     """All command lines for this dataset."""
     names = {
         "dataset": subject.dataset,
@@ -128,52 +130,54 @@ def lines_for(subject: Subject, out: Path) -> list[str]:
         "releases": subject.workspace.releases,
         "out": out,
     }
-    return [line.format(**names) for lines in SHOWING.values() for line in lines]
+    return [template.format(**names) for templates in READING_COMMANDS.values() for template in templates]
 
 
-def fault(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int | None, str]:
+def run_and_describe_fault(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int | None, str]:
     """The command's exit code, and a description of what is wrong with its output; "" if nothing is."""
     capsys.readouterr()
     try:
-        code = cli.main([word.replace("not_judged", "drawn, not judged") for word in line.split()])
-    except SystemExit as stopped:
-        return None, f"stopped with {stopped.code}: {capsys.readouterr().err}"
+        code = cli.main([argument.replace("not_judged", "drawn, not judged") for argument in line.split()])
+    except SystemExit as exit_error:
+        return None, f"stopped with {exit_error.code}: {capsys.readouterr().err}"
     except Exception as error:  # noqa: BLE001 - whatever a command lets through is what is looked for
         return None, f"failed: {error!r}"
-    printed = capsys.readouterr()
+    output = capsys.readouterr()
     if code not in (0, 1):
-        return code, f"ended with {code}: {printed.err}"
-    if code == 1 and not printed.err.strip().endswith((".", "?", "--help")):
-        return code, f"refused without a sentence: {printed.err!r}"
-    if not (printed.out + printed.err).strip():
+        return code, f"ended with {code}: {output.err}"
+    if code == 1 and not output.err.strip().endswith((".", "?", "--help")):
+        return code, f"refused without a sentence: {output.err!r}"
+    if not (output.out + output.err).strip():
         return code, "said nothing"
     return code, ""
 
 
-@pytest.mark.parametrize("state", STATES_TO_ASK, ids=str)
-def test_every_command_that_shows_something_runs(
+@pytest.mark.parametrize("state", TESTED_STATES, ids=str)
+def test_every_reading_command_runs_in_every_state(
     state: State, workspace_in: Callable[[State], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     home = workspace_in(state)
-    subjects = [subject_in(home), *([subject_in(home, beside=True)] if state.beside else [])]
-    wrong = {}
+    subjects = [make_subject(home), *([make_subject(home, second=True)] if state.beside else [])]
+    faults = {}
     for subject in subjects:
-        for line in lines_for(subject, tmp_path / subject.dataset):
-            _, said = fault(line, capsys)
-            if said:
-                wrong[line] = said
-    assert wrong == {}
+        for line in format_command_lines(subject, tmp_path / subject.dataset):
+            _, problem = run_and_describe_fault(line, capsys)
+            if problem:
+                faults[line] = problem
+    assert faults == {}
 
 
 #: Both reviewers have judged everything, so no reviewer is left for a second opinion.
-REFUSED_AT_THE_END = {"assign first --to ruth remo rita --second-where-found --dry-run"}
+REFUSED_IN_LAST_STATE = {"assign first --to ruth remo rita --second-where-found --dry-run"}
 
 
-def test_at_the_end_every_command_has_something_to_show(
+def test_every_reading_command_has_output_in_the_last_state(
     workspace_in: Callable[[State], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    subject = subject_in(workspace_in(State(name=STATES[-1])))
-    refused = {
-        line: capsys.readouterr().err for line in lines_for(subject, tmp_path) if fault(line, capsys)[0] != 0
+    subject = make_subject(workspace_in(State(name=STATES[-1])))
+    refusals = {
+        line: capsys.readouterr().err
+        for line in format_command_lines(subject, tmp_path)
+        if run_and_describe_fault(line, capsys)[0] != 0
     }
-    assert set(refused) == REFUSED_AT_THE_END, refused
+    assert set(refusals) == REFUSED_IN_LAST_STATE, refusals

@@ -17,14 +17,14 @@ from reader_study.service import load_report_state
 from storage.unit_of_work import read_only_session
 from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES
 from tests.pages.conftest import Browser
-from tests.states.workspaces import STATES, State, Subject, subject_in
+from tests.states.workspaces import STATES, State, Subject, make_subject
 from web.gate import Gate
 from web.routes import ROUTES
 
 pytestmark = pytest.mark.slow
 
 #: The person and the addresses by which each route is called, without routes of the app's own files.
-ADDRESSES = {
+TESTED_URLS = {
     "GET /files/refusals/{name}": ("cora", ["/files/refusals/none.csv"]),
     "GET /files/statistics/{name}": (
         "cora",
@@ -48,19 +48,19 @@ ADDRESSES = {
     "GET /sign-in": ("ruth", ["/sign-in"]),
 }
 #: Files of the app, and images, which the tests of the sign-in and of the viewer load.
-NOT_ASKED = {
+UNTESTED_ROUTES = {
     "GET /frontend/{digest}/{name}", "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider",
     "GET /sign-in/provider/sign-out", "GET /health/ready", "GET /metrics",
 }  # fmt: skip
 
 
-def test_every_route_that_gives_something_is_asked_or_named():
+def test_every_get_route_is_tested_or_listed():
     routes = [*OPEN_ROUTES, *CLOSED_ROUTES]
-    assert {*ADDRESSES, *NOT_ASKED} == {route for route in routes if route.startswith("GET ")}
+    assert {*TESTED_URLS, *UNTESTED_ROUTES} == {route for route in routes if route.startswith("GET ")}
 
 
-def digest_of(subject: Subject) -> str:
+def read_report_digest(subject: Subject) -> str:
     """The digest of the current report of the study; zeros if there is no study."""
     try:
         with read_only_session() as db:
@@ -69,32 +69,32 @@ def digest_of(subject: Subject) -> str:
         return "0" * 64
 
 
-def ask(address: str, browser: Browser) -> httpx.Response:
+def send_request(address: str, browser: Browser) -> httpx.Response:
     app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
 
-    async def asking() -> httpx.Response:
+    async def send() -> httpx.Response:
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             client.cookies.update(browser.cookies)
             return await client.get(address)
 
-    return asyncio.run(asking())
+    return asyncio.run(send())
 
 
 @pytest.mark.parametrize(
     "state", [*(State(name=name) for name in STATES), State(name="drawn", beside="read")], ids=str
 )
-def test_every_address_answers(
+def test_every_url_answers_in_every_state(
     state: State, workspace_in: Callable[[State], Path], sign_in: Callable[[str], Browser]
 ):
-    subject = subject_in(workspace_in(state))
-    names = {"dataset": subject.dataset, "batch": subject.batch, "digest": digest_of(subject)}
-    wrong = {}
-    for who, addresses in ADDRESSES.values():
-        browser = sign_in(who)
+    subject = make_subject(workspace_in(state))
+    names = {"dataset": subject.dataset, "batch": subject.batch, "digest": read_report_digest(subject)}
+    faults = {}
+    for person_name, addresses in TESTED_URLS.values():
+        browser = sign_in(person_name)
         for address in addresses:
-            answer = ask(address.format(**names), browser)
-            leads_on = answer.status_code == 204 or answer.is_redirect
-            if answer.is_server_error or not (leads_on or answer.content.strip()):
-                wrong[address] = f"{answer.status_code} {answer.text}"
-    assert wrong == {}
+            response = send_request(address.format(**names), browser)
+            is_empty_or_redirect = response.status_code == 204 or response.is_redirect
+            if response.is_server_error or not (is_empty_or_redirect or response.content.strip()):
+                faults[address] = f"{response.status_code} {response.text}"
+    assert faults == {}

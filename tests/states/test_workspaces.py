@@ -8,10 +8,10 @@ from sqlalchemy import func, select
 from review.service import list_disputes
 from storage.rows import metadata
 from storage.unit_of_work import read_only_session
-from tests.states.workspaces import STATES, State, person
+from tests.states.workspaces import STATES, State, load_person
 
 #: For each table, the state from which on it has rows.
-FIRST_ROWS = {
+FIRST_STATE_BY_TABLE = {
     "person": "nothing",
     "question": "imported",
     "problem": "imported",
@@ -29,31 +29,33 @@ FIRST_ROWS = {
 }
 
 
-def rows() -> dict[str, int]:
+def count_rows() -> dict[str, int]:
     with read_only_session() as db:
         return {
             name: db.execute(select(func.count()).select_from(metadata.tables[name])).scalar_one()
-            for name in FIRST_ROWS
+            for name in FIRST_STATE_BY_TABLE
         }
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_each_state_holds_what_was_done_until_then_and_no_more(name, workspace_in):
+def test_each_state_has_rows_in_the_expected_tables_only(name, workspace_in):
     workspace_in(State(name=name))
-    place = STATES.index(name)
-    assert {table for table, count in rows().items() if count} == {
-        table for table, first in FIRST_ROWS.items() if STATES.index(first) <= place
+    state_index = STATES.index(name)
+    assert {table for table, count in count_rows().items() if count} == {
+        table
+        for table, first_state in FIRST_STATE_BY_TABLE.items()
+        if STATES.index(first_state) <= state_index
     }
 
 
 @pytest.mark.parametrize(("name", "open_disputes"), [("partly judged", 0), ("disputed", 3), ("settled", 0)])
-def test_three_disputes_are_open_until_they_are_settled(name, open_disputes, workspace_in):
+def test_disputes_are_open_until_they_are_adjudicated(name, open_disputes, workspace_in):
     workspace_in(State(name=name))
     with read_only_session() as db:
-        found = list_disputes(db, person=person(db, "rita"), batch_id=1)
-    assert sum(each.adjudication is None for each in found) == open_disputes
+        disputes = list_disputes(db, person=load_person(db, "rita"), batch_id=1)
+    assert sum(dispute.adjudication is None for dispute in disputes) == open_disputes
 
 
-def test_a_dataset_beside_is_in_its_own_state(workspace_in):
+def test_a_second_dataset_has_its_own_state(workspace_in):
     workspace_in(State(name="imported", beside="drawn"))
-    assert (rows()["question"], rows()["batch_question"]) == (24, 8)
+    assert (count_rows()["question"], count_rows()["batch_question"]) == (24, 8)

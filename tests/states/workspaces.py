@@ -42,12 +42,12 @@ from storage.reader_study.cases import list_cases
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
 from tests.golden.question_files import write_image
-from tests.storage.import_worlds import lines, record
-from tests.storage.made_releases import create_release
+from tests.storage.import_worlds import make_record, to_json_lines
+from tests.storage.release_helpers import create_release
 from ui.patients.search_jobs import SEARCH_TEXTS, SearchRequest
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-BY = accounts.command_line_person()
+COMMAND_LINE = accounts.command_line_person()
 #: Everybody exists from the first state on, without a password.
 PEOPLE = {
     "ada": Role.ADMIN,
@@ -72,23 +72,25 @@ class Subject:
 
     def add_people(self, db: Session) -> None:
         for name, role in PEOPLE.items():
-            accounts.add_person(db, by=BY, name=name, display_name=None, roles=[role], password=None, now=NOW)
+            accounts.add_person(
+                db, by=COMMAND_LINE, name=name, display_name=None, roles=[role], password=None, now=NOW
+            )
 
     def import_questions(self, db: Session) -> None:
         incoming = self.workspace.home / f"incoming-{self.dataset}"
         for exam in range(6):
             write_image(incoming / f"{exam}.png", 40 + exam, 30, "L")
         file = incoming / "questions.jsonl"
-        file.write_bytes(lines(*(self._record(number) for number in range(12))))
+        file.write_bytes(to_json_lines(*(self._record(number) for number in range(12))))
         import_questions(
-            db, by=BY, path=file, file_format="native", dataset=self.dataset, images=incoming,
+            db, by=COMMAND_LINE, path=file, file_format="native", dataset=self.dataset, images=incoming,
             workspace=self.workspace, now=NOW,
         )  # fmt: skip
 
     def _record(self, number: int) -> dict[str, object]:
         exam = number // 2
         radiograph = {"id": "pa", "file": f"{exam}.png", "view": "PA"}
-        return record(
+        return make_record(
             number,
             id=f"{self.dataset}-{number}",
             exam={"id": f"{self.dataset}-exam-{exam}", "radiographs": [radiograph]},
@@ -100,25 +102,29 @@ class Subject:
         )
 
     def check(self, db: Session) -> None:
-        record_problems(db, by=BY, detected=find_problems(db, by=BY, dataset=self.dataset), now=NOW)
-        found = privacy.find_hits(db, by=BY, dataset=self.dataset, workspace=self.workspace)
-        privacy.record_hits(db, by=BY, result=found, now=NOW)
+        record_problems(
+            db, by=COMMAND_LINE, detected=find_problems(db, by=COMMAND_LINE, dataset=self.dataset), now=NOW
+        )
+        hits = privacy.find_hits(db, by=COMMAND_LINE, dataset=self.dataset, workspace=self.workspace)
+        privacy.record_hits(db, by=COMMAND_LINE, result=hits, now=NOW)
 
     def draw(self, db: Session) -> None:
         draw_batch(
-            db, by=BY, dataset=self.dataset, plan=SamplingPlan(seed=7, per_1000=None, n=8),
+            db, by=COMMAND_LINE, dataset=self.dataset, plan=SamplingPlan(seed=7, per_1000=None, n=8),
             batch_name=self.batch, settings=BatchSettings(show_report=True), now=NOW,
         )  # fmt: skip
 
     def assign(self, db: Session) -> None:
-        review.assign(db, by=BY, batch=self.batch, to=["ruth", "remo"], overlap=2, now=NOW)
+        review.assign(db, by=COMMAND_LINE, batch=self.batch, to=["ruth", "remo"], overlap=2, now=NOW)
         rules = AdjudicationRules(adjudicators=("rita",))
-        review.change_adjudication_rules(db, by=BY, batch=self.batch, rules=rules, revision=0, now=NOW)
+        review.change_adjudication_rules(
+            db, by=COMMAND_LINE, batch=self.batch, rules=rules, revision=0, now=NOW
+        )
 
     def hide(self, db: Session) -> None:
         plan = HiddenPlan(repeats=0.25, distance=2, planted=1, seed=5)
         review.hide_questions(
-            db, by=BY, batch=self.batch, plan=plan, mask_secret=0x2545_F491_4F6C_DD1D >> 2, now=NOW
+            db, by=COMMAND_LINE, batch=self.batch, plan=plan, mask_secret=0x2545_F491_4F6C_DD1D >> 2, now=NOW
         )
 
     def judge_partly(self, db: Session) -> None:
@@ -126,9 +132,13 @@ class Subject:
         self._judge(db, "ruth", most=1)
         sheet = self._sheet(db, "ruth")
         review.skip_question(
-            db, person=person(db, "ruth"), batch_id=sheet.batch.id, question_number=sheet.question_number,
-            reason="Interrupted.", now=NOW,
-        )  # fmt: skip
+            db,
+            person=load_person(db, "ruth"),
+            batch_id=sheet.batch.id,
+            question_number=sheet.question_number,
+            reason="Interrupted.",
+            now=NOW,
+        )
 
     def judge_all(self, db: Session) -> None:
         """Ruth accepts the rest; Remo rejects two questions and corrects two, hidden ones included."""
@@ -141,20 +151,20 @@ class Subject:
 
     def settle(self, db: Session) -> None:
         """Rita adjudicates every dispute: the question stays unchanged."""
-        rita, batch = person(db, "rita"), self._batch_id(db)
-        for each in review.list_disputes(db, person=rita, batch_id=batch):
+        rita, batch = load_person(db, "rita"), self._batch_id(db)
+        for dispute in review.list_disputes(db, person=rita, batch_id=batch):
             review.adjudicate(
                 db,
                 person=rita,
                 adjudication=Adjudication(
-                    batch_id=batch, question_id=each.question_number, revision=1, person_id=rita.id,
+                    batch_id=batch, question_id=dispute.question_number, revision=1, person_id=rita.id,
                     decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=3),
                 ),
             )  # fmt: skip
 
     def release(self, db: Session) -> None:
         create_release(
-            db, by=BY, dataset=self.dataset, name="v1", workspace=self.workspace, now=NOW,
+            db, by=COMMAND_LINE, dataset=self.dataset, name="v1", workspace=self.workspace, now=NOW,
             out=default_release_folder(self.workspace, dataset=self.dataset, name="v1"),
         )  # fmt: skip
 
@@ -162,7 +172,7 @@ class Subject:
         plan = SamplingPlan(seed=7, per_1000=None, n=4)
         studies.create_study(
             db,
-            by=BY,
+            by=COMMAND_LINE,
             name=self.study,
             source=CaseSource(kind=SourceKind.DATASET, dataset=self.dataset),
             design=StudyDesign(plan=plan, training=1, repeats=1, repeat_gap=1),
@@ -171,7 +181,7 @@ class Subject:
         )
 
     def assign_readers(self, db: Session) -> None:
-        studies.assign_readers(db, by=BY, study=self.study, to=["rea", "rob"], now=NOW)
+        studies.assign_readers(db, by=COMMAND_LINE, study=self.study, to=["rea", "rob"], now=NOW)
 
     def read_partly(self, db: Session) -> None:
         """Rea answers the training case and one scored case."""
@@ -183,27 +193,37 @@ class Subject:
 
     def report(self, db: Session) -> None:
         """Import a model's predictions, compute and store the report, and cancel a job."""
-        study = studies.load_study_summary(db, by=BY, study=self.study).study
+        study = studies.load_study_summary(db, by=COMMAND_LINE, study=self.study).study
         file = self.workspace.home / f"{self.study}.jsonl"
         cases = [case for case in list_cases(db, study_id=study.id) if case.scored]
-        said = ({"question_id": case.blind_case.question_id, "answer": option_letter(2)} for case in cases)
-        file.write_text("".join(f"{json.dumps(each)}\n" for each in said), encoding="utf-8")
-        studies.import_predictions(db, by=BY, path=file, model="model", study=self.study, now=NOW)
-        studies.load_or_compute_report(db, by=BY, study=self.study, workspace=self.workspace)
+        predictions = (
+            {"question_id": case.blind_case.question_id, "answer": option_letter(2)} for case in cases
+        )
+        file.write_text(
+            "".join(f"{json.dumps(prediction)}\n" for prediction in predictions), encoding="utf-8"
+        )
+        studies.import_predictions(db, by=COMMAND_LINE, path=file, model="model", study=self.study, now=NOW)
+        studies.load_or_compute_report(db, by=COMMAND_LINE, study=self.study, workspace=self.workspace)
         request = SearchRequest(dataset=self.dataset)
         job, _ = jobs.start_job(
-            db, by=BY, kind=SEARCH_TEXTS, parameters=request, subject=self.dataset, now=NOW
+            db, by=COMMAND_LINE, kind=SEARCH_TEXTS, parameters=request, subject=self.dataset, now=NOW
         )
-        jobs.cancel_job(db, by=BY, number=job.number, now=NOW)
+        jobs.cancel_job(db, by=COMMAND_LINE, number=job.number, now=NOW)
 
     def _batch_id(self, db: Session) -> int:
-        return next(each.id for each, _ in list_batches(db, by=BY) if each.name == self.batch)
+        return next(batch.id for batch, _ in list_batches(db, by=COMMAND_LINE) if batch.name == self.batch)
 
     def _sheet(self, db: Session, name: str):
-        return review.load_sheet(db, person=person(db, name), batch_id=self._batch_id(db), now=NOW)
+        return review.load_sheet(db, person=load_person(db, name), batch_id=self._batch_id(db), now=NOW)
 
     def _judge(
-        self, db: Session, name: str, *, most: int = 99, decision: Decision = Decision.ACCEPT, **said: Any
+        self,
+        db: Session,
+        name: str,
+        *,
+        most: int = 99,
+        decision: Decision = Decision.ACCEPT,
+        **opinion_fields: Any,
     ) -> None:
         """Save that verdict on the person's next questions."""
         for number in range(most):
@@ -212,37 +232,46 @@ class Subject:
                 return
             opinion = Opinion(
                 ratings=Ratings(**dict.fromkeys(RATING_IDS, 4)), domain_specific=True, cognitive_depth=True,
-                difficulty=Difficulty.MEDIUM, **said,
+                difficulty=Difficulty.MEDIUM, **opinion_fields,
             )  # fmt: skip
             verdict = Verdict(
-                batch_id=sheet.batch.id, question_id=sheet.question_number, person_id=person(db, name).id,
-                revision=1, decision=decision, opinion=opinion, seconds=40.0, seconds_looking=30.0,
-                seconds_away=5.0, given_at=NOW + timedelta(minutes=number),
-            )  # fmt: skip
-            review.save_verdict(db, verdict=verdict, person=person(db, name))
+                batch_id=sheet.batch.id,
+                question_id=sheet.question_number,
+                person_id=load_person(db, name).id,
+                revision=1,
+                decision=decision,
+                opinion=opinion,
+                seconds=40.0,
+                seconds_looking=30.0,
+                seconds_away=5.0,
+                given_at=NOW + timedelta(minutes=number),
+            )
+            review.save_verdict(db, verdict=verdict, person=load_person(db, name))
 
     def _read(self, db: Session, name: str, *, most: int = 99) -> None:
         """Answer the reader's next cases, each with the first option shown."""
-        reader = person(db, name)
-        study = studies.load_study_summary(db, by=BY, study=self.study).study
+        reader = load_person(db, name)
+        study = studies.load_study_summary(db, by=COMMAND_LINE, study=self.study).study
         for number in range(most):
             now = NOW + timedelta(minutes=number)
             sheet = studies.open_case(db, person=reader, study_id=study.id, now=now)
             if not isinstance(sheet, ReadingSheet):
                 return
-            said = studies.SubmittedAnswer(answer=(0,), confidence=4, seconds=20.0, seconds_looking=12.0)
+            submitted_answer = studies.SubmittedAnswer(
+                answer=(0,), confidence=4, seconds=20.0, seconds_looking=12.0
+            )
             studies.submit_reading(
                 db,
                 person=reader,
                 study_id=study.id,
                 position=sheet.slot.position,
                 revision=1,
-                submitted=said,
+                submitted=submitted_answer,
                 now=now,
             )
 
 
-def person(db: Session, name: str) -> Person:
+def load_person(db: Session, name: str) -> Person:
     return accounts.load_person_by_name(db, name=name)
 
 
@@ -294,22 +323,22 @@ class Workspaces:
 
     def _make(self, state: State) -> Path:
         home = self._folder / str(state).replace(" ", "-")
-        place = STATES.index(state.name)
-        subject = subject_in(home)
-        if place > 0:
-            before = replace(state, name=STATES[place - 1])
+        state_index = STATES.index(state.name)
+        subject = make_subject(home)
+        if state_index > 0:
+            previous = replace(state, name=STATES[state_index - 1])
         elif state.beside not in (None, STATES[0]):
             # The second dataset goes through its states first, with the people of the first state.
-            before = replace(state, beside=STATES[STATES.index(state.beside) - 1])
-            subject = subject_in(home, beside=True)
+            previous = replace(state, beside=STATES[STATES.index(state.beside) - 1])
+            subject = make_subject(home, second=True)
         else:
-            before = None
-        if before is None:
+            previous = None
+        if previous is None:
             home.mkdir()
             shutil.copyfile(self._template, home / "overread.sqlite")
         else:
-            shutil.copytree(self.folder_of(before), home)
-        step = STEPS[state.name if subject.dataset == FIRST else str(state.beside)]
+            shutil.copytree(self.folder_of(previous), home)
+        step = STEPS[state.name if subject.dataset == FIRST_DATASET else str(state.beside)]
         engine = make_engine(subject.workspace.database_url)
         with unit_of_work(engine) as db:
             step(subject, db)
@@ -317,12 +346,12 @@ class Workspaces:
         return home
 
 
-FIRST = "chest"
+FIRST_DATASET = "chest"
 
 
-def subject_in(home: Path, *, beside: bool = False) -> Subject:
+def make_subject(home: Path, *, second: bool = False) -> Subject:
     """The first dataset of the workspace in that folder, or the second one."""
     workspace = Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
-    if beside:
+    if second:
         return Subject(workspace=workspace, dataset="beside", batch="second", study="other")
-    return Subject(workspace=workspace, dataset=FIRST, batch="first", study="readers")
+    return Subject(workspace=workspace, dataset=FIRST_DATASET, batch="first", study="readers")

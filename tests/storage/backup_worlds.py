@@ -22,18 +22,18 @@ LATER = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
 BY = accounts.command_line_person()
 
 
-def picture(seed: int) -> bytes:
+def make_png(seed: int) -> bytes:
     pixels = np.random.default_rng(seed).integers(0, 255, (40, 30), dtype=np.uint8)
     content = io.BytesIO()
     Image.fromarray(pixels).save(content, "PNG")
     return content.getvalue()
 
 
-def workspace_on(engine: Engine, home: Path) -> Workspace:
+def make_workspace(engine: Engine, home: Path) -> Workspace:
     return Workspace(home=home, database_url=engine.url.render_as_string(hide_password=False))
 
 
-def furnish(engine: Engine, home: Path) -> Workspace:
+def fill_workspace(engine: Engine, home: Path) -> Workspace:
     """Make a world, two image files, a list of refusals, and a release in the workspace."""
     world = make_world(engine, assigned_to=["ruth"])
     workspace = add_images(engine, home)
@@ -52,9 +52,9 @@ def furnish(engine: Engine, home: Path) -> Workspace:
 
 def add_images(engine: Engine, home: Path) -> Workspace:
     """Add two image files for all radiographs of a world, a list of refusals, and a cached image."""
-    workspace = workspace_on(engine, home)
-    names = [store_image(workspace, content=picture(seed)) for seed in (1, 2)]
-    facts: dict[str, Any] = {
+    workspace = make_workspace(engine, home)
+    names = [store_image(workspace, content=make_png(seed)) for seed in (1, 2)]
+    image_columns: dict[str, Any] = {
         "media_type": "image/png",
         "rows": 40,
         "columns": 30,
@@ -62,7 +62,7 @@ def add_images(engine: Engine, home: Path) -> Workspace:
         "photometric": "MONOCHROME2",
     }
     with unit_of_work(engine) as db:
-        db.add_all(ImageRow(sha256=name, bytes=100, **facts) for name in names)
+        db.add_all(ImageRow(sha256=name, bytes=100, **image_columns) for name in names)
         db.flush()
         db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(image_sha256=names[0]))
         db.execute(update(RadiographRow).where(RadiographRow.key != "pa").values(image_sha256=names[1]))

@@ -35,9 +35,9 @@ class BucketServer:
 @contextmanager
 def running_bucket_server() -> Iterator[BucketServer]:
     """moto's server on a free port, with one empty bucket."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -50,10 +50,10 @@ def running_bucket_server() -> Iterator[BucketServer]:
 
 
 def _make_bucket(url: str) -> None:
-    asked = urllib.request.Request(f"{url}/{BUCKET}", method="PUT")  # noqa: S310 - our own server
+    request = urllib.request.Request(f"{url}/{BUCKET}", method="PUT")  # noqa: S310 - our own server
     for _ in range(150):
         try:
-            with urllib.request.urlopen(asked, timeout=5):  # noqa: S310 - our own server
+            with urllib.request.urlopen(request, timeout=5):  # noqa: S310 - our own server
                 return
         except urllib.error.HTTPError:
             raise

@@ -43,12 +43,19 @@ from storage.rows import metadata
 from storage.sampling.batches import iterate_batch_questions
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
-from tests.golden.release_world import write
-from tests.storage.backup_worlds import BY, add_images, picture
-from tests.storage.import_worlds import lines, record
+from tests.golden.release_world import write_test_release
+from tests.storage.backup_worlds import BY, add_images, make_png
+from tests.storage.import_worlds import make_record, to_json_lines
 from tests.storage.job_kinds import COUNT, Count
-from tests.storage.judgements import accept, give, reject
-from tests.storage.study_worlds import SOURCE, StudyWorld, answer, make_design, make_study_world, read_all
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
+from tests.storage.study_worlds import (
+    SOURCE,
+    StudyWorld,
+    answer_case,
+    make_design,
+    make_study_world,
+    read_all,
+)
 from tests.storage.worlds import NOW, World
 
 IMPORTED = "imported"
@@ -58,21 +65,21 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     """Fill an empty workspace; its files are below ``home``."""
     with unit_of_work(engine) as db:  # permitted only while no admin exists
         accounts.create_first_admin_code(db, by=BY, code="ABCD-EFGH-JKMN", now=NOW)
-    made = make_study_world(engine)
+    study_world = make_study_world(engine)
     workspace = add_images(engine, home)
-    _sign_in(made)
-    _read(made, home)
-    _import(made, workspace)
-    _look_for_patients(made, workspace)
-    _judge(made)
-    _judge_answer_first(made)
-    _share(made)
-    _hide(made)
-    _apply_rules(made)
-    _run_jobs(made)
-    written = write(made.world, home / "releases" / "demo-v1")
+    _add_people_and_sign_ins(study_world)
+    _add_readings(study_world, home)
+    _import_dataset(study_world, workspace)
+    _scan_for_patient_data(study_world, workspace)
+    _add_verdicts(study_world)
+    _add_answer_first_batch(study_world)
+    _add_shared_batch(study_world)
+    _add_hidden_questions(study_world)
+    _apply_rules(study_world)
+    _run_jobs(study_world)
+    written_release = write_test_release(study_world.world, home / "releases" / "demo-v1")
     with unit_of_work(engine) as db:
-        record_release(db, by=BY, release=written, now=NOW)
+        record_release(db, by=BY, release=written_release, now=NOW)
         browsing.index_questions(db)
     return workspace
 
@@ -81,12 +88,12 @@ def count_all_rows(engine: Engine) -> dict[str, int]:
     """Count the rows of every table that the code or the database knows, except SQLite's and Alembic's."""
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
-            there = connection.execute(text("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+            table_names = connection.execute(text("SELECT name FROM sqlite_schema WHERE type = 'table'"))
         else:
-            there = connection.execute(
+            table_names = connection.execute(
                 text("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
             )
-        names = {*metadata.tables, *there.scalars()}
+        names = {*metadata.tables, *table_names.scalars()}
         return {
             name: connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one()
             for name in sorted(names)
@@ -94,14 +101,18 @@ def count_all_rows(engine: Engine) -> dict[str, int]:
         }
 
 
-def _sign_in(made: StudyWorld) -> None:
-    with unit_of_work(made.engine) as db:
+def _add_people_and_sign_ins(study_world: StudyWorld) -> None:
+    with unit_of_work(study_world.engine) as db:
         accounts.add_person(
             db, by=BY, name="anna", display_name="Anna Größer", roles=[Role.REVIEWER],
             password="correct horse battery", now=NOW,
         )  # fmt: skip
-        accounts.start_sign_in(db, person=made.people["ruth"], token="live", previous_token=None, now=NOW)
-        accounts.start_sign_in(db, person=made.people["remo"], token="ended", previous_token=None, now=NOW)
+        accounts.start_sign_in(
+            db, person=study_world.people["ruth"], token="live", previous_token=None, now=NOW
+        )
+        accounts.start_sign_in(
+            db, person=study_world.people["remo"], token="ended", previous_token=None, now=NOW
+        )
         accounts.sign_out(db, token="ended", now=NOW)
         accounts.begin_attempt(db, name="ruth", address="192.0.2.1", token=None, now=NOW)
         remo, secret = made.people["remo"], "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -120,85 +131,108 @@ def _sign_in(made: StudyWorld) -> None:
         )  # fmt: skip
 
 
-def _read(world: StudyWorld, home: Path) -> None:
+def _add_readings(study_world: StudyWorld, home: Path) -> None:
     """Make studies in every state: reading of "first" has not begun.
 
     "read" is finished by rea and begun by rob, "closed" has one reading, "from a file" only imported
     readings.
     """
-    made = _new_study(world, "read", readers=["rea", "rob"])
-    read_all(made, "rea")
-    answer(made, "rob")
-    with unit_of_work(made.engine) as db:
-        where: dict[str, Any] = {
-            "person": made.people["rob"],
-            "study_id": made.study.id,
+    read_study = _new_study(study_world, "read", readers=["rea", "rob"])
+    read_all(read_study, "rea")
+    answer_case(read_study, "rob")
+    with unit_of_work(read_study.engine) as db:
+        target: dict[str, Any] = {
+            "person": read_study.people["rob"],
+            "study_id": read_study.study.id,
             "position": 2,
             "now": NOW,
         }
-        studies.save_reading_draft(db, **where, revision=0, body={"answer": [1]})
-        studies.record_reading_time(db, **where, seconds=9, seconds_looking=5, seconds_away=2)
-        studies.exclude_readings(db, by=made.cora, study="read", case=1, why="The image is cut off.", now=NOW)
-        protocol = studies.list_protocol_versions(db, by=made.cora, study="read")[-1].protocol
-        amended = replace(protocol, margin=0.05)
-        studies.change_protocol(
-            db, by=made.cora, study="read", protocol=amended, why="An error of typing.", now=NOW
+        studies.save_reading_draft(db, **target, revision=0, body={"answer": [1]})
+        studies.record_reading_time(db, **target, seconds=9, seconds_looking=5, seconds_away=2)
+        studies.exclude_readings(
+            db, by=read_study.cora, study="read", case=1, why="The image is cut off.", now=NOW
         )
-    closed = _new_study(made, "closed", readers=["rea"])
-    from_file = _new_study(made, "from a file", readers=[])
-    answer(closed, "rea")
-    with unit_of_work(made.engine) as db:
-        studies.remove_reader(db, by=made.cora, study="first", reader="rob", now=NOW)
-        studies.close_study(db, by=made.cora, study="closed", now=NOW)
-        question = list_blind_cases(db, study_id=from_file.study.id)[0].question_id
+        protocol = studies.list_protocol_versions(db, by=read_study.cora, study="read")[-1].protocol
+        amended_protocol = replace(protocol, margin=0.05)
+        studies.change_protocol(
+            db,
+            by=read_study.cora,
+            study="read",
+            protocol=amended_protocol,
+            why="An error of typing.",
+            now=NOW,
+        )
+    closed_study = _new_study(read_study, "closed", readers=["rea"])
+    imported_study = _new_study(read_study, "from a file", readers=[])
+    answer_case(closed_study, "rea")
+    with unit_of_work(read_study.engine) as db:
+        studies.remove_reader(db, by=read_study.cora, study="first", reader="rob", now=NOW)
+        studies.close_study(db, by=read_study.cora, study="closed", now=NOW)
+        question = list_blind_cases(db, study_id=imported_study.study.id)[0].question_id
         content = (
             "study,reader,question_id,answer,confidence,seconds,read_at\n"
             f"from a file,ext-1,{question},B,3,12.5,2026-03-02T09:00:00Z\n"
         )
         studies.import_readings(
-            db, by=made.cora, study="from a file", content=content.encode(), file="readings.csv", now=NOW
+            db,
+            by=read_study.cora,
+            study="from a file",
+            content=content.encode(),
+            file="readings.csv",
+            now=NOW,
         )
     predictions = home.parent / "predictions.jsonl"
     records = [{"question_id": "Q1", "answer": "B", "seconds": 1.5}, {"question_id": "Q2", "raw": "Unsure."}]
-    predictions.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
-    with unit_of_work(made.engine) as db:
-        studies.import_predictions(db, by=made.cora, path=predictions, model="model", dataset="demo", now=NOW)
+    predictions.write_text("".join(json.dumps(prediction) + "\n" for prediction in records), encoding="utf-8")
+    with unit_of_work(read_study.engine) as db:
+        studies.import_predictions(
+            db, by=read_study.cora, path=predictions, model="model", dataset="demo", now=NOW
+        )
 
 
-def _new_study(made: StudyWorld, name: str, *, readers: list[str]) -> StudyWorld:
-    with unit_of_work(made.engine) as db:
+def _new_study(study_world: StudyWorld, name: str, *, readers: list[str]) -> StudyWorld:
+    with unit_of_work(study_world.engine) as db:
         study = studies.create_study(
-            db, by=made.cora, name=name, source=SOURCE, design=make_design(4), protocol=Protocol(), now=NOW
+            db,
+            by=study_world.cora,
+            name=name,
+            source=SOURCE,
+            design=make_design(4),
+            protocol=Protocol(),
+            now=NOW,
         )
         if readers:
-            studies.assign_readers(db, by=made.cora, study=name, to=readers, now=NOW)
-    return replace(made, study=study)
+            studies.assign_readers(db, by=study_world.cora, study=name, to=readers, now=NOW)
+    return replace(study_world, study=study)
 
 
-def _import(made: StudyWorld, workspace: Workspace) -> None:
+def _import_dataset(study_world: StudyWorld, workspace: Workspace) -> None:
     """Import a dataset from a file: one question with problems, one that names a patient, all hard."""
     path = workspace.home.parent / "questions.jsonl"
-    hard = [record(each, difficulty="hard", stem=f"What is seen on image {each}?") for each in range(1, 9)]
-    short = record(9, explanation="Short.")
-    named = record(10, explanation="Seen by Dr. John Smith on 03/14/2019, MRN: 12345678.")
-    path.write_bytes(lines(*hard, short, named))
-    with unit_of_work(made.engine) as db:
+    hard_records = [
+        make_record(number, difficulty="hard", stem=f"What is seen on image {number}?")
+        for number in range(1, 9)
+    ]
+    short_record = make_record(9, explanation="Short.")
+    patient_record = make_record(10, explanation="Seen by Dr. John Smith on 03/14/2019, MRN: 12345678.")
+    path.write_bytes(to_json_lines(*hard_records, short_record, patient_record))
+    with unit_of_work(study_world.engine) as db:
         import_questions(
             db, by=BY, path=path, file_format="native", dataset=IMPORTED, images=None, workspace=workspace,
             now=NOW,
         )  # fmt: skip
-    with read_only_session(made.engine) as db:
-        found = quality.find_problems(db, by=BY, dataset=IMPORTED)
-    with unit_of_work(made.engine) as db:
-        quality.record_problems(db, by=BY, detected=found, now=NOW)
+    with read_only_session(study_world.engine) as db:
+        problems = quality.find_problems(db, by=BY, dataset=IMPORTED)
+    with unit_of_work(study_world.engine) as db:
+        quality.record_problems(db, by=BY, detected=problems, now=NOW)
 
 
-def _look_for_patients(made: StudyWorld, workspace: Workspace) -> None:
-    with read_only_session(made.engine) as db:
-        found = privacy.find_hits(db, by=BY, dataset=IMPORTED, workspace=workspace)
-    images = [hashlib.sha256(picture(seed)).hexdigest() for seed in (1, 2)]
-    with unit_of_work(made.engine) as db:
-        privacy.record_hits(db, by=BY, result=found, now=NOW)
+def _scan_for_patient_data(study_world: StudyWorld, workspace: Workspace) -> None:
+    with read_only_session(study_world.engine) as db:
+        hits = privacy.find_hits(db, by=BY, dataset=IMPORTED, workspace=workspace)
+    images = [hashlib.sha256(make_png(seed)).hexdigest() for seed in (1, 2)]
+    with unit_of_work(study_world.engine) as db:
+        privacy.record_hits(db, by=BY, result=hits, now=NOW)
         privacy.record_ranks(
             db, by=BY, ranking=("by hand", [(images[0], 0.25, 3), (images[1], 0.0, 0)]), now=NOW
         )
@@ -210,59 +244,72 @@ def _look_for_patients(made: StudyWorld, workspace: Workspace) -> None:
         )
 
 
-def _judge(made: StudyWorld) -> None:
+def _add_verdicts(study_world: StudyWorld) -> None:
     """Judge the batch "first": ruth part of it, remo a share of it; anna adjudicates one dispute."""
-    world = made.world
+    world = study_world.world
     with unit_of_work(world.engine) as db:
-        review.assign(db, by=made.cora, batch="first", to=["ruth"], now=NOW)
+        review.assign(db, by=study_world.cora, batch="first", to=["ruth"], now=NOW)
         review.request_second_opinions(
-            db, by=made.cora, batch="first", to=["remo"], where_found=False, share=0.25, seed=7, now=NOW
+            db,
+            by=study_world.cora,
+            batch="first",
+            to=["remo"],
+            where_found=False,
+            share=0.25,
+            seed=7,
+            now=NOW,
         )
-        second = sorted(
+        second_opinion_ids = sorted(
             number
             for number in world.questions
             if find_assignment(
-                db, batch_id=world.batch.id, question_id=number, person_id=made.people["remo"].id
+                db, batch_id=world.batch.id, question_id=number, person_id=study_world.people["remo"].id
             )
         )
     for number in world.questions[:6]:
-        give(world, accept(world, question=number))
-    for number in set(second) - {*world.questions[:6]}:
-        give(world, accept(world, question=number))
-    give(world, accept(world, question=1, revision=2, comment="On second thoughts: größer als 1 cm."))
-    give(world, reject(world, question=second[0], person="remo"), "remo")
+        save_verdict(world, make_acceptance(world, question=number))
+    for number in set(second_opinion_ids) - {*world.questions[:6]}:
+        save_verdict(world, make_acceptance(world, question=number))
+    save_verdict(
+        world, make_acceptance(world, question=1, revision=2, comment="On second thoughts: größer als 1 cm.")
+    )
+    save_verdict(world, make_rejection(world, question=second_opinion_ids[0], person="remo"), "remo")
     rules = AdjudicationRules(adjudicators=("anna",))
     with unit_of_work(world.engine) as db:
-        review.change_adjudication_rules(db, by=made.cora, batch="first", rules=rules, revision=0, now=NOW)
+        review.change_adjudication_rules(
+            db, by=study_world.cora, batch="first", rules=rules, revision=0, now=NOW
+        )
         anna = accounts.load_person_by_name(db, name="anna")
-    settled = Adjudication(
-        batch_id=world.batch.id, question_id=second[0], person_id=anna.id, revision=1,
+    adjudication = Adjudication(
+        batch_id=world.batch.id, question_id=second_opinion_ids[0], person_id=anna.id, revision=1,
         decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=1),
         image=ImageDisplay.CONFIRMED,
     )  # fmt: skip
     with unit_of_work(world.engine) as db:
-        review.adjudicate(db, person=anna, adjudication=settled)
+        review.adjudicate(db, person=anna, adjudication=adjudication)
 
 
-def _draw(made: StudyWorld, name: str, settings: BatchSettings | None = None) -> World:
+def _draw_named_batch(study_world: StudyWorld, name: str, settings: BatchSettings | None = None) -> World:
     """Draw a batch from the dataset "demo"."""
     plan = SamplingPlan(seed=len(name), per_1000=None, n=20)
-    with unit_of_work(made.engine) as db:
-        drawn = draw_batch(
-            db, by=made.cora, dataset="demo", plan=plan, batch_name=name, settings=settings, now=NOW
+    with unit_of_work(study_world.engine) as db:
+        draw = draw_batch(
+            db, by=study_world.cora, dataset="demo", plan=plan, batch_name=name, settings=settings, now=NOW
         )
-    return replace(made.world, batch=drawn.batch)
+    return replace(study_world.world, batch=draw.batch)
 
 
-def _judge_answer_first(made: StudyWorld) -> None:
+def _add_answer_first_batch(study_world: StudyWorld) -> None:
     """Add own answers, an opened report, drafts, viewing times and a skip, and close the batch."""
-    world = _draw(made, "answer first", BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True))
-    ruth = made.people["ruth"]
+    world = _draw_named_batch(
+        study_world, "answer first", BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True)
+    )
+    ruth = study_world.people["ruth"]
     with unit_of_work(world.engine) as db:
-        review.assign(db, by=made.cora, batch="answer first", to=["ruth"], now=NOW)
-        numbers = [each.number for each in iterate_batch_questions(db, batch_id=world.batch.id)]
+        review.assign(db, by=study_world.cora, batch="answer first", to=["ruth"], now=NOW)
+        numbers = [question.number for question in iterate_batch_questions(db, batch_id=world.batch.id)]
     for number in numbers[:3]:
-        where: dict[str, Any] = {
+        target: dict[str, Any] = {
             "person": ruth,
             "batch_id": world.batch.id,
             "question_number": number,
@@ -270,61 +317,73 @@ def _judge_answer_first(made: StudyWorld) -> None:
         }
         with unit_of_work(world.engine) as db:
             image = ImageDisplay.CONFIRMED
-            review.save_own_answer(db, **where, answer=(1,), confidence=4, image=image)
-            review.open_report(db, **where, image_alignment=4, image=image)
-            review.record_viewing_times(db, **where, seconds=9.5, seconds_looking=8, seconds_away=1)
-            review.save_draft(db, **where, part="form", revision=0, body={"comment": "Größe?"})
-    give(world, replace(accept(world, question=numbers[0]), image=ImageDisplay.DRAWN))
+            review.save_own_answer(db, **target, answer=(1,), confidence=4, image=image)
+            review.open_report(db, **target, image_alignment=4, image=image)
+            review.record_viewing_times(db, **target, seconds=9.5, seconds_looking=8, seconds_away=1)
+            review.save_draft(db, **target, part="form", revision=0, body={"comment": "Größe?"})
+    save_verdict(world, replace(make_acceptance(world, question=numbers[0]), image=ImageDisplay.DRAWN))
     with unit_of_work(world.engine) as db:
-        where |= {"question_number": numbers[3]}
-        review.skip_question(db, **where, reason="Ask a colleague.")
-        review.close_batch(db, by=made.cora, batch="answer first", now=NOW)
+        target |= {"question_number": numbers[3]}
+        review.skip_question(db, **target, reason="Ask a colleague.")
+        review.close_batch(db, by=study_world.cora, batch="answer first", now=NOW)
 
 
-def _share(made: StudyWorld) -> None:
+def _add_shared_batch(study_world: StudyWorld) -> None:
     """Make a shared queue with one question judged and one claimed at this moment."""
-    world = _draw(made, "shared")
+    world = _draw_named_batch(study_world, "shared")
     with unit_of_work(world.engine) as db:
-        review.share_batch(db, by=made.cora, batch="shared", to=["ruth", "remo"], now=NOW)
-        first = review.claim_next(db, person=made.people["ruth"], batch_id=world.batch.id, now=NOW).question
-    give(world, accept(world, question=first))
+        review.share_batch(db, by=study_world.cora, batch="shared", to=["ruth", "remo"], now=NOW)
+        claimed = review.claim_next(
+            db, person=study_world.people["ruth"], batch_id=world.batch.id, now=NOW
+        ).question
+    save_verdict(world, make_acceptance(world, question=claimed))
     with unit_of_work(world.engine) as db:
-        review.claim_next(db, person=made.people["remo"], batch_id=world.batch.id, now=NOW)
+        review.claim_next(db, person=study_world.people["remo"], batch_id=world.batch.id, now=NOW)
 
 
-def _hide(made: StudyWorld) -> None:
+def _add_hidden_questions(study_world: StudyWorld) -> None:
     """Make a batch with hidden questions, of which one was removed."""
-    world = _draw(made, "with hidden questions")
+    world = _draw_named_batch(study_world, "with hidden questions")
     plan = HiddenPlan(repeats=0.2, distance=3, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
     with unit_of_work(world.engine) as db:
-        review.assign(db, by=made.cora, batch=world.batch.name, to=["ruth"], now=NOW)
+        review.assign(db, by=study_world.cora, batch=world.batch.name, to=["ruth"], now=NOW)
         review.hide_questions(
-            db, by=made.cora, batch=world.batch.name, plan=plan, mask_secret=0x1234_5678_9ABC, now=NOW
+            db, by=study_world.cora, batch=world.batch.name, plan=plan, mask_secret=0x1234_5678_9ABC, now=NOW
         )
-        hidden = review.list_hidden_questions(db, by=made.cora, batch=world.batch.name)[0].hidden.number
+        hidden_number = review.list_hidden_questions(db, by=study_world.cora, batch=world.batch.name)[
+            0
+        ].hidden.number
         review.remove_hidden(
-            db, by=made.cora, batch=world.batch.name, numbers=[hidden], why="Too easy.", now=NOW
+            db, by=study_world.cora, batch=world.batch.name, numbers=[hidden_number], why="Too easy.", now=NOW
         )
 
 
-def _apply_rules(made: StudyWorld) -> None:
+def _apply_rules(study_world: StudyWorld) -> None:
     """Draw a batch from a search and withdraw its rule; then reject the same questions by a rule."""
-    hard = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
-    with unit_of_work(made.engine) as db:
+    hard_questions = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
+    with unit_of_work(study_world.engine) as db:
         browsing.index_questions(db)
         rule = browsing.queue_matching(
-            db, by=BY, search=hard, reason="Look at them.", batch_name="from a search", expected=8, now=NOW
+            db,
+            by=BY,
+            search=hard_questions,
+            reason="Look at them.",
+            batch_name="from a search",
+            expected=8,
+            now=NOW,
         )
         browsing.revert_rule(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
-        browsing.reject_matching(db, by=BY, search=hard, reason="They need a prior.", expected=8, now=NOW)
+        browsing.reject_matching(
+            db, by=BY, search=hard_questions, reason="They need a prior.", expected=8, now=NOW
+        )
 
 
-def _run_jobs(made: StudyWorld) -> None:
+def _run_jobs(study_world: StudyWorld) -> None:
     """Run one job to its end, and leave another one running."""
-    with unit_of_work(made.engine) as db:
+    with unit_of_work(study_world.engine) as db:
         for position in (1, 2):
             job, _ = jobs.start_job(
-                db, by=made.cora, kind=COUNT, parameters=Count(dataset="demo", to=position), now=NOW
+                db, by=study_world.cora, kind=COUNT, parameters=Count(dataset="demo", to=position), now=NOW
             )
             lease = NOW + timedelta(seconds=30)
             stored_jobs.claim_job(db, number=job.number, worker="w", lease_until=lease, now=NOW)

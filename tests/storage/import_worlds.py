@@ -19,9 +19,9 @@ from tests.golden.question_files import write_image
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
-def record(number: int = 1, **changes: Any) -> dict[str, Any]:
+def make_record(number: int = 1, **changes: Any) -> dict[str, Any]:
     """A native record in which no check finds a problem; ``changes`` replace fields, ... removes a field."""
-    found = {
+    fields = {
         "id": f"q-{number}",
         "exam": {"id": "e-1", "radiographs": [{"id": "pa", "file": "pa.png", "view": "PA"}]},
         "format": "single",
@@ -34,15 +34,18 @@ def record(number: int = 1, **changes: Any) -> dict[str, Any]:
         "difficulty": "easy",
         **changes,
     }
-    return {name: value for name, value in found.items() if value is not ...}
+    return {name: value for name, value in fields.items() if value is not ...}
 
 
-def lines(*records: dict[str, Any] | str | bytes) -> bytes:
+def to_json_lines(*records: dict[str, Any] | str | bytes) -> bytes:
     """A JSON Lines file; text and bytes are written unchanged."""
     texts = [
-        each if isinstance(each, str | bytes) else json.dumps(each, ensure_ascii=False) for each in records
+        record if isinstance(record, str | bytes) else json.dumps(record, ensure_ascii=False)
+        for record in records
     ]
-    return b"\n".join(each if isinstance(each, bytes) else each.encode() for each in texts) + b"\n"
+    return (
+        b"\n".join(content if isinstance(content, bytes) else content.encode() for content in texts) + b"\n"
+    )
 
 
 class Importer:
@@ -64,21 +67,21 @@ class Importer:
         if content is not None:
             path.write_bytes(content)
         self._now += timedelta(minutes=1)
-        given = {"dataset": "d", "images": None, **options}
+        arguments = {"dataset": "d", "images": None, **options}
         with unit_of_work(self.engine) as db:
             return import_questions(
-                db, by=command_line_person(), path=path, workspace=self.workspace, now=self._now, **given
+                db, by=command_line_person(), path=path, workspace=self.workspace, now=self._now, **arguments
             )
 
     def refused(self, content: bytes | None, name: str = "questions.jsonl", **options: Any) -> ImportReport:
         """The report of an import that must be refused and must leave the database unchanged."""
         before = self.rows()
         try:
-            found = self(content, name, **options)
+            report = self(content, name, **options)
         except ImportRefused as error:
             assert self.rows() == before
             return error.report
-        raise AssertionError(f"this came in: {found}")
+        raise AssertionError(f"this came in: {report}")
 
     def rows(self) -> dict[str, int]:
         """The number of rows of each table."""

@@ -32,29 +32,29 @@ class Count:
 
 def _count(run: JobRun[Count]) -> None:
     """Each step is one transaction with its checkpoint; a number in the dataset's row is the counter."""
-    asked = run.parameters
-    row = DatasetRow.name == asked.dataset
-    for step in range(run.load_checkpoint(int) or 0, asked.to):
+    parameters = run.parameters
+    condition = DatasetRow.name == parameters.dataset
+    for step in range(run.load_checkpoint(int) or 0, parameters.to):
         with run.transaction() as db:
-            before = db.execute(select(DatasetRow.minimum_explanation).where(row)).scalar_one()
-            db.execute(update(DatasetRow).where(row).values(minimum_explanation=before + 1))
+            before = db.execute(select(DatasetRow.minimum_explanation).where(condition)).scalar_one()
+            db.execute(update(DatasetRow).where(condition).values(minimum_explanation=before + 1))
             run.save_checkpoint(db, step + 1)
-        run.report_progress(step + 1, asked.to, "steps")
-        time.sleep(asked.seconds)
+        run.report_progress(step + 1, parameters.to, "steps")
+        time.sleep(parameters.seconds)
     with run.transaction() as db:
-        run.finish(db, f"Counted to {asked.to}.", {"counted": asked.to})
+        run.finish(db, f"Counted to {parameters.to}.", {"counted": parameters.to})
 
 
 def _add_once(run: JobRun[Count]) -> None:
     """One long transaction that also ends the job."""
-    asked = run.parameters
+    parameters = run.parameters
     with run.transaction() as db:
-        row = DatasetRow.name == asked.dataset
-        before = db.execute(select(DatasetRow.minimum_explanation).where(row)).scalar_one()
-        db.execute(update(DatasetRow).where(row).values(minimum_explanation=before + asked.to))
+        condition = DatasetRow.name == parameters.dataset
+        before = db.execute(select(DatasetRow.minimum_explanation).where(condition)).scalar_one()
+        db.execute(update(DatasetRow).where(condition).values(minimum_explanation=before + parameters.to))
         for step in range(10):
             run.report_progress(step, 10, "steps")
-            time.sleep(asked.seconds)
+            time.sleep(parameters.seconds)
         run.finish(db, "Added.")
 
 
@@ -100,11 +100,11 @@ COUNT = JobKind(name="count", title="Counting", action=_BROWSE, parameters=Count
 ADD_ONCE = JobKind(name="add once", title="Adding", action=_BROWSE, parameters=Count, run=_add_once)
 FAIL = JobKind(name="fail", title="Failing", action=_BROWSE, parameters=Fail, run=_fail)
 HOLD = JobKind(name="hold", title="Holding", action=_BROWSE, parameters=Hold, run=_hold)
-ALONE = JobKind(name="alone", title="Alone", action=_BROWSE, parameters=Hold, run=_hold, max_concurrent=1)
-NOT_AGAIN = JobKind(
+EXCLUSIVE = JobKind(name="alone", title="Alone", action=_BROWSE, parameters=Hold, run=_hold, max_concurrent=1)
+NOT_RESUMABLE = JobKind(
     name="not again", title="Once", action=_BROWSE, parameters=Hold, run=_hold, resumable=False
 )
-KINDS = {kind.name: kind for kind in (COUNT, ADD_ONCE, FAIL, HOLD, ALONE, NOT_AGAIN)}
+KINDS = {kind.name: kind for kind in (COUNT, ADD_ONCE, FAIL, HOLD, EXCLUSIVE, NOT_RESUMABLE)}
 
 
 def utc_now() -> datetime:

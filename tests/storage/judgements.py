@@ -16,7 +16,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, World
 
 
-def accept(
+def make_acceptance(
     world: World, *, question: int, person: str = "ruth", revision: int = 1, **changes: Any
 ) -> Verdict:
     """A complete accepting verdict on the question; ``changes`` replace fields of opinion or verdict."""
@@ -42,20 +42,22 @@ def accept(
     return Verdict(opinion=Opinion(**opinion), **verdict)
 
 
-def reject(
+def make_rejection(
     world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_CORRECT, **changes: Any
 ) -> Verdict:
     """A complete verdict that rejects the question for that kind of error."""
-    return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)
+    return make_acceptance(
+        world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes
+    )
 
 
-def give(world: World, verdict: Verdict, person: str = "ruth") -> Verdict:
+def save_verdict(world: World, verdict: Verdict, person: str = "ruth") -> Verdict:
     """Save the verdict as that person, in a transaction of its own."""
     with unit_of_work(world.engine) as db:
         return review.save_verdict(db, verdict=verdict, person=world.people[person])
 
 
-def saved(world: World, question: int = 1, person: str = "ruth") -> Verdict | None:
+def load_verdict(world: World, question: int = 1, person: str = "ruth") -> Verdict | None:
     """That person's latest verdict on the question, read from the database."""
     with read_only_session(world.engine) as db:
         return find_last_verdict(
@@ -63,10 +65,10 @@ def saved(world: World, question: int = 1, person: str = "ruth") -> Verdict | No
         )
 
 
-def state(world: World, question: int = 1, person: str = "ruth") -> AssignmentState | None:
+def load_assignment_state(world: World, question: int = 1, person: str = "ruth") -> AssignmentState | None:
     """The state of the question for that person; None if it was never assigned to them."""
     with read_only_session(world.engine) as db:
-        found = find_assignment(
+        assignment = find_assignment(
             db, batch_id=world.batch.id, question_id=question, person_id=world.people[person].id
         )
-    return found.state if found else None
+    return assignment.state if assignment else None

@@ -28,7 +28,7 @@ from storage.workspace import driver_url
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def schemas_by_revision(empty: Engine) -> dict[str, Schema]:
+def build_schemas(empty: Engine) -> dict[str, Schema]:
     """The schema of the database after each migration, in order."""
     schemas = {}
     for revision in list_revisions():
@@ -38,7 +38,7 @@ def schemas_by_revision(empty: Engine) -> dict[str, Schema]:
     return schemas
 
 
-def expected_text(schemas: dict[str, Schema]) -> str:
+def format_expected(schemas: dict[str, Schema]) -> str:
     """The file for one kind of database: the newest schema, and the digest of each earlier one."""
     newest = list(schemas)[-1]
     content = {
@@ -49,10 +49,10 @@ def expected_text(schemas: dict[str, Schema]) -> str:
     return json.dumps(content, indent=1) + "\n"
 
 
-def changed_digests(old: str, new: str) -> list[str]:
+def find_changed_digests(old: str, new: str) -> list[str]:
     """Revisions that are in both files with different schemas."""
-    before, now = json.loads(old)["digests"], json.loads(new)["digests"]
-    return [revision for revision in before if now.get(revision) != before[revision]]
+    old_digests, new_digests = json.loads(old)["digests"], json.loads(new)["digests"]
+    return [revision for revision in old_digests if new_digests.get(revision) != old_digests[revision]]
 
 
 def write_expected(empty: Engine) -> None:
@@ -62,8 +62,8 @@ def write_expected(empty: Engine) -> None:
         SystemExit: a landed migration creates a schema other than the recorded one.
     """
     file = expected_schema_path(empty.dialect.name)
-    new = expected_text(schemas_by_revision(empty))
-    if file.exists() and (changed := changed_digests(file.read_text(encoding="utf-8"), new)):
+    new = format_expected(build_schemas(empty))
+    if file.exists() and (changed := find_changed_digests(file.read_text(encoding="utf-8"), new)):
         sys.exit(
             f"On {empty.dialect.name} these landed migrations make another schema than they did: "
             f"{', '.join(changed)}. Undo the change to them or to what they import; write a new migration."

@@ -16,7 +16,7 @@ ARCHIVE = Path(__file__).with_suffix(".tar.xz")
 _SEARCH_INDEX = "question_words"
 
 
-def names() -> tuple[str, ...]:
+def list_names() -> tuple[str, ...]:
     """The commits, oldest first."""
     with tarfile.open(ARCHIVE) as archive:
         return tuple(name.removesuffix(".sql") for name in archive.getnames())
@@ -33,13 +33,13 @@ def unpack(name: str, database: Path) -> None:
 
 def pack(name: str, database: Path) -> None:
     """Add a database to the archive; the database file is not changed."""
-    kept = {}
+    contents = {}
     if ARCHIVE.exists():
         with tarfile.open(ARCHIVE) as archive:
-            kept = {member.name: archive.extractfile(member).read() for member in archive}
-    kept[f"{name}.sql"] = dump(database).encode("utf-8")
+            contents = {member.name: archive.extractfile(member).read() for member in archive}
+    contents[f"{name}.sql"] = dump(database).encode("utf-8")
     with tarfile.open(ARCHIVE, "w:xz", preset=9) as archive:
-        for file, content in kept.items():
+        for file, content in contents.items():
             entry = tarfile.TarInfo(file)
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
@@ -64,13 +64,13 @@ def dump(database: Path) -> str:
     )
     connection.execute(f"DELETE FROM problem WHERE question_id NOT IN ({used})")
     connection.execute(f"DELETE FROM question WHERE id NOT IN ({used})")
-    if loose := connection.execute("PRAGMA foreign_key_check").fetchone():
-        raise ValueError(f"table {loose[0]} refers to a question that was left out")
+    if dangling := connection.execute("PRAGMA foreign_key_check").fetchone():
+        raise ValueError(f"table {dangling[0]} refers to a question that was left out")
     return "\n".join([*connection.iterdump(), *virtual, *triggers])
 
 
-def _statements(connection: sqlite3.Connection, which: str) -> list[str]:
-    return [f"{sql};" for (sql,) in connection.execute(f"SELECT sql FROM sqlite_schema WHERE {which}")]
+def _statements(connection: sqlite3.Connection, condition: str) -> list[str]:
+    return [f"{sql};" for (sql,) in connection.execute(f"SELECT sql FROM sqlite_schema WHERE {condition}")]
 
 
 if __name__ == "__main__":

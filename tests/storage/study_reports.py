@@ -12,26 +12,32 @@ from tests.storage.study_worlds import StudyWorld
 from tests.storage.worlds import NOW
 
 
-def predict(made: StudyWorld, tmp_path, said: dict[str, dict[str, Any]], model: str = "m") -> None:
+def import_model_answers(
+    study_world: StudyWorld, tmp_path, answers: dict[str, dict[str, Any]], model: str = "m"
+) -> None:
     path = tmp_path / f"{model}.jsonl"
-    path.write_text("\n".join(json.dumps({"question_id": key} | value) for key, value in said.items()))
-    with unit_of_work(made.engine) as db:
-        outcome = studies.import_predictions(db, by=made.cora, path=path, model=model, study="first", now=NOW)
+    path.write_text("\n".join(json.dumps({"question_id": key} | value) for key, value in answers.items()))
+    with unit_of_work(study_world.engine) as db:
+        outcome = studies.import_predictions(
+            db, by=study_world.cora, path=path, model=model, study="first", now=NOW
+        )
     assert outcome.refusals == ()
 
 
-def scored(made: StudyWorld):
-    with read_only_session(made.engine) as db:
-        return [case for case in list_cases(db, study_id=made.study.id) if case.scored]
+def list_scored_cases(study_world: StudyWorld):
+    with read_only_session(study_world.engine) as db:
+        return [case for case in list_cases(db, study_id=study_world.study.id) if case.scored]
 
 
-def report(made: StudyWorld, model: str | None = None):
-    with read_only_session(made.engine) as db:
-        return studies.load_or_compute_report(db, by=made.cora, study="first", model=model)
+def load_report(study_world: StudyWorld, model: str | None = None):
+    with read_only_session(study_world.engine) as db:
+        return studies.load_or_compute_report(db, by=study_world.cora, study="first", model=model)
 
 
-def of(results, **wanted):
-    (found,) = [
-        each for each in results if all(getattr(each, name) == value for name, value in wanted.items())
+def find_result(results, **attributes):
+    (match,) = [
+        result
+        for result in results
+        if all(getattr(result, name) == value for name, value in attributes.items())
     ]
-    return found
+    return match

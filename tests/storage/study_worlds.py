@@ -82,45 +82,52 @@ def make_design(cases: int = 6, **changes: Any) -> StudyDesign:
     return StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=cases), **changes)
 
 
-def sheet_of(made: StudyWorld, name: str = "rea", *, position: int | None = None, now: datetime = NOW) -> Any:
+def open_sheet(
+    study_world: StudyWorld, name: str = "rea", *, position: int | None = None, now: datetime = NOW
+) -> Any:
     """What the reader sees: a sheet, or the reason why there is none."""
-    with read_only_session(made.engine) as db:
+    with read_only_session(study_world.engine) as db:
         return studies.open_case(
-            db, person=made.people[name], study_id=made.study.id, position=position, now=now
+            db, person=study_world.people[name], study_id=study_world.study.id, position=position, now=now
         )
 
 
-def answer(
-    made: StudyWorld,
+def answer_case(
+    study_world: StudyWorld,
     name: str = "rea",
     *,
-    place: int = 1,
+    option: int = 1,
     position: int | None = None,
     revision: int = 1,
     now: datetime = NOW,
-    **said: Any,
+    **fields: Any,
 ) -> Reading:
     """Answer the reader's current case with the option at that position."""
     if position is None:
-        position = sheet_of(made, name, now=now).slot.position
-    usual: dict[str, Any] = {"answer": (place,), "confidence": 4, "seconds": 20.0, "seconds_looking": 12.0}
-    wanted = SubmittedAnswer(**usual | said)
-    with unit_of_work(made.engine) as db:
+        position = open_sheet(study_world, name, now=now).slot.position
+    defaults: dict[str, Any] = {
+        "answer": (option,),
+        "confidence": 4,
+        "seconds": 20.0,
+        "seconds_looking": 12.0,
+    }
+    submitted = SubmittedAnswer(**defaults | fields)
+    with unit_of_work(study_world.engine) as db:
         return studies.submit_reading(
             db,
-            person=made.people[name],
-            study_id=made.study.id,
+            person=study_world.people[name],
+            study_id=study_world.study.id,
             position=position,
             revision=revision,
-            submitted=wanted,
+            submitted=submitted,
             now=now,
         )
 
 
-def read_all(made: StudyWorld, name: str = "rea", *, place: int = 1) -> int:
+def read_all(study_world: StudyWorld, name: str = "rea", *, option: int = 1) -> int:
     """Answer every remaining case; return how many there were."""
     count = 0
-    while isinstance(sheet_of(made, name), ReadingSheet):
-        answer(made, name, place=place, now=NOW + timedelta(minutes=count))
+    while isinstance(open_sheet(study_world, name), ReadingSheet):
+        answer_case(study_world, name, option=option, now=NOW + timedelta(minutes=count))
         count += 1
     return count

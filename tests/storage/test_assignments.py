@@ -14,8 +14,8 @@ from review import service as review
 from storage.review.assignments import iterate_assignments
 from storage.sampling.batches import load_batch
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.judgements import accept, give
-from tests.storage.worlds import NOW, World, close, make_world
+from tests.storage.judgements import make_acceptance, save_verdict
+from tests.storage.worlds import NOW, World, close_batch, make_world
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def world(engine: Engine) -> World:
     return make_world(engine, questions=12, per_exam=2)
 
 
-def assign(world: World, *to, by="cora", **more):
+def assign(world: World, *to, by="cora", **options):
     with unit_of_work(world.engine) as db:
-        return review.assign(db, by=world.people[by], batch="first", to=to, now=NOW, **more)
+        return review.assign(db, by=world.people[by], batch="first", to=to, now=NOW, **options)
 
 
 def reassign(world: World, from_, *to):
@@ -33,58 +33,58 @@ def reassign(world: World, from_, *to):
         return review.reassign(db, by=world.people["cora"], batch="first", from_=from_, to=to, now=NOW)
 
 
-def held(world: World, *states):
+def list_assigned(world: World, *states):
     """{name: question numbers} of the assignments in those states (all but withdrawn by default)."""
     names = {person.id: name for name, person in world.people.items()}
-    wanted = states or (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
-    found: dict[str, list[int]] = {}
+    wanted_states = states or (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
+    assigned: dict[str, list[int]] = {}
     with read_only_session(world.engine) as db:
         for question, person, state in iterate_assignments(db, batch_id=world.batch.id):
-            if state in wanted:
-                found.setdefault(names[person], []).append(question)
-    return found
+            if state in wanted_states:
+                assigned.setdefault(names[person], []).append(question)
+    return assigned
 
 
 # ---------------------------------------------------------------------------------------------- assigning
 def test_a_batch_is_split_by_exam_and_evenly(world):
     summary = assign(world, "ruth", "remo")
     assert summary.assigned == {"remo": 6, "ruth": 6}
-    assert held(world) == {"remo": [1, 2, 5, 6, 9, 10], "ruth": [3, 4, 7, 8, 11, 12]}
+    assert list_assigned(world) == {"remo": [1, 2, 5, 6, 9, 10], "ruth": [3, 4, 7, 8, 11, 12]}
 
 
-def test_the_order_of_the_names_changes_nothing(engine):
+def test_order_of_reviewer_names_does_not_matter(engine):
     world = make_world(engine, questions=12)
     assign(world, "ruth", "remo")
-    assert held(world)["remo"][:2] == [1, 2]
+    assert list_assigned(world)["remo"][:2] == [1, 2]
 
 
-def test_assigning_again_moves_nothing(world):
+def test_assigning_again_changes_nothing(world):
     assign(world, "ruth")
     summary = assign(world, "ruth", "remo")
-    assert (summary.total, held(world)) == (0, {"ruth": list(range(1, 13))})
+    assert (summary.total, list_assigned(world)) == (0, {"ruth": list(range(1, 13))})
     assert "Every question has 1 reviewer or more already" in summary.notes[0]
 
 
 def test_a_second_reviewer_can_be_added_later(world):
     assign(world, "ruth")
     assert assign(world, "remo", overlap=2).assigned == {"remo": 12}
-    assert held(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
+    assert list_assigned(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
 
 
-def test_two_halves_cross_over_for_a_second_opinion(world):
+def test_reviewers_swap_halves_for_an_overlap_of_two(world):
     assign(world, "ruth", "remo")
     assert assign(world, "ruth", "remo", overlap=2).assigned == {"remo": 6, "ruth": 6}
-    assert held(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
+    assert list_assigned(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
 
 
-def test_overlap_that_only_some_can_fill_is_done_as_far_as_it_goes_and_said(world):
+def test_partly_possible_overlap_is_assigned_with_a_note(world):
     assign(world, "ruth", "remo")
     summary = assign(world, "ruth", overlap=2)
     assert summary.assigned == {"ruth": 6}
     assert "6 questions still have fewer than 2 reviewers" in summary.notes[0]
 
 
-def test_overlap_that_nobody_can_fill_is_refused(world):
+def test_impossible_overlap_is_refused(world):
     assign(world, "ruth")
     with pytest.raises(
         Refused, match=r"12 questions .* need a further reviewer, but are already assigned to ruth"
@@ -100,13 +100,13 @@ def test_overlap_that_nobody_can_fill_is_refused(world):
         ("nobody", NotFound, "nobody"),
     ],
 )
-def test_only_reviewers_with_a_live_account_are_given_questions(world, name, error, reason):
+def test_only_reviewers_with_an_active_account_get_questions(world, name, error, reason):
     with pytest.raises(error, match=reason):
         assign(world, "ruth", name)
-    assert held(world) == {}
+    assert list_assigned(world) == {}
 
 
-def test_a_batch_that_is_not_there_is_named(world):
+def test_unknown_batch_is_named(world):
     with (
         pytest.raises(NotFound, match=r"no batch 'second'.*first"),
         unit_of_work(world.engine) as db,
@@ -115,7 +115,7 @@ def test_a_batch_that_is_not_there_is_named(world):
 
 
 @pytest.mark.parametrize(("to", "overlap"), [((), 1), (("ruth",), 0)])
-def test_nobody_and_no_overlap_are_refused(world, to, overlap):
+def test_assigning_without_reviewers_or_overlap_is_refused(world, to, overlap):
     with pytest.raises(InvalidValue):
         assign(world, *to, overlap=overlap)
 
@@ -126,60 +126,60 @@ def test_only_coordinators_assign(world, by):
         assign(world, "ruth", by=by)
 
 
-def test_the_preview_says_what_assigning_then_does(world):
+def test_preview_equals_the_later_assignment(world):
     with read_only_session(world.engine) as db:
         preview = review.preview_assign(db, by=world.people["cora"], batch="first", to=["ruth", "remo"])
-    assert held(world) == {}
+    assert list_assigned(world) == {}
     assert assign(world, "ruth", "remo").assigned == preview.assigned
 
 
 # ------------------------------------------------------------------------------ reassigning and withdrawing
-def test_open_questions_move_and_what_is_done_stays(world):
+def test_reassigning_moves_open_questions_only(world):
     assign(world, "ruth")
-    give(world, accept(world, question=1))
+    save_verdict(world, make_acceptance(world, question=1))
     assert reassign(world, "ruth", "remo").assigned == {"remo": 11}
-    assert held(world) == {"ruth": [1], "remo": list(range(2, 13))}
+    assert list_assigned(world) == {"ruth": [1], "remo": list(range(2, 13))}
 
 
-def test_questions_move_from_somebody_whose_account_is_disabled(engine):
+def test_questions_of_a_disabled_account_can_be_reassigned(engine):
     world = make_world(engine, assigned_to=["rolf"])
     assert reassign(world, "rolf", "ruth").total == 12
 
 
-def test_what_the_other_judges_already_stays(engine):
+def test_reassigning_to_a_reviewer_of_all_questions_is_refused(engine):
     world = make_world(engine, assigned_to=["ruth", "remo"])
     with pytest.raises(Refused, match="already assigned to remo"):
         reassign(world, "ruth", "remo")
 
 
-def test_nothing_open_is_nothing_to_move(world):
+def test_reassigning_without_open_questions_is_refused(world):
     with pytest.raises(Refused, match="ruth has no open questions in batch first"):
         reassign(world, "ruth", "remo")
 
 
-def test_nobody_takes_over_from_themselves(engine):
+def test_reassigning_to_the_same_reviewer_is_refused(engine):
     world = make_world(engine, assigned_to=["ruth"])
     with pytest.raises(InvalidValue, match="their own questions"):
         reassign(world, "ruth", "ruth", "remo")
 
 
-def test_questions_taken_back_are_assigned_again(world):
+def test_withdrawn_questions_can_be_assigned_again(world):
     assign(world, "ruth")
     with unit_of_work(world.engine) as db:
         assert review.withdraw(db, by=world.people["cora"], batch="first", from_="ruth", now=NOW) == 12
-    assert held(world) == {}
+    assert list_assigned(world) == {}
     assert assign(world, "ruth").total == 12
-    assert held(world) == {"ruth": list(range(1, 13))}
+    assert list_assigned(world) == {"ruth": list(range(1, 13))}
 
 
 # ------------------------------------------------------------------------------------ closing and settings
-def test_a_closed_batch_is_not_assigned_and_opens_again(world):
-    close(world.engine, world.batch)
+def test_closed_batch_is_assignable_only_after_reopening(world):
+    close_batch(world.engine, world.batch)
     with pytest.raises(Refused, match="is closed"):
         assign(world, "ruth")
     with unit_of_work(world.engine) as db:
-        opened = review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
-    assert (opened.state, opened.revision) == (BatchState.OPEN, 3)
+        reopened = review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
+    assert (reopened.state, reopened.revision) == (BatchState.OPEN, 3)
     assert assign(world, "ruth").total == 12
 
 
@@ -189,7 +189,7 @@ def test_closing_twice_changes_nothing(world):
         assert review.close_batch(db, by=world.people["cora"], batch="first", now=NOW) == first
 
 
-def change(world: World, settings, revision=1):
+def change_settings(world: World, settings, revision=1):
     with unit_of_work(world.engine) as db:
         return review.change_settings(
             db, by=world.people["cora"], batch="first", settings=settings, revision=revision, now=NOW
@@ -197,23 +197,23 @@ def change(world: World, settings, revision=1):
 
 
 def test_settings_change_with_the_next_revision(world):
-    changed = change(world, BatchSettings(mode=Mode.ANSWER_FIRST, guideline="Look twice."))
+    changed = change_settings(world, BatchSettings(mode=Mode.ANSWER_FIRST, guideline="Look twice."))
     assert (changed.revision, changed.settings.guideline) == (2, "Look twice.")
     with read_only_session(world.engine) as db:
         assert load_batch(db, name="first") == changed
 
 
-def test_settings_that_somebody_changed_since_are_refused_and_both_shown(world):
-    change(world, BatchSettings(guideline="Look twice.", show_report=True))
+def test_stale_settings_are_refused_showing_both_versions(world):
+    change_settings(world, BatchSettings(guideline="Look twice.", show_report=True))
     with pytest.raises(StaleRevision, match=r"Cora changed batch first on 2026-03-02 09:00:00 UTC") as caught:
-        change(world, BatchSettings(guideline="Look once."))
+        change_settings(world, BatchSettings(guideline="Look once."))
     assert "Report shown (saved), not shown (yours)" in str(caught.value)
     assert "“Look twice.” (saved), “Look once.” (yours)" in str(caught.value)
 
 
 def test_the_same_settings_again_change_nothing(world):
-    change(world, BatchSettings(guideline="Look twice."))
-    assert change(world, BatchSettings(guideline="Look twice.")).revision == 2
+    change_settings(world, BatchSettings(guideline="Look twice."))
+    assert change_settings(world, BatchSettings(guideline="Look twice.")).revision == 2
 
 
 @pytest.mark.parametrize(
@@ -224,70 +224,74 @@ def test_the_same_settings_again_change_nothing(world):
         ({"show_report": True}, "Report"),
     ],
 )
-def test_how_a_batch_is_judged_is_frozen_by_the_first_verdict(engine, setting, word):
+def test_mode_and_parts_are_fixed_by_the_first_verdict(engine, setting, word):
     world = make_world(engine, assigned_to=["ruth"])
-    give(world, accept(world, question=1))
+    save_verdict(world, make_acceptance(world, question=1))
     with pytest.raises(Refused, match=f"{word} cannot be changed: review has begun"):
-        change(world, BatchSettings(**setting))
+        change_settings(world, BatchSettings(**setting))
 
 
-def test_guideline_and_anchors_stay_open_to_change(engine):
+def test_guideline_and_anchors_can_change_after_a_verdict(engine):
     world = make_world(engine, assigned_to=["ruth"])
-    give(world, accept(world, question=1))
+    save_verdict(world, make_acceptance(world, question=1))
     anchors = dict(BatchSettings().anchors)
     anchors["image_alignment"] = ("a", "b", "c", "d", "e")
-    changed = change(world, replace(BatchSettings(), guideline="Look twice.", anchors=anchors))
+    changed = change_settings(world, replace(BatchSettings(), guideline="Look twice.", anchors=anchors))
     assert changed.settings.anchors["image_alignment"] == ("a", "b", "c", "d", "e")
 
 
-def test_an_anchor_without_words_is_refused(world):
+def test_empty_anchor_is_refused(world):
     anchors = {**BatchSettings().anchors, "image_alignment": ("a", "b", " ", "d", "e")}
     with pytest.raises(InvalidValue, match="the meaning of 3 of image alignment is empty"):
-        change(world, BatchSettings(anchors=anchors))
+        change_settings(world, BatchSettings(anchors=anchors))
 
 
-def test_a_report_is_not_shown_where_alignment_is_not_asked_for(world):
+def test_report_cannot_be_shown_without_image_alignment(world):
     with pytest.raises(Refused, match="after image alignment is rated"):
-        change(world, BatchSettings(parts=FormScope.KEY, show_report=True))
+        change_settings(world, BatchSettings(parts=FormScope.KEY, show_report=True))
 
 
 # ------------------------------------------------------------------------------------------------ progress
-def test_progress_counts_what_is_in_the_database(engine):
+def test_progress_counts_questions_and_verdicts(engine):
     world = make_world(engine, assigned_to=["ruth", "remo"])
-    give(world, accept(world, question=1, seconds_looking=10.0))
-    give(world, accept(world, question=1, revision=2, seconds_looking=99.0))
-    give(world, accept(world, question=2, person="remo"), person="remo")
+    save_verdict(world, make_acceptance(world, question=1, seconds_looking=10.0))
+    save_verdict(world, make_acceptance(world, question=1, revision=2, seconds_looking=99.0))
+    save_verdict(world, make_acceptance(world, question=2, person="remo"), person="remo")
     with read_only_session(engine) as db:
-        found = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
-        (listed,) = review.list_batch_overviews(db, by=world.people["cora"])
+        progress = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
+        (overview,) = review.list_batch_overviews(db, by=world.people["cora"])
     assert (
-        found.batch_line.questions,
-        found.batch_line.asked,
-        found.batch_line.done,
-        found.batch_line.left,
+        progress.batch_line.questions,
+        progress.batch_line.asked,
+        progress.batch_line.done,
+        progress.batch_line.left,
     ) == (12, 24, 2, 22)
-    assert [(line.name, line.done, line.seconds_median) for line in found.reviewers] == [
+    assert [(line.name, line.done, line.seconds_median) for line in progress.reviewers] == [
         ("Remo", 1, 30.0),
         ("Ruth", 1, 10.0),
     ]
-    assert found.tier_table.n == 2
-    assert (listed.questions, listed.requested, listed.done) == (12, 24, 2)
+    assert progress.tier_table.n == 2
+    assert (overview.questions, overview.requested, overview.done) == (12, 24, 2)
 
 
-def test_progress_has_the_latest_rating_of_each_judgement(engine):
+def test_progress_uses_the_latest_rating_of_each_question(engine):
     world = make_world(engine, assigned_to=["ruth"])
-    first = Ratings(clinical_quality=1, explanation_clarity=2, factual_correctness=3, image_alignment=4)
-    give(world, accept(world, question=1))
-    later = accept(world, question=1, revision=2, ratings=first, image_centric=True, domain_specific=False)
-    give(world, later)
+    later_ratings = Ratings(
+        clinical_quality=1, explanation_clarity=2, factual_correctness=3, image_alignment=4
+    )
+    save_verdict(world, make_acceptance(world, question=1))
+    later_verdict = make_acceptance(
+        world, question=1, revision=2, ratings=later_ratings, image_centric=True, domain_specific=False
+    )
+    save_verdict(world, later_verdict)
     with read_only_session(engine) as db:
-        found = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
-    assert [(line.name, line.mean.estimate) for line in found.ratings] == [
+        progress = review.load_progress(db, by=world.people["cora"], batch="first", now=NOW)
+    assert [(line.name, line.mean.estimate) for line in progress.ratings] == [
         ("clinical quality", 1.0), ("explanation clarity", 2.0),
         ("factual correctness", 3.0), ("image alignment", 4.0),
     ]  # fmt: skip
-    yes = {line.name: (line.yes.count, line.not_judged) for line in found.flags}
-    assert (yes["image centric"], yes["domain specific"]) == ((1, 0), (0, 0))
+    flags = {line.name: (line.yes.count, line.not_judged) for line in progress.flags}
+    assert (flags["image centric"], flags["domain specific"]) == ((1, 0), (0, 0))
 
 
 def test_only_coordinators_see_progress(world):

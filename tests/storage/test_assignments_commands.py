@@ -8,7 +8,7 @@ import pytest
 
 import cli
 from domain.verdicts import ErrorKind
-from tests.storage.judgements import accept, give, reject
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import make_world
 
 
@@ -18,7 +18,7 @@ def world(workspace_engine):
     return make_world(workspace_engine)
 
 
-def test_assign_says_who_got_how_many(world, capsys):
+def test_assign_prints_the_number_for_each_reviewer(world, capsys):
     assert cli.main(["assign", "first", "--to", "ruth", "remo"]) == 0
     assert capsys.readouterr().out == "remo got 6 questions of first.\nruth got 6 questions of first.\n"
 
@@ -29,14 +29,14 @@ def test_a_dry_run_assigns_nothing(world, capsys):
     assert "remo got 12 questions" in capsys.readouterr().out
 
 
-def test_open_questions_are_moved_and_taken_back(world, capsys):
+def test_open_questions_are_reassigned_and_withdrawn(world, capsys):
     cli.main(["assign", "first", "--to", "ruth"])
     assert cli.main(["assign", "first", "--to", "remo", "--reassign", "ruth"]) == 0
     assert cli.main(["assign", "first", "--withdraw", "remo"]) == 0
     assert "12 open questions of remo were taken back" in capsys.readouterr().out
 
 
-def test_second_opinions_are_sought_of_a_share_and_go_on(world, capsys):
+def test_second_opinions_for_a_share_and_then_where_errors_were_found(world, capsys):
     cli.main(["assign", "first", "--to", "ruth"])
     arguments = ["assign", "first", "--to", "remo", "--second-share", "0.25", "--seed", "7"]
     assert cli.main([*arguments, "--dry-run"]) == 0
@@ -56,7 +56,7 @@ def test_second_opinions_are_sought_of_a_share_and_go_on(world, capsys):
         (["settings", "first", "--anchors", "nowhere.json"], "can't be read"),
     ],
 )
-def test_what_can_not_be_done_is_refused_with_its_reason(world, capsys, arguments, said):
+def test_impossible_commands_fail_with_the_reason(world, capsys, arguments, said):
     assert cli.main(arguments) == 1
     assert said in capsys.readouterr().err
 
@@ -65,38 +65,42 @@ def test_what_can_not_be_done_is_refused_with_its_reason(world, capsys, argument
     "arguments", [["assign", "first"], ["assign", "first", "--to", "ruth", "--withdraw", "remo"]]
 )
 def test_wrong_usage_exits_2(world, arguments):
-    with pytest.raises(SystemExit) as stopped:
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(arguments)
-    assert stopped.value.code == 2
+    assert exit_info.value.code == 2
 
 
-def test_progress_prints_the_sheet(world, capsys):
+def test_progress_prints_the_report(world, capsys):
     cli.main(["assign", "first", "--to", "ruth"])
-    give(world, accept(world, question=1))
-    give(world, reject(world, question=3, kind=ErrorKind.COMPARISON))
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_rejection(world, question=3, kind=ErrorKind.COMPARISON))
     assert cli.main(["progress", "first"]) == 0
-    said = capsys.readouterr().out
-    assert "Of 2 reviewed:\n1 refers to a prior exam (50.0 %, 9.5–90.5)\n" in said
-    assert "not enough verdicts yet" in said
+    output = capsys.readouterr().out
+    assert "Of 2 reviewed:\n1 refers to a prior exam (50.0 %, 9.5–90.5)\n" in output
+    assert "not enough verdicts yet" in output
 
 
-def test_progress_as_json_has_null_where_a_number_is_not_defined(world, capsys):
+def test_progress_json_has_null_for_undefined_numbers(world, capsys):
     assert cli.main(["progress", "first", "--json"]) == 0
-    plain = json.loads(capsys.readouterr().out)
-    assert plain["errors"][0]["estimate"] is None
-    assert plain["tiers_machine_by_expert"]["linear"]["estimate"] is None
-    assert plain["whole"]["unassigned"] == 12
+    progress = json.loads(capsys.readouterr().out)
+    assert progress["errors"][0]["estimate"] is None
+    assert progress["tiers_machine_by_expert"]["linear"]["estimate"] is None
+    assert progress["whole"]["unassigned"] == 12
 
 
-def test_settings_are_shown_and_changed(world, capsys, tmp_path):
+def test_settings_are_printed_and_changed(world, capsys, tmp_path):
     guideline = tmp_path / "guideline.md"
     guideline.write_text("Look twice.", encoding="utf-8")
     assert cli.main(["settings", "first", "--mode", "answer first", "--guideline", str(guideline)]) == 0
-    plain = json.loads(capsys.readouterr().out)
-    assert (plain["mode"], plain["guideline"], plain["revision"]) == ("answer first", "Look twice.", 2)
+    settings = json.loads(capsys.readouterr().out)
+    assert (settings["mode"], settings["guideline"], settings["revision"]) == (
+        "answer first",
+        "Look twice.",
+        2,
+    )
 
 
-def test_anchors_go_out_and_come_in_as_json(world, capsys, tmp_path):
+def test_anchors_are_exported_and_imported_as_json(world, capsys, tmp_path):
     cli.main(["settings", "first"])
     anchors = json.loads(capsys.readouterr().out)["anchors"]
     anchors["image_alignment"][0] = "another image"
@@ -106,7 +110,7 @@ def test_anchors_go_out_and_come_in_as_json(world, capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["anchors"]["image_alignment"][0] == "another image"
 
 
-def test_a_batch_is_closed_and_opened_by_command(world, capsys):
+def test_command_closes_and_reopens_a_batch(world, capsys):
     assert cli.main(["settings", "first", "--close"]) == 0
     assert cli.main(["assign", "first", "--to", "ruth"]) == 1
     assert cli.main(["settings", "first", "--reopen"]) == 0

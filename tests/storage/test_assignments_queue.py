@@ -16,58 +16,62 @@ def world(sqlite_engine: Engine) -> World:
     return make_world(sqlite_engine, assigned_to=["ruth"])
 
 
-def plans(world: World, ask) -> list[str]:
-    """SQLite's query plan of each SELECT that ``ask`` sends, one line per step."""
-    sent = []
+def explain_queries(world: World, send_queries) -> list[str]:
+    """SQLite's query plan of each SELECT that ``send_queries`` sends, one line per step."""
+    statements = []
 
-    def note(_connection, _cursor, statement, parameters, *_rest):
-        sent.append((statement, parameters))
+    def record_statement(_connection, _cursor, statement, parameters, *_rest):
+        statements.append((statement, parameters))
 
-    event.listen(world.engine, "before_cursor_execute", note)
+    event.listen(world.engine, "before_cursor_execute", record_statement)
     with read_only_session(world.engine) as db:
-        ask(db)
-    event.remove(world.engine, "before_cursor_execute", note)
+        send_queries(db)
+    event.remove(world.engine, "before_cursor_execute", record_statement)
     with world.engine.connect() as connection:
         return [
             row[3]
-            for statement, parameters in sent
+            for statement, parameters in statements
             if statement.lstrip().startswith("SELECT")
             for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
         ]
 
 
-def test_the_next_question_is_one_look_into_the_index(world):
+def test_next_question_is_one_index_lookup(world):
     ruth = world.people["ruth"].id
-    (step,) = plans(world, lambda db: find_first_open(db, person_id=ruth, batch_id=1))
+    (step,) = explain_queries(world, lambda db: find_first_open(db, person_id=ruth, batch_id=1))
     assert "USING INDEX assignment_queue (person_id=? AND batch_id=? AND state=?)" in step
 
 
-def test_the_neighbours_are_found_by_the_index(world):
+def test_neighbours_are_found_by_the_index(world):
     ruth = world.people["ruth"].id
-    steps = plans(world, lambda db: find_neighbours(db, person_id=ruth, batch_id=1, position=5))
-    for beside in ("state=? AND position>?", "state=? AND position<?"):
-        assert len([step for step in steps if beside in step]) == 3  # open, done, skipped
+    steps = explain_queries(world, lambda db: find_neighbours(db, person_id=ruth, batch_id=1, position=5))
+    for condition in ("state=? AND position>?", "state=? AND position<?"):
+        assert len([step for step in steps if condition in step]) == 3  # open, done, skipped
 
 
-def test_whether_an_exam_is_a_persons_is_found_without_a_scan(world):
+def test_exam_access_is_checked_without_a_scan(world):
     ruth = world.people["ruth"].id
-    steps = plans(world, lambda db: has_question_on_exam(db, person_id=ruth, exam_number=1, batch_ids=[1]))
+    steps = explain_queries(
+        world, lambda db: has_question_on_exam(db, person_id=ruth, exam_number=1, batch_ids=[1])
+    )
     assert [step for step in steps if step.startswith("SCAN")] == []
 
 
-def test_the_whole_sheet_scans_no_table(world):
-    steps = plans(
+def test_loading_a_sheet_scans_no_table(world):
+    steps = explain_queries(
         world,
         lambda db: review.load_sheet(db, person=world.people["ruth"], batch_id=1, now=NOW),
     )
     scans = {step for step in steps if step.startswith("SCAN")}
     # Subqueries: a row's neighbours, the few next questions, one row per batch and state.
-    derived = ("SCAN before_", "SCAN behind", "SCAN first_open", "SCAN states", "SCAN mine")
+    subqueries = ("SCAN before_", "SCAN behind", "SCAN first_open", "SCAN states", "SCAN mine")
     # The only table scanned: one row per batch with a shared queue and person who uses it.
-    assert {step for step in scans if not step.startswith(derived)} <= {"SCAN pool_member"}
+    assert {step for step in scans if not step.startswith(subqueries)} <= {"SCAN pool_member"}
 
 
-def test_the_plan_is_asked_for_as_sqlite_says_it(world):
+def test_table_scan_appears_in_the_query_plan(world):
     """The tests above search for SQLite's own words; this one shows that they would detect a scan."""
-    steps = plans(world, lambda db: db.execute(text("SELECT stem FROM question WHERE stem = 'x'")).all())
+    steps = explain_queries(
+        world, lambda db: db.execute(text("SELECT stem FROM question WHERE stem = 'x'")).all()
+    )
     assert steps == ["SCAN question"]

@@ -20,42 +20,46 @@ from tests.storage.worlds import NOW
 RUTH = Person(id=7, name="ruth", display_name="Ruth", roles=frozenset({Role.REVIEWER}))
 
 
-def entries(engine: Engine) -> list[AuditEntry]:
+def list_entries(engine: Engine) -> list[AuditEntry]:
     with read_only_session(engine) as db:
         rows = db.execute(select(AuditRow).order_by(AuditRow.number)).scalars().all()
     return [AuditEntry(**{name: getattr(row, name) for name in AuditEntry.__slots__}) for row in rows]
 
 
-def do(engine: Engine, subject: str) -> None:
+def record_look(engine: Engine, subject: str) -> None:
     with unit_of_work(engine) as db:
         record(db, by=RUTH, what="look", subject=subject, new={"b": 1, "a": [1.5, None]}, now=NOW)
 
 
-def test_an_entry_says_who_when_what_old_new_and_why(engine):
+def test_entry_has_person_time_action_values_and_reason(engine):
     with unit_of_work(engine) as db:
         record(
             db, by=RUTH, what="close batch", subject="batch 3", old="open", new="closed", why="done", now=NOW
         )
-    [entry] = entries(engine)
+    [entry] = list_entries(engine)
     assert (entry.number, entry.at, entry.person_id, entry.person_name) == (1, NOW, 7, "ruth")
     assert (entry.what, entry.subject, entry.why) == ("close batch", "batch 3", "done")
     assert (entry.old, entry.new) == ('"open"', '"closed"')
 
 
-def test_values_are_kept_in_one_spelling(engine):
-    do(engine, "one")
-    assert entries(engine)[0].new == '{"a":[1.5,null],"b":1}'
+def test_values_are_stored_as_canonical_json(engine):
+    record_look(engine, "one")
+    assert list_entries(engine)[0].new == '{"a":[1.5,null],"b":1}'
 
 
-def test_each_entry_is_chained_to_the_one_before(engine):
+def test_each_entry_contains_the_hash_of_the_previous_one(engine):
     for subject in ("one", "two", "three"):
-        do(engine, subject)
-    found = entries(engine)
-    assert [entry.previous_hash for entry in found] == [NO_ENTRY, found[0].hash, found[1].hash]
-    assert [entry.hash for entry in found] == [entry.compute_hash() for entry in found]
+        record_look(engine, subject)
+    entries_in_order = list_entries(engine)
+    assert [entry.previous_hash for entry in entries_in_order] == [
+        NO_ENTRY,
+        entries_in_order[0].hash,
+        entries_in_order[1].hash,
+    ]
+    assert [entry.hash for entry in entries_in_order] == [entry.compute_hash() for entry in entries_in_order]
 
 
-def test_a_transaction_that_fails_leaves_no_entry(engine):
+def test_failed_transaction_leaves_no_entry(engine):
     def fail() -> None:
         with unit_of_work(engine) as db:
             record(db, by=RUTH, what="look", subject="one", now=NOW)
@@ -63,11 +67,11 @@ def test_a_transaction_that_fails_leaves_no_entry(engine):
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    do(engine, "after")
-    assert [entry.subject for entry in entries(engine)] == ["after"]
+    record_look(engine, "after")
+    assert [entry.subject for entry in list_entries(engine)] == ["after"]
 
 
-def test_a_savepoint_that_fails_takes_its_own_entries_with_it_and_no_others(engine):
+def test_rolled_back_savepoint_removes_only_its_own_entries(engine):
     with unit_of_work(engine) as db:
         record(db, by=RUTH, what="look", subject="before", now=NOW)
         outer = db.begin_nested()
@@ -76,17 +80,17 @@ def test_a_savepoint_that_fails_takes_its_own_entries_with_it_and_no_others(engi
         outer.rollback()
         with db.begin_nested():
             record(db, by=RUTH, what="look", subject="kept", now=NOW)
-    assert [entry.subject for entry in entries(engine)] == ["before", "kept"]
+    assert [entry.subject for entry in list_entries(engine)] == ["before", "kept"]
 
 
-def test_the_order_is_a_sequence_and_not_the_clock(engine):
+def test_entries_are_ordered_by_number_not_by_time(engine):
     for hours in (2, 0, 1):
         with unit_of_work(engine) as db:
             record(db, by=RUTH, what="look", subject=str(hours), now=NOW + timedelta(hours=hours))
-    assert [(entry.number, entry.subject) for entry in entries(engine)] == [(1, "2"), (2, "0"), (3, "1")]
+    assert [(entry.number, entry.subject) for entry in list_entries(engine)] == [(1, "2"), (2, "0"), (3, "1")]
 
 
-def test_many_writers_at_once_make_one_chain(engine):
+def test_concurrent_writers_make_one_chain(engine):
     def write(writer: int) -> None:
         for number in range(10):
             with unit_of_work(engine) as db:
@@ -95,14 +99,16 @@ def test_many_writers_at_once_make_one_chain(engine):
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(write, range(8)))
-    found = entries(engine)
-    assert [entry.number for entry in found] == list(range(1, 161))
-    assert [entry.previous_hash for entry in found[1:]] == [entry.hash for entry in found[:-1]]
-    assert [entry.hash for entry in found] == [entry.compute_hash() for entry in found]
+    entries_in_order = list_entries(engine)
+    assert [entry.number for entry in entries_in_order] == list(range(1, 161))
+    assert [entry.previous_hash for entry in entries_in_order[1:]] == [
+        entry.hash for entry in entries_in_order[:-1]
+    ]
+    assert [entry.hash for entry in entries_in_order] == [entry.compute_hash() for entry in entries_in_order]
 
 
-def test_an_entry_is_not_replaced_and_the_table_not_emptied(engine):
-    do(engine, "one")
+def test_entries_cannot_be_replaced_or_truncated(engine):
+    record_look(engine, "one")
     connection = engine.raw_connection()
     cursor = connection.cursor()
     if engine.dialect.name == "sqlite":
@@ -112,4 +118,4 @@ def test_an_entry_is_not_replaced_and_the_table_not_emptied(engine):
     with pytest.raises((sqlite3.IntegrityError, psycopg.Error), match="audit_entry is append-only"):
         cursor.execute(statement)
     connection.close()
-    assert [entry.subject for entry in entries(engine)] == ["one"]
+    assert [entry.subject for entry in list_entries(engine)] == ["one"]

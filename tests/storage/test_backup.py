@@ -21,7 +21,7 @@ from storage.rows import AuditRow, PersonRow, ReleaseRow, SignInRow
 from storage.schema import downgrade, is_current, read_revision
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
-from tests.storage.backup_worlds import BY, LATER, furnish, workspace_on
+from tests.storage.backup_worlds import BY, LATER, fill_workspace, make_workspace
 from tests.storage.worlds import NOW
 
 pytestmark = pytest.mark.full
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture
 def workspace(engine, tmp_path):
-    return furnish(engine, tmp_path / "home")
+    return fill_workspace(engine, tmp_path / "home")
 
 
 @pytest.fixture
@@ -38,96 +38,100 @@ def backup(workspace, engine, tmp_path):
 
 
 @pytest.fixture
-def elsewhere(tmp_path) -> Workspace:
+def empty_workspace(tmp_path) -> Workspace:
     """An empty workspace on SQLite."""
     home = tmp_path / "elsewhere"
     return Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
 
 
-def rows_of(workspace: Workspace) -> dict[str, list[bytes]]:
+def read_rows(workspace: Workspace) -> dict[str, list[bytes]]:
     """The lines of every table, without what a restore changes on purpose: sign-ins and releases' folders."""
     engine = make_engine(workspace.database_url)
     with engine.connect() as connection:
-        found = {
+        rows_by_table = {
             shape.name: list(iterate_lines(connection, shape))
             for shape in inspect_tables(connection)
             if shape.name not in ("sign_in", "release")
         }
     engine.dispose()
-    return found
+    return rows_by_table
 
 
-def test_a_backup_restores_to_the_same_rows_files_and_images(workspace, backup, elsewhere):
-    restored = restore_backup(backup, elsewhere, now=LATER)
-    assert rows_of(elsewhere) == rows_of(workspace)
+def test_backup_restores_the_same_rows_files_and_images(workspace, backup, empty_workspace):
+    restored = restore_backup(backup, empty_workspace, now=LATER)
+    assert read_rows(empty_workspace) == read_rows(workspace)
     assert restored.missing_images == ()
     for path in ("releases/demo-v1/gold.jsonl", "refusals/list.csv"):
-        assert (elsewhere.home / path).read_bytes() == (workspace.home / path).read_bytes()
+        assert (empty_workspace.home / path).read_bytes() == (workspace.home / path).read_bytes()
     for name in (path.name for path in workspace.images.rglob("*") if path.is_file()):
-        assert get_image_store(elsewhere).read(name) == get_image_store(workspace).read(name)
+        assert get_image_store(empty_workspace).read(name) == get_image_store(workspace).read(name)
 
 
-def test_a_backup_taken_under_load_restores_to_equal_rows_and_hashes(workspace, engine, tmp_path, elsewhere):
+def test_backup_taken_during_writes_restores_consistent_rows(workspace, engine, tmp_path, empty_workspace):
     """Each writer's transaction adds a person and an audit entry; a backup contains both or neither."""
-    enough, acknowledged = threading.Event(), []
+    stop, saved_names = threading.Event(), []
 
     def write(writer: int) -> None:
         number = 0
-        while not enough.is_set():
+        while not stop.is_set():
             number += 1
             with unit_of_work(engine) as db:
                 accounts.add_person(
                     db, by=BY, name=f"w{writer}-{number}", display_name=None, roles=[Role.READER],
                     password=None, now=NOW,
                 )  # fmt: skip
-            acknowledged.append(f"w{writer}-{number}")
+            saved_names.append(f"w{writer}-{number}")
 
     with ThreadPoolExecutor(4) as threads:
         writers = [threads.submit(write, writer) for writer in range(4)]
 
         def wait_for_more_than(count: int) -> None:
-            while len(acknowledged) <= count and not any(each.done() for each in writers):
-                enough.wait(0.01)
+            while len(saved_names) <= count and not any(future.done() for future in writers):
+                stop.wait(0.01)
 
         try:
             wait_for_more_than(20)
-            before = list(acknowledged)
-            made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
-            wait_for_more_than(len(acknowledged))  # the writers went on: none waited for the backup to end
+            before = list(saved_names)
+            result = make_backup(workspace, tmp_path / "b.backup", now=NOW)
+            wait_for_more_than(len(saved_names))  # the writers went on: none waited for the backup to end
         finally:
-            enough.set()
-        for each in writers:
-            each.result()
-    restore_backup(made.path, elsewhere, now=LATER)
-    there = make_engine(elsewhere.database_url)
-    with read_only_session(there) as db:
+            stop.set()
+        for future in writers:
+            future.result()
+    restore_backup(result.path, empty_workspace, now=LATER)
+    restored_engine = make_engine(empty_workspace.database_url)
+    with read_only_session(restored_engine) as db:
         people = set(db.execute(select(PersonRow.name).where(PersonRow.name.startswith("w"))).scalars())
         entries = db.execute(select(func.count()).where(AuditRow.what == "add person")).scalar_one()
-    with there.connect() as connection:
+    with restored_engine.connect() as connection:
         counts = {shape.name: count_rows(connection, shape.name) for shape in inspect_tables(connection)}
-    there.dispose()
-    assert set(before) <= people <= set(acknowledged)
+    restored_engine.dispose()
+    assert set(before) <= people <= set(saved_names)
     assert entries == len(people)
-    assert counts == {table.name: table.rows for table in made.manifest.tables}
+    assert counts == {table.name: table.rows for table in result.manifest.tables}
 
 
-def test_a_backup_goes_into_the_other_database_and_back(workspace, backup, engine, request, tmp_path):
-    other = request.getfixturevalue("postgres_engine" if engine.dialect.name == "sqlite" else "sqlite_engine")
-    there = workspace_on(other, tmp_path / "there")
-    restore_backup(backup, there, now=LATER)
-    assert rows_of(there) == rows_of(workspace)
-    again = make_backup(there, tmp_path / "again.backup", now=LATER)
-    first = check_backup(backup)
+def test_backup_moves_between_sqlite_and_postgresql(workspace, backup, engine, request, tmp_path):
+    other_engine = request.getfixturevalue(
+        "postgres_engine" if engine.dialect.name == "sqlite" else "sqlite_engine"
+    )
+    other_workspace = make_workspace(other_engine, tmp_path / "there")
+    restore_backup(backup, other_workspace, now=LATER)
+    assert read_rows(other_workspace) == read_rows(workspace)
+    second_backup = make_backup(other_workspace, tmp_path / "again.backup", now=LATER)
+    first_manifest = check_backup(backup)
     changed_on_purpose = ("sign_in", "release")
     assert {
-        each.name: each.sha256 for each in again.manifest.tables if each.name not in changed_on_purpose
-    } == {each.name: each.sha256 for each in first.tables if each.name not in changed_on_purpose}
+        table.name: table.sha256
+        for table in second_backup.manifest.tables
+        if table.name not in changed_on_purpose
+    } == {table.name: table.sha256 for table in first_manifest.tables if table.name not in changed_on_purpose}
 
 
-def test_new_rows_are_numbered_after_the_restored_ones(postgres_engine, tmp_path):
-    workspace = furnish(postgres_engine, tmp_path / "home")
-    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
-    restore_backup(made.path, workspace, replace=True, now=LATER)
+def test_new_rows_are_numbered_after_restored_rows(postgres_engine, tmp_path):
+    workspace = fill_workspace(postgres_engine, tmp_path / "home")
+    result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+    restore_backup(result.path, workspace, replace=True, now=LATER)
     with unit_of_work(postgres_engine) as db:
         accounts.add_person(
             db, by=BY, name="new", display_name=None, roles=[Role.READER], password=None, now=LATER
@@ -136,38 +140,38 @@ def test_new_rows_are_numbered_after_the_restored_ones(postgres_engine, tmp_path
         assert db.execute(select(PersonRow.id).order_by(PersonRow.id.desc())).scalars().first() > 1
 
 
-def test_who_was_signed_in_at_the_time_of_the_backup_is_signed_out(backup, elsewhere):
-    restore_backup(backup, elsewhere, now=LATER)
-    engine = make_engine(elsewhere.database_url)
+def test_restore_revokes_all_sign_ins(backup, empty_workspace):
+    restore_backup(backup, empty_workspace, now=LATER)
+    engine = make_engine(empty_workspace.database_url)
     with read_only_session(engine) as db:
         assert db.execute(select(SignInRow.revoked_at)).scalars().all() == [LATER]
     engine.dispose()
 
 
-def test_a_release_is_found_where_the_workspace_is_now(backup, elsewhere):
-    restore_backup(backup, elsewhere, now=LATER)
-    engine = make_engine(elsewhere.database_url)
+def test_restored_release_folder_is_in_the_new_workspace(backup, empty_workspace):
+    restore_backup(backup, empty_workspace, now=LATER)
+    engine = make_engine(empty_workspace.database_url)
     with read_only_session(engine) as db:
         [folder] = db.execute(select(ReleaseRow.folder)).scalars()
     engine.dispose()
     assert (Path(folder) / "gold.jsonl").is_file()
-    assert Path(folder).is_relative_to(elsewhere.home)
+    assert Path(folder).is_relative_to(empty_workspace.home)
 
 
-def test_what_can_be_made_again_is_not_in_a_backup(backup, elsewhere):
-    restore_backup(backup, elsewhere, now=LATER)
-    assert not (elsewhere.home / "cache").exists()
+def test_backup_does_not_contain_the_cache(backup, empty_workspace):
+    restore_backup(backup, empty_workspace, now=LATER)
+    assert not (empty_workspace.home / "cache").exists()
 
 
-def test_a_backup_is_for_its_owner_alone(backup):
+def test_backup_is_readable_by_its_owner_only(backup):
     assert backup.stat().st_mode & 0o777 == 0o600
 
 
-def test_nothing_but_the_backup_is_left_behind(backup):
+def test_making_a_backup_leaves_no_other_files(backup):
     assert [path.name for path in backup.parent.glob("*a.backup*")] == ["a.backup"]
 
 
-def test_a_file_that_is_there_is_not_replaced_unless_told(workspace, backup, engine):
+def test_existing_file_is_replaced_only_on_request(workspace, backup, engine):
     before = backup.read_bytes()
     with pytest.raises(AlreadyThere, match="is there already"):
         make_backup(workspace, backup, now=LATER)
@@ -176,72 +180,70 @@ def test_a_file_that_is_there_is_not_replaced_unless_told(workspace, backup, eng
     assert check_backup(backup).made_at == LATER
 
 
-def test_a_workspace_that_is_not_empty_is_left_as_it_is(workspace, backup):
-    before = rows_of(workspace)
+def test_restore_into_a_filled_workspace_is_refused(workspace, backup):
+    before = read_rows(workspace)
     with pytest.raises(Refused, match="is not empty"):
         restore_backup(backup, workspace, now=LATER)
-    assert rows_of(workspace) == before
+    assert read_rows(workspace) == before
 
 
-def test_what_was_there_is_set_aside_when_it_has_to_make_way(sqlite_engine, tmp_path):
-    workspace = furnish(sqlite_engine, tmp_path)
-    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+def test_restore_sets_the_replaced_workspace_aside(sqlite_engine, tmp_path):
+    workspace = fill_workspace(sqlite_engine, tmp_path)
+    result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with unit_of_work(sqlite_engine) as db:
         accounts.add_person(
             db, by=BY, name="later", display_name=None, roles=[Role.READER], password=None, now=LATER
         )
     sqlite_engine.dispose()
-    restored = restore_backup(made.path, workspace, replace=True, now=LATER)
+    restored = restore_backup(result.path, workspace, replace=True, now=LATER)
     assert restored.previous_files is not None
-    with sqlite3.connect(restored.previous_files / "overread.sqlite") as aside:
-        assert aside.execute("SELECT count(*) FROM person WHERE name = 'later'").fetchone() == (1,)
-    aside.close()
+    with sqlite3.connect(restored.previous_files / "overread.sqlite") as old_database:
+        assert old_database.execute("SELECT count(*) FROM person WHERE name = 'later'").fetchone() == (1,)
+    old_database.close()
     assert (restored.previous_files / "releases" / "demo-v1" / "gold.jsonl").is_file()
 
 
-def test_a_database_that_the_app_has_open_is_not_replaced(sqlite_engine, tmp_path):
-    workspace = furnish(sqlite_engine, tmp_path)
-    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+def test_database_in_use_is_not_replaced(sqlite_engine, tmp_path):
+    workspace = fill_workspace(sqlite_engine, tmp_path)
+    result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with sqlite_engine.connect(), pytest.raises(Refused, match=r"is in use\. Stop the app first"):
-        restore_backup(made.path, workspace, replace=True, now=LATER)
+        restore_backup(result.path, workspace, replace=True, now=LATER)
 
 
-def test_an_image_that_is_missing_is_named_and_the_rest_is_backed_up(workspace, engine, tmp_path, elsewhere):
+def test_missing_image_is_named_and_the_rest_is_backed_up(workspace, engine, tmp_path, empty_workspace):
     [first, *_] = sorted(path.name for path in workspace.images.rglob("*") if path.is_file())
     get_image_store(workspace).remove(first)
-    made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
-    assert made.manifest.images.missing == (first,)
-    assert restore_backup(made.path, elsewhere, now=LATER).missing_images == (first,)
+    result = make_backup(workspace, tmp_path / "b.backup", now=NOW)
+    assert result.manifest.images.missing == (first,)
+    assert restore_backup(result.path, empty_workspace, now=LATER).missing_images == (first,)
 
 
-def test_an_image_that_was_changed_is_not_backed_up_as_if_it_were_good(workspace, engine, tmp_path):
+def test_altered_image_is_reported_as_missing(workspace, engine, tmp_path):
     [first, *_] = sorted(path for path in workspace.images.rglob("*") if path.is_file())
     first.write_bytes(b"other bytes")
-    made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
-    assert made.manifest.images.missing == (first.name,)
+    result = make_backup(workspace, tmp_path / "b.backup", now=NOW)
+    assert result.manifest.images.missing == (first.name,)
 
 
-def test_images_can_be_left_out_and_are_then_looked_for(workspace, engine, tmp_path, elsewhere):
-    made = make_backup(workspace, tmp_path / "b.backup", with_images=False, now=NOW)
-    assert made.manifest.images.count == 0
-    assert len(restore_backup(made.path, elsewhere, now=LATER).missing_images) == 2
+def test_restore_of_a_backup_without_images_names_them(workspace, engine, tmp_path, empty_workspace):
+    result = make_backup(workspace, tmp_path / "b.backup", with_images=False, now=NOW)
+    assert result.manifest.images.count == 0
+    assert len(restore_backup(result.path, empty_workspace, now=LATER).missing_images) == 2
 
 
-def test_tables_of_an_older_version_are_backed_up_as_they_are_and_brought_up_at_the_restore(
-    sqlite_engine, tmp_path, elsewhere
-):
-    workspace = furnish(sqlite_engine, tmp_path / "home")
+def test_restore_migrates_tables_of_an_older_version(sqlite_engine, tmp_path, empty_workspace):
+    workspace = fill_workspace(sqlite_engine, tmp_path / "home")
     downgrade(sqlite_engine, "0001")
-    made = make_backup(workspace, tmp_path / "old.backup", now=NOW)
-    assert (made.manifest.revision, read_revision(sqlite_engine)) == ("0001", "0001")
-    restore_backup(made.path, elsewhere, now=LATER)
-    engine = make_engine(elsewhere.database_url)
+    result = make_backup(workspace, tmp_path / "old.backup", now=NOW)
+    assert (result.manifest.revision, read_revision(sqlite_engine)) == ("0001", "0001")
+    restore_backup(result.path, empty_workspace, now=LATER)
+    engine = make_engine(empty_workspace.database_url)
     assert is_current(engine)
     with engine.connect() as connection:
         assert count_rows(connection, "person") == 6
     engine.dispose()
 
 
-def test_an_empty_folder_is_no_workspace_to_back_up(elsewhere, tmp_path):
+def test_empty_folder_cannot_be_backed_up(empty_workspace, tmp_path):
     with pytest.raises(Refused, match="is no workspace yet"):
-        make_backup(elsewhere, tmp_path / "b.backup", now=NOW)
+        make_backup(empty_workspace, tmp_path / "b.backup", now=NOW)

@@ -27,29 +27,29 @@ from storage.schema import downgrade, is_current
 from storage.schema_check import check_schema
 from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
-from tests.storage.backup_worlds import BY, LATER, furnish, workspace_on
+from tests.storage.backup_worlds import BY, LATER, fill_workspace, make_workspace
 from tests.storage.full_world import count_all_rows, fill_every_table
-from tests.storage.study_worlds import answer, make_study_world
-from tests.storage.test_backup_altered import members, sealed
+from tests.storage.study_worlds import answer_case, make_study_world
+from tests.storage.test_backup_altered import read_members, write_sealed
 from tests.storage.worlds import NOW
 
 pytestmark = pytest.mark.full
 
 #: Columns that a restore changes on purpose: it ends sign-ins, moves releases and stops jobs.
-CHANGED = {
+CHANGED_COLUMNS = {
     "sign_in": {"revoked_at"},
     "release": {"folder"},
     "job": {"status", "message", "finished_at"},
 }
 #: Statements that triggers must refuse, before a restore and after it.
-FORBIDDEN = {
+FORBIDDEN_STATEMENTS = {
     "append-only": ("UPDATE verdict SET comment = 'x'", "DELETE FROM audit_entry", "DELETE FROM prediction"),
     "the reader study is frozen": ("DELETE FROM study_slot", "UPDATE reader_study SET design = '{}'"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Full:
+class FullWorkspace:
     """The workspace with rows in every table, and a backup of it."""
 
     engine: Engine
@@ -59,49 +59,49 @@ class Full:
 
 
 @contextmanager
-def full(engine: Engine, folder: Path) -> Iterator[Full]:
+def full_workspace(engine: Engine, folder: Path) -> Iterator[FullWorkspace]:
     workspace = fill_every_table(engine, folder / "home")
-    made = make_backup(workspace, folder / "full.backup", now=NOW)
-    yield Full(engine=engine, workspace=workspace, backup=made.path, manifest=made.manifest)
+    result = make_backup(workspace, folder / "full.backup", now=NOW)
+    yield FullWorkspace(engine=engine, workspace=workspace, backup=result.path, manifest=result.manifest)
     engine.dispose()
 
 
 @pytest.fixture(scope="module")
-def full_sqlite(sqlite_template, tmp_path_factory) -> Iterator[Full]:
+def full_sqlite(sqlite_template, tmp_path_factory) -> Iterator[FullWorkspace]:
     folder = tmp_path_factory.mktemp("full-sqlite")
     shutil.copyfile(sqlite_template, folder / "overread.sqlite")
-    with full(make_engine(f"sqlite:///{folder / 'overread.sqlite'}"), folder) as made:
-        yield made
+    with full_workspace(make_engine(f"sqlite:///{folder / 'overread.sqlite'}"), folder) as filled:
+        yield filled
 
 
 @pytest.fixture(scope="module")
 def full_postgres(
     postgres_server: str, postgres_template: str, administration: Connection, tmp_path_factory
-) -> Iterator[Full]:
+) -> Iterator[FullWorkspace]:
     name = f"{postgres_template}_full"
     administration.execute(
         text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}" STRATEGY FILE_COPY')
     )
     url = make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
-    with full(make_engine(url), tmp_path_factory.mktemp("full-postgres")) as made:
-        yield made
+    with full_workspace(make_engine(url), tmp_path_factory.mktemp("full-postgres")) as filled:
+        yield filled
     administration.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def source(request) -> Full:
+def source(request) -> FullWorkspace:
     return request.getfixturevalue(f"full_{request.param}")
 
 
 @pytest.fixture
-def elsewhere(tmp_path) -> Workspace:
+def empty_workspace(tmp_path) -> Workspace:
     """An empty workspace on SQLite."""
     home = tmp_path / "elsewhere"
     return Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
 
 
 @pytest.fixture
-def temporary(tmp_path, monkeypatch) -> Path:
+def temporary_folder(tmp_path, monkeypatch) -> Path:
     """The folder for temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -109,44 +109,52 @@ def temporary(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def unchanged_rows(engine: Engine) -> dict[str, list[list[object]]]:
+def read_unchanged_columns(engine: Engine) -> dict[str, list[list[object]]]:
     """The rows of the tables that a restore changes, without the columns that it changes."""
-    found = {}
+    rows_by_table = {}
     with engine.connect() as connection:
         for shape in inspect_tables(connection):
-            if shape.name in CHANGED:
-                kept = [place for place, name in enumerate(shape.columns) if name not in CHANGED[shape.name]]
+            if shape.name in CHANGED_COLUMNS:
+                positions = [
+                    position
+                    for position, name in enumerate(shape.columns)
+                    if name not in CHANGED_COLUMNS[shape.name]
+                ]
                 rows = [msgspec.json.decode(line) for line in iterate_lines(connection, shape)]
-                found[shape.name] = [[row[place] for place in kept] for row in rows]
-    return found
+                rows_by_table[shape.name] = [[row[position] for position in positions] for row in rows]
+    return rows_by_table
 
 
-def digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
-    return {table.name: (table.rows, table.sha256) for table in manifest.tables if table.name not in CHANGED}
+def list_digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
+    return {
+        table.name: (table.rows, table.sha256)
+        for table in manifest.tables
+        if table.name not in CHANGED_COLUMNS
+    }
 
 
-def crafted(backup: Path, out: Path, **changes: object) -> Path:
+def write_crafted(backup: Path, out: Path, **changes: object) -> Path:
     """The backup with another manifest, and without the members of tables that have no rows in it."""
-    *parts, (name, content) = members(backup.read_bytes())
+    *parts, (name, content) = read_members(backup.read_bytes())
     manifest = msgspec.json.decode(content) | changes
     empty = {table["name"] for table in manifest["tables"] if not table["rows"]}
     parts = [part for part in parts if not part[0].startswith(tuple(f"tables/{table}/" for table in empty))]
     manifest = msgspec.json.format(msgspec.json.encode(manifest))
-    out.write_bytes(sealed([*parts, (name, manifest)], out.parent))
+    out.write_bytes(write_sealed([*parts, (name, manifest)], out.parent))
     (out.parent / "crafted").unlink()
     return out
 
 
-def without_people(backup: Path, out: Path) -> Path:
+def write_without_people(backup: Path, out: Path) -> Path:
     """An undamaged backup whose table of people is empty, so that most foreign keys fail."""
-    tables = msgspec.json.decode(members(backup.read_bytes())[-1][1])["tables"]
+    tables = msgspec.json.decode(read_members(backup.read_bytes())[-1][1])["tables"]
     for table in tables:
         if table["name"] == "person":
             table |= {"rows": 0, "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
-    return crafted(backup, out, tables=tables)
+    return write_crafted(backup, out, tables=tables)
 
 
-def test_every_table_has_a_row_in_the_workspace_that_is_backed_up(source):
+def test_every_table_of_the_backed_up_workspace_has_rows(source):
     """A new table needs a row in tests/storage/full_world.py; otherwise no test shows that it restores."""
     assert [name for name, rows in count_all_rows(source.engine).items() if not rows] == []
 
@@ -154,108 +162,110 @@ def test_every_table_has_a_row_in_the_workspace_that_is_backed_up(source):
 @pytest.mark.parametrize("target", ["sqlite_engine", "postgres_engine"])
 def test_every_table_restores_with_equal_digests(source, target, request, tmp_path):
     engine = request.getfixturevalue(target)
-    there = workspace_on(engine, tmp_path / "there")
+    target_workspace = make_workspace(engine, tmp_path / "there")
     engine.dispose()
-    restored = restore_backup(source.backup, there, now=LATER)
+    restored = restore_backup(source.backup, target_workspace, now=LATER)
     assert restored.missing_images == ()
-    again = make_backup(there, tmp_path / "again.backup", now=LATER)
-    assert digests(again.manifest) == digests(source.manifest)
-    assert unchanged_rows(engine) == unchanged_rows(source.engine)
-    assert again.manifest.files == source.manifest.files
+    second_backup = make_backup(target_workspace, tmp_path / "again.backup", now=LATER)
+    assert list_digests(second_backup.manifest) == list_digests(source.manifest)
+    assert read_unchanged_columns(engine) == read_unchanged_columns(source.engine)
+    assert second_backup.manifest.files == source.manifest.files
     check_schema(engine)
     with read_only_session(engine) as db:
         assert verify_audit(db, by=BY).fault is None
-        interrupted, done = list_jobs(db, by=BY)
+        interrupted, finished = list_jobs(db, by=BY)
     assert (interrupted.status, interrupted.finished_at) == (JobStatus.INTERRUPTED, LATER)
-    assert (done.status, done.message) == (JobStatus.DONE, "Counted: größer.")
-    for refusal, statements in FORBIDDEN.items():
+    assert (finished.status, finished.message) == (JobStatus.DONE, "Counted: größer.")
+    for refusal, statements in FORBIDDEN_STATEMENTS.items():
         for statement in statements:
             with pytest.raises(DBAPIError, match=refusal), engine.begin() as connection:
                 connection.exec_driver_sql(statement)
 
 
-def test_a_database_on_a_server_that_holds_everything_is_replaced(full_postgres, tmp_path, postgres_engine):
+def test_full_database_on_a_server_is_replaced(full_postgres, tmp_path, postgres_engine):
     """Hidden questions and frozen studies prevent a downgrade; a restore needs no downgrade."""
-    there = workspace_on(postgres_engine, tmp_path / "there")
-    restore_backup(full_postgres.backup, there, now=LATER)
-    restore_backup(full_postgres.backup, there, replace=True, now=LATER)
-    again = make_backup(there, tmp_path / "again.backup", now=LATER)
-    assert digests(again.manifest) == digests(full_postgres.manifest)
+    target_workspace = make_workspace(postgres_engine, tmp_path / "there")
+    restore_backup(full_postgres.backup, target_workspace, now=LATER)
+    restore_backup(full_postgres.backup, target_workspace, replace=True, now=LATER)
+    second_backup = make_backup(target_workspace, tmp_path / "again.backup", now=LATER)
+    assert list_digests(second_backup.manifest) == list_digests(full_postgres.manifest)
     check_schema(postgres_engine)
 
 
-def test_a_restore_that_fails_leaves_database_and_triggers_as_they_were(source, tmp_path):
+def test_failed_restore_leaves_database_and_triggers_unchanged(source, tmp_path):
     before = count_all_rows(source.engine)
-    bad = without_people(source.backup, tmp_path / "bad.backup")
+    broken_backup = write_without_people(source.backup, tmp_path / "bad.backup")
     source.engine.dispose()
     with pytest.raises(Refused, match="did not take the backup, and was left as it was"):
-        restore_backup(bad, source.workspace, replace=True, now=LATER)
+        restore_backup(broken_backup, source.workspace, replace=True, now=LATER)
     assert count_all_rows(source.engine) == before
     check_schema(source.engine)
 
 
-def test_a_check_restores_into_a_temporary_database_and_leaves_nothing(source, temporary):
-    seen = []
-    manifest = check_backup(source.backup, progress=lambda what, *_: seen.append(what))
+def test_check_restores_into_a_temporary_database_and_removes_it(source, temporary_folder):
+    stages = []
+    manifest = check_backup(source.backup, progress=lambda stage, *_: stages.append(stage))
     assert manifest == source.manifest
-    assert list(dict.fromkeys(seen)) == ["checking", "restoring", "comparing"]
-    assert list(temporary.iterdir()) == []
+    assert list(dict.fromkeys(stages)) == ["checking", "restoring", "comparing"]
+    assert list(temporary_folder.iterdir()) == []
 
 
-def test_a_check_refuses_an_undamaged_backup_that_does_not_restore(source, tmp_path, temporary):
-    bad = without_people(source.backup, tmp_path / "bad.backup")
+def test_check_refuses_an_undamaged_backup_that_does_not_restore(source, tmp_path, temporary_folder):
+    broken_backup = write_without_people(source.backup, tmp_path / "bad.backup")
     with pytest.raises(
         Refused, match=r"is undamaged but does not restore: table .* refers to a row that is not"
     ):
-        check_backup(bad)
-    assert list(temporary.iterdir()) == []
+        check_backup(broken_backup)
+    assert list(temporary_folder.iterdir()) == []
 
 
-def test_a_check_names_the_tables_that_are_not_those_of_the_revision(source, tmp_path):
-    tables = msgspec.json.decode(members(source.backup.read_bytes())[-1][1])["tables"]
+def test_check_names_tables_that_do_not_match_the_revision(source, tmp_path):
+    tables = msgspec.json.decode(read_members(source.backup.read_bytes())[-1][1])["tables"]
     tables = [table for table in tables if table["name"] != "look"]
     for table in tables:
         if table["name"] == "sign_in":
             del table["columns"]["browser"]
-    *parts, (name, content) = members(source.backup.read_bytes())
+    *parts, (name, content) = read_members(source.backup.read_bytes())
     parts = [part for part in parts if not part[0].startswith("tables/look/")]
     manifest = msgspec.json.decode(content) | {"tables": tables}
-    bad = tmp_path / "bad.backup"
-    bad.write_bytes(sealed([*parts, (name, msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path))
+    broken_backup = tmp_path / "bad.backup"
+    broken_backup.write_bytes(
+        write_sealed([*parts, (name, msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path)
+    )
     with pytest.raises(Refused, match="not those of its revision: look, sign_in"):
-        check_backup(bad)
+        check_backup(broken_backup)
 
 
-def test_a_check_without_room_says_which_folder_to_name(full_sqlite, temporary):
+def test_check_on_a_full_disk_names_the_folder_setting(full_sqlite, temporary_folder):
     """A limit on file size stands for a full disk: SQLite fails at the same write in both cases."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
-        with pytest.raises(Refused, match=f"(?s)could not be tried.*{temporary} has .* by TMPDIR"):
+        with pytest.raises(Refused, match=f"(?s)could not be tried.*{temporary_folder} has .* by TMPDIR"):
             check_backup(full_sqlite.backup)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert list(temporary.iterdir()) == []
+    assert list(temporary_folder.iterdir()) == []
 
 
-def test_an_empty_workspace_is_backed_up_checked_and_restored(engine, tmp_path, elsewhere):
-    made = make_backup(workspace_on(engine, tmp_path / "home"), tmp_path / "empty.backup", now=NOW)
-    assert check_backup(made.path) == made.manifest
-    restore_backup(made.path, elsewhere, now=LATER)
-    again = make_backup(elsewhere, tmp_path / "again.backup", now=LATER)
-    assert digests(again.manifest) == digests(made.manifest)
+def test_empty_workspace_is_backed_up_checked_and_restored(engine, tmp_path, empty_workspace):
+    result = make_backup(make_workspace(engine, tmp_path / "home"), tmp_path / "empty.backup", now=NOW)
+    assert check_backup(result.path) == result.manifest
+    restore_backup(result.path, empty_workspace, now=LATER)
+    second_backup = make_backup(empty_workspace, tmp_path / "again.backup", now=LATER)
+    assert list_digests(second_backup.manifest) == list_digests(result.manifest)
 
 
-def test_the_commands_restore_a_study_that_somebody_reads(workspace_engine, tmp_path, monkeypatch, capsys):
+def test_commands_restore_a_study_with_readings(workspace_engine, tmp_path, monkeypatch, capsys):
     """The orders of a study are frozen once its first reading is saved; that must not prevent a restore."""
-    made = make_study_world(workspace_engine)
-    answer(made)
+    study_world = make_study_world(workspace_engine)
+    answer_case(study_world)
     workspace_engine.dispose()
     backup = tmp_path / "a.backup"
     assert main(["backup", str(backup)]) in (0, 1)  # 1: the world's images have no files
     assert main(["restore", "--check", str(backup)]) == 0
-    said = capsys.readouterr().out
-    assert "tables restored into a temporary database" in said
+    output = capsys.readouterr().out
+    assert "tables restored into a temporary database" in output
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "empty"))
     main(["restore", str(backup)])
     assert "have the rows and the hashes of the backup" in capsys.readouterr().out
@@ -265,24 +275,24 @@ def test_the_commands_restore_a_study_that_somebody_reads(workspace_engine, tmp_
     engine.dispose()
 
 
-def test_a_backup_from_before_a_table_was_added_to_a_migration_restores(engine, tmp_path, elsewhere):
+def test_backup_without_a_table_added_to_its_migration_restores(engine, tmp_path, empty_workspace):
     """Migration 0007 gained the table second_opinions after it had been used."""
-    workspace = furnish(engine, tmp_path / "home")
+    workspace = fill_workspace(engine, tmp_path / "home")
     downgrade(engine, "0009")
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE second_opinions")
-    made = make_backup(workspace, tmp_path / "drifted.backup", now=NOW)
-    assert check_backup(made.path).revision == "0009"
-    restore_backup(made.path, elsewhere, now=LATER)
-    restored = make_engine(elsewhere.database_url)
+    result = make_backup(workspace, tmp_path / "drifted.backup", now=NOW)
+    assert check_backup(result.path).revision == "0009"
+    restore_backup(result.path, empty_workspace, now=LATER)
+    restored = make_engine(empty_workspace.database_url)
     assert is_current(restored)
     check_schema(restored)
     restored.dispose()
 
 
-def test_a_server_whose_tables_have_drifted_is_replaced(postgres_engine, tmp_path):
-    workspace = furnish(postgres_engine, tmp_path / "home")
-    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+def test_server_database_with_drifted_tables_is_replaced(postgres_engine, tmp_path):
+    workspace = fill_workspace(postgres_engine, tmp_path / "home")
+    result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with postgres_engine.begin() as connection:
         for statement in (
             "DROP TABLE second_opinions",
@@ -290,26 +300,26 @@ def test_a_server_whose_tables_have_drifted_is_replaced(postgres_engine, tmp_pat
             "DROP FUNCTION refuse_slot_when_read() CASCADE",
         ):
             connection.exec_driver_sql(statement)
-    restore_backup(made.path, workspace, replace=True, now=LATER)
+    restore_backup(result.path, workspace, replace=True, now=LATER)
     check_schema(postgres_engine)
 
 
-def test_the_check_names_a_table_that_a_backup_lacks(sqlite_engine, tmp_path):
+def test_check_names_a_table_missing_from_a_backup(sqlite_engine, tmp_path):
     """Such a backup is refused only at the newest revision; a backup of an older version is accepted."""
-    workspace = furnish(sqlite_engine, tmp_path / "home")
+    workspace = fill_workspace(sqlite_engine, tmp_path / "home")
     downgrade(sqlite_engine, "0009")
     with sqlite_engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE look")
-    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+    result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with pytest.raises(Refused, match="not those of its revision: look"):
-        check_backup(made.path)
+        check_backup(result.path)
 
 
-def test_a_database_of_a_newer_version_is_not_emptied(postgres_engine, tmp_path):
-    workspace = furnish(postgres_engine, tmp_path / "home")
-    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+def test_database_of_a_newer_version_is_not_replaced(postgres_engine, tmp_path):
+    workspace = fill_workspace(postgres_engine, tmp_path / "home")
+    result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with postgres_engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(Refused, match="A newer version of Overread made the tables"):
-        restore_backup(made.path, workspace, replace=True, now=LATER)
+        restore_backup(result.path, workspace, replace=True, now=LATER)
     assert count_all_rows(postgres_engine)["person"] > 0

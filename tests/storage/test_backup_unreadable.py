@@ -11,7 +11,7 @@ from cli import main
 
 
 @pytest.fixture
-def closed(tmp_path, monkeypatch):
+def unwritable_home(tmp_path, monkeypatch):
     """A workspace whose database cannot be opened, as on a read-only disk: its log cannot be created."""
     home = tmp_path / "ws"
     home.mkdir()
@@ -26,16 +26,16 @@ def closed(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", [["backup", "{}/a.backup"], ["batch", "list"]])
-def test_a_workspace_that_cannot_be_written_is_told_without_a_traceback(closed, capsys, command):
-    assert main([word.format(closed.parent) for word in command]) == 1
-    told = capsys.readouterr().err
-    assert "unable to open database file" in told
-    assert "can be written" in told
-    assert list(closed.parent.glob("*a.backup*")) == []
+def test_unwritable_workspace_is_reported_without_a_traceback(unwritable_home, capsys, command):
+    assert main([argument.format(unwritable_home.parent) for argument in command]) == 1
+    error_output = capsys.readouterr().err
+    assert "unable to open database file" in error_output
+    assert "can be written" in error_output
+    assert list(unwritable_home.parent.glob("*a.backup*")) == []
 
 
-def test_a_pipe_or_device_is_never_replaced_by_a_backup(closed, capsys):
-    pipe = closed.parent / "pipe"
+def test_backup_never_replaces_a_pipe_or_device(unwritable_home, capsys):
+    pipe = unwritable_home.parent / "pipe"
     os.mkfifo(pipe)
     assert main(["backup", str(pipe), "--replace"]) == 1
     assert "is no file" in capsys.readouterr().err

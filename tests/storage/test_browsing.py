@@ -29,12 +29,12 @@ from storage.browsing.search import fts_query, ts_query
 from storage.rows import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
-from tests.storage.judgements import accept, give, reject
-from tests.storage.made_releases import create_release
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
+from tests.storage.release_helpers import create_release
 from tests.storage.worlds import NOW, World, make_world
 
 BY = command_line_person()
-HERE = Search(dataset="demo")
+IN_DEMO = Search(dataset="demo")
 
 
 @pytest.fixture
@@ -55,9 +55,9 @@ def world(engine) -> World:
     return world
 
 
-def numbers(world: World, search: Search, **place: int) -> list[int]:
+def find_numbers(world: World, search: Search, **page: int) -> list[int]:
     with read_only_session(world.engine) as db:
-        return [each.number for each in search_questions(db, by=BY, search=search, **place).questions]
+        return [question.number for question in search_questions(db, by=BY, search=search, **page).questions]
 
 
 @pytest.mark.parametrize(
@@ -80,45 +80,45 @@ def numbers(world: World, search: Search, **place: int) -> list[int]:
     ],
 )
 def test_words_and_phrases_are_found(world, words, found):
-    assert numbers(world, replace(HERE, words=words)) == found
+    assert find_numbers(world, replace(IN_DEMO, words=words)) == found
 
 
-def test_facets_are_asked_together(world):
-    search = replace(HERE, task=Task.PRESENCE, difficulty=Difficulty.EASY)
-    assert numbers(world, search) == [1]
-    assert numbers(world, replace(HERE, difficulty=Difficulty.HARD)) == [3, 6, 9, 12]
+def test_facets_are_combined(world):
+    search = replace(IN_DEMO, task=Task.PRESENCE, difficulty=Difficulty.EASY)
+    assert find_numbers(world, search) == [1]
+    assert find_numbers(world, replace(IN_DEMO, difficulty=Difficulty.HARD)) == [3, 6, 9, 12]
 
 
-def test_a_category_with_signs_and_blanks_is_one_facet(world):
-    assert numbers(world, replace(HERE, category="Tubes & Lines / 2")) == [6]
-    assert numbers(world, replace(HERE, category="Tubes")) == []
+def test_category_with_punctuation_and_spaces_is_one_facet(world):
+    assert find_numbers(world, replace(IN_DEMO, category="Tubes & Lines / 2")) == [6]
+    assert find_numbers(world, replace(IN_DEMO, category="Tubes")) == []
 
 
-def test_only_those_with_boxes(world):
-    assert 6 not in numbers(world, replace(HERE, with_boxes=True))
+def test_search_can_require_boxes(world):
+    assert 6 not in find_numbers(world, replace(IN_DEMO, with_boxes=True))
 
 
-def test_pages_go_on_and_back_without_gap_or_double(world):
-    first = numbers(world, HERE, most=5)
-    second = numbers(world, HERE, after=first[-1], most=5)
-    third = numbers(world, HERE, after=second[-1], most=5)
+def test_pages_have_no_gaps_or_duplicates_in_either_direction(world):
+    first = find_numbers(world, IN_DEMO, most=5)
+    second = find_numbers(world, IN_DEMO, after=first[-1], most=5)
+    third = find_numbers(world, IN_DEMO, after=second[-1], most=5)
     assert [*first, *second, *third] == list(range(1, 13))
-    assert numbers(world, HERE, before=third[0], most=5) == second
+    assert find_numbers(world, IN_DEMO, before=third[0], most=5) == second
 
 
-def test_a_page_says_whether_there_are_more_on_either_side(world):
+def test_page_states_whether_more_follow_or_precede(world):
     with read_only_session(world.engine) as db:
-        first = search_questions(db, by=BY, search=HERE, most=5)
-        last = search_questions(db, by=BY, search=HERE, after=10, most=5)
-        back = search_questions(db, by=BY, search=HERE, before=6, most=5)
+        first = search_questions(db, by=BY, search=IN_DEMO, most=5)
+        last = search_questions(db, by=BY, search=IN_DEMO, after=10, most=5)
+        previous = search_questions(db, by=BY, search=IN_DEMO, before=6, most=5)
     assert (first.has_previous, first.has_next) == (False, True)
     assert (last.has_previous, last.has_next) == (True, False)
-    assert (back.has_previous, back.has_next) == (False, True)
+    assert (previous.has_previous, previous.has_next) == (False, True)
 
 
-def test_the_standing_of_questions_is_asked_of_verdicts_and_releases(world, tmp_path):
-    give(world, accept(world, question=1))
-    give(world, reject(world, question=2))
+def test_status_of_questions_follows_verdicts_and_releases(world, tmp_path):
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_rejection(world, question=2))
     with unit_of_work(world.engine) as db:
         review.skip_question(
             db,
@@ -132,21 +132,21 @@ def test_the_standing_of_questions_is_asked_of_verdicts_and_releases(world, tmp_
             db, by=BY, dataset="demo", name="v1", out=tmp_path / "v1",
             workspace=Workspace(home=tmp_path, database_url=""), now=NOW,
         )  # fmt: skip
-    assert numbers(world, replace(HERE, standing=QuestionStatus.ACCEPTED)) == [1]
-    assert numbers(world, replace(HERE, standing=QuestionStatus.REJECTED, words="radiograph")) == [2]
-    assert numbers(world, replace(HERE, standing=QuestionStatus.SKIPPED)) == [3]
-    assert numbers(world, replace(HERE, standing=QuestionStatus.RELEASED)) == [1]
-    assert numbers(world, replace(HERE, standing=QuestionStatus.DRAWN)) == list(range(3, 13))
-    assert numbers(world, replace(HERE, standing=QuestionStatus.NOT_DRAWN)) == []
-    assert numbers(world, replace(HERE, batch="first", words="left")) == [3, 4]
+    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.ACCEPTED)) == [1]
+    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.REJECTED, words="radiograph")) == [2]
+    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.SKIPPED)) == [3]
+    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.RELEASED)) == [1]
+    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.DRAWN)) == list(range(3, 13))
+    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.NOT_DRAWN)) == []
+    assert find_numbers(world, replace(IN_DEMO, batch="first", words="left")) == [3, 4]
 
 
-def test_the_count_is_that_of_all_pages(world):
+def test_count_covers_all_pages(world):
     with read_only_session(world.engine) as db:
-        assert count_matches(db, by=BY, search=replace(HERE, words="left")) == (2, True)
+        assert count_matches(db, by=BY, search=replace(IN_DEMO, words="left")) == (2, True)
 
 
-def test_a_question_that_came_after_the_index_is_behind_until_it_is_put_in(world):
+def test_new_question_is_unindexed_until_the_next_indexing(world):
     with unit_of_work(world.engine) as db:
         db.add(
             QuestionRow(
@@ -158,10 +158,10 @@ def test_a_question_that_came_after_the_index_is_behind_until_it_is_put_in(world
         assert load_search_index_state(db).is_behind
     with unit_of_work(world.engine) as db:
         assert not index_questions(db, limit=1)
-    assert numbers(world, replace(HERE, words="left")) == [3, 4, 13]
+    assert find_numbers(world, replace(IN_DEMO, words="left")) == [3, 4, 13]
 
 
-def test_putting_in_goes_part_by_part(engine):
+def test_indexing_runs_in_parts(engine):
     make_world(engine)
     calls = 0
     more = True
@@ -172,7 +172,7 @@ def test_putting_in_goes_part_by_part(engine):
     assert calls == 3
 
 
-def test_what_is_not_there_is_said_by_name(world):
+def test_unknown_dataset_or_question_is_named(world):
     with read_only_session(world.engine) as db:
         with pytest.raises(NotFound, match="no dataset 'other'"):
             search_questions(db, by=BY, search=Search(dataset="other"))
@@ -182,11 +182,11 @@ def test_what_is_not_there_is_said_by_name(world):
         Search(dataset="demo", words="x" * 501)
 
 
-def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
-    give(world, reject(world, question=2, comment="Two answers hold."))
-    give(
+def test_history_lists_all_events_in_order(world, tmp_path):
+    save_verdict(world, make_rejection(world, question=2, comment="Two answers hold."))
+    save_verdict(
         world,
-        accept(
+        make_acceptance(
             world, question=2, revision=2, decision=Decision.REVISE, errors=frozenset({ErrorKind.WRONG_KEY}),
             correction=Correction(answer=(2,)), why="It can be mended.",
         ),
@@ -197,8 +197,8 @@ def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
             workspace=Workspace(home=tmp_path, database_url=""), now=NOW.replace(hour=20),
         )  # fmt: skip
     with read_only_session(world.engine) as db:
-        found = load_history(db, by=BY, question_number=2)
-    lines = [describe_event(event, found.question) for event in found.events]
+        history = load_history(db, by=BY, question_number=2)
+    lines = [describe_event(event, history.question) for event in history.events]
     assert [line for line, _ in lines] == [
         "imported from demo.jsonl (native) into demo",
         "drawn into batch first",
@@ -219,17 +219,17 @@ def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
         (ImageDisplay.CONFIRMED, ["confirmed without seeing the radiograph"]),
     ],
 )
-def test_the_history_says_whether_the_radiograph_was_on_screen(world, image, said_of_it):
-    give(world, replace(reject(world, question=2), image=image))
+def test_history_states_whether_the_radiograph_was_on_screen(world, image, said_of_it):
+    save_verdict(world, replace(make_rejection(world, question=2), image=image))
     with read_only_session(world.engine) as db:
-        found = load_history(db, by=BY, question_number=2)
+        history = load_history(db, by=BY, question_number=2)
     [(_, details)] = [
-        describe_event(event, found.question) for event in found.events if event.kind == "verdict"
+        describe_event(event, history.question) for event in history.events if event.kind == "verdict"
     ]
     assert [line for line in details if "radiograph" in line] == said_of_it
 
 
-def test_the_queries_of_both_databases_are_spelled_as_their_manuals_say():
+def test_search_queries_follow_the_syntax_of_each_database():
     assert fts_query('left "a b" lob*', ["d1"]) == (
         'facets : d1 AND said : "left" AND said : "a b" AND said : "lob"*'
     )

@@ -18,8 +18,8 @@ from tests.storage.bucket_server import running_bucket_server
 
 @pytest.fixture(scope="module")
 def bucket_server():
-    with running_bucket_server() as running:
-        yield running
+    with running_bucket_server() as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -54,12 +54,12 @@ def installation(request, empty_database, tmp_path, monkeypatch):
     _bucket_store.cache_clear()
 
 
-def test_the_first_start_makes_it_ready(installation):
+def test_first_start_prepares_the_workspace(installation):
     prepare_workspace()
     assert [check for check in run_health_checks(installation) if not check.passed] == []
 
 
-def test_a_workspace_folder_that_can_not_be_created_is_named(tmp_path, monkeypatch):
+def test_workspace_folder_that_cannot_be_created_is_named(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "file" / "workspace"))
     with pytest.raises(NotNow, match=r"The workspace folder .*workspace could not be created"):

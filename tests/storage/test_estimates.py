@@ -21,21 +21,21 @@ from domain.verdicts import Decision, ErrorKind
 from review.service import estimate_dataset, estimate_groups, list_estimable_batches
 from storage.review.adjudications import add_adjudication
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.golden.release_world import judged_world, write
-from tests.storage.judgements import accept, give, reject
+from tests.golden.release_world import make_judged_world, write_test_release
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import NOW, World, assign_all, make_batch, make_world
 
 
-def whole(world: World, batches=None):
+def estimate_demo(world: World, batches=None):
     with read_only_session(world.engine) as db:
         return estimate_dataset(db, by=command_line_person(), dataset="demo", batches=batches)
 
 
-def kind(found, name: ErrorKind):
-    return next(each for each in found.estimates.errors if each.name == name.value)
+def find_error_estimate(result, name: ErrorKind):
+    return next(estimate for estimate in result.estimates.errors if estimate.name == name.value)
 
 
-def settle(world: World, question: int, decision: Decision, **more: Any) -> None:
+def adjudicate(world: World, question: int, decision: Decision, **fields: Any) -> None:
     with unit_of_work(world.engine) as db:
         add_adjudication(
             db,
@@ -47,106 +47,116 @@ def settle(world: World, question: int, decision: Decision, **more: Any) -> None
                 decision=decision,
                 reason="Both were heard.",
                 given_at=NOW + timedelta(days=1),
-                **more,
+                **fields,
             ),
         )
 
 
-def test_judged_questions_stand_for_the_strata_they_were_drawn_from(engine: Engine) -> None:
+def test_judged_questions_represent_their_strata(engine: Engine) -> None:
     world = make_world(engine, assigned_to=("ruth",))
     for question in range(1, 13):
-        give(world, reject(world, question=question) if question <= 3 else accept(world, question=question))
-    found = whole(world)
-    several = kind(found, ErrorKind.SEVERAL_CORRECT)
-    assert (several.count, several.rate.reviewed, several.covered, several.dataset_size) == (3, 12, 120, 120)
-    assert several.rate.estimate == pytest.approx(0.25)
-    assert several.rate.low < 0.25 < several.rate.high
-    assert found.estimates.key_errors.count == 3
+        save_verdict(
+            world,
+            make_rejection(world, question=question)
+            if question <= 3
+            else make_acceptance(world, question=question),
+        )
+    result = estimate_demo(world)
+    several_right = find_error_estimate(result, ErrorKind.SEVERAL_CORRECT)
+    assert (
+        several_right.count,
+        several_right.rate.reviewed,
+        several_right.covered,
+        several_right.dataset_size,
+    ) == (3, 12, 120, 120)
+    assert several_right.rate.estimate == pytest.approx(0.25)
+    assert several_right.rate.low < 0.25 < several_right.rate.high
+    assert result.estimates.key_errors.count == 3
 
 
-def test_a_drawn_batch_without_a_verdict_has_no_rate_yet(engine: Engine) -> None:
-    found = whole(make_world(engine)).estimates
-    assert (found.reviewed, found.covered, found.dataset_size) == (0, 0, 120)
-    assert {each.rate.estimate for each in found.all_estimates} == {None}
+def test_batch_without_verdicts_has_no_rate(engine: Engine) -> None:
+    estimates = estimate_demo(make_world(engine)).estimates
+    assert (estimates.reviewed, estimates.covered, estimates.dataset_size) == (0, 0, 120)
+    assert {estimate.rate.estimate for estimate in estimates.all_estimates} == {None}
 
 
-def test_an_adjudication_stands_above_the_verdicts(engine: Engine) -> None:
+def test_adjudication_overrides_the_verdicts(engine: Engine) -> None:
     world = make_world(engine, assigned_to=("ruth", "remo"))
-    give(world, accept(world, question=1))
-    give(world, reject(world, question=1, person="remo"), "remo")
-    assert whole(world).estimates.key_errors.count == 1
-    settle(world, 1, Decision.ACCEPT)
-    found = whole(world).estimates
-    assert (found.key_errors.count, found.outcomes[0].count) == (0, 1)
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_rejection(world, question=1, person="remo"), "remo")
+    assert estimate_demo(world).estimates.key_errors.count == 1
+    adjudicate(world, 1, Decision.ACCEPT)
+    estimates = estimate_demo(world).estimates
+    assert (estimates.key_errors.count, estimates.outcomes[0].count) == (0, 1)
 
 
-def test_an_adjudicator_who_mends_the_key_has_found_a_key_error(engine: Engine) -> None:
+def test_key_corrected_by_the_adjudicator_counts_as_key_error(engine: Engine) -> None:
     world = make_world(engine, assigned_to=("ruth", "remo"))
-    give(world, accept(world, question=1))
-    give(world, reject(world, question=1, person="remo", kind=ErrorKind.WORDING), "remo")
-    settle(world, 1, Decision.REVISE, correction=Correction(answer=(2,)))
-    assert whole(world).estimates.key_errors.count == 1
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_rejection(world, question=1, person="remo", kind=ErrorKind.WORDING), "remo")
+    adjudicate(world, 1, Decision.REVISE, correction=Correction(answer=(2,)))
+    assert estimate_demo(world).estimates.key_errors.count == 1
 
 
-def test_a_batch_of_image_alignment_alone_does_not_count(engine: Engine) -> None:
+def test_batch_for_image_alignment_only_does_not_count(engine: Engine) -> None:
     world = make_world(engine, settings=BatchSettings(parts=FormScope.IMAGE_ALIGNMENT), assigned_to=("ruth",))
     with read_only_session(engine) as db:
         assert list_estimable_batches(db, by=command_line_person()) == {}
     with pytest.raises(Refused, match="only image alignment was judged"):
-        whole(world)
+        estimate_demo(world)
 
 
-def test_two_batches_of_the_same_questions_count_each_question_once(engine: Engine) -> None:
+def test_question_in_two_batches_counts_once(engine: Engine) -> None:
     world = make_world(engine, assigned_to=("ruth",))
     with unit_of_work(engine) as db:
         second = make_batch(db, dataset_id=world.dataset_id, name="second", questions=world.questions[:6])
         assign_all(db, batch=second, questions=world.questions[:6], person=world.people["ruth"])
     for question in (1, 2, 3):
-        give(world, accept(world, question=question))
-    again = replace(world, batch=second)
-    give(again, reject(again, question=1, given_at=NOW + timedelta(days=2)))
-    found = whole(world)
-    assert found.estimates.reviewed == 3
-    assert found.estimates.key_errors.count == 1, "the later verdict counts"
+        save_verdict(world, make_acceptance(world, question=question))
+    world_of_second = replace(world, batch=second)
+    save_verdict(
+        world_of_second, make_rejection(world_of_second, question=1, given_at=NOW + timedelta(days=2))
+    )
+    result = estimate_demo(world)
+    assert result.estimates.reviewed == 3
+    assert result.estimates.key_errors.count == 1, "the later verdict counts"
 
 
-def test_rates_by_prompt_version_and_batch_stand_side_by_side_with_examples(engine: Engine) -> None:
+def test_estimates_by_group_have_examples(engine: Engine) -> None:
     world = make_world(engine, assigned_to=("ruth",))
     for question in range(1, 7):
-        give(world, reject(world, question=question, kind=ErrorKind.COMPARISON))
+        save_verdict(world, make_rejection(world, question=question, kind=ErrorKind.COMPARISON))
     with read_only_session(engine) as db:
         by = command_line_person()
         tasks = estimate_groups(db, by=by, dataset="demo", group="task", examples=True)
         batches = estimate_groups(db, by=by, dataset="demo", group="batch")
-        assert [each.name for each in estimate_groups(db, by=by, dataset="demo", group="prompt_version")] == [
-            "not stated"
-        ]
+        assert [
+            group.name for group in estimate_groups(db, by=by, dataset="demo", group="prompt_version")
+        ] == ["not stated"]
         with pytest.raises(NotFound, match="no group"):
             estimate_groups(db, by=by, dataset="demo", group="weather")
-    assert sum(each.estimates.reviewed for each in tasks) == 6
+    assert sum(group.estimates.reviewed for group in tasks) == 6
     assert tasks[0].examples[ErrorKind.COMPARISON][0].stem.startswith("Which finding")
-    assert [each.name for each in batches] == ["first"]
+    assert [group.name for group in batches] == ["first"]
 
 
-def test_the_data_card_says_what_the_sample_says(sqlite_engine: Engine, tmp_path) -> None:
-    write(judged_world(sqlite_engine), tmp_path / "release")
+def test_data_card_contains_the_dataset_estimates(sqlite_engine: Engine, tmp_path) -> None:
+    write_test_release(make_judged_world(sqlite_engine), tmp_path / "release")
     card = (tmp_path / "release" / "datacard.md").read_text()
     assert "8 questions, drawn at random and judged, stand for 120 of the dataset's 120" in card
     assert "| key error | 33.3 | " in card
 
 
-def test_a_release_that_does_not_meet_its_rule_is_refused_with_the_figure(
-    sqlite_engine: Engine, tmp_path
-) -> None:
-    world = judged_world(sqlite_engine)
+def test_release_over_its_error_limit_is_refused_with_the_figure(sqlite_engine: Engine, tmp_path) -> None:
+    world = make_judged_world(sqlite_engine)
     with pytest.raises(Refused, match=r"Key errors are 33.3 % .* upper limit under 5 %"):
-        write(world, tmp_path / "release", key_errors_under=0.05)
+        write_test_release(world, tmp_path / "release", key_errors_under=0.05)
     assert not (tmp_path / "release").exists()
 
 
-def test_the_command_prints_every_figure_as_csv(sqlite_engine: Engine, monkeypatch, capsys, tmp_path) -> None:
+def test_command_prints_every_figure_as_csv(sqlite_engine: Engine, monkeypatch, capsys, tmp_path) -> None:
     world = make_world(sqlite_engine, assigned_to=("ruth",))
-    give(world, reject(world, question=1))
+    save_verdict(world, make_rejection(world, question=1))
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
     assert main(["estimate", "demo"]) == 0
@@ -157,7 +167,7 @@ def test_the_command_prints_every_figure_as_csv(sqlite_engine: Engine, monkeypat
     assert rows[0]["reviewed"] == "1"
 
 
-def test_the_command_without_a_verdict_says_what_to_do(sqlite_engine, tmp_path, monkeypatch, capsys):
+def test_command_without_verdicts_states_the_next_step(sqlite_engine, tmp_path, monkeypatch, capsys):
     make_world(sqlite_engine)
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))

@@ -10,64 +10,66 @@ import pytest
 import cli
 from storage.review.hidden import list_hidden_questions
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.judgements import accept, give
+from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import assign_all, make_batch, make_world
 
 pytestmark = pytest.mark.slow
 
-HIDE = ["hide", "asked", "--repeats", "0.2", "--distance", "5", "--planted", "2", "--seed", "3"]
+HIDE_COMMAND = ["hide", "asked", "--repeats", "0.2", "--distance", "5", "--planted", "2", "--seed", "3"]
 
 
 @pytest.fixture
 def world(workspace_engine):
     """Forty questions in a workspace that the environment names; the thirty of "asked" are ruth's."""
-    made = make_world(workspace_engine, questions=40)
+    full_world = make_world(workspace_engine, questions=40)
     with unit_of_work(workspace_engine) as db:
-        batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:30])
-        assign_all(db, batch=batch, questions=made.questions[:30], person=made.people["ruth"])
-    return replace(made, batch=batch)
+        batch = make_batch(
+            db, dataset_id=full_world.dataset_id, name="asked", questions=full_world.questions[:30]
+        )
+        assign_all(db, batch=batch, questions=full_world.questions[:30], person=full_world.people["ruth"])
+    return replace(full_world, batch=batch)
 
 
-def hidden(world):
+def list_hidden(world):
     with read_only_session(world.engine) as db:
         return list_hidden_questions(db, batch_id=world.batch.id)
 
 
-def shown(capsys):
+def load_attention(capsys):
     capsys.readouterr()
     assert cli.main(["attention", "asked", "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_dry_run_says_what_would_be_hidden_and_hides_nothing(world, capsys):
-    assert cli.main([*HIDE, "--dry-run"]) == 0
+def test_dry_run_previews_and_hides_nothing(world, capsys):
+    assert cli.main([*HIDE_COMMAND, "--dry-run"]) == 0
     assert "ruth would get 6 repeats and 2 planted questions." in capsys.readouterr().out
-    assert hidden(world) == ()
+    assert list_hidden(world) == ()
 
 
-def test_what_is_hidden_is_listed_and_removed_with_a_reason(world, capsys):
-    assert cli.main([*HIDE, "--faults", "key swapped"]) == 0
-    said = capsys.readouterr().out
-    assert "ruth got 6 repeats and 2 planted questions." in said
-    assert "2 with key swapped" in said
-    number = hidden(world)[0].number
+def test_hidden_questions_are_listed_and_removed_with_a_reason(world, capsys):
+    assert cli.main([*HIDE_COMMAND, "--faults", "key swapped"]) == 0
+    output = capsys.readouterr().out
+    assert "ruth got 6 repeats and 2 planted questions." in output
+    assert "2 with key swapped" in output
+    number = list_hidden(world)[0].number
     assert cli.main(["hide", "asked", "--remove", str(number), "--reason", "The key was wrong."]) == 0
     assert "1 hidden questions of asked were removed" in capsys.readouterr().out
     assert cli.main(["hide", "asked", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 8
-    assert "removed: The key was wrong." in next(each for each in lines if each.startswith(f"{number}: "))
+    assert "removed: The key was wrong." in next(line for line in lines if line.startswith(f"{number}: "))
 
 
-def test_said_again_it_hides_nothing_more(world, capsys):
-    cli.main(HIDE)
+def test_repeated_command_hides_nothing_more(world, capsys):
+    cli.main(HIDE_COMMAND)
     capsys.readouterr()
-    assert cli.main(HIDE) == 1
+    assert cli.main(HIDE_COMMAND) == 1
     assert "This plan hides no further questions." in capsys.readouterr().err
-    assert len(hidden(world)) == 8
+    assert len(list_hidden(world)) == 8
 
 
-def test_where_nothing_is_hidden_the_list_says_so(world, capsys):
+def test_list_states_when_nothing_is_hidden(world, capsys):
     assert cli.main(["hide", "asked", "--list"]) == 0
     assert "Nothing is hidden in asked." in capsys.readouterr().err
 
@@ -79,10 +81,10 @@ def test_where_nothing_is_hidden_the_list_says_so(world, capsys):
         (["hide", "asked", "--faults", "no such fault"], "invalid choice"),
     ],
 )
-def test_wrong_usage_ends_with_2_and_says_what_is_wrong(world, capsys, plain, said):
-    with pytest.raises(SystemExit) as ended:
+def test_wrong_usage_exits_with_2_and_the_reason(world, capsys, plain, said):
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(plain)
-    assert ended.value.code == 2
+    assert exit_info.value.code == 2
     assert said in capsys.readouterr().err
 
 
@@ -96,32 +98,32 @@ def test_wrong_usage_ends_with_2_and_says_what_is_wrong(world, capsys, plain, sa
         (["hide", "asked", "--remove", "99", "--reason", "none"], "99"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(world, capsys, plain, said):
+def test_impossible_commands_fail_with_the_reason(world, capsys, plain, said):
     assert cli.main(plain) == 1
     assert said in capsys.readouterr().err
 
 
-def test_attention_counts_what_is_hidden_and_judged_without_making_figures_up(world, capsys):
-    cli.main(HIDE)
-    before = shown(capsys)
+def test_attention_counts_hidden_and_judged_questions(world, capsys):
+    cli.main(HIDE_COMMAND)
+    before = load_attention(capsys)
     assert (before["hidden"], before["judged"]) == (8, 0)
     [ruth] = before["reviewers"]
     assert (ruth["reviewer"], ruth["repeats_hidden"], ruth["planted_hidden"]) == ("Ruth", 6, 2)
-    repeat = next(each for each in hidden(world) if each.fault is None)
-    give(world, accept(world, question=repeat.source_number))
-    give(world, accept(world, question=repeat.number))
-    [ruth] = shown(capsys)["reviewers"]
+    repeat = next(question for question in list_hidden(world) if question.fault is None)
+    save_verdict(world, make_acceptance(world, question=repeat.source_number))
+    save_verdict(world, make_acceptance(world, question=repeat.number))
+    [ruth] = load_attention(capsys)["reviewers"]
     assert ruth["repeats_judged_twice"] == 1
 
 
-def test_attention_as_text_has_n_and_interval_or_says_not_defined(world, capsys):
-    cli.main(HIDE)
-    for each in [each for each in hidden(world) if each.fault is None]:
-        give(world, accept(world, question=each.source_number))
-        give(world, accept(world, question=each.number))
+def test_attention_text_has_n_and_interval_or_not_defined(world, capsys):
+    cli.main(HIDE_COMMAND)
+    for repeat in [each for each in list_hidden(world) if each.fault is None]:
+        save_verdict(world, make_acceptance(world, question=repeat.source_number))
+        save_verdict(world, make_acceptance(world, question=repeat.number))
     capsys.readouterr()
     assert cli.main(["attention", "asked"]) == 0
-    said = capsys.readouterr().out
-    assert "Batch asked: 6 of 8 hidden questions are judged, 0 were removed" in said
-    assert "repeats judged twice: 6 of 6" in said
-    assert "not defined (n = 0)" in said
+    output = capsys.readouterr().out
+    assert "Batch asked: 6 of 8 hidden questions are judged, 0 were removed" in output
+    assert "repeats judged twice: 6 of 6" in output
+    assert "not defined (n = 0)" in output

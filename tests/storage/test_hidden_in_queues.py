@@ -9,78 +9,82 @@ from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from review import service as review
 from storage.review.hidden import list_hidden_questions
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.judgements import accept, give, state
+from tests.storage.judgements import load_assignment_state, make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_batch, make_world
 
 PLAN = HiddenPlan(repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
 
 
-def hide(world: World, plan: HiddenPlan) -> review.HiddenSummary:
+def hide_questions(world: World, plan: HiddenPlan) -> review.HiddenSummary:
     with unit_of_work(world.engine) as db:
         return review.hide_questions(
             db, by=world.people["cora"], batch="asked", plan=plan, mask_secret=0x1234_5678_9ABC, now=NOW
         )
 
 
-def hidden(world: World):
+def list_hidden(world: World):
     with read_only_session(world.engine) as db:
         return list_hidden_questions(db, batch_id=world.batch.id, person_id=world.people["ruth"].id)
 
 
-def test_in_a_shared_queue_they_come_once_enough_is_judged_and_the_total_never_moves(engine):
-    made = make_world(engine, questions=40)
+def test_hidden_questions_in_a_shared_queue_keep_their_distance(engine):
+    full_world = make_world(engine, questions=40)
     with unit_of_work(engine) as db:
-        batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:30])
-        review.share_batch(db, by=made.people["cora"], batch="asked", to=["ruth"], now=NOW)
-    world, ruth = replace(made, batch=batch), made.people["ruth"]
+        batch = make_batch(
+            db, dataset_id=full_world.dataset_id, name="asked", questions=full_world.questions[:30]
+        )
+        review.share_batch(db, by=full_world.people["cora"], batch="asked", to=["ruth"], now=NOW)
+    world, ruth = replace(full_world, batch=batch), full_world.people["ruth"]
 
-    def take(after):
+    def claim_next(after):
         with unit_of_work(engine) as db:
             return review.claim_next(db, person=ruth, batch_id=batch.id, after=after, now=NOW).question
 
-    def total():
+    def count_total():
         with read_only_session(engine) as db:
-            (mine,) = review.list_batches_for_reviewer(db, person=ruth)
-        return mine.progress.total
+            (overview,) = review.list_batches_for_reviewer(db, person=ruth)
+        return overview.progress.total
 
-    met, last = [], None
+    judged, last = [], None
     for _ in range(12):
-        last = take(last)
-        met.append(last)
-        give(world, accept(world, question=last))
-    summary = hide(world, replace(PLAN, distance=4))
+        last = claim_next(last)
+        judged.append(last)
+        save_verdict(world, make_acceptance(world, question=last))
+    summary = hide_questions(world, replace(PLAN, distance=4))
     assert summary.people[0].repeats == 2  # a fifth of the twelve judged so far
-    whole = total()
-    assert whole == 34
-    while (number := take(last)) is not None:
+    total_before = count_total()
+    assert total_before == 34
+    while (number := claim_next(last)) is not None:
         last = number
-        met.append(number)
+        judged.append(number)
         with read_only_session(engine) as db:
             assert review.may_hand_back(db, person=ruth, batch_id=batch.id, question_number=number)
-        give(world, accept(world, question=number))
-        assert total() == whole
-    assert len(met) == len(set(met)) == 34
-    of = {each.number: each for each in hidden(world)}
-    for number, each in of.items():
-        if each.kind is HiddenKind.REPEAT:
-            assert met.index(number) - met.index(each.source_number) - 1 >= 4
-    assert met[12] not in of
+        save_verdict(world, make_acceptance(world, question=number))
+        assert count_total() == total_before
+    assert len(judged) == len(set(judged)) == 34
+    hidden_by_number = {question.number: question for question in list_hidden(world)}
+    for number, question in hidden_by_number.items():
+        if question.kind is HiddenKind.REPEAT:
+            assert judged.index(number) - judged.index(question.source_number) - 1 >= 4
+    assert judged[12] not in hidden_by_number
 
 
-def test_a_hidden_question_can_be_handed_back_as_any_other(engine):
-    made = make_world(engine, questions=12)
+def test_hidden_question_can_be_returned_like_any_other(engine):
+    full_world = make_world(engine, questions=12)
     with unit_of_work(engine) as db:
-        batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:4])
-        review.share_batch(db, by=made.people["cora"], batch="asked", to=["ruth"], now=NOW)
-    world, ruth = replace(made, batch=batch), made.people["ruth"]
-    hide(world, replace(PLAN, repeats=0, planted=1, distance=1))
-    (one,) = hidden(world)
+        batch = make_batch(
+            db, dataset_id=full_world.dataset_id, name="asked", questions=full_world.questions[:4]
+        )
+        review.share_batch(db, by=full_world.people["cora"], batch="asked", to=["ruth"], now=NOW)
+    world, ruth = replace(full_world, batch=batch), full_world.people["ruth"]
+    hide_questions(world, replace(PLAN, repeats=0, planted=1, distance=1))
+    (planted,) = list_hidden(world)
     with unit_of_work(engine) as db:
         last = review.claim_next(db, person=ruth, batch_id=batch.id, now=NOW).question
-    while last != one.number:
-        give(world, accept(world, question=last))
+    while last != planted.number:
+        save_verdict(world, make_acceptance(world, question=last))
         with unit_of_work(engine) as db:
             last = review.claim_next(db, person=ruth, batch_id=batch.id, after=last, now=NOW).question
     with unit_of_work(engine) as db:
         review.hand_back(db, person=ruth, batch_id=batch.id, question_number=last, now=NOW)
-    assert state(world, last) is AssignmentState.WITHDRAWN
+    assert load_assignment_state(world, last) is AssignmentState.WITHDRAWN

@@ -20,76 +20,76 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 @pytest.fixture
 def server(monkeypatch):
-    with scripted_bucket() as running:
-        for name, value in running.settings.items():
+    with scripted_bucket() as bucket:
+        for name, value in bucket.settings.items():
             monkeypatch.setenv(name, value)
-        running.put(SHA256, CONTENT)
-        yield running
+        bucket.put(SHA256, CONTENT)
+        yield bucket
 
 
-def store(*, seconds: float = 8.0, failures: int = 2, pause: float = 60.0) -> BucketStore:
+def make_store(*, seconds: float = 8.0, failures: int = 2, pause: float = 60.0) -> BucketStore:
     breaker = CircuitBreaker(failures=failures, pause=pause)
     return BucketStore(f"s3://{BUCKET}/images", timeout=seconds, breaker=breaker)
 
 
-def test_the_scripted_server_is_a_store(server):
-    there = store()
-    there.write(SHA256, CONTENT)
-    there.check()
-    assert (there.contains(SHA256), there.read(SHA256)) == (True, CONTENT)
+def test_scripted_server_works_as_a_store(server):
+    image_store = make_store()
+    image_store.write(SHA256, CONTENT)
+    image_store.check()
+    assert (image_store.contains(SHA256), image_store.read(SHA256)) == (True, CONTENT)
 
 
-def test_a_server_that_accepts_and_never_answers_is_given_up(server):
+def test_server_that_never_answers_times_out(server):
     server.behaviour = Behaviour.HANG
     with pytest.raises(NotNow, match="did not answer within 1 s"):
-        store(seconds=1).read(SHA256)
+        make_store(seconds=1).read(SHA256)
 
 
-def test_a_server_that_drips_is_given_up_although_each_byte_comes_in_time(server):
+def test_server_that_sends_byte_by_byte_times_out(server):
     server.behaviour = Behaviour.DRIP
     with pytest.raises(NotNow, match="did not answer within 2 s"):
-        store(seconds=2).read(SHA256)
+        make_store(seconds=2).read(SHA256)
 
 
 @pytest.mark.parametrize("request_of", ["read", "contains", "remove", "check", "write"])
-def test_no_request_waits_for_ever(server, request_of):
+def test_every_request_has_a_time_limit(server, request_of):
     server.behaviour = Behaviour.HANG
     arguments = {"check": (), "write": (SHA256, CONTENT)}.get(request_of, (SHA256,))
     with pytest.raises(NotNow):
-        getattr(store(seconds=0.5), request_of)(*arguments)
+        getattr(make_store(seconds=0.5), request_of)(*arguments)
 
 
-def test_after_some_failures_nothing_is_sent_and_the_message_says_when_it_is_tried_again(server):
+def test_open_circuit_sends_nothing_and_states_the_next_attempt(server):
     server.behaviour = Behaviour.HANG
-    there = store(seconds=0.5, failures=2)
+    image_store = make_store(seconds=0.5, failures=2)
     for _ in range(2):
         with pytest.raises(NotNow, match="did not answer"):
-            there.read(SHA256)
-    sent = len(server.requests)
+            image_store.read(SHA256)
+    requests_before = len(server.requests)
     with pytest.raises(NotNow, match=r"has stopped answering\. It is tried again in \d+ s"):
-        there.read(SHA256)
-    assert len(server.requests) == sent
+        image_store.read(SHA256)
+    assert len(server.requests) == requests_before
 
 
-def test_a_store_that_recovers_is_used_again_after_the_pause(server):
+def test_recovered_store_is_used_again_after_the_pause(server):
     server.behaviour = Behaviour.HANG
-    there = store(seconds=3, failures=1, pause=0)
+    image_store = make_store(seconds=3, failures=1, pause=0)
     with pytest.raises(NotNow):
-        there.read(SHA256)
+        image_store.read(SHA256)
     server.behaviour = Behaviour.ANSWER
-    assert there.read(SHA256) == CONTENT
+    assert image_store.read(SHA256) == CONTENT
 
 
-def test_a_missing_image_is_no_failure_of_the_store(server):
-    there = store(failures=1)
+def test_missing_image_does_not_count_as_failure(server):
+    image_store = make_store(failures=1)
     for _ in range(3):
         with pytest.raises(NotFound):
-            there.read("0" * 64)
-    assert there.read(SHA256) == CONTENT
+            image_store.read("0" * 64)
+    assert image_store.read(SHA256) == CONTENT
 
 
 # ----------------------------------------------------- the circuit breaker alone
-def failing() -> None:
+def fail() -> None:
     raise OSError("away")
 
 
@@ -97,34 +97,34 @@ def test_only_consecutive_failures_count():
     breaker = CircuitBreaker(failures=2, pause=60)
     for _ in range(3):
         with pytest.raises(OSError, match="away"):
-            breaker.call(failing)
+            breaker.call(fail)
         assert breaker.call(lambda: "answer") == "answer"
 
 
-def test_of_several_calls_after_the_pause_one_is_let_through():
+def test_only_one_call_passes_after_the_pause():
     now = 0.0
     breaker = CircuitBreaker(failures=1, pause=60, clock=lambda: now)
     with pytest.raises(OSError, match="away"):
-        breaker.call(failing)
+        breaker.call(fail)
     now = 61.0
 
     def probe() -> str:
         with pytest.raises(CircuitOpen):  # another call while this one is running
-            breaker.call(failing)
+            breaker.call(fail)
         return "answer"
 
     assert breaker.call(probe) == "answer"
     assert breaker.call(lambda: "closed again") == "closed again"
 
 
-def test_a_call_that_fails_after_the_pause_begins_another_pause():
+def test_failed_call_after_the_pause_starts_another_pause():
     now = 0.0
     breaker = CircuitBreaker(failures=1, pause=60, clock=lambda: now)
     with pytest.raises(OSError, match="away"):
-        breaker.call(failing)
+        breaker.call(fail)
     now = 61.0
     with pytest.raises(OSError, match="away"):
-        breaker.call(failing)
+        breaker.call(fail)
     now = 120.0
     with pytest.raises(CircuitOpen, match="another 1 seconds"):
-        breaker.call(failing)
+        breaker.call(fail)

@@ -17,8 +17,8 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 @pytest.fixture(scope="module")
 def server():
-    with running_bucket_server() as running:
-        yield running
+    with running_bucket_server() as bucket_server:
+        yield bucket_server
 
 
 @pytest.fixture(params=["folder", "bucket"])
@@ -31,70 +31,70 @@ def workspace(request, tmp_path, monkeypatch):
     return current_workspace()
 
 
-def change(workspace: Workspace, content: bytes) -> None:
+def alter_stored_image(workspace: Workspace, content: bytes) -> None:
     """Replace the bytes of the stored image without the workspace's knowledge."""
     get_image_store(workspace).write(SHA256, content)
 
 
-def test_what_is_kept_is_read_back_to_the_byte(workspace):
+def test_stored_image_is_read_back_unchanged(workspace):
     assert store_image(workspace, content=CONTENT) == SHA256
     assert read_image(workspace, sha256=SHA256) == CONTENT
 
 
-def test_a_file_that_is_kept_is_held(workspace):
+def test_store_holds_a_stored_file(workspace):
     store = get_image_store(workspace)
     assert not store.contains(SHA256)
     store_image(workspace, content=CONTENT)
     assert store.contains(SHA256)
 
 
-def test_the_same_bytes_are_kept_once(workspace):
+def test_same_bytes_are_stored_once(workspace):
     assert store_image(workspace, content=CONTENT) == store_image(workspace, content=CONTENT)
 
 
-def test_a_file_on_this_disk_has_the_bytes(workspace):
+def test_local_copy_has_the_same_bytes(workspace):
     store_image(workspace, content=CONTENT)
     with get_image_store(workspace).local_file(SHA256) as path:
         assert path.read_bytes() == CONTENT
 
 
-def test_a_missing_file_is_said_to_be_missing(workspace):
+def test_missing_file_is_reported_as_missing(workspace):
     with pytest.raises(NotFound, match=f"has no image {SHA256}; import it again"):
         read_image(workspace, sha256=SHA256)
     with pytest.raises(NotFound, match="import it again"), get_image_store(workspace).local_file(SHA256):
         pass
 
 
-def test_changed_bytes_are_not_given_out(workspace):
-    change(workspace, b"other bytes")
+def test_altered_image_is_refused(workspace):
+    alter_stored_image(workspace, b"other bytes")
     with pytest.raises(Refused, match=f"The image {SHA256} was changed where it is kept"):
         read_image(workspace, sha256=SHA256)
 
 
-def test_a_removed_file_is_gone_and_removing_it_again_does_no_harm(workspace):
+def test_file_can_be_removed_twice(workspace):
     store_image(workspace, content=CONTENT)
     for _ in range(2):
         get_image_store(workspace).remove(SHA256)
     assert not get_image_store(workspace).contains(SHA256)
 
 
-def test_a_store_that_works_passes_its_check(workspace):
+def test_working_store_passes_its_check(workspace):
     get_image_store(workspace).check()
 
 
-def test_a_name_that_is_no_sha256_leads_nowhere(workspace):
+def test_name_that_is_no_sha256_is_refused(workspace):
     with pytest.raises(ValueError, match="no SHA-256"):
         get_image_store(workspace).read("../../etc/passwd")
 
 
-def test_a_bucket_that_is_not_there_fails_its_check(server, tmp_path, monkeypatch):
+def test_missing_bucket_fails_its_check(server, tmp_path, monkeypatch):
     for name, value in server.settings("x").items():
         monkeypatch.setenv(name, value.replace(BUCKET, "no-such-bucket"))
     with pytest.raises(NotNow, match="no-such-bucket"):
         get_image_store(current_workspace()).check()
 
 
-def test_a_server_that_is_away_is_said_to_be_away(monkeypatch):
+def test_unreachable_server_is_reported(monkeypatch):
     settings = {
         "OVERREAD_IMAGES": "s3://somewhere/images",
         "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # discard service: nothing listens
@@ -107,7 +107,7 @@ def test_a_server_that_is_away_is_said_to_be_away(monkeypatch):
 
 
 @pytest.mark.parametrize("said", ["https://bucket/images", "s3://", "s3://bucket/../etc", "/srv/images"])
-def test_an_address_that_is_no_bucket_is_refused(monkeypatch, said):
+def test_address_that_is_no_bucket_is_refused(monkeypatch, said):
     monkeypatch.setenv("OVERREAD_IMAGES", said)
     with pytest.raises(InvalidValue, match=r"OVERREAD_IMAGES: .* is not of the form s3://bucket/prefix"):
         current_workspace()

@@ -28,12 +28,12 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage import job_kinds
 from tests.storage.job_kinds import (
     ADD_ONCE,
-    ALONE,
     COUNT,
+    EXCLUSIVE,
     FAIL,
     HOLD,
     KINDS,
-    NOT_AGAIN,
+    NOT_RESUMABLE,
     Count,
     Fail,
     Hold,
@@ -43,17 +43,17 @@ from tests.storage.worlds import NOW
 
 ROOT = Path(__file__).resolve().parents[2]
 BY = command_line_person()
-SOON = 30  # seconds that a test waits for an expected event
+TIMEOUT_SECONDS = 30  # seconds that a test waits for an expected event
 
 
 @pytest.fixture
 def worker(engine: Engine) -> Iterator[Worker]:
-    made = Worker("this process", KINDS.get, clock=utc_now, engine=engine, lease=job_kinds.LEASE)
-    yield made
+    new_worker = Worker("this process", KINDS.get, clock=utc_now, engine=engine, lease=job_kinds.LEASE)
+    yield new_worker
     for event in job_kinds.HELD.values():
         event.set()
-    made.stop()
-    made.wait_until_idle(SOON)
+    new_worker.stop()
+    new_worker.wait_until_idle(TIMEOUT_SECONDS)
 
 
 @pytest.fixture
@@ -64,169 +64,183 @@ def cora(engine: Engine) -> Person:
         )
 
 
-def start(engine: Engine, kind, parameters, *, by: Person = BY, subject: str | None = None) -> Job:
+def start_job(engine: Engine, kind, parameters, *, by: Person = BY, subject: str | None = None) -> Job:
     with unit_of_work(engine) as db:
         return jobs.start_job(db, by=by, kind=kind, parameters=parameters, subject=subject, now=utc_now())[0]
 
 
-def hold(engine: Engine, name: str, *, kind=HOLD, by: Person = BY) -> Job:
+def start_held_job(engine: Engine, name: str, *, kind=HOLD, by: Person = BY) -> Job:
     """A job that waits for ``job_kinds.HELD[name]``."""
     job_kinds.HELD[name] = threading.Event()
-    return start(engine, kind, Hold(name=name), by=by)
+    return start_job(engine, kind, Hold(name=name), by=by)
 
 
-def job(engine: Engine, number: int) -> Job:
+def load_job(engine: Engine, number: int) -> Job:
     with read_only_session(engine) as db:
         return jobs.load_job(db, by=BY, number=number)
 
 
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + SOON
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
-        assert time.monotonic() < end, "it does not come"
+        assert time.monotonic() < deadline, "it does not come"
         time.sleep(0.02)
 
 
-def counter(engine: Engine, dataset: str = "d") -> int:
+def read_counter(engine: Engine, dataset: str = "d") -> int:
     with read_only_session(engine) as db:
-        found = db.execute(select(DatasetRow.minimum_explanation).where(DatasetRow.name == dataset))
-        return found.scalar_one()
+        counters = db.execute(select(DatasetRow.minimum_explanation).where(DatasetRow.name == dataset))
+        return counters.scalar_one()
 
 
-def end_lease(engine: Engine, number: int) -> None:
+def expire_lease(engine: Engine, number: int) -> None:
     with unit_of_work(engine) as db:
         db.execute(update(JobRow).where(JobRow.id == number).values(lease_until=NOW))
 
 
-def test_a_job_is_done_with_its_message_and_its_result(engine, worker):
+def test_finished_job_has_message_and_result(engine, worker):
     job_kinds.add_dataset(engine, "d")
-    made = start(engine, COUNT, Count(dataset="d", to=3))
-    assert made.status is JobStatus.QUEUED
-    worker.run(made, wait=SOON)
-    done = job(engine, made.number)
-    assert (done.status, done.message, done.result) == (JobStatus.DONE, "Counted to 3.", '{"counted":3}')
-    assert done.progress == JobProgress(done=3, total=3, unit="steps")
-    assert counter(engine) == 3
+    started = start_job(engine, COUNT, Count(dataset="d", to=3))
+    assert started.status is JobStatus.QUEUED
+    worker.run(started, wait=TIMEOUT_SECONDS)
+    finished = load_job(engine, started.number)
+    assert (finished.status, finished.message, finished.result) == (
+        JobStatus.DONE,
+        "Counted to 3.",
+        '{"counted":3}',
+    )
+    assert finished.progress == JobProgress(done=3, total=3, unit="steps")
+    assert read_counter(engine) == 3
 
 
-def test_started_twice_at_once_it_is_one_job(engine):
-    both = threading.Barrier(2)
+def test_concurrent_starts_create_one_job(engine):
+    barrier = threading.Barrier(2)
 
-    def click() -> int:
-        both.wait()
-        return start(engine, COUNT, Count(dataset="d", to=3)).number
+    def start_at_once() -> int:
+        barrier.wait()
+        return start_job(engine, COUNT, Count(dataset="d", to=3)).number
 
     with ThreadPoolExecutor(2) as threads:
-        numbers = [click.result() for click in [threads.submit(click) for _ in range(2)]]
+        numbers = [future.result() for future in [threads.submit(start_at_once) for _ in range(2)]]
     assert numbers[0] == numbers[1]
     with read_only_session(engine) as db:
         assert db.execute(select(func.count()).select_from(JobRow)).scalar_one() == 1
 
 
-def test_other_parameters_are_another_job_and_one_subject_is_one_job(engine):
-    first = start(engine, COUNT, Count(dataset="d", to=3))
-    assert start(engine, COUNT, Count(dataset="d", to=4)).number != first.number
-    one = start(engine, COUNT, Count(dataset="d", to=5), subject="all")
-    assert start(engine, COUNT, Count(dataset="e", to=6), subject="all").number == one.number
+def test_jobs_differ_by_parameters_unless_they_share_a_subject(engine):
+    first = start_job(engine, COUNT, Count(dataset="d", to=3))
+    assert start_job(engine, COUNT, Count(dataset="d", to=4)).number != first.number
+    with_subject = start_job(engine, COUNT, Count(dataset="d", to=5), subject="all")
+    assert start_job(engine, COUNT, Count(dataset="e", to=6), subject="all").number == with_subject.number
 
 
 def test_a_finished_job_can_be_started_again(engine, worker):
     job_kinds.add_dataset(engine, "d")
-    first = start(engine, COUNT, Count(dataset="d", to=2))
-    worker.run(first, wait=SOON)
-    second = start(engine, COUNT, Count(dataset="d", to=2))
+    first = start_job(engine, COUNT, Count(dataset="d", to=2))
+    worker.run(first, wait=TIMEOUT_SECONDS)
+    second = start_job(engine, COUNT, Count(dataset="d", to=2))
     assert second.number != first.number
 
 
-def test_of_two_workers_at_once_one_takes_the_job(engine):
-    made = start(engine, COUNT, Count(dataset="d", to=3))
-    both = threading.Barrier(8)
+def test_only_one_of_concurrent_workers_claims_a_job(engine):
+    started = start_job(engine, COUNT, Count(dataset="d", to=3))
+    barrier = threading.Barrier(8)
 
-    def take(name: str) -> bool:
-        both.wait()
+    def claim(name: str) -> bool:
+        barrier.wait()
         with unit_of_work(engine) as db:
             now = utc_now()
             lease = now + timedelta(minutes=1)
             return (
-                stored.claim_job(db, number=made.number, worker=name, lease_until=lease, now=now) is not None
+                stored.claim_job(db, number=started.number, worker=name, lease_until=lease, now=now)
+                is not None
             )
 
     with ThreadPoolExecutor(8) as threads:
-        assert sum(threads.map(take, map(str, range(8)))) == 1
+        assert sum(threads.map(claim, map(str, range(8)))) == 1
 
 
-def test_a_job_with_a_lease_is_left_alone_and_taken_when_the_lease_has_ended(engine):
-    made = start(engine, COUNT, Count(dataset="d", to=3))
+def test_leased_job_can_be_claimed_only_after_the_lease_ends(engine):
+    started = start_job(engine, COUNT, Count(dataset="d", to=3))
 
-    def take(name: str, now) -> Job | None:
+    def claim(name: str, now) -> Job | None:
         with unit_of_work(engine) as db:
             lease = now + timedelta(seconds=30)
-            return stored.claim_job(db, number=made.number, worker=name, lease_until=lease, now=now)
+            return stored.claim_job(db, number=started.number, worker=name, lease_until=lease, now=now)
 
-    assert take("first", NOW).attempts == 1
-    assert take("second", NOW + timedelta(seconds=29)) is None
-    assert take("second", NOW + timedelta(seconds=30)).attempts == 2
+    assert claim("first", NOW).attempts == 1
+    assert claim("second", NOW + timedelta(seconds=29)) is None
+    assert claim("second", NOW + timedelta(seconds=30)).attempts == 2
 
 
-def test_a_worker_whose_lease_was_lost_keeps_neither_its_effect_nor_its_end(engine, worker):
+def test_worker_without_its_lease_cannot_finish_the_job(engine, worker):
     job_kinds.add_dataset(engine, "d")
-    made = hold(engine, "lost")
-    worker.run(made)
-    until(lambda: job(engine, made.number).status is JobStatus.RUNNING)
+    started = start_held_job(engine, "lost")
+    worker.run(started)
+    wait_until(lambda: load_job(engine, started.number).status is JobStatus.RUNNING)
     with unit_of_work(engine) as db:
-        held_by_another = {"worker": "another process", "lease_until": utc_now() + timedelta(days=1)}
-        db.execute(update(JobRow).where(JobRow.id == made.number).values(**held_by_another))
+        other_lease = {"worker": "another process", "lease_until": utc_now() + timedelta(days=1)}
+        db.execute(update(JobRow).where(JobRow.id == started.number).values(**other_lease))
     job_kinds.HELD["lost"].set()
-    worker.wait_until_idle(SOON)
-    left = job(engine, made.number)
-    assert (left.status, left.worker, left.message) == (JobStatus.RUNNING, "another process", "")
+    worker.wait_until_idle(TIMEOUT_SECONDS)
+    stored_job = load_job(engine, started.number)
+    assert (stored_job.status, stored_job.worker, stored_job.message) == (
+        JobStatus.RUNNING,
+        "another process",
+        "",
+    )
 
 
-def test_while_it_runs_its_lease_is_kept_and_its_progress_written(engine, worker):
-    made = hold(engine, "kept")
-    worker.run(made)
-    until(lambda: job(engine, made.number).progress == JobProgress(done=3, total=8, unit="questions"))
-    first = job(engine, made.number).lease_until
-    until(lambda: job(engine, made.number).lease_until > first)
-    assert worker.with_live_state(made).progress.text == "3 of 8 questions"
+def test_running_job_renews_its_lease_and_saves_progress(engine, worker):
+    started = start_held_job(engine, "kept")
+    worker.run(started)
+    wait_until(
+        lambda: load_job(engine, started.number).progress == JobProgress(done=3, total=8, unit="questions")
+    )
+    first_lease = load_job(engine, started.number).lease_until
+    wait_until(lambda: load_job(engine, started.number).lease_until > first_lease)
+    assert worker.with_live_state(started).progress.text == "3 of 8 questions"
 
 
-def test_cancelled_in_the_middle_it_stops_and_what_is_done_stays(engine, worker):
+def test_cancelled_job_stops_and_keeps_finished_steps(engine, worker):
     job_kinds.add_dataset(engine, "d")
-    made = start(engine, COUNT, Count(dataset="d", to=10_000, seconds=0.01))
-    worker.run(made)
-    until(lambda: counter(engine) >= 3)
-    assert worker.cancel(made.number)
-    worker.wait_until_idle(SOON)
-    assert job(engine, made.number).status is JobStatus.CANCELLED
-    assert 3 <= counter(engine) < 10_000
+    started = start_job(engine, COUNT, Count(dataset="d", to=10_000, seconds=0.01))
+    worker.run(started)
+    wait_until(lambda: read_counter(engine) >= 3)
+    assert worker.cancel(started.number)
+    worker.wait_until_idle(TIMEOUT_SECONDS)
+    assert load_job(engine, started.number).status is JobStatus.CANCELLED
+    assert 3 <= read_counter(engine) < 10_000
 
 
-def test_cancelled_by_another_process_it_stops(engine, worker):
-    made = hold(engine, "cancelled")
-    worker.run(made)
+def test_job_cancelled_by_another_process_stops(engine, worker):
+    started = start_held_job(engine, "cancelled")
+    worker.run(started)
     with unit_of_work(engine) as db:
-        asked = jobs.cancel_job(db, by=BY, number=made.number, now=utc_now())
-    assert (asked.status, asked.cancel_requested) == (JobStatus.RUNNING, True)
-    until(lambda: job(engine, made.number).status is JobStatus.CANCELLED)
+        cancelling = jobs.cancel_job(db, by=BY, number=started.number, now=utc_now())
+    assert (cancelling.status, cancelling.cancel_requested) == (JobStatus.RUNNING, True)
+    wait_until(lambda: load_job(engine, started.number).status is JobStatus.CANCELLED)
 
 
-def test_cancelled_in_a_transaction_nothing_of_it_is_kept(engine, worker):
+def test_cancellation_rolls_the_open_transaction_back(engine, worker):
     job_kinds.add_dataset(engine, "d")
-    made = start(engine, ADD_ONCE, Count(dataset="d", to=5, seconds=0.2))
-    worker.run(made)
-    until(lambda: worker.with_live_state(made).progress.total == 10)
-    worker.cancel(made.number)
-    worker.wait_until_idle(SOON)
-    assert (job(engine, made.number).status, counter(engine)) == (JobStatus.CANCELLED, 0)
+    started = start_job(engine, ADD_ONCE, Count(dataset="d", to=5, seconds=0.2))
+    worker.run(started)
+    wait_until(lambda: worker.with_live_state(started).progress.total == 10)
+    worker.cancel(started.number)
+    worker.wait_until_idle(TIMEOUT_SECONDS)
+    assert (load_job(engine, started.number).status, read_counter(engine)) == (JobStatus.CANCELLED, 0)
 
 
-def test_cancelled_in_the_queue_it_never_runs(engine, worker):
-    made = start(engine, COUNT, Count(dataset="d", to=3))
+def test_job_cancelled_in_the_queue_never_runs(engine, worker):
+    started = start_job(engine, COUNT, Count(dataset="d", to=3))
     with unit_of_work(engine) as db:
-        jobs.cancel_job(db, by=BY, number=made.number, now=utc_now())
-    worker.run(made, wait=SOON)
-    assert (job(engine, made.number).status, job(engine, made.number).attempts) == (JobStatus.CANCELLED, 0)
+        jobs.cancel_job(db, by=BY, number=started.number, now=utc_now())
+    worker.run(started, wait=TIMEOUT_SECONDS)
+    assert (load_job(engine, started.number).status, load_job(engine, started.number).attempts) == (
+        JobStatus.CANCELLED,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,71 +252,77 @@ def test_cancelled_in_the_queue_it_never_runs(engine, worker):
         ("fault", "Not saved. The server's log says why.", None),
     ],
 )
-def test_what_it_fails_on_is_said(engine, worker, how, message, result):
-    made = start(engine, FAIL, Fail(how=how))
-    worker.run(made, wait=SOON)
-    failed = job(engine, made.number)
+def test_failed_job_states_the_reason(engine, worker, how, message, result):
+    started = start_job(engine, FAIL, Fail(how=how))
+    worker.run(started, wait=TIMEOUT_SECONDS)
+    failed = load_job(engine, started.number)
     assert failed.status is JobStatus.FAILED
     assert failed.message.startswith(message)
     assert failed.result == result
 
 
-def test_of_a_kind_that_runs_alone_the_second_waits_for_the_first(engine, worker):
-    first, second = hold(engine, "one", kind=ALONE), hold(engine, "two", kind=ALONE)
+def test_exclusive_jobs_run_one_after_the_other(engine, worker):
+    first, second = (
+        start_held_job(engine, "one", kind=EXCLUSIVE),
+        start_held_job(engine, "two", kind=EXCLUSIVE),
+    )
     worker.run(first)
     worker.run(second)
-    assert job(engine, second.number).status is JobStatus.QUEUED
+    assert load_job(engine, second.number).status is JobStatus.QUEUED
     job_kinds.HELD["one"].set()
-    until(lambda: job(engine, second.number).status is JobStatus.RUNNING)
-    assert job(engine, first.number).status is JobStatus.DONE
+    wait_until(lambda: load_job(engine, second.number).status is JobStatus.RUNNING)
+    assert load_job(engine, first.number).status is JobStatus.DONE
 
 
-def test_stopped_with_its_process_it_is_free_at_once(engine, worker):
-    made = hold(engine, "stopped")
-    worker.run(made)
+def test_job_of_a_stopped_worker_can_be_claimed_at_once(engine, worker):
+    started = start_held_job(engine, "stopped")
+    worker.run(started)
     worker.stop()
-    worker.wait_until_idle(SOON)
+    worker.wait_until_idle(TIMEOUT_SECONDS)
     job_kinds.HELD["stopped"].set()
-    other = Worker("next process", KINDS.get, clock=utc_now, engine=engine)
-    other.take_waiting_jobs()
-    other.wait_until_idle(SOON)
-    assert (job(engine, made.number).status, job(engine, made.number).attempts) == (JobStatus.DONE, 2)
+    next_worker = Worker("next process", KINDS.get, clock=utc_now, engine=engine)
+    next_worker.take_waiting_jobs()
+    next_worker.wait_until_idle(TIMEOUT_SECONDS)
+    assert (load_job(engine, started.number).status, load_job(engine, started.number).attempts) == (
+        JobStatus.DONE,
+        2,
+    )
 
 
-def test_a_kind_that_cannot_be_resumed_is_interrupted_and_can_be_started_again(engine, worker):
-    made = hold(engine, "not again", kind=NOT_AGAIN)
+def test_job_that_cannot_resume_is_interrupted_and_can_be_restarted(engine, worker):
+    started = start_held_job(engine, "not again", kind=NOT_RESUMABLE)
     with unit_of_work(engine) as db:
-        stored.claim_job(db, number=made.number, worker="killed", lease_until=NOW, now=NOW)
+        stored.claim_job(db, number=started.number, worker="killed", lease_until=NOW, now=NOW)
     worker.take_waiting_jobs()
-    left = job(engine, made.number)
-    assert (left.status, left.message) == (
+    stored_job = load_job(engine, started.number)
+    assert (stored_job.status, stored_job.message) == (
         JobStatus.INTERRUPTED,
         "The server stopped while this was running.",
     )
     with unit_of_work(engine) as db:
-        again = jobs.restart_job(db, by=BY, number=made.number, now=utc_now())
-    assert (again.status, again.parameters) == (JobStatus.QUEUED, made.parameters)
+        restarted = jobs.restart_job(db, by=BY, number=started.number, now=utc_now())
+    assert (restarted.status, restarted.parameters) == (JobStatus.QUEUED, started.parameters)
 
 
-def test_a_job_that_ends_its_process_three_times_is_not_taken_again(engine, worker):
-    made = hold(engine, "fatal")
+def test_job_that_kills_its_process_three_times_is_interrupted(engine, worker):
+    started = start_held_job(engine, "fatal")
     for attempt in range(3):
         with unit_of_work(engine) as db:
-            stored.claim_job(db, number=made.number, worker=f"killed {attempt}", lease_until=NOW, now=NOW)
+            stored.claim_job(db, number=started.number, worker=f"killed {attempt}", lease_until=NOW, now=NOW)
     worker.take_waiting_jobs()
-    assert job(engine, made.number).status is JobStatus.INTERRUPTED
+    assert load_job(engine, started.number).status is JobStatus.INTERRUPTED
 
 
-def test_a_kind_of_a_newer_version_is_left_in_the_queue(engine, worker):
+def test_job_of_an_unknown_kind_stays_in_the_queue(engine, worker):
     with unit_of_work(engine) as db:
-        made = stored.add_job(
+        added = stored.add_job(
             db, kind="of tomorrow", subject="s", action=HOLD.action, owner_id=None, parameters="{}", now=NOW
         )
     worker.take_waiting_jobs()
-    assert job(engine, made.number).status is JobStatus.QUEUED
+    assert load_job(engine, added.number).status is JobStatus.QUEUED
 
 
-def run_elsewhere(engine: Engine, name: str) -> subprocess.Popen[str]:
+def start_worker_process(engine: Engine, name: str) -> subprocess.Popen[str]:
     """Another process that runs the queued jobs of this database."""
     url = engine.url.render_as_string(hide_password=False)
     process = subprocess.Popen(
@@ -314,45 +334,45 @@ def run_elsewhere(engine: Engine, name: str) -> subprocess.Popen[str]:
     return process
 
 
-def kill(process: subprocess.Popen[str]) -> None:
+def kill_process(process: subprocess.Popen[str]) -> None:
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait(SOON)
+    process.wait(TIMEOUT_SECONDS)
     process.stdout.close()
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_it_continues_where_it_was(engine, worker):
+def test_killed_job_resumes_at_its_checkpoint(engine, worker):
     job_kinds.add_dataset(engine, "d")
-    made = start(engine, COUNT, Count(dataset="d", to=60, seconds=0.02))
-    other = run_elsewhere(engine, "to be killed")
-    until(lambda: counter(engine) >= 10)
-    kill(other)
-    assert counter(engine) < 60
-    assert job(engine, made.number).status is JobStatus.RUNNING
+    started = start_job(engine, COUNT, Count(dataset="d", to=60, seconds=0.02))
+    worker_process = start_worker_process(engine, "to be killed")
+    wait_until(lambda: read_counter(engine) >= 10)
+    kill_process(worker_process)
+    assert read_counter(engine) < 60
+    assert load_job(engine, started.number).status is JobStatus.RUNNING
     worker.watch()
-    until(lambda: not job(engine, made.number).is_active)
-    done = job(engine, made.number)
-    assert (done.status, done.attempts, done.worker) == (JobStatus.DONE, 2, "this process")
-    assert counter(engine) == 60  # each step once, none left out
+    wait_until(lambda: not load_job(engine, started.number).is_active)
+    finished = load_job(engine, started.number)
+    assert (finished.status, finished.attempts, finished.worker) == (JobStatus.DONE, 2, "this process")
+    assert read_counter(engine) == 60  # each step once, none left out
 
 
 @pytest.mark.slow
-def test_killed_in_its_only_transaction_it_starts_over_and_adds_once(engine, worker):
+def test_job_killed_in_its_only_transaction_starts_over(engine, worker):
     job_kinds.add_dataset(engine, "d")
-    made = start(engine, ADD_ONCE, Count(dataset="d", to=5, seconds=0.05))
-    other = run_elsewhere(engine, "to be killed")
-    until(lambda: job(engine, made.number).status is JobStatus.RUNNING)
+    started = start_job(engine, ADD_ONCE, Count(dataset="d", to=5, seconds=0.05))
+    worker_process = start_worker_process(engine, "to be killed")
+    wait_until(lambda: load_job(engine, started.number).status is JobStatus.RUNNING)
     time.sleep(0.2)
-    kill(other)
+    kill_process(worker_process)
     worker.watch()
-    until(lambda: not job(engine, made.number).is_active)
-    assert (job(engine, made.number).message, counter(engine)) == ("Added.", 5)
+    wait_until(lambda: not load_job(engine, started.number).is_active)
+    assert (load_job(engine, started.number).message, read_counter(engine)) == ("Added.", 5)
 
 
-def test_the_latest_job_is_found_until_it_is_dismissed(engine, worker, cora):
-    first = start(engine, FAIL, Fail(how="refused"), by=cora, subject="s")
-    worker.run(first, wait=SOON)
-    second = start(engine, FAIL, Fail(how="disk"), by=BY, subject="s")
+def test_latest_job_is_found_until_dismissed(engine, worker, cora):
+    first = start_job(engine, FAIL, Fail(how="refused"), by=cora, subject="s")
+    worker.run(first, wait=TIMEOUT_SECONDS)
+    second = start_job(engine, FAIL, Fail(how="disk"), by=BY, subject="s")
     with read_only_session(engine) as db:
         assert jobs.load_latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
         assert jobs.load_own_latest_job(db, by=cora, kind=FAIL).number == first.number
@@ -362,35 +382,35 @@ def test_the_latest_job_is_found_until_it_is_dismissed(engine, worker, cora):
     with read_only_session(engine) as db:
         assert jobs.load_own_latest_job(db, by=cora, kind=FAIL) is None
         assert jobs.load_latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
-        assert [each.number for each in jobs.list_jobs(db, by=cora)] == [second.number, first.number]
-        assert [each.number for each in jobs.list_jobs(db, by=cora, active_only=True)] == [second.number]
+        assert [listed.number for listed in jobs.list_jobs(db, by=cora)] == [second.number, first.number]
+        assert [listed.number for listed in jobs.list_jobs(db, by=cora, active_only=True)] == [second.number]
 
 
-def test_who_may_not_do_what_a_job_does_can_neither_start_nor_see_nor_cancel_it(engine):
+def test_job_needs_its_permission_to_start_see_and_cancel(engine):
     with unit_of_work(engine) as db:
         rhea = add_person(
             db, by=BY, name="rhea", display_name="Rhea", roles=[Role.READER], password=None, now=NOW
         )
-    made = start(engine, FAIL, Fail(how="refused"))
+    started = start_job(engine, FAIL, Fail(how="refused"))
     with pytest.raises(NotAllowed):
-        start(engine, FAIL, Fail(how="disk"), by=rhea)
+        start_job(engine, FAIL, Fail(how="disk"), by=rhea)
     with read_only_session(engine) as db:
         assert jobs.list_jobs(db, by=rhea) == []
         with pytest.raises(NotAllowed):
             jobs.load_latest_job(db, by=rhea, kind=FAIL, subject="s")
-    for change in (jobs.dismiss_job, lambda db, **who: jobs.cancel_job(db, now=NOW, **who)):
+    for request in (jobs.dismiss_job, lambda db, **options: jobs.cancel_job(db, now=NOW, **options)):
         with pytest.raises(NotFound), unit_of_work(engine) as db:
-            change(db, by=rhea, number=made.number)
+            request(db, by=rhea, number=started.number)
 
 
-def test_the_remaining_time_follows_from_the_rate(engine):
-    made = start(engine, COUNT, Count(dataset="d", to=3))
+def test_remaining_time_follows_from_the_rate(engine):
+    started = start_job(engine, COUNT, Count(dataset="d", to=3))
     with unit_of_work(engine) as db:
-        taken = stored.claim_job(db, number=made.number, worker="w", lease_until=NOW, now=NOW)
+        claimed = stored.claim_job(db, number=started.number, worker="w", lease_until=NOW, now=NOW)
         progress = JobProgress(done=50, total=200, unit="questions")
-        stored.renew_lease(db, number=made.number, worker="w", lease_until=NOW, progress=progress)
-    assert taken.seconds_left(NOW + timedelta(seconds=10)) is None  # nothing done yet
-    running = job(engine, made.number)
+        stored.renew_lease(db, number=started.number, worker="w", lease_until=NOW, progress=progress)
+    assert claimed.seconds_left(NOW + timedelta(seconds=10)) is None  # nothing done yet
+    running = load_job(engine, started.number)
     assert running.units_per_second(NOW + timedelta(seconds=10)) == 5.0
     assert running.seconds_left(NOW + timedelta(seconds=10)) == 30.0  # 150 of them at 5 a second
     assert running.seconds_left(NOW + timedelta(seconds=2)) is None  # too early for an estimate

@@ -16,8 +16,8 @@ from storage.intake.questions import load_questions
 from storage.rows import QuestionRow
 from storage.sampling.frames import load_dataset_number
 from storage.unit_of_work import read_only_session
-from tests.golden.release_world import GOLDEN, judged_world
-from tests.storage.planted_frames import plant, planted
+from tests.golden.release_world import GOLDEN, make_judged_world
+from tests.storage.sampling_frames import insert_questions, make_questions
 
 pytestmark = pytest.mark.slow
 
@@ -27,24 +27,24 @@ def workspace(workspace_engine):
     return workspace_engine
 
 
-def listed(capsys, *arguments):
+def list_batch(capsys, *arguments):
     capsys.readouterr()
     assert cli.main(["batch", "list", *arguments]) == 0
     return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
 
 
-def test_sample_twice_with_one_seed_gives_the_same_batch(workspace, capsys):
-    plant(workspace, planted(10_000))
+def test_same_seed_draws_the_same_batch(workspace, capsys):
+    insert_questions(workspace, make_questions(10_000))
     for name in ("a", "b"):
         assert cli.main(["sample", "demo", "--per-1000", "100", "--seed", "7", "--batch", name]) == 0
     assert "Batch b: 1,000 questions added." in capsys.readouterr().out
-    assert listed(capsys, "a") == listed(capsys, "b")
+    assert list_batch(capsys, "a") == list_batch(capsys, "b")
 
 
-def test_the_list_of_a_batch_has_stratum_probability_and_state(workspace, capsys):
-    plant(workspace, planted(1000))
+def test_batch_list_has_stratum_probability_and_state(workspace, capsys):
+    insert_questions(workspace, make_questions(1000))
     cli.main(["sample", "demo", "--n", "200", "--seed", "7", "--batch", "alignment", "--strata", "task"])
-    rows = listed(capsys, "alignment")
+    rows = list_batch(capsys, "alignment")
     assert len(rows) == 200
     assert list(rows[0]) == ["question_id", "stratum", "inclusion_probability", "state"]
     assert {row["stratum"].split(" / ")[0] for row in rows} == {"easy", "medium", "hard"}
@@ -52,20 +52,20 @@ def test_the_list_of_a_batch_has_stratum_probability_and_state(workspace, capsys
 
 
 def test_all_batches_are_listed_with_their_plans(workspace, capsys):
-    plant(workspace, planted(1000))
+    insert_questions(workspace, make_questions(1000))
     cli.main(
         ["sample", "demo", "--seed", "7", "--batch", "b", "--mode", "answer first", "--shares", "hard=2"]
     )
-    [row] = listed(capsys)
+    [row] = list_batch(capsys)
     assert (row["batch"], row["questions"], row["mode"]) == ("b", "100", "answer first")
     assert row["plan"] == "100 of every 1,000, seed 7, hard with share 2"
 
 
-def test_a_dry_run_shows_the_draw_and_draws_nothing(workspace, capsys):
-    plant(workspace, planted(1000))
+def test_dry_run_previews_the_draw_and_draws_nothing(workspace, capsys):
+    insert_questions(workspace, make_questions(1000))
     assert cli.main(["sample", "demo", "--seed", "7", "--batch", "b", "--dry-run"]) == 0
     assert "Would draw 100 of 1,000 questions" in capsys.readouterr().out
-    assert listed(capsys) == []
+    assert list_batch(capsys) == []
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ def test_a_dry_run_shows_the_draw_and_draws_nothing(workspace, capsys):
         (["release", "verify", "nowhere"], "is it the folder of a release"),
     ],
 )
-def test_what_can_not_be_done_is_refused_with_its_reason(workspace, capsys, arguments, said):
-    plant(workspace, planted(10))
+def test_impossible_commands_fail_with_the_reason(workspace, capsys, arguments, said):
+    insert_questions(workspace, make_questions(10))
     assert cli.main(arguments) == 1
     assert said in capsys.readouterr().err
 
 
-def test_a_release_is_made_found_again_and_verified(workspace, capsys, tmp_path):
-    judged_world(workspace)
+def test_release_is_created_listed_and_verified(workspace, capsys, tmp_path):
+    make_judged_world(workspace)
     create = ["release", "create", "demo", "--name", "v1", "--out", str(tmp_path / "v1")]
     assert cli.main(create) == 0
     assert "released   5 (accepted 1, revised 4)" in capsys.readouterr().out
@@ -102,29 +102,29 @@ def test_a_release_is_made_found_again_and_verified(workspace, capsys, tmp_path)
     assert "1\tdemo\tv1\t5 questions" in capsys.readouterr().out
 
 
-def test_verify_fails_on_a_changed_file_and_names_it(capsys, tmp_path):
+def test_verify_fails_and_names_the_altered_file(capsys, tmp_path):
     shutil.copytree(GOLDEN, tmp_path / "v1")
     (tmp_path / "v1" / "gold.csv").write_text("")
     assert cli.main(["release", "verify", str(tmp_path / "v1")]) == 1
     assert "gold.csv: 0 bytes, the manifest says" in capsys.readouterr().err
 
 
-def test_a_preview_of_a_release_writes_nothing(workspace, capsys, tmp_path):
-    judged_world(workspace)
+def test_release_dry_run_writes_nothing(workspace, capsys, tmp_path):
+    make_judged_world(workspace)
     assert cli.main(["release", "create", "demo", "--name", "v1", "--dry-run"]) == 0
     assert "not judged 4" in capsys.readouterr().out
     assert list(tmp_path.glob("**/gold.jsonl")) == []
 
 
-def test_a_release_without_a_folder_is_wrong_usage(workspace):
-    judged_world(workspace)
-    with pytest.raises(SystemExit) as stopped:
+def test_release_without_a_folder_is_wrong_usage(workspace):
+    make_judged_world(workspace)
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(["release", "create", "demo", "--name", "v1"])
-    assert stopped.value.code == 2
+    assert exit_info.value.code == 2
 
 
-def test_a_release_that_is_imported_gives_equal_questions(workspace, tmp_path):
-    judged_world(workspace)
+def test_imported_release_has_equal_questions(workspace, tmp_path):
+    make_judged_world(workspace)
     cli.main(["release", "create", "demo", "--name", "v1", "--out", str(tmp_path / "v1")])
     gold = tmp_path / "v1" / "gold.jsonl"
     assert cli.main(["import", "questions", str(gold), "--dataset", "gold", "--without-images"]) == 0

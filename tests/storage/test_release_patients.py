@@ -13,7 +13,7 @@ from privacy.service import change_rules, decide_images
 from release.service import preview_release
 from storage.rows import ImageRow, RadiographRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.golden.release_world import judged_world, write
+from tests.golden.release_world import make_judged_world, write_test_release
 from tests.storage.worlds import NOW
 
 BY = command_line_person()
@@ -22,7 +22,7 @@ SHA256 = "a" * 64
 
 @pytest.fixture
 def world(sqlite_engine):
-    world = judged_world(sqlite_engine)
+    world = make_judged_world(sqlite_engine)
     with unit_of_work(sqlite_engine) as db:
         db.add(
             ImageRow(
@@ -36,34 +36,34 @@ def world(sqlite_engine):
     return world
 
 
-def decide(world, decision):
+def decide_image(world, decision):
     with unit_of_work(world.engine) as db:
         decide_images(db, by=BY, decisions=[(SHA256, decision)], now=NOW)
 
 
-def ask_for(world, rule):
+def require_check(world, rule):
     with unit_of_work(world.engine) as db:
         change_rules(db, by=BY, confirm_pixels=rule, revision=0, now=NOW)
 
 
-def test_questions_of_an_image_that_was_taken_out_are_left_out(world):
+def test_questions_on_a_removed_image_are_excluded(world):
     with read_only_session(world.engine) as db:
         before = preview_release(db, by=BY, dataset="demo")
-    decide(world, PixelDecision.REMOVE)
+    decide_image(world, PixelDecision.REMOVE)
     with read_only_session(world.engine) as db:
         after = preview_release(db, by=BY, dataset="demo")
     assert after.released == 0
     assert after.excluded[ExclusionReason.PATIENT_DATA_IN_IMAGE.value] == before.released > 0
 
 
-def test_no_look_is_asked_for_by_default(world, tmp_path):
-    assert write(world, tmp_path / "v1").tally.released > 0
+def test_pixel_check_is_not_required_by_default(world, tmp_path):
+    assert write_test_release(world, tmp_path / "v1").tally.released > 0
 
 
 @pytest.mark.parametrize("rule", [PixelCheckScope.DICOM, PixelCheckScope.ALL])
-def test_where_looks_are_asked_for_a_release_is_refused_until_somebody_looked(world, tmp_path, rule):
-    ask_for(world, rule)
+def test_required_pixel_check_blocks_the_release_until_done(world, tmp_path, rule):
+    require_check(world, rule)
     with pytest.raises(Refused, match="Nobody has looked for text in 1 of the"):
-        write(world, tmp_path / "v1")
-    decide(world, PixelDecision.NO_PATIENT_TEXT)
-    assert write(world, tmp_path / "v1").tally.released > 0
+        write_test_release(world, tmp_path / "v1")
+    decide_image(world, PixelDecision.NO_PATIENT_TEXT)
+    assert write_test_release(world, tmp_path / "v1").tally.released > 0

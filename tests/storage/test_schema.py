@@ -15,14 +15,14 @@ from storage.rows import metadata
 from storage.schema import downgrade, is_current, upgrade
 
 
-def test_the_migrations_make_exactly_the_tables_of_the_models(engine: Engine) -> None:
+def test_migrations_create_exactly_the_tables_of_the_models(engine: Engine) -> None:
     """A column that is in a model but in no migration would be missing in every real database."""
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"include_name": _ours})
+        context = MigrationContext.configure(connection, opts={"include_name": _is_declared_by_models})
         assert compare_metadata(context, metadata) == []
 
 
-def _ours(name: str | None, kind: str, _parents: object) -> bool:
+def _is_declared_by_models(name: str | None, kind: str, _parents: object) -> bool:
     """Whether the models declare the object.
 
     They do not declare the search index, which differs between the databases, and a partial index
@@ -34,7 +34,7 @@ def _ours(name: str | None, kind: str, _parents: object) -> bool:
     )
 
 
-def test_down_to_nothing_and_up_again(engine: Engine) -> None:
+def test_migrations_run_down_to_base_and_up_again(engine: Engine) -> None:
     """Each migration's downgrade reverses its upgrade."""
     downgrade(engine, "base")
     assert set(inspect(engine).get_table_names()) <= {"alembic_version"}
@@ -45,18 +45,18 @@ def test_down_to_nothing_and_up_again(engine: Engine) -> None:
 
 @pytest.mark.parametrize("table", APPEND_ONLY)
 @pytest.mark.parametrize("statement", ["UPDATE {0} SET person_id = 2", "DELETE FROM {0}"])
-def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, statement: str) -> None:
+def test_database_refuses_to_change_a_judgement(engine: Engine, table: str, statement: str) -> None:
     """The database itself enforces that verdicts are append-only."""
-    when = "'2026-01-02 03:04:05+00:00'"
+    timestamp = "'2026-01-02 03:04:05+00:00'"
     values = {
-        "verdict": f"(1, 1, 1, 1, 'accept', '[]', '{{}}', '', '', '', 1, 1, 0, {when})",
-        "own_answer": f"(1, 1, 1, 3, {when})",
-        "skip": f"(1, 1, 1, 1, 'burned-in answer', {when})",
-        "report_opening": f"(1, 1, 1, 4, {when})",
-        "adjudication": f"(1, 1, 1, 1, 'accept', '{{}}', '[]', 'so', {when})",
-        "audit_entry": f"(1, {when}, 1, 'ruth', 'give verdict', 'batch 1 question 1', '', '0', '1')",
-        "applied_rule": f"(1, 1, 'reject', '{{}}', 'so', 1, 1, {when})",
-        "rule_taken_back": f"(1, 'so', 1, {when})",
+        "verdict": f"(1, 1, 1, 1, 'accept', '[]', '{{}}', '', '', '', 1, 1, 0, {timestamp})",
+        "own_answer": f"(1, 1, 1, 3, {timestamp})",
+        "skip": f"(1, 1, 1, 1, 'burned-in answer', {timestamp})",
+        "report_opening": f"(1, 1, 1, 4, {timestamp})",
+        "adjudication": f"(1, 1, 1, 1, 'accept', '{{}}', '[]', 'so', {timestamp})",
+        "audit_entry": f"(1, {timestamp}, 1, 'ruth', 'give verdict', 'batch 1 question 1', '', '0', '1')",
+        "applied_rule": f"(1, 1, 'reject', '{{}}', 'so', 1, 1, {timestamp})",
+        "rule_taken_back": f"(1, 'so', 1, {timestamp})",
     }[table]
     columns = {
         "verdict": "(batch_id, question_id, person_id, revision, decision, errors, correction, "
@@ -82,11 +82,11 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
     connection.close()
 
 
-def test_sqlite_is_opened_so_that_an_acknowledged_commit_survives(sqlite_engine: Engine) -> None:
+def test_sqlite_settings_make_commits_durable(sqlite_engine: Engine) -> None:
     """WAL, synchronous=FULL (2), foreign keys on, and a writer waits for another writer."""
     with sqlite_engine.connect() as connection:
-        found = [
+        pragmas = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         ]
-    assert found == ["wal", 2, 1, 30_000]
+    assert pragmas == ["wal", 2, 1, 30_000]

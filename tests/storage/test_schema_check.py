@@ -20,8 +20,8 @@ from storage.schema_check import (
     schema_from_json,
     schema_to_json,
 )
-from tests.storage.backup_worlds import LATER, workspace_on
-from tests.storage.land_migrations import expected_text, schemas_by_revision
+from tests.storage.backup_worlds import LATER, make_workspace
+from tests.storage.land_migrations import build_schemas, format_expected
 from tests.storage.worlds import NOW, make_world
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def differences(engine: Engine) -> list[str]:
+def list_differences(engine: Engine) -> list[str]:
     with engine.connect() as connection:
         return [str(difference) for difference in find_schema_differences(connection)]
 
@@ -49,7 +49,7 @@ def is_sqlite(engine: Engine) -> bool:
     return engine.dialect.name == "sqlite"
 
 
-def run(engine: Engine, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_command(engine: Engine, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     settings = {
         "OVERREAD_HOME": str(home),
         "OVERREAD_DATABASE_URL": engine.url.render_as_string(hide_password=False),
@@ -60,15 +60,15 @@ def run(engine: Engine, home: Path, *arguments: str) -> subprocess.CompletedProc
     )  # fmt: skip
 
 
-def test_the_committed_file_is_what_the_migrations_make(engine: Engine) -> None:
+def test_expected_schema_file_matches_the_migrations(engine: Engine) -> None:
     """After a new migration, run ``make landed``. A changed older digest means a changed migration."""
     downgrade(engine, "base")
     file = expected_schema_path(engine.dialect.name)
-    assert expected_text(schemas_by_revision(engine)) == file.read_text(encoding="utf-8")
+    assert format_expected(build_schemas(engine)) == file.read_text(encoding="utf-8")
 
 
 def test_a_new_database_has_no_differences(engine: Engine) -> None:
-    assert differences(engine) == []
+    assert list_differences(engine) == []
 
 
 def test_a_schema_survives_json(engine: Engine) -> None:
@@ -79,36 +79,38 @@ def test_a_schema_survives_json(engine: Engine) -> None:
 
 def test_a_missing_table_is_named_without_its_parts(engine: Engine) -> None:
     execute(engine, "DROP TABLE look")
-    assert differences(engine) == ["table look is missing"]
+    assert list_differences(engine) == ["table look is missing"]
 
 
 def test_a_missing_trigger_is_named_with_its_table(engine: Engine) -> None:
     execute(engine, drop_trigger(engine, "audit_entry_no_update", "audit_entry"))
-    assert differences(engine) == ["trigger audit_entry_no_update is missing on audit_entry"]
+    assert list_differences(engine) == ["trigger audit_entry_no_update is missing on audit_entry"]
 
 
-def test_a_trigger_that_does_something_else_is_named(engine: Engine) -> None:
+def test_altered_trigger_is_named(engine: Engine) -> None:
     if is_sqlite(engine):
-        anew = "CREATE TRIGGER verdict_no_delete BEFORE DELETE ON verdict BEGIN SELECT 1; END"
-        execute(engine, "DROP TRIGGER verdict_no_delete", anew)
+        replacement = "CREATE TRIGGER verdict_no_delete BEFORE DELETE ON verdict BEGIN SELECT 1; END"
+        execute(engine, "DROP TRIGGER verdict_no_delete", replacement)
     else:
         execute(engine, "ALTER TABLE verdict DISABLE TRIGGER verdict_no_delete")
-    assert differences(engine) == [
+    assert list_differences(engine) == [
         "trigger verdict_no_delete on verdict has another definition than expected"
     ]
 
 
 @pytest.mark.postgresql
-def test_a_trigger_function_that_does_nothing_is_named(postgres_engine: Engine) -> None:
+def test_altered_trigger_function_is_named(postgres_engine: Engine) -> None:
     execute(
         postgres_engine,
         "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
         "$$ BEGIN RETURN NEW; END $$",
     )
-    assert differences(postgres_engine) == ["function refuse_change has another definition than expected"]
+    assert list_differences(postgres_engine) == [
+        "function refuse_change has another definition than expected"
+    ]
 
 
-def test_columns_that_are_missing_added_or_altered_are_named(engine: Engine) -> None:
+def test_missing_added_and_altered_columns_are_named(engine: Engine) -> None:
     execute(
         engine,
         "ALTER TABLE look DROP COLUMN seconds_away",
@@ -118,7 +120,7 @@ def test_columns_that_are_missing_added_or_altered_are_named(engine: Engine) -> 
     )
     suffix = "" if is_sqlite(engine) else "::character varying"
     way = f"VARCHAR NULL DEFAULT 'oidc'{suffix}, expected VARCHAR NOT NULL DEFAULT 'password'{suffix}"
-    assert differences(engine) == [
+    assert list_differences(engine) == [
         "column look.note is not expected",
         "column look.seconds_away is missing",
         "column sign_in.old_way is not expected",
@@ -135,7 +137,7 @@ def test_missing_constraints_are_named(postgres_engine: Engine) -> None:
         "ALTER TABLE release DROP CONSTRAINT release_dataset_id_name_key",
         "ALTER TABLE patient_data_rules DROP CONSTRAINT patient_data_rules_one_row",
     )
-    assert differences(postgres_engine) == [
+    assert list_differences(postgres_engine) == [
         "foreign key (batch_id) to batch (id) is missing on look",
         "primary key (batch_id, question_id, person_id) is missing on look",
         "check constraint patient_data_rules_one_row is missing on patient_data_rules",
@@ -160,7 +162,7 @@ def test_missing_constraints_are_named_on_sqlite(sqlite_engine: Engine) -> None:
         "CREATE TABLE first_admin_code (code_sha256 VARCHAR NOT NULL, made_at DATETIME NOT NULL, "
         "expires_at DATETIME NOT NULL, used_at DATETIME, UNIQUE (made_at), PRIMARY KEY (code_sha256))",
     )
-    assert differences(sqlite_engine) == [
+    assert list_differences(sqlite_engine) == [
         "unique constraint (made_at) on first_admin_code is not expected",
         "foreign key (batch_id) to batch (id) is missing on look",
         "primary key (batch_id, question_id, person_id) is missing on look",
@@ -170,22 +172,22 @@ def test_missing_constraints_are_named_on_sqlite(sqlite_engine: Engine) -> None:
 
 def test_a_missing_index_is_named(engine: Engine) -> None:
     execute(engine, "DROP INDEX question_dataset_key")
-    assert differences(engine) == ["index question_dataset_key is missing on question"]
+    assert list_differences(engine) == ["index question_dataset_key is missing on question"]
 
 
-def test_a_search_index_that_is_missing_costs_no_row(engine: Engine, tmp_path: Path) -> None:
+def test_backup_without_the_search_index_is_accepted(engine: Engine, tmp_path: Path) -> None:
     execute(engine, "DROP TABLE question_words")
-    make_backup(workspace_on(engine, tmp_path), tmp_path / "a.backup", now=NOW)
-    assert [text for text in differences(engine) if "table question_words is missing" in text]
-    assert all("question_words" in text for text in differences(engine))
+    make_backup(make_workspace(engine, tmp_path), tmp_path / "a.backup", now=NOW)
+    assert [text for text in list_differences(engine) if "table question_words is missing" in text]
+    assert all("question_words" in text for text in list_differences(engine))
 
 
-def test_the_search_index_in_use_is_no_difference(sqlite_engine: Engine) -> None:
+def test_filled_search_index_is_no_difference(sqlite_engine: Engine) -> None:
     execute(sqlite_engine, "INSERT INTO question_words (rowid, said, facets) VALUES (1, 'nodule', 'x')")
-    assert differences(sqlite_engine) == []
+    assert list_differences(sqlite_engine) == []
 
 
-def test_tables_and_plain_indexes_of_others_are_left_alone(engine: Engine) -> None:
+def test_foreign_tables_and_plain_indexes_are_ignored(engine: Engine) -> None:
     execute(
         engine,
         "CREATE TABLE others (id INTEGER PRIMARY KEY, name VARCHAR UNIQUE)",
@@ -193,70 +195,70 @@ def test_tables_and_plain_indexes_of_others_are_left_alone(engine: Engine) -> No
         "CREATE VIEW verdicts_given AS SELECT person_id, count(*) FROM verdict GROUP BY person_id",
         "CREATE INDEX look_by_time ON look (changed_at)",
     )
-    assert differences(engine) == []
+    assert list_differences(engine) == []
 
 
-def test_a_unique_index_that_is_not_expected_is_named(engine: Engine) -> None:
+def test_unexpected_unique_index_is_named(engine: Engine) -> None:
     execute(engine, "CREATE UNIQUE INDEX look_once ON look (question_id)")
-    assert differences(engine) == ["index look_once on look is not expected"]
+    assert list_differences(engine) == ["index look_once on look is not expected"]
 
 
-def test_health_names_a_dropped_table_and_the_way_out(engine: Engine, tmp_path: Path) -> None:
+def test_health_names_a_dropped_table_and_the_remedy(engine: Engine, tmp_path: Path) -> None:
     execute(engine, "DROP TABLE look")
-    done = run(engine, tmp_path, "health")
-    assert done.returncode == 1
-    assert "tables    BAD   table look is missing\n" in done.stdout
-    assert "restore the last backup that was made before it" in done.stdout
+    result = run_command(engine, tmp_path, "health")
+    assert result.returncode == 1
+    assert "tables    BAD   table look is missing\n" in result.stdout
+    assert "restore the last backup that was made before it" in result.stdout
 
 
-def test_health_names_a_dropped_trigger_and_the_way_out(engine: Engine, tmp_path: Path) -> None:
+def test_health_names_a_dropped_trigger_and_the_remedy(engine: Engine, tmp_path: Path) -> None:
     execute(engine, drop_trigger(engine, "verdict_no_update", "verdict"))
-    done = run(engine, tmp_path, "health")
-    assert done.returncode == 1
-    assert "tables    BAD   trigger verdict_no_update is missing on verdict\n" in done.stdout
-    assert "No row is missing. Stop the app, write a backup" in done.stdout
+    result = run_command(engine, tmp_path, "health")
+    assert result.returncode == 1
+    assert "tables    BAD   trigger verdict_no_update is missing on verdict\n" in result.stdout
+    assert "No row is missing. Stop the app, write a backup" in result.stdout
 
 
 def test_a_command_refuses_a_database_with_differences(engine: Engine, tmp_path: Path) -> None:
     execute(engine, "DROP TABLE look", "DROP TABLE pool_member")
-    done = run(engine, tmp_path, "user", "list")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(
+    result = run_command(engine, tmp_path, "user", "list")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith(
         "The database is not as this version of Overread expects: table look is missing; table pool_member "
         "is missing. Undo the change"
     )
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in result.stderr
 
 
-def test_the_app_does_not_start_on_a_database_with_differences(sqlite_engine: Engine, tmp_path: Path) -> None:
+def test_app_does_not_start_on_a_database_with_differences(sqlite_engine: Engine, tmp_path: Path) -> None:
     execute(sqlite_engine, "DROP TABLE look")
     settings = {
         "OVERREAD_HOME": str(tmp_path),
         "OVERREAD_DATABASE_URL": sqlite_engine.url.render_as_string(hide_password=False),
     }
-    done = subprocess.run(
+    result = subprocess.run(
         [
             sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0",
             "--server.headless", "true",
         ],
         cwd=ROOT, env=os.environ | settings, text=True, capture_output=True, check=False, timeout=120,
     )  # fmt: skip
-    assert done.returncode == 1
-    assert "Overread could not start. The database is not as this version" in done.stderr
-    assert "table look is missing" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == 1
+    assert "Overread could not start. The database is not as this version" in result.stderr
+    assert "table look is missing" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
-def test_a_repaired_database_is_the_same_as_a_new_one(engine: Engine) -> None:
+def test_repaired_database_equals_a_new_one(engine: Engine) -> None:
     """The table second_opinions was added to migration 0007 after that migration had been used."""
     downgrade(engine, "0009")
     execute(engine, "DROP TABLE second_opinions")
-    assert "table second_opinions is missing" in differences(engine)
+    assert "table second_opinions is missing" in list_differences(engine)
     upgrade(engine)
-    assert differences(engine) == []
+    assert list_differences(engine) == []
 
 
-def test_the_repair_leaves_a_table_that_is_there(engine: Engine) -> None:
+def test_repair_keeps_an_existing_table(engine: Engine) -> None:
     downgrade(engine, "0009")
     world = make_world(engine)
     execute(
@@ -267,12 +269,12 @@ def test_the_repair_leaves_a_table_that_is_there(engine: Engine) -> None:
     upgrade(engine)
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT share FROM second_opinions").scalar_one() == 0.2
-    assert differences(engine) == []
+    assert list_differences(engine) == []
 
 
-def test_missing_triggers_and_indexes_come_back_by_a_backup_that_is_restored(engine: Engine, tmp_path: Path):
+def test_restore_recreates_missing_triggers_and_indexes(engine: Engine, tmp_path: Path):
     """A backup and restore is the remedy that the message names."""
-    workspace = workspace_on(engine, tmp_path / "home")
+    workspace = make_workspace(engine, tmp_path / "home")
     make_world(engine, assigned_to=["ruth"])
     execute(
         engine,
@@ -280,26 +282,26 @@ def test_missing_triggers_and_indexes_come_back_by_a_backup_that_is_restored(eng
         drop_trigger(engine, "study_slot_frozen" + ("_insert" if is_sqlite(engine) else ""), "study_slot"),
         "DROP INDEX question_dataset_key",
     )
-    assert len(differences(engine)) == 3
-    made = make_backup(workspace, tmp_path / "as-it-is.backup", now=NOW)
+    assert len(list_differences(engine)) == 3
+    result = make_backup(workspace, tmp_path / "as-it-is.backup", now=NOW)
     engine.dispose()  # the app is stopped before a restore
-    restore_backup(made.path, workspace, replace=True, now=LATER)
-    assert differences(engine) == []
+    restore_backup(result.path, workspace, replace=True, now=LATER)
+    assert list_differences(engine) == []
 
 
 @pytest.mark.parametrize("statement", ["DROP TABLE look", "ALTER TABLE look ADD COLUMN note VARCHAR"])
-def test_no_backup_is_written_that_could_not_be_restored(engine: Engine, tmp_path: Path, statement: str):
-    workspace = workspace_on(engine, tmp_path / "home")
+def test_backup_that_could_not_be_restored_is_not_written(engine: Engine, tmp_path: Path, statement: str):
+    workspace = make_workspace(engine, tmp_path / "home")
     execute(engine, statement)
     with pytest.raises(Refused, match="No backup was written: it could not be restored"):
         make_backup(workspace, tmp_path / "a.backup", now=NOW)
     assert not (tmp_path / "a.backup").exists()
 
 
-def test_tables_of_others_are_not_in_a_backup(engine: Engine, tmp_path: Path):
+def test_foreign_tables_are_not_in_a_backup(engine: Engine, tmp_path: Path):
     """In earlier versions a backup contained them and could not be restored."""
-    workspace = workspace_on(engine, tmp_path / "home")
+    workspace = make_workspace(engine, tmp_path / "home")
     execute(engine, "CREATE TABLE others (id INTEGER PRIMARY KEY, value JSON)")
-    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
-    assert "others" not in {table.name for table in made.manifest.tables}
-    assert check_backup(made.path).rows == made.manifest.rows
+    result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+    assert "others" not in {table.name for table in result.manifest.tables}
+    assert check_backup(result.path).rows == result.manifest.rows

@@ -23,76 +23,76 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, make_world
 
 
-def counted(engine: Engine):
+def compute_statistics(engine: Engine):
     with read_only_session(engine) as db:
         return compute_dataset_statistics(db, by=command_line_person(), dataset="demo")
 
 
-def test_counts_by_task_are_in_the_order_of_the_tasks_and_sum_to_all(engine: Engine) -> None:
+def test_counts_by_task_are_ordered_and_sum_to_the_total(engine: Engine) -> None:
     make_world(engine)
-    found = counted(engine)
-    assert (found.questions, found.exams) == (12, 6)
-    assert [count for _, count in found.counts["task"]] == [3, 3, 2, 2, 2]
+    statistics = compute_statistics(engine)
+    assert (statistics.questions, statistics.exams) == (12, 6)
+    assert [count for _, count in statistics.counts["task"]] == [3, 3, 2, 2, 2]
 
 
-def test_boxes_are_counted_by_format_with_boxes_a_question(engine: Engine) -> None:
+def test_boxes_are_counted_by_format_and_per_question(engine: Engine) -> None:
     make_world(engine)
     with unit_of_work(engine) as db:
-        two = (
+        two_boxes = (
             '[{"radiograph":"pa","label":"","box":[1,2,3,4]},{"radiograph":"pa","label":"","box":[1,2,3,5]}]'
         )
-        db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(boxes=two))
+        db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(boxes=two_boxes))
         db.execute(update(QuestionRow).where(QuestionRow.id == 2).values(boxes="[]"))
-    single, every = counted(engine).formats
+    single, total = compute_statistics(engine).formats
     assert (single.name, single.questions, single.with_boxes, single.boxes) == ("single", 12, 11, 12)
-    assert every.boxes_a_question == 1.0
+    assert total.boxes_a_question == 1.0
 
 
-def test_boxes_a_question_and_what_they_show_are_counted(engine: Engine) -> None:
+def test_boxes_per_question_and_their_labels_are_counted(engine: Engine) -> None:
     make_world(engine)
-    two = (
+    two_boxes = (
         '[{"radiograph":"pa","label":"heart","box":[1,2,3,4]},'
         '{"radiograph":"pa","label":"heart","box":[1,2,3,5]}]'
     )
     with unit_of_work(engine) as db:
-        db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(boxes=two))
+        db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(boxes=two_boxes))
         db.execute(update(QuestionRow).where(QuestionRow.id == 2).values(boxes="[]"))
-    found = counted(engine)
-    assert found.boxes == ((0, 1), (1, 10), (2, 1))
-    assert found.observations == (("SECRET-label", 10, 10), ("heart", 1, 2))
+    statistics = compute_statistics(engine)
+    assert statistics.boxes == ((0, 1), (1, 10), (2, 1))
+    assert statistics.observations == (("SECRET-label", 10, 10), ("heart", 1, 2))
 
 
-def test_every_figure_is_well_formed_and_says_its_number(engine: Engine) -> None:
+def test_every_figure_is_valid_svg_and_states_n(engine: Engine) -> None:
     make_world(engine)
     with unit_of_work(engine) as db:
         db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(category="a < b & c"))
-    figures = render_figures(counted(engine))
+    figures = render_figures(compute_statistics(engine))
     assert {"task", "boxes", "observations", "question-characters", "explanation-words"} <= set(figures)
     parsed = {name: fromstring(svg) for name, svg in figures.items()}  # noqa: S314 - text of our own making
-    texts = {name: "".join(each.itertext()) for name, each in parsed.items()}
+    texts = {name: "".join(root.itertext()) for name, root in parsed.items()}
     assert all("n = 12" in text for text in texts.values())
     assert "a < b & c" in texts["category"]
 
 
 def test_lengths_are_histograms_in_characters_and_words(engine: Engine) -> None:
     make_world(engine)
-    found = counted(engine)
-    assert found.stems.n == 12
-    assert found.stems.mean_words == 5
-    assert sum(count for _, _, count in found.stems.characters) == 12
-    assert ("radiograph", 12) in found.stems.words
-    assert "which" not in dict(found.stems.words)
+    statistics = compute_statistics(engine)
+    assert statistics.stems.n == 12
+    assert statistics.stems.mean_words == 5
+    assert sum(count for _, _, count in statistics.stems.characters) == 12
+    assert ("radiograph", 12) in statistics.stems.words
+    assert "which" not in dict(statistics.stems.words)
 
 
 def test_a_dataset_without_questions_has_empty_tables(engine: Engine) -> None:
     make_world(engine, questions=0)
-    found = counted(engine)
-    assert found.questions == 0
-    assert found.stems.mean_characters is None
-    assert found.formats[-1].boxes_a_question is None
+    statistics = compute_statistics(engine)
+    assert statistics.questions == 0
+    assert statistics.stems.mean_characters is None
+    assert statistics.formats[-1].boxes_a_question is None
 
 
-def test_the_version_rises_with_the_newest_question_and_release(engine: Engine) -> None:
+def test_version_follows_the_newest_question_and_release(engine: Engine) -> None:
     make_world(engine)
     with read_only_session(engine) as db:
         assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 0)
@@ -104,7 +104,7 @@ def test_the_version_rises_with_the_newest_question_and_release(engine: Engine) 
         assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 1)
 
 
-def test_a_word_counts_once_a_text() -> None:
+def test_word_counts_once_per_text() -> None:
     counts = TextCounts()
     counts.add_texts(["left, left effusion", "", "Left lung"])
     assert counts.n == 2
@@ -112,21 +112,21 @@ def test_a_word_counts_once_a_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["Left-sided, don't; x2y a_b -c- D'", "no_word 12", "A-'b"])
-def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
-    plain, other = TextCounts(), TextCounts()
-    plain.add_texts([text])
-    other.add_texts([f"{text} …"])  # not ASCII, and no further word
-    assert plain.frequencies == other.frequencies
-    assert plain.words == other.words
+def test_ascii_and_unicode_texts_give_the_same_words(text: str) -> None:
+    ascii_counts, unicode_counts = TextCounts(), TextCounts()
+    ascii_counts.add_texts([text])
+    unicode_counts.add_texts([f"{text} …"])  # not ASCII, and no further word
+    assert ascii_counts.frequencies == unicode_counts.frequencies
+    assert ascii_counts.words == unicode_counts.words
 
 
-def test_bins_have_no_gap_and_end_at_the_longest() -> None:
+def test_bins_are_contiguous_and_end_at_the_longest() -> None:
     assert bin_lengths(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
     assert bin_lengths(Counter(), width=10) == []
     assert mean_length(Counter({10: 1, 20: 1})) == 15
 
 
-def test_the_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp_path, capsys) -> None:
+def test_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp_path, capsys) -> None:
     make_world(sqlite_engine)
     with unit_of_work(sqlite_engine) as db:
         db.execute(update(QuestionRow).values(category="=1+1"))
@@ -149,25 +149,25 @@ def test_the_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp
     assert next(row["name"] for row in rows if row["table"] == "category") == "'=1+1"
     shares = [float(row["percent"]) for row in rows if row["table"] == "task"]
     assert sum(shares) == pytest.approx(100, abs=0.3)
-    plain = json.loads((tmp_path / "out" / "statistics.json").read_text(encoding="utf-8"))
-    assert plain["questions"] == 12
+    statistics = json.loads((tmp_path / "out" / "statistics.json").read_text(encoding="utf-8"))
+    assert statistics["questions"] == 12
 
 
-def test_datasets_stand_side_by_side_with_per_cent_of_each(engine: Engine) -> None:
+def test_comparison_has_counts_and_percentages_of_each_dataset(engine: Engine) -> None:
     make_world(engine)
-    one = counted(engine)
-    other = replace(
-        one,
+    demo_statistics = compute_statistics(engine)
+    other_statistics = replace(
+        demo_statistics,
         dataset="=other",
         questions=4,
-        counts={**one.counts, "task": (("presence", 1), ("", 3))},
-        formats=tuple(replace(each, boxes=2) for each in one.formats),
+        counts={**demo_statistics.counts, "task": (("presence", 1), ("", 3))},
+        formats=tuple(replace(format_counts, boxes=2) for format_counts in demo_statistics.formats),
     )
-    rows = list(csv.DictReader(io.StringIO(format_comparison_csv([one, other]))))
-    presence, *others = [row for row in rows if row["table"] == "task"]
+    rows = list(csv.DictReader(io.StringIO(format_comparison_csv([demo_statistics, other_statistics]))))
+    presence, *other_rows = [row for row in rows if row["table"] == "task"]
     assert (presence["demo"], presence["demo, %"]) == ("3", "25.0")
     assert (presence["'=other"], presence["=other, %"], presence["all"]) == ("1", "25.0", "4")
-    assert [row["value"] for row in others][-2:] == ["not stated", "all"]
-    assert others[-1]["all"] == "16"
-    [single, every] = [row for row in rows if row["table"] == "boxes"]
-    assert (single["value"], every["'=other"], every["demo, %"]) == ("single", "2", "")
+    assert [row["value"] for row in other_rows][-2:] == ["not stated", "all"]
+    assert other_rows[-1]["all"] == "16"
+    [single, total] = [row for row in rows if row["table"] == "boxes"]
+    assert (single["value"], total["'=other"], total["demo, %"]) == ("single", "2", "")

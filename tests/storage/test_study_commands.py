@@ -12,7 +12,7 @@ from tests.storage.worlds import make_world
 
 pytestmark = pytest.mark.slow
 
-CREATE = ["study", "create", "pilot", "--dataset", "demo", "--n", "6", "--seed", "7"]
+CREATE_COMMAND = ["study", "create", "pilot", "--dataset", "demo", "--n", "6", "--seed", "7"]
 
 
 @pytest.fixture
@@ -21,32 +21,32 @@ def world(workspace_engine):
     return make_world(workspace_engine, questions=24)
 
 
-def shown(capsys):
+def load_study(capsys):
     capsys.readouterr()
     assert cli.main(["study", "show", "pilot"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_study_is_made_assigned_shown_and_closed(world, capsys):
-    assert cli.main([*CREATE, "--training", "2", "--repeats", "2", "--repeat-gap", "2"]) == 0
+def test_study_is_created_assigned_shown_and_closed(world, capsys):
+    assert cli.main([*CREATE_COMMAND, "--training", "2", "--repeats", "2", "--repeat-gap", "2"]) == 0
     assert "6 cases and 2 training cases of dataset demo" in capsys.readouterr().out
     assert cli.main(["study", "assign", "pilot", "--to", "rea"]) == 0
     assert (
         cli.main(["study", "readers", "pilot", "--reader", "rea", "--level", "resident", "--years", "3"]) == 0
     )
-    found = shown(capsys)
-    assert found["cases"] == {"scored": 6, "training": 2}
-    [reader] = found["readers"]
+    study = load_study(capsys)
+    assert study["cases"] == {"scored": 6, "training": 2}
+    [reader] = study["readers"]
     assert (reader["name"], reader["level"], reader["years"], reader["total"]) == ("rea", "resident", 3, 6)
     assert cli.main(["study", "close", "pilot"]) == 0
-    assert shown(capsys)["state"] == "closed"
+    assert load_study(capsys)["state"] == "closed"
     assert cli.main(["study", "reopen", "pilot"]) == 0
     assert cli.main(["study", "list"]) == 0
     assert "pilot: open, 6 cases of dataset demo, 1 readers, 0 answers" in capsys.readouterr().out
 
 
-def test_a_protocol_is_changed_by_the_fields_of_a_file(world, capsys, tmp_path):
-    cli.main(CREATE)
+def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
+    cli.main(CREATE_COMMAND)
     file = tmp_path / "protocol.json"
     file.write_text(json.dumps({"margin": 0.05, "hypothesis": "non-inferiority", "family": ["a", "b"]}))
     capsys.readouterr()
@@ -67,8 +67,8 @@ def test_a_protocol_is_changed_by_the_fields_of_a_file(world, capsys, tmp_path):
         ({"seed": True}, "must be a whole number"),
     ],
 )
-def test_a_protocol_that_can_not_be_is_refused_by_field(world, capsys, tmp_path, plain, said):
-    cli.main(CREATE)
+def test_invalid_protocol_is_refused_by_field(world, capsys, tmp_path, plain, said):
+    cli.main(CREATE_COMMAND)
     file = tmp_path / "protocol.json"
     file.write_text(json.dumps(plain))
     assert cli.main(["study", "protocol", "pilot", "--set", str(file)]) == 1
@@ -84,47 +84,47 @@ def test_a_protocol_that_can_not_be_is_refused_by_field(world, capsys, tmp_path,
         (["--release", "v1"], "no release 'v1'"),
     ],
 )
-def test_a_design_that_can_not_be_is_refused(world, capsys, more, said):
-    assert cli.main([*CREATE, *more]) == 1
+def test_invalid_design_is_refused(world, capsys, more, said):
+    assert cli.main([*CREATE_COMMAND, *more]) == 1
     assert said in capsys.readouterr().err
 
 
 def test_a_crossover_has_two_arms(world, capsys):
-    assert cli.main([*CREATE, "--crossing", "crossover", "--washout-days", "14"]) == 0
-    assert "told against image only; 14 days of wash-out" in shown(capsys)["design"]
+    assert cli.main([*CREATE_COMMAND, "--crossing", "crossover", "--washout-days", "14"]) == 0
+    assert "told against image only; 14 days of wash-out" in load_study(capsys)["design"]
 
 
 def test_readings_are_imported_or_refused_by_line(world, capsys, tmp_path):
-    cli.main(CREATE)
+    cli.main(CREATE_COMMAND)
     file = tmp_path / "readings.csv"
     header = "study,reader,question_id,answer,seconds,read_at\n"
     file.write_text(header + "pilot,ext-1,nowhere,B,3,2026-03-02T09:00:00Z\n")
     assert cli.main(["import", "readings", str(file), "--study", "pilot"]) == 1
-    said = capsys.readouterr().err
-    assert "readings.csv: line 2: question_id: 'nowhere' is no case" in said
-    assert "Nothing was imported: 1 refused." in said
+    error_output = capsys.readouterr().err
+    assert "readings.csv: line 2: question_id: 'nowhere' is no case" in error_output
+    assert "Nothing was imported: 1 refused." in error_output
 
 
 def test_an_exclusion_needs_a_reason(world):
-    cli.main(CREATE)
-    with pytest.raises(SystemExit) as stopped:
+    cli.main(CREATE_COMMAND)
+    with pytest.raises(SystemExit) as exit_info:
         cli.main(["study", "exclude", "pilot", "--case", "1"])
-    assert stopped.value.code == 2
+    assert exit_info.value.code == 2
     assert cli.main(["study", "exclude", "pilot", "--case", "1", "--why", "the key is wrong"]) == 0
 
 
-def test_power_needs_no_workspace_and_says_what_it_says_as_json(capsys, monkeypatch):
+def test_power_needs_no_workspace_and_prints_json(capsys, monkeypatch):
     monkeypatch.setenv("OVERREAD_HOME", "/nowhere/at/all")
     arguments = ["--reader-accuracy", ".7727", "--model-accuracy", ".8384", "--spread", ".02"]
     sizes = ["--readers", "3", "--cases", "200", "--runs", "0", "--kappa", ".4", "--json"]
     assert cli.main(["study", "power", *arguments, *sizes]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert round(found["power"][0]["shown"], 2) == 0.51
-    assert 560 <= found["cases_needed"][0]["cases"] <= 575
-    assert 0 < found["kappa"][0]["half_width"] < 0.2
+    result = json.loads(capsys.readouterr().out)
+    assert round(result["power"][0]["shown"], 2) == 0.51
+    assert 560 <= result["cases_needed"][0]["cases"] <= 575
+    assert 0 < result["kappa"][0]["half_width"] < 0.2
 
 
-def test_nobody_is_assigned_who_does_not_read(world, capsys):
-    cli.main(CREATE)
+def test_person_who_is_no_reader_cannot_be_assigned(world, capsys):
+    cli.main(CREATE_COMMAND)
     assert cli.main(["study", "assign", "pilot", "--to", "ruth"]) == 1
     assert f"ruth is no {Role.READER}" in capsys.readouterr().err

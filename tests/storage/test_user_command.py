@@ -42,7 +42,7 @@ def run(monkeypatch, capsys):
     return call
 
 
-def signs_in(name: str, password: str) -> bool:
+def can_sign_in(name: str, password: str) -> bool:
     with read_only_session() as db:
         try:
             return accounts.authenticate(db, name=name, password=password).name == name
@@ -50,28 +50,28 @@ def signs_in(name: str, password: str) -> bool:
             return False
 
 
-def add(run, name="anna", *options: str, role="admin", password=PASSWORD) -> tuple[int, str, str]:
+def add_account(run, name="anna", *options: str, role="admin", password=PASSWORD) -> tuple[int, str, str]:
     return run("add", name, "--role", role, "--password-stdin", *options, stdin=f"{password}\n")
 
 
-def test_an_account_is_made_with_the_password_from_a_pipe(run):
-    code, said, _ = add(run)
-    assert (code, said) == (0, "anna has an account now (admin).\n")
-    assert signs_in("anna", PASSWORD)
+def test_account_is_created_with_the_password_from_a_pipe(run):
+    code, output, _ = add_account(run)
+    assert (code, output) == (0, "anna has an account now (admin).\n")
+    assert can_sign_in("anna", PASSWORD)
 
 
-def test_without_terminal_and_pipe_a_password_is_made_and_shown_once(run):
-    code, said, _ = run("add", "anna", "--role", "reviewer", "--role", "coordinator")
+def test_password_is_generated_and_shown_once_without_terminal(run):
+    code, output, _ = run("add", "anna", "--role", "reviewer", "--role", "coordinator")
     assert code == 0
-    assert "(coordinator, reviewer)" in said
-    assert signs_in("anna", said.split("Password, shown this once: ")[1].strip())
+    assert "(coordinator, reviewer)" in output
+    assert can_sign_in("anna", output.split("Password, shown this once: ")[1].strip())
 
 
-def test_on_a_terminal_the_password_is_asked_for_twice(run, monkeypatch):
+def test_terminal_asks_for_the_password_twice(run, monkeypatch):
     typed = iter([PASSWORD, PASSWORD])
     monkeypatch.setattr("getpass.getpass", lambda _: next(typed))
     assert run("add", "anna", "--role", "admin", stdin=Terminal())[0] == 0
-    assert signs_in("anna", PASSWORD)
+    assert can_sign_in("anna", PASSWORD)
 
 
 def test_two_different_passwords_change_nothing(run, monkeypatch):
@@ -91,73 +91,73 @@ def test_two_different_passwords_change_nothing(run, monkeypatch):
         ("", PASSWORD, "must have 1 to 64"),
     ],
 )
-def test_what_is_wrong_is_said_and_nobody_is_added(run, name, password, said):
-    code, _, error = add(run, name, password=password)
+def test_invalid_account_is_refused_with_the_reason(run, name, password, said):
+    code, _, error = add_account(run, name, password=password)
     assert code == 1
     assert said in error
     with read_only_session() as db:
         assert not accounts.has_people(db)
 
 
-def test_a_role_that_is_none_is_wrong_usage(run):
-    with pytest.raises(SystemExit) as stopped:
-        add(run, role="boss")
-    assert stopped.value.code == 2
+def test_unknown_role_is_wrong_usage(run):
+    with pytest.raises(SystemExit) as exit_info:
+        add_account(run, role="boss")
+    assert exit_info.value.code == 2
 
 
-def test_a_person_without_a_password_can_come_by_the_provider_only(run):
+def test_account_without_a_password_cannot_sign_in_with_one(run):
     assert run("add", "anna@example.org", "--role", "reviewer", "--no-password")[0] == 0
-    assert not signs_in("anna@example.org", "")
+    assert not can_sign_in("anna@example.org", "")
 
 
-def test_the_list_says_who_is_there_and_who_is_kept_out(run):
-    add(run, "anna", "--display-name", "Anna Smith")
-    add(run, "bert", role="reviewer")
+def test_list_shows_active_and_disabled_people(run):
+    add_account(run, "anna", "--display-name", "Anna Smith")
+    add_account(run, "bert", role="reviewer")
     run("disable", "bert")
     anna, bert = run("list")[1].splitlines()
     assert anna.split("\t") == ["anna", "Anna Smith", "admin", "active"]
     assert bert.split("\t")[3].startswith("disabled since ")
 
 
-def test_a_disabled_person_comes_back_when_enabled(run):
-    add(run)
-    add(run, "bert", role="reviewer")
+def test_enabled_person_can_sign_in_again(run):
+    add_account(run)
+    add_account(run, "bert", role="reviewer")
     run("disable", "bert")
-    assert not signs_in("bert", PASSWORD)
+    assert not can_sign_in("bert", PASSWORD)
     run("enable", "bert")
-    assert signs_in("bert", PASSWORD)
+    assert can_sign_in("bert", PASSWORD)
 
 
-def test_a_new_password_takes_the_place_of_the_old(run):
-    add(run)
+def test_new_password_replaces_the_old_one(run):
+    add_account(run)
     assert run("password", "anna", "--password-stdin", stdin="another good one\n")[0] == 0
-    assert signs_in("anna", "another good one")
-    assert not signs_in("anna", PASSWORD)
+    assert can_sign_in("anna", "another good one")
+    assert not can_sign_in("anna", PASSWORD)
 
 
-def test_nobody_of_that_name_is_said_before_a_password_is_asked_for(run):
+def test_unknown_name_is_refused_before_asking_for_a_password(run):
     code, _, error = run("password", "nobody", stdin=Terminal())
     assert code == 1
     assert "Nobody is called 'nobody'" in error
 
 
 def test_roles_are_shown_and_changed(run):
-    add(run)
-    add(run, "bert", role="reviewer")
+    add_account(run)
+    add_account(run, "bert", role="reviewer")
     assert run("roles", "bert", "--role", "reader")[1] == "bert is now: reader.\n"
     assert run("roles", "bert")[1] == "reader\n"
     assert [line.split("\t")[0] for line in run("roles")[1].splitlines()] == [role.value for role in Role]
 
 
-def test_the_last_admin_stays(run):
-    add(run)
+def test_last_admin_cannot_be_disabled(run):
+    add_account(run)
     code, _, error = run("disable", "anna")
     assert code == 1
     assert "nobody else is an admin" in error
 
 
-def test_somebody_is_signed_out_everywhere(run):
-    add(run)
+def test_person_is_signed_out_everywhere(run):
+    add_account(run)
     with unit_of_work() as db:
         anna, now = accounts.load_person_by_name(db, name="anna"), datetime.now(UTC)
         for token in ("here", "there"):
@@ -167,12 +167,12 @@ def test_somebody_is_signed_out_everywhere(run):
         assert accounts.find_valid_sign_in(db, token="here", now=now) is None
 
 
-def test_the_first_admins_code_is_all_that_is_printed_and_there_is_none_where_there_is_an_admin(run):
-    code, said, how = run("first-admin")
+def test_first_admin_prints_only_a_code_while_there_is_no_admin(run):
+    code, output, instructions = run("first-admin")
     assert code == 0
-    assert re.fullmatch(r"([A-Z2-9]{5}-){4}[A-Z2-9]{5}\n", said)
-    assert "/first-admin" in how
-    add(run)
-    code, said, error = run("first-admin")
-    assert (code, said) == (1, "")
+    assert re.fullmatch(r"([A-Z2-9]{5}-){4}[A-Z2-9]{5}\n", output)
+    assert "/first-admin" in instructions
+    add_account(run)
+    code, output, error = run("first-admin")
+    assert (code, output) == (1, "")
     assert "There is an admin already" in error

@@ -17,10 +17,10 @@ from domain.verdicts import OwnAnswer, Verdict
 from review import service as review
 from storage.rows import AssignmentRow, OwnAnswerRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.judgements import accept, give
+from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_world
 
-AT_ONCE = 6
+CONCURRENT_CALLS = 6
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def world(engine: Engine) -> World:
     return make_world(engine, assigned_to=["ruth"])
 
 
-def at_once(*works: Callable[[], object]) -> list[Any]:
+def run_concurrently(*functions: Callable[[], object]) -> list[Any]:
     """Run all functions at the same moment; each result, or the domain error that was raised."""
-    start = Barrier(len(works))
+    start = Barrier(len(functions))
 
     def run(work: Callable[[], object]) -> object:
         start.wait()
@@ -39,34 +39,36 @@ def at_once(*works: Callable[[], object]) -> list[Any]:
         except DomainError as error:
             return error
 
-    with ThreadPoolExecutor(len(works)) as threads:
-        return list(threads.map(run, works))
+    with ThreadPoolExecutor(len(functions)) as threads:
+        return list(threads.map(run, functions))
 
 
-def rows(world: World, table) -> int:
+def count_rows(world: World, table) -> int:
     with read_only_session(world.engine) as db:
         return db.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def test_one_verdict_clicked_many_times_at_once_is_one_row_and_every_click_gets_it(world):
-    verdict = accept(world, question=1)
-    found = at_once(*[lambda: give(world, verdict)] * AT_ONCE)
-    assert found == [verdict] * AT_ONCE
-    assert rows(world, VerdictRow) == 1
+def test_same_verdict_saved_concurrently_is_one_row(world):
+    verdict = make_acceptance(world, question=1)
+    results = run_concurrently(*[lambda: save_verdict(world, verdict)] * CONCURRENT_CALLS)
+    assert results == [verdict] * CONCURRENT_CALLS
+    assert count_rows(world, VerdictRow) == 1
 
 
-def test_of_many_different_verdicts_at_once_one_is_saved_and_the_others_are_told(world):
-    verdicts = [accept(world, question=1, comment=f"tab {tab}") for tab in range(AT_ONCE)]
-    found = at_once(*[lambda verdict=verdict: give(world, verdict) for verdict in verdicts])
-    kinds = Counter(type(each) for each in found)
-    assert kinds == {Verdict: 1, StaleRevision: AT_ONCE - 1}
-    assert rows(world, VerdictRow) == 1
+def test_only_one_of_concurrent_different_verdicts_is_saved(world):
+    verdicts = [make_acceptance(world, question=1, comment=f"tab {tab}") for tab in range(CONCURRENT_CALLS)]
+    results = run_concurrently(
+        *[lambda verdict=verdict: save_verdict(world, verdict) for verdict in verdicts]
+    )
+    kinds = Counter(type(result) for result in results)
+    assert kinds == {Verdict: 1, StaleRevision: CONCURRENT_CALLS - 1}
+    assert count_rows(world, VerdictRow) == 1
 
 
-def test_of_many_own_answers_at_once_one_is_kept(engine):
+def test_only_one_of_concurrent_own_answers_is_saved(engine):
     world = make_world(engine, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
 
-    def commit(confidence: int) -> OwnAnswer:
+    def save_own_answer(confidence: int) -> OwnAnswer:
         with unit_of_work(engine) as db:
             return review.save_own_answer(
                 db,
@@ -78,13 +80,13 @@ def test_of_many_own_answers_at_once_one_is_kept(engine):
                 now=NOW,
             )
 
-    found = at_once(*[lambda value=value: commit(value) for value in (1, 2, 3, 4, 5)])
-    assert Counter(type(each) for each in found) == {OwnAnswer: 1, StaleRevision: 4}
-    assert rows(world, OwnAnswerRow) == 1
+    results = run_concurrently(*[lambda value=value: save_own_answer(value) for value in (1, 2, 3, 4, 5)])
+    assert Counter(type(result) for result in results) == {OwnAnswer: 1, StaleRevision: 4}
+    assert count_rows(world, OwnAnswerRow) == 1
 
 
-def test_drafts_from_two_tabs_at_once_are_kept_once(world):
-    def keep(body: str) -> int:
+def test_concurrent_drafts_are_saved_once(world):
+    def save_draft(body: str) -> int:
         with unit_of_work(world.engine) as db:
             return review.save_draft(
                 db,
@@ -97,26 +99,28 @@ def test_drafts_from_two_tabs_at_once_are_kept_once(world):
                 now=NOW,
             )
 
-    found = at_once(*[lambda tab=tab: keep(f"tab {tab}") for tab in range(AT_ONCE)])
-    assert Counter(type(each) for each in found) == {int: 1, StaleRevision: AT_ONCE - 1}
+    results = run_concurrently(*[lambda tab=tab: save_draft(f"tab {tab}") for tab in range(CONCURRENT_CALLS)])
+    assert Counter(type(result) for result in results) == {int: 1, StaleRevision: CONCURRENT_CALLS - 1}
 
 
-def test_two_coordinators_at_once_give_no_question_out_twice(engine):
+def test_concurrent_assignments_assign_every_question_once(engine):
     world = make_world(engine, questions=24)
 
     def assign(name: str) -> int:
         with unit_of_work(engine) as db:
             return review.assign(db, by=world.people["cora"], batch="first", to=[name], now=NOW).total
 
-    assert sorted(at_once(lambda: assign("ruth"), lambda: assign("remo"))) == [0, 24]
-    assert rows(world, AssignmentRow) == 24
+    assert sorted(run_concurrently(lambda: assign("ruth"), lambda: assign("remo"))) == [0, 24]
+    assert count_rows(world, AssignmentRow) == 24
 
 
-def test_a_verdict_and_the_closing_of_its_batch_at_once_leave_one_truth(world):
-    def close() -> str:
+def test_verdict_concurrent_with_closing_is_saved_or_refused(world):
+    def close_first_batch() -> str:
         with unit_of_work(world.engine) as db:
             return review.close_batch(db, by=world.people["cora"], batch="first", now=NOW).state
 
-    verdict, state = at_once(lambda: give(world, accept(world, question=1)), close)
+    verdict, state = run_concurrently(
+        lambda: save_verdict(world, make_acceptance(world, question=1)), close_first_batch
+    )
     assert state == "closed"
-    assert rows(world, VerdictRow) == (1 if isinstance(verdict, Verdict) else 0)
+    assert count_rows(world, VerdictRow) == (1 if isinstance(verdict, Verdict) else 0)

@@ -15,8 +15,14 @@ from domain.ratings import Ratings
 from domain.verdicts import Decision
 from review import service as review
 from storage.unit_of_work import unit_of_work
-from tests.storage.judgements import accept, give, reject, saved, state
-from tests.storage.worlds import NOW, World, close, make_world
+from tests.storage.judgements import (
+    load_assignment_state,
+    load_verdict,
+    make_acceptance,
+    make_rejection,
+    save_verdict,
+)
+from tests.storage.worlds import NOW, World, close_batch, make_world
 
 
 @pytest.fixture
@@ -24,57 +30,55 @@ def world(engine: Engine) -> World:
     return make_world(engine, assigned_to=["ruth", "remo"])
 
 
-def with_settings(engine: Engine, **settings) -> World:
+def make_world_with_settings(engine: Engine, **settings) -> World:
     return make_world(engine, assigned_to=["ruth"], settings=BatchSettings(**settings))
 
 
 @pytest.mark.parametrize(("batch", "question"), [(1, 1), (1, 99), (99, 1)])
-def test_who_asks_for_a_question_that_is_not_theirs_learns_no_name_nor_whether_it_is_there(
-    engine, batch, question
-):
+def test_refusal_does_not_reveal_whether_a_question_exists(engine, batch, question):
     world = make_world(engine, assigned_to=["ruth"])
     remo = world.people["remo"]
-    asked: dict[str, Any] = {"person": remo, "batch_id": batch, "now": NOW}
-    for service, named in ((review.load_sheet, "question"), (review.open_report, "question_number")):
-        more: dict[str, Any] = {"image_alignment": 3} if service is review.open_report else {}
-        with unit_of_work(engine) as db, pytest.raises(NotFound) as refused:
-            service(db, **asked, **{named: question}, **more)
-        assert str(refused.value).startswith(
+    arguments: dict[str, Any] = {"person": remo, "batch_id": batch, "now": NOW}
+    for service, parameter in ((review.load_sheet, "question"), (review.open_report, "question_number")):
+        extra_arguments: dict[str, Any] = {"image_alignment": 3} if service is review.open_report else {}
+        with unit_of_work(engine) as db, pytest.raises(NotFound) as refusal:
+            service(db, **arguments, **{parameter: question}, **extra_arguments)
+        assert str(refusal.value).startswith(
             f"This question of batch number {batch} does not exist or is not assigned to Remo."
         )
-        assert world.batch.name not in str(refused.value)
+        assert world.batch.name not in str(refusal.value)
 
 
-def test_a_question_that_is_not_the_persons_is_refused(engine):
+def test_question_of_another_reviewer_is_refused(engine):
     world = make_world(engine, assigned_to=["ruth"])
     with pytest.raises(NotFound, match="not assigned to Remo"):
-        give(world, accept(world, question=1, person="remo"), person="remo")
+        save_verdict(world, make_acceptance(world, question=1, person="remo"), person="remo")
 
 
-def test_a_question_that_was_taken_back_is_refused(world):
+def test_withdrawn_question_is_refused(world):
     with unit_of_work(world.engine) as db:
         review.withdraw(db, by=world.people["cora"], batch="first", from_="ruth", now=NOW)
     with pytest.raises(Refused, match="unassigned or reassigned"):
-        give(world, accept(world, question=1))
+        save_verdict(world, make_acceptance(world, question=1))
 
 
-def test_a_closed_batch_takes_no_verdict(world):
-    close(world.engine, world.batch)
+def test_verdict_in_a_closed_batch_is_refused(world):
+    close_batch(world.engine, world.batch)
     with pytest.raises(Refused, match="batch first is closed"):
-        give(world, accept(world, question=1))
+        save_verdict(world, make_acceptance(world, question=1))
 
 
-def test_a_verdict_that_was_saved_before_the_batch_was_closed_still_comes_back(world):
-    first = give(world, accept(world, question=1))
-    close(world.engine, world.batch)
-    assert give(world, accept(world, question=1)) == first
+def test_repeated_verdict_in_a_closed_batch_returns_the_saved_one(world):
+    first = save_verdict(world, make_acceptance(world, question=1))
+    close_batch(world.engine, world.batch)
+    assert save_verdict(world, make_acceptance(world, question=1)) == first
 
 
-def test_an_accept_names_what_was_not_judged(world):
+def test_incomplete_acceptance_names_what_is_missing(world):
     with pytest.raises(Refused, match="Not judged yet: image alignment, your own difficulty"):
-        give(
+        save_verdict(
             world,
-            accept(
+            make_acceptance(
                 world,
                 question=1,
                 ratings=Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4),
@@ -83,32 +87,34 @@ def test_an_accept_names_what_was_not_judged(world):
         )
 
 
-def test_where_there_is_no_explanation_its_clarity_is_not_asked(world):
+def test_clarity_is_not_required_without_an_explanation(world):
     with world.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE question SET explanation = ' '")
-    rest = Ratings(clinical_quality=4, factual_correctness=4, image_alignment=4)
-    give(world, accept(world, question=1, ratings=rest))
-    assert saved(world).opinion.ratings == rest
+    other_ratings = Ratings(clinical_quality=4, factual_correctness=4, image_alignment=4)
+    save_verdict(world, make_acceptance(world, question=1, ratings=other_ratings))
+    assert load_verdict(world).opinion.ratings == other_ratings
 
 
 def test_a_reject_needs_only_the_kind_of_error(world):
-    give(world, reject(world, question=1, ratings=Ratings(), difficulty=None, cognitive_depth=None))
-    assert saved(world).opinion.ratings == Ratings()
+    save_verdict(
+        world, make_rejection(world, question=1, ratings=Ratings(), difficulty=None, cognitive_depth=None)
+    )
+    assert load_verdict(world).opinion.ratings == Ratings()
 
 
-def test_image_alignment_only_asks_for_that_rating(engine):
-    world = with_settings(engine, parts=FormScope.IMAGE_ALIGNMENT)
-    bare = {"domain_specific": None, "cognitive_depth": None, "difficulty": None}
+def test_image_alignment_batch_requires_that_rating_only(engine):
+    world = make_world_with_settings(engine, parts=FormScope.IMAGE_ALIGNMENT)
+    not_judged = {"domain_specific": None, "cognitive_depth": None, "difficulty": None}
     with pytest.raises(Refused, match="Not judged yet: image alignment"):
-        give(world, accept(world, question=1, ratings=Ratings(), **bare))
-    give(world, accept(world, question=1, ratings=Ratings(image_alignment=2), **bare))
+        save_verdict(world, make_acceptance(world, question=1, ratings=Ratings(), **not_judged))
+    save_verdict(world, make_acceptance(world, question=1, ratings=Ratings(image_alignment=2), **not_judged))
 
 
-def test_key_only_asks_for_the_decision_alone(engine):
-    world = with_settings(engine, parts=FormScope.KEY)
-    give(
+def test_key_batch_requires_the_decision_only(engine):
+    world = make_world_with_settings(engine, parts=FormScope.KEY)
+    save_verdict(
         world,
-        accept(
+        make_acceptance(
             world,
             question=1,
             ratings=Ratings(),
@@ -117,35 +123,42 @@ def test_key_only_asks_for_the_decision_alone(engine):
             difficulty=None,
         ),
     )
-    assert saved(world).opinion.ratings == Ratings()
+    assert load_verdict(world).opinion.ratings == Ratings()
 
 
-def test_key_only_corrects_nothing_but_options_and_key(engine):
-    world = with_settings(engine, parts=FormScope.KEY)
-    wrong = accept(
+def test_key_batch_allows_corrections_of_options_and_key_only(engine):
+    world = make_world_with_settings(engine, parts=FormScope.KEY)
+    invalid_verdict = make_acceptance(
         world, question=1, decision=Decision.REVISE, correction=Correction(stem="Another stem?", answer=(0,))
     )
     with pytest.raises(Refused, match="requests the answer key only; stem cannot be corrected"):
-        give(world, wrong)
-    give(world, accept(world, question=1, decision=Decision.REVISE, correction=Correction(answer=(0,))))
+        save_verdict(world, invalid_verdict)
+    save_verdict(
+        world,
+        make_acceptance(world, question=1, decision=Decision.REVISE, correction=Correction(answer=(0,))),
+    )
 
 
-def test_a_correction_equal_to_the_question_is_no_correction(world):
-    same = accept(world, question=1, decision=Decision.REVISE, correction=Correction(answer=(1,)))
+def test_correction_equal_to_the_question_is_refused(world):
+    unchanged = make_acceptance(
+        world, question=1, decision=Decision.REVISE, correction=Correction(answer=(1,))
+    )
     with pytest.raises(InvalidValue, match="nothing was corrected"):
-        give(world, same)
+        save_verdict(world, unchanged)
 
 
-def test_only_what_really_changes_is_kept_of_a_correction(world):
+def test_only_changed_fields_of_a_correction_are_saved(world):
     correction = Correction(answer=(2,), options=("Nodule", "Effusion", "Pneumothorax"))
-    give(world, accept(world, question=1, decision=Decision.REVISE, correction=correction))
-    assert saved(world).opinion.correction == Correction(answer=(2,))
+    save_verdict(world, make_acceptance(world, question=1, decision=Decision.REVISE, correction=correction))
+    assert load_verdict(world).opinion.correction == Correction(answer=(2,))
 
 
 def test_a_corrected_key_must_be_an_option(world):
-    wrong = accept(world, question=1, decision=Decision.REVISE, correction=Correction(answer=(3,)))
+    invalid_verdict = make_acceptance(
+        world, question=1, decision=Decision.REVISE, correction=Correction(answer=(3,))
+    )
     with pytest.raises(InvalidValue, match="is not an option"):
-        give(world, wrong)
+        save_verdict(world, invalid_verdict)
 
 
 @pytest.mark.parametrize(
@@ -155,14 +168,16 @@ def test_a_corrected_key_must_be_an_option(world):
         ("ap", 20, "does not belong to this exam"),
     ],
 )
-def test_a_corrected_box_lies_on_a_radiograph_of_the_exam(world, radiograph, x_max, reason):
+def test_corrected_box_must_lie_on_a_radiograph_of_the_exam(world, radiograph, x_max, reason):
     box = LabelledBox(radiograph=radiograph, label="nodule", box=Box(x_min=0, y_min=0, x_max=x_max, y_max=9))
-    wrong = accept(world, question=1, decision=Decision.REVISE, correction=Correction(boxes=(box,)))
+    invalid_verdict = make_acceptance(
+        world, question=1, decision=Decision.REVISE, correction=Correction(boxes=(box,))
+    )
     with pytest.raises(InvalidValue, match=reason):
-        give(world, wrong)
+        save_verdict(world, invalid_verdict)
 
 
 def test_a_refused_verdict_leaves_the_question_open(world):
     with pytest.raises(Refused):
-        give(world, accept(world, question=1, difficulty=None))
-    assert (state(world), saved(world)) == (AssignmentState.OPEN, None)
+        save_verdict(world, make_acceptance(world, question=1, difficulty=None))
+    assert (load_assignment_state(world), load_verdict(world)) == (AssignmentState.OPEN, None)

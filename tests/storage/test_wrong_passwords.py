@@ -13,48 +13,48 @@ from accounts import service as accounts
 from accounts.service.attempts import COUNT_LIFETIME, FREE_ATTEMPTS, FREE_ATTEMPTS_ANYWHERE
 from storage.rows import WrongPasswordRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.signing_in import NOON, add, begin
+from tests.storage.sign_ins import NOON, add_person, start_sign_in
 
 
-def attempt(engine, *, name="anna", address="192.0.2.1", token=None, now=NOON) -> accounts.Attempt:
+def begin_attempt(engine, *, name="anna", address="192.0.2.1", token=None, now=NOON) -> accounts.Attempt:
     with unit_of_work(engine) as db:
         return accounts.begin_attempt(db, name=name, address=address, token=token, now=now)
 
 
-def may_try(engine, **where) -> bool:
+def may_try(engine, **options) -> bool:
     try:
-        attempt(engine, **where)
+        begin_attempt(engine, **options)
     except accounts.TooManyAttempts:
         return False
     return True
 
 
-def wrong(engine, times: int, **where) -> None:
+def make_wrong_attempts(engine, count: int, **options) -> None:
     """That many wrong attempts, each as soon as it is permitted."""
     now = NOON
-    for _ in range(times):
+    for _ in range(count):
         while True:
             try:
-                attempt(engine, now=now, **where)
+                begin_attempt(engine, now=now, **options)
                 break
             except accounts.TooManyAttempts:
                 now += timedelta(seconds=1)
 
 
-def test_the_first_five_cost_nothing(engine):
+def test_first_five_attempts_do_not_wait(engine):
     for _ in range(FREE_ATTEMPTS):
-        attempt(engine)
+        begin_attempt(engine)
     with pytest.raises(accounts.TooManyAttempts, match="Try again in"):
-        attempt(engine)
+        begin_attempt(engine)
 
 
-def wait_after(engine, count: int) -> int:
+def measure_wait(engine, count: int) -> int:
     """Seconds to wait after that many wrong attempts, all at noon."""
     with unit_of_work(engine) as db:
         db.execute(WrongPasswordRow.__table__.update().values(count=count, last_at=NOON))
     for seconds in range(100):
         try:
-            attempt(engine, now=NOON + timedelta(seconds=seconds))
+            begin_attempt(engine, now=NOON + timedelta(seconds=seconds))
         except accounts.TooManyAttempts:
             continue
         return seconds
@@ -62,85 +62,85 @@ def wait_after(engine, count: int) -> int:
 
 
 @pytest.mark.parametrize(("count", "seconds"), [(4, 0), (5, 2), (6, 4), (7, 8), (9, 32), (10, 60), (500, 60)])
-def test_from_the_fifth_on_the_wait_doubles_up_to_a_minute(sqlite_engine, count, seconds):
-    attempt(sqlite_engine)
-    assert wait_after(sqlite_engine, count) == seconds
+def test_wait_doubles_from_the_fifth_attempt_up_to_a_minute(sqlite_engine, count, seconds):
+    begin_attempt(sqlite_engine)
+    assert measure_wait(sqlite_engine, count) == seconds
 
 
-def test_another_spelling_of_the_name_is_the_same_name(sqlite_engine):
-    wrong(sqlite_engine, FREE_ATTEMPTS)
+def test_other_spelling_of_the_name_counts_as_the_same(sqlite_engine):
+    make_wrong_attempts(sqlite_engine, FREE_ATTEMPTS)
     with pytest.raises(accounts.TooManyAttempts):
-        attempt(sqlite_engine, name=" Anna ")
+        begin_attempt(sqlite_engine, name=" Anna ")
 
 
 def test_other_people_and_other_addresses_do_not_wait(sqlite_engine):
-    wrong(sqlite_engine, FREE_ATTEMPTS)
+    make_wrong_attempts(sqlite_engine, FREE_ATTEMPTS)
     assert not may_try(sqlite_engine)
     assert may_try(sqlite_engine, name="bert")
     assert may_try(sqlite_engine, address="192.0.2.2")
 
 
-def test_the_right_password_forgives(engine):
+def test_right_password_clears_the_count(engine):
     for _ in range(FREE_ATTEMPTS):
-        last = attempt(engine)
+        last_attempt = begin_attempt(engine)
     assert not may_try(engine)
     with unit_of_work(engine) as db:
-        accounts.clear_attempt(db, attempt=last)
+        accounts.clear_attempt(db, attempt=last_attempt)
     assert may_try(engine)
 
 
 def test_after_guesses_from_many_addresses_a_new_address_has_one_free_attempt(sqlite_engine):
     for number in range(FREE_ATTEMPTS_ANYWHERE):
-        attempt(sqlite_engine, address=f"192.0.2.{number}")
-    attempt(sqlite_engine, address="198.51.100.1")
+        begin_attempt(sqlite_engine, address=f"192.0.2.{number}")
+    begin_attempt(sqlite_engine, address="198.51.100.1")
     with pytest.raises(accounts.TooManyAttempts):
-        attempt(sqlite_engine, address="198.51.100.1")
+        begin_attempt(sqlite_engine, address="198.51.100.1")
 
 
-def test_the_owners_own_browser_does_not_wait_for_guesses_from_elsewhere(engine):
-    begin(engine, add(engine), token="of-her-browser")
+def test_known_browser_does_not_wait_for_guesses_from_elsewhere(engine):
+    start_sign_in(engine, add_person(engine), token="of-her-browser")
     with unit_of_work(engine) as db:
         accounts.sign_out(db, token="of-her-browser", now=NOON)
     for number in range(FREE_ATTEMPTS_ANYWHERE):
-        attempt(engine, address=f"192.0.2.{number}")
+        begin_attempt(engine, address=f"192.0.2.{number}")
     assert may_try(engine, address="198.51.100.1")
     assert not may_try(engine, address="198.51.100.1")
     assert may_try(engine, address="198.51.100.1", token="of-her-browser")
 
 
-def test_somebody_elses_browser_is_no_way_round(sqlite_engine):
-    begin(sqlite_engine, add(sqlite_engine, "eve"), token="of-eve")
-    wrong(sqlite_engine, FREE_ATTEMPTS)
+def test_browser_of_another_person_does_not_avoid_the_wait(sqlite_engine):
+    start_sign_in(sqlite_engine, add_person(sqlite_engine, "eve"), token="of-eve")
+    make_wrong_attempts(sqlite_engine, FREE_ATTEMPTS)
     with pytest.raises(accounts.TooManyAttempts):
-        attempt(sqlite_engine, token="of-eve")
+        begin_attempt(sqlite_engine, token="of-eve")
 
 
-def test_a_hundred_guesses_at_once_are_let_through_as_five(engine):
+def test_only_five_of_a_hundred_concurrent_guesses_are_allowed(engine):
     """Two processes are two connections to the database; both count in the same row."""
-    let_through = []
+    allowed = []
 
     def guess() -> None:
         with suppress(accounts.TooManyAttempts):
-            let_through.append(attempt(engine))
+            allowed.append(begin_attempt(engine))
 
     guesses = [threading.Thread(target=guess) for _ in range(100)]
-    for each in guesses:
-        each.start()
-    for each in guesses:
-        each.join()
-    assert len(let_through) == FREE_ATTEMPTS
+    for thread in guesses:
+        thread.start()
+    for thread in guesses:
+        thread.join()
+    assert len(allowed) == FREE_ATTEMPTS
 
 
-def test_an_hour_later_it_is_forgotten_and_takes_no_room(engine):
+def test_count_expires_and_its_row_is_deleted(engine):
     for number in range(FREE_ATTEMPTS):
-        attempt(engine, address=f"192.0.2.{number}")
-    attempt(engine, name="bert", now=NOON + COUNT_LIFETIME + timedelta(seconds=1))
+        begin_attempt(engine, address=f"192.0.2.{number}")
+    begin_attempt(engine, name="bert", now=NOON + COUNT_LIFETIME + timedelta(seconds=1))
     with read_only_session(engine) as db:
         assert db.execute(select(func.count()).select_from(WrongPasswordRow)).scalar_one() == 4
 
 
-def test_what_was_typed_as_name_is_not_kept(engine):
-    attempt(engine, name="my secret password")
+def test_typed_name_is_stored_as_hash_only(engine):
+    begin_attempt(engine, name="my secret password")
     with read_only_session(engine) as db:
-        kept = db.execute(select(WrongPasswordRow.counted_for)).scalars().all()
-    assert all(len(each) == 64 and "secret" not in each for each in kept)
+        stored_names = db.execute(select(WrongPasswordRow.counted_for)).scalars().all()
+    assert all(len(stored_name) == 64 and "secret" not in stored_name for stored_name in stored_names)

@@ -75,10 +75,10 @@ def make_world(
     single-choice with three options and key B. Each exam has a PA and a lateral radiograph of 3000 x 2500.
     """
     with unit_of_work(engine) as db:
-        people = _people(db)
-        dataset_id = _dataset(db)
-        exams = _exams(db, dataset_id, count=-(-questions // per_exam))
-        numbers = _questions(db, dataset_id, exams, count=questions, per_exam=per_exam)
+        people = _insert_people(db)
+        dataset_id = _insert_dataset(db)
+        exams = _insert_exams(db, dataset_id, count=-(-questions // per_exam))
+        numbers = _insert_questions(db, dataset_id, exams, count=questions, per_exam=per_exam)
         batch = make_batch(db, dataset_id=dataset_id, name="first", questions=numbers, settings=settings)
         for name in assigned_to:
             assign_all(db, batch=batch, questions=numbers, person=people[name])
@@ -122,19 +122,21 @@ def make_batch(
     )
     db.add(draw)
     db.flush()
-    for place, tier in enumerate(TIERS):
-        drawn = len(range(place, len(questions), 3))
-        db.add(StratumRow(draw_id=draw.id, tier=tier, size=round(drawn / probability), drawn=drawn))
+    for index, tier in enumerate(TIERS):
+        drawn_count = len(range(index, len(questions), 3))
+        db.add(
+            StratumRow(draw_id=draw.id, tier=tier, size=round(drawn_count / probability), drawn=drawn_count)
+        )
     db.add_all(
         BatchQuestionRow(
             batch_id=batch.id,
             question_id=number,
             draw_id=draw.id,
-            stratum=TIERS[place % 3],
+            stratum=TIERS[index % 3],
             inclusion_probability=probability,
-            position=place + 1,
+            position=index + 1,
         )
-        for place, number in enumerate(questions)
+        for index, number in enumerate(questions)
     )
     db.flush()
     return batch
@@ -147,25 +149,25 @@ def assign_all(db: Session, *, batch: Batch, questions: Sequence[int], person: P
             batch_id=batch.id,
             question_id=number,
             person_id=person.id,
-            position=place + 1,
+            position=index + 1,
             state="open",
             assigned_at=NOW,
             changed_at=NOW,
         )
-        for place, number in enumerate(questions)
+        for index, number in enumerate(questions)
     )
     db.flush()
 
 
-def close(engine: Engine, batch: Batch) -> Batch:
+def close_batch(engine: Engine, batch: Batch) -> Batch:
     """Close the batch, and return it in its new state."""
     with unit_of_work(engine) as db:
         save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=None, now=NOW)
         return load_batch(db, batch_id=batch.id)
 
 
-def _people(db: Session) -> dict[str, Person]:
-    wanted = {
+def _insert_people(db: Session) -> dict[str, Person]:
+    role_by_name = {
         "cora": Role.COORDINATOR,
         "ruth": Role.REVIEWER,
         "remo": Role.REVIEWER,
@@ -174,7 +176,7 @@ def _people(db: Session) -> dict[str, Person]:
         "ada": Role.ADMIN,
     }
     people = {}
-    for name, role in wanted.items():
+    for name, role in role_by_name.items():
         disabled_at = NOW if name == "rolf" else None
         row = PersonRow(name=name, display_name=name.title(), created_at=NOW, disabled_at=disabled_at)
         db.add(row)
@@ -187,7 +189,7 @@ def _people(db: Session) -> dict[str, Person]:
     return people
 
 
-def _dataset(db: Session) -> int:
+def _insert_dataset(db: Session) -> int:
     row = DatasetRow(name="demo", created_at=NOW)
     db.add(row)
     db.flush()
@@ -207,7 +209,7 @@ def _dataset(db: Session) -> int:
     return row.id
 
 
-def _exams(db: Session, dataset_id: int, *, count: int) -> tuple[int, ...]:
+def _insert_exams(db: Session, dataset_id: int, *, count: int) -> tuple[int, ...]:
     for number in range(1, count + 1):
         db.add(
             ExamRow(
@@ -249,7 +251,7 @@ def _exams(db: Session, dataset_id: int, *, count: int) -> tuple[int, ...]:
     return tuple(range(1, count + 1))
 
 
-def _questions(
+def _insert_questions(
     db: Session, dataset_id: int, exams: Sequence[int], *, count: int, per_exam: int
 ) -> tuple[int, ...]:
     tasks = list(Task)

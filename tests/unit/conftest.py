@@ -24,7 +24,7 @@ from web.gate import Gate
 from web.images import pixels, radiographs
 
 ROUTES = [*radiographs.ROUTES, *pixels.ROUTES, *health.ROUTES]
-PLATE = dicom(ramp(300, 400), PhotometricInterpretation="MONOCHROME1")
+PLATE_DICOM = dicom(ramp(300, 400), PhotometricInterpretation="MONOCHROME1")
 PLATE_SHA256 = f"{1:062d}{0:02d}"  # as in make_world
 
 
@@ -37,13 +37,13 @@ class RawBrowser:
     def get(self, address: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
         app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
 
-        async def ask() -> httpx.Response:
+        async def send_request() -> httpx.Response:
             transport = httpx.ASGITransport(app=app)
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 client.cookies.update(self.cookies)
                 return await client.get(address, headers=dict(headers or {}))
 
-        return asyncio.run(ask())
+        return asyncio.run(send_request())
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def world(workspace_engine: Engine, reading_processes: None) -> World:
     world = make_world(workspace_engine, assigned_to=("ruth",))
     path = image_path(current_workspace(), sha256=PLATE_SHA256)
     path.parent.mkdir(parents=True)
-    path.write_bytes(PLATE)
+    path.write_bytes(PLATE_DICOM)
     return world
 
 

@@ -14,10 +14,10 @@ from web.routes import ROUTE_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The pages that everybody who is signed in may open.
-FOR_EVERYBODY = {"pages/home.py", "pages/account.py"}
+PAGES_WITHOUT_ACTION = {"pages/home.py", "pages/account.py"}
 
 
-def action_asked_for(file: str) -> str | None:
+def read_required_action(file: str) -> str | None:
     """The name of the action that a page's file passes to ``require_page``; "" if it never calls it."""
     for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require_page":
@@ -34,20 +34,20 @@ def test_every_action_has_a_page():
     assert {page.action for page in PAGES} - {None} == set(Action)
 
 
-def test_only_home_and_account_are_for_everybody():
-    assert {page.file for page in PAGES if page.action is None} == FOR_EVERYBODY
+def test_only_home_and_account_need_no_action():
+    assert {page.file for page in PAGES if page.action is None} == PAGES_WITHOUT_ACTION
 
 
 def test_no_route_is_declared_twice():
-    listed = [*OPEN_ROUTES, *CLOSED_ROUTES]
-    assert sorted(listed) == sorted(set(listed))
+    paths = [*OPEN_ROUTES, *CLOSED_ROUTES]
+    assert sorted(paths) == sorted(set(paths))
 
 
 def test_a_route_for_an_action_needs_a_sign_in():
     assert all(group.needs_sign_in for group in ROUTE_GROUPS if group.action is not None)
 
 
-def test_routes_without_an_action_are_these():
+def test_only_listed_routes_have_a_sign_in_without_an_action():
     groups = [group for group in ROUTE_GROUPS if group.action is None and group.needs_sign_in]
     assert sorted(route.path for group in groups for route in group.routes) == [
         "/connected",
@@ -65,16 +65,16 @@ def test_every_page_on_disk_is_in_the_navigation_once():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.file)
-def test_every_page_asks_for_the_action_of_its_own_row(page):
-    assert action_asked_for(page.file) == (page.action.name if page.action else None)
+def test_every_page_requires_the_action_declared_for_it(page):
+    assert read_required_action(page.file) == (page.action.name if page.action else None)
 
 
 @pytest.mark.parametrize("role", Role)
-def test_the_table_by_role_says_the_same(role):
+def test_actions_by_role_match_roles_by_action(role):
     assert ACTIONS_BY_ROLE[role] == {action for action, roles in ROLES_BY_ACTION.items() if role in roles}
 
 
-def test_every_path_that_a_module_of_web_declares_is_served():
+def test_every_route_declared_in_web_is_served():
     declared = {
         call.args[0].value
         for path in (ROOT / "web").rglob("*.py")

@@ -8,10 +8,10 @@ from ui.address import parse_id
 
 
 @pytest.mark.parametrize(("said", "number"), [("7", 7), (7, 7), (str(2**63 - 1), 2**63 - 1)])
-def test_a_number_is_read(said, number):
+def test_a_valid_id_is_parsed(said, number):
     assert parse_id(said) == number
 
 
 @pytest.mark.parametrize("said", [None, "", "next", "0", "-1", "1.5", str(2**63), "9" * 5000, ["7"]])
-def test_what_can_be_no_number_of_the_database_is_none(said):
+def test_an_impossible_id_is_parsed_as_none(said):
     assert parse_id(said) is None

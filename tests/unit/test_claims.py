@@ -9,11 +9,11 @@ from domain.people import Role
 ISSUER = {"iss": "https://id.example.org", "sub": "42"}
 
 
-def test_the_subject_counts_within_its_issuer():
+def test_the_subject_is_qualified_by_its_issuer():
     assert Claims.from_token(ISSUER).subject == "https://id.example.org|42"
 
 
-def test_a_verified_address_is_a_name():
+def test_a_verified_email_address_is_a_user_name():
     claims = Claims.from_token(ISSUER | {"email": " Anna@Example.org", "email_verified": True})
     assert claims.verified_emails == ("anna@example.org",)
 
@@ -21,18 +21,18 @@ def test_a_verified_address_is_a_name():
 @pytest.mark.parametrize(
     "said", [{}, {"email_verified": False}, {"email_verified": "false"}, {"email_verified": 1}]
 )
-def test_an_address_that_nobody_verified_is_none(said):
+def test_an_unverified_email_address_is_ignored(said):
     assert Claims.from_token(ISSUER | {"email": "anna@example.org"} | said).verified_emails == ()
 
 
-def test_a_user_name_that_people_choose_themselves_is_none():
+def test_a_self_chosen_user_name_is_ignored():
     assert Claims.from_token(ISSUER | {"preferred_username": "admin"}).verified_emails == ()
 
 
 @pytest.mark.parametrize(
     "claims", [{}, {"sub": "42"}, {"iss": "https://id.example.org"}, {"iss": "x", "sub": 7}]
 )
-def test_without_subject_and_issuer_nobody_comes_in(claims):
+def test_claims_without_subject_or_issuer_are_refused(claims):
     with pytest.raises(NotSignedIn, match="did not say who you are"):
         Claims.from_token(claims)
 
@@ -47,11 +47,11 @@ def test_without_subject_and_issuer_nobody_comes_in(claims):
         ("https://example.org/roles", {"https://example.org/roles": ["experts"]}),
     ],
 )
-def test_the_claim_that_gives_roles_may_be_a_text_a_list_or_deeper(claim, claims):
+def test_the_role_claim_may_be_a_string_a_list_or_nested(claim, claims):
     assert RoleClaim.from_setting(claim, {"experts": "reviewer"}).extract_roles(claims) == {Role.REVIEWER}
 
 
 @pytest.mark.parametrize("roles", ["boss", [], ["reviewer", "boss"], 3, {"reviewer": 1}, [["reviewer"]]])
-def test_a_role_that_is_none_is_refused_with_the_value_that_it_is_for(roles):
+def test_an_unknown_role_is_refused_with_its_claim_value(roles):
     with pytest.raises(InvalidValue, match="roles of 'experts'"):
         RoleClaim.from_setting("groups", {"experts": roles})

@@ -5,7 +5,7 @@ from domain.questions import Question
 from domain.vocabulary import AnswerFormat
 
 
-def question(**values):
+def make_question(**values):
     return Question(
         **{
             "id": "q1",
@@ -19,31 +19,36 @@ def question(**values):
     )
 
 
-def test_values_that_equal_the_questions_own_are_no_correction():
-    same = Correction(stem="Which finding is there?", answer=(0,))
-    assert drop_unchanged(question(), same).is_empty()
+def test_unchanged_values_are_no_correction():
+    unchanged = Correction(stem="Which finding is there?", answer=(0,))
+    assert drop_unchanged(make_question(), unchanged).is_empty()
 
 
-def test_the_same_key_stated_again_takes_the_further_right_answers_away():
-    either = question(also_right=((2,),))
-    only = drop_unchanged(either, Correction(answer=(0,)))
-    assert [(each.field, each.before, each.after) for each in list_changes(either, only)] == [
-        ("also_right", ((2,),), ())
-    ]
+def test_restating_the_key_removes_the_further_right_answers():
+    with_further_answer = make_question(also_right=((2,),))
+    correction = drop_unchanged(with_further_answer, Correction(answer=(0,)))
+    assert [
+        (change.field, change.before, change.after)
+        for change in list_changes(with_further_answer, correction)
+    ] == [("also_right", ((2,),), ())]
 
 
-def test_rewording_an_option_keeps_the_further_right_answers():
-    either = question(also_right=((2,),))
-    reworded = apply_correction(either, Correction(options=("Nodule", "Effusion", "Apical pneumothorax")))
+def test_rewording_an_option_keeps_further_right_answers():
+    with_further_answer = make_question(also_right=((2,),))
+    reworded = apply_correction(
+        with_further_answer, Correction(options=("Nodule", "Effusion", "Apical pneumothorax"))
+    )
     assert reworded.also_right == ((2,),)
 
 
-def test_removing_an_option_drops_further_right_answers_whose_letters_have_moved():
-    either = question(also_right=((2,),))
-    shorter = apply_correction(either, Correction(options=("Nodule", "Pneumothorax"), answer=(0,)))
+def test_removing_an_option_drops_moved_further_right_answers():
+    with_further_answer = make_question(also_right=((2,),))
+    shorter = apply_correction(
+        with_further_answer, Correction(options=("Nodule", "Pneumothorax"), answer=(0,))
+    )
     assert shorter.also_right == ()
 
 
 def test_a_change_names_the_field_and_both_values():
-    found = list_changes(question(), Correction(answer=(1,)))
-    assert [(each.field, each.before, each.after) for each in found] == [("answer", (0,), (1,))]
+    changes = list_changes(make_question(), Correction(answer=(1,)))
+    assert [(change.field, change.before, change.after) for change in changes] == [("answer", (0,), (1,))]

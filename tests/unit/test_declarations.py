@@ -20,23 +20,23 @@ from web.review.schemas import OpinionBody
 GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
 
 
-def test_the_table_of_verdicts_has_a_column_for_each_field_of_a_verdict():
+def test_the_verdict_table_has_a_column_for_each_field():
     assert set(VERDICT_COLUMNS) == set(VerdictRow.model_fields)
 
 
-def test_the_table_of_questions_has_a_column_for_each_field_of_a_question():
-    own = {"id", "dataset_id", "exam_id", "import_id", "draw_hash", "record_hash"}
-    assert set(QUESTION_COLUMNS) == set(QuestionRow.model_fields) - own
+def test_the_question_table_has_a_column_for_each_field():
+    row_only_fields = {"id", "dataset_id", "exam_id", "import_id", "draw_hash", "record_hash"}
+    assert set(QUESTION_COLUMNS) == set(QuestionRow.model_fields) - row_only_fields
 
 
-def test_the_request_of_a_verdict_takes_each_rating_and_each_yes_or_no_field():
+def test_a_verdict_request_has_every_rating_and_yes_no_field():
     ratings = get_type_hints(OpinionBody)["ratings"]
     assert tuple(ratings.__struct_fields__) == RATING_IDS
     assert set(FLAG_IDS) < set(OpinionBody.__struct_fields__)
 
 
-def test_every_rating_has_words_for_each_of_its_values():
-    assert {name: len(words) for name, words in DEFAULT_ANCHORS.items()} == dict.fromkeys(
+def test_every_rating_has_an_anchor_for_each_value():
+    assert {name: len(anchors) for name, anchors in DEFAULT_ANCHORS.items()} == dict.fromkeys(
         RATING_IDS, len(RATING_VALUES)
     )
 
@@ -45,17 +45,17 @@ def test_every_rating_has_words_for_each_of_its_values():
     ("parts", "explained", "asked"),
     [
         (FormScope.ALL, True, RATING_IDS),
-        (FormScope.ALL, False, tuple(each.id for each in RATINGS if not each.of_explanation)),
+        (FormScope.ALL, False, tuple(rating.id for rating in RATINGS if not rating.of_explanation)),
         (FormScope.IMAGE_ALIGNMENT, True, ("image_alignment",)),
         (FormScope.KEY, True, ()),
     ],
 )
-def test_a_batch_asks_for_the_ratings_of_its_parts(parts, explained, asked):
+def test_a_batch_requires_the_ratings_of_its_form_scope(parts, explained, asked):
     assert list_required_ratings(parts, has_explanation=explained) == asked
 
 
 @pytest.mark.parametrize("kind", [AnswerFormat, Decision, Difficulty, ErrorKind, Task])
-def test_the_id_of_a_choice_is_what_is_stored_whatever_its_label(kind):
+def test_a_choice_is_stored_by_its_id_and_not_its_label(kind):
     for member in kind:
         assert msgspec.json.encode(member) == msgspec.json.encode(member.value)
         assert kind(member.value) is member
@@ -66,14 +66,14 @@ def test_the_gold_table_has_a_column_for_each_field_of_a_question():
     assert set(QUESTION_FIELDS) < set(COLUMNS)
 
 
-def test_a_new_field_of_a_record_is_held_back_from_private_questions():
+def test_a_new_record_field_is_withheld_from_private_questions():
     """Only fields declared as harmless are published, so a field that is added later is withheld."""
-    shown = {"id", "exam", "format", "stem", "options", "task", "difficulty", "source"}
-    assert set(QuestionRecord.__struct_fields__) - REVEALING_FIELDS == shown
+    released_fields = {"id", "exam", "format", "stem", "options", "task", "difficulty", "source"}
+    assert set(QuestionRecord.__struct_fields__) - REVEALING_FIELDS == released_fields
 
 
 def test_the_glossary_names_every_rating():
     text = GLOSSARY.read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith("| Ratings |"))
-    assert [each.label for each in RATINGS if each.label.lower() not in row] == []
-    assert [each.label for each in FLAGS if not each.label] == []
+    assert [rating.label for rating in RATINGS if rating.label.lower() not in row] == []
+    assert [flag.label for flag in FLAGS if not flag.label] == []

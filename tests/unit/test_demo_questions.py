@@ -23,12 +23,12 @@ from quality.checks import check_question
 pytestmark = pytest.mark.full
 
 # Normal, nodule, heart and fluid, free air, devices, and each way in which report and image differ.
-NUMBERS = (1, 3, 4, 5, 7, 10, 11, 12, 15, 24, 27, 32, 36)
+CASE_NUMBERS = (1, 3, 4, 5, 7, 10, 11, 12, 15, 24, 27, 32, 36)
 
 
 @pytest.fixture(scope="module")
 def exams() -> list[ExamFacts]:
-    cases = [case for case in CASES if case.number in NUMBERS]
+    cases = [case for case in CASES if case.number in CASE_NUMBERS]
     facts = {
         case.number: collect_facts(
             case,
@@ -37,92 +37,111 @@ def exams() -> list[ExamFacts]:
         for case in cases
     }
     return [
-        with_report_from(each, facts[each.case.report_from_exam]) if each.case.report_from_exam else each
-        for each in facts.values()
+        with_report_from(exam, facts[exam.case.report_from_exam]) if exam.case.report_from_exam else exam
+        for exam in facts.values()
     ]
 
 
 @pytest.fixture(scope="module")
-def written(exams):
+def written_questions(exams):
     return write_questions(exams, seed=1)
 
 
 @pytest.fixture(scope="module")
-def planted(written):
-    return plant_errors(written, seed=1)
+def planted(written_questions):
+    return plant_errors(written_questions, seed=1)
 
 
-def test_every_format_task_and_tier_is_there(written):
-    questions = [each.question for each in written]
-    assert {each.format for each in questions} == set(AnswerFormat)
-    assert {each.task for each in questions} == set(Task)
-    assert {each.difficulty for each in questions} == set(Difficulty)
+def test_every_format_task_and_tier_is_there(written_questions):
+    questions = [written_question.question for written_question in written_questions]
+    assert {question.format for question in questions} == set(AnswerFormat)
+    assert {question.task for question in questions} == set(Task)
+    assert {question.difficulty for question in questions} == set(Difficulty)
 
 
-def test_the_tiers_are_of_different_sizes(written):
-    sizes = sorted(Counter(each.question.difficulty for each in written).values())
+def test_the_tiers_have_different_sizes(written_questions):
+    sizes = sorted(
+        Counter(written_question.question.difficulty for written_question in written_questions).values()
+    )
     assert sizes[0] < 0.8 * sizes[-1]
 
 
-def test_no_stem_comes_twice_on_an_exam(written):
-    stems = Counter((each.question.exam_id, each.question.stem) for each in written)
+def test_no_stem_is_repeated_within_an_exam(written_questions):
+    stems = Counter(
+        (written_question.question.exam_id, written_question.question.stem)
+        for written_question in written_questions
+    )
     assert stems.most_common(1)[0][1] == 1
 
 
-def test_no_option_comes_twice_in_a_question(written):
-    assert all(len(set(each.question.options)) == len(each.question.options) for each in written)
+def test_no_option_is_repeated_within_a_question(written_questions):
+    assert all(
+        len(set(written_question.question.options)) == len(written_question.question.options)
+        for written_question in written_questions
+    )
 
 
-def test_choice_questions_have_four_options(written):
-    assert {len(each.question.options) for each in written} == {0, 4}
+def test_choice_questions_have_four_options(written_questions):
+    assert {len(written_question.question.options) for written_question in written_questions} == {0, 4}
 
 
-def test_sound_questions_pass_the_structural_checks(written):
-    found = [check_question(each.question, minimum_explanation=20) for each in written]
-    assert not any(found)
+def test_sound_questions_pass_the_structural_checks(written_questions):
+    problems = [
+        check_question(written_question.question, minimum_explanation=20)
+        for written_question in written_questions
+    ]
+    assert not any(problems)
 
 
-def test_boxes_lie_on_the_exams_own_radiographs(written):
-    for each in written:
-        names = {each.facts.frontal, "lateral"} if each.facts.lateral else {each.facts.frontal}
-        assert {box.radiograph for box in each.question.boxes} <= names
+def test_boxes_lie_on_the_exams_own_radiographs(written_questions):
+    for written_question in written_questions:
+        names = (
+            {written_question.facts.frontal, "lateral"}
+            if written_question.facts.lateral
+            else {written_question.facts.frontal}
+        )
+        assert {box.radiograph for box in written_question.question.boxes} <= names
 
 
-def test_whether_a_finding_is_there_is_answered_by_what_was_put_in(written):
-    for each in written:
+def test_presence_questions_are_answered_by_the_rendered_findings(written_questions):
+    for written_question in written_questions:
         for kind in FindingKind:
             stem = f"Does this examination show {TERMS[kind].with_article}?"
-            if each.question.stem == stem:
-                assert (each.question.answer == "yes") == bool(each.facts.visible_of_kind(kind))
+            if written_question.question.stem == stem:
+                assert (written_question.question.answer == "yes") == bool(
+                    written_question.facts.visible_of_kind(kind)
+                )
 
 
-def test_a_finding_that_the_report_leaves_out_is_never_asked_about(written):
-    quiet = [each for each in written if each.facts.unreported]
-    assert quiet
-    for each in quiet:
-        term = TERMS[each.facts.unreported[0].kind]
-        texts = (each.question.stem, *each.question.options)
+def test_no_question_is_about_a_finding_missing_from_the_report(written_questions):
+    with_unreported_finding = [
+        written_question for written_question in written_questions if written_question.facts.unreported
+    ]
+    assert with_unreported_finding
+    for written_question in with_unreported_finding:
+        term = TERMS[written_question.facts.unreported[0].kind]
+        texts = (written_question.question.stem, *written_question.question.options)
         assert not any(term.after_no in text.lower() for text in texts)
 
 
-def test_the_same_seed_writes_the_same_questions(exams, written):
-    assert write_questions(exams, seed=1) == written
+def test_the_same_seed_writes_the_same_questions(exams, written_questions):
+    assert write_questions(exams, seed=1) == written_questions
 
 
-def test_reports_name_every_finding_that_they_do_not_leave_out(exams):
+def test_reports_name_all_findings_except_unreported_ones(exams):
     for facts in exams:
         report = write_report(facts, seed=1)
-        for seen in facts.visible:
-            word = {"cardiomegaly": "heart", "nodule": "nodule"}.get(
-                str(seen.kind), str(seen.kind).split()[-1]
+        for finding in facts.visible:
+            report_word = {"cardiomegaly": "heart", "nodule": "nodule"}.get(
+                str(finding.kind), str(finding.kind).split()[-1]
             )
-            assert word in report.lower() or "silhouette" in report
-        for seen in facts.unreported:
-            assert TERMS[seen.kind].after_no not in report.lower()
+            assert report_word in report.lower() or "silhouette" in report
+        for finding in facts.unreported:
+            assert TERMS[finding.kind].after_no not in report.lower()
 
 
-def test_indications_give_nothing_away():
-    words = {
+def test_indications_do_not_reveal_findings():
+    revealing_words = {
         "nodule",
         "effusion",
         "pneumothorax",
@@ -133,28 +152,28 @@ def test_indications_give_nothing_away():
         "enlarged",
     }
     for case in CASES:
-        assert not words & set(case.indication.lower().replace(".", "").replace(",", "").split())
+        assert not revealing_words & set(case.indication.lower().replace(".", "").replace(",", "").split())
 
 
-def test_eight_exams_or_more_show_nothing():
+def test_at_least_eight_exams_are_normal():
     assert sum(not case.findings for case in CASES) >= 8
 
 
-def test_two_exams_of_one_patient_are_of_the_same_sex_and_no_year_apart_backwards():
+def test_exams_of_one_patient_agree_in_sex_and_age_order():
     by_patient = itertools.groupby(
         sorted(CASES, key=lambda case: (case.patient, case.number)), lambda c: c.patient
     )
-    several = [list(cases) for _, cases in by_patient]
-    twice = [cases for cases in several if len(cases) > 1]
-    assert twice
-    for cases in twice:
-        assert len({case.sex for case in cases}) == 1
-        assert [case.age for case in cases] == sorted(case.age for case in cases)
+    cases_by_patient = [list(cases) for _, cases in by_patient]
+    repeat_patients = [cases for cases in cases_by_patient if len(cases) > 1]
+    assert repeat_patients
+    for patient_cases in repeat_patients:
+        assert len({case.sex for case in patient_cases}) == 1
+        assert [case.age for case in patient_cases] == sorted(case.age for case in patient_cases)
 
 
 @pytest.mark.parametrize("kind", list(ErrorKind))
 def test_each_kind_of_error_is_planted(planted, kind):
-    assert sum(each.kind is kind for each in planted.planted.values()) >= min(QUESTIONS_PER_ERROR, 3)
+    assert sum(error.kind is kind for error in planted.planted.values()) >= min(QUESTIONS_PER_ERROR, 3)
 
 
 def test_each_fault_for_the_checks_is_planted(planted):
@@ -162,24 +181,30 @@ def test_each_fault_for_the_checks_is_planted(planted):
 
 
 def test_the_checks_find_all_planted_faults_and_nothing_else(planted):
-    found = {each.id for each in planted.questions if check_question(each, minimum_explanation=20)}
-    assert found == set(planted.faults)
+    reported_ids = {
+        question.id for question in planted.questions if check_question(question, minimum_explanation=20)
+    }
+    assert reported_ids == set(planted.faults)
 
 
-def test_every_planted_error_changes_its_question_or_its_exam_has_a_strange_report(written, planted):
-    sound = {each.question.id: each.question for each in written}
-    for name, each in planted.planted.items():
-        assert (each.question == sound[name]) == (each.kind is ErrorKind.EXAM_MISMATCH)
+def test_every_planted_error_changes_its_question_or_report(written_questions, planted):
+    sound_questions = {
+        written_question.question.id: written_question.question for written_question in written_questions
+    }
+    for question_id, error in planted.planted.items():
+        assert (error.question == sound_questions[question_id]) == (error.kind is ErrorKind.EXAM_MISMATCH)
 
 
-def test_the_question_as_it_should_be_is_the_sound_one(written, planted):
-    sound = {each.question.id: each.question for each in written}
-    for name, each in planted.planted.items():
-        assert each.corrected is None or each.corrected == sound[name]
+def test_the_mended_question_is_the_original_one(written_questions, planted):
+    sound_questions = {
+        written_question.question.id: written_question.question for written_question in written_questions
+    }
+    for question_id, error in planted.planted.items():
+        assert error.corrected is None or error.corrected == sound_questions[question_id]
 
 
-def test_no_stem_comes_twice_on_an_exam_after_planting(planted):
-    stems = Counter((each.exam_id, each.stem) for each in planted.questions)
+def test_no_stem_is_repeated_within_an_exam_after_planting(planted):
+    stems = Counter((question.exam_id, question.stem) for question in planted.questions)
     assert stems.most_common(1)[0][1] == 1
 
 
@@ -187,29 +212,29 @@ def test_the_hidden_key_names_every_error_and_fault(planted):
     assert set(planted.build_answer_key()) == set(planted.planted) | set(planted.faults)
 
 
-def test_simulated_verdicts_stand_and_corrections_mend(planted):
-    source = random.Random(5)  # noqa: S311 - seeded on purpose
+def test_simulated_verdicts_are_valid_and_corrections_mend_errors(planted):
+    rng = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions:
-        known = planted.planted.get(question.id)
-        judged = simulate_verdict(question, known, rng=source, all_parts=True)
-        check_decision(judged.decision, judged.opinion)
-        if judged.decision is Decision.REVISE and judged.opinion.errors:
-            assert apply_correction(question, judged.opinion.correction) == known.corrected
+        error = planted.planted.get(question.id)
+        verdict = simulate_verdict(question, error, rng=rng, all_parts=True)
+        check_decision(verdict.decision, verdict.opinion)
+        if verdict.decision is Decision.REVISE and verdict.opinion.errors:
+            assert apply_correction(question, verdict.opinion.correction) == error.corrected
 
 
-def test_a_simulated_verdict_on_image_alignment_rates_nothing_else(planted):
-    source = random.Random(5)  # noqa: S311 - seeded on purpose
+def test_a_simulated_image_alignment_verdict_has_no_other_rating(planted):
+    rng = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions[:60]:
         opinion = simulate_verdict(
-            question, planted.planted.get(question.id), rng=source, all_parts=False
+            question, planted.planted.get(question.id), rng=rng, all_parts=False
         ).opinion
         assert opinion.ratings.image_alignment is not None
         assert opinion.ratings.clinical_quality is None
         assert opinion.correction.is_empty()
 
 
-def test_devices_are_described_at_their_place(exams):
-    tips = [each.tip_mm for each in exams if each.visible_of_kind(FindingKind.ENDOTRACHEAL_TUBE)]
+def test_tube_tips_are_at_plausible_distances(exams):
+    tips = [exam.tip_mm for exam in exams if exam.visible_of_kind(FindingKind.ENDOTRACHEAL_TUBE)]
     assert tips
     assert all(20 < tip < 70 for tip in tips)
     assert DEVICES

@@ -10,18 +10,18 @@ import pytest
 
 from web.disconnect_grace import DisconnectGrace
 
-LINGER = 0.3
+GRACE_SECONDS = 0.3
 CLICK = {"type": "websocket.receive", "bytes": b"click"}
-LEFT = {"type": "websocket.disconnect", "code": 1001}
+BROWSER_LEFT = {"type": "websocket.disconnect", "code": 1001}
 ANSWER = {"type": "websocket.send", "bytes": b"drawn"}
 
 
-def heard(messages, *, send_fails=False):
+def run_connection(messages, *, send_fails=False):
     """The messages that the app gets, each with the seconds since the first; and what the browser got."""
-    waiting, got, sent = list(messages), [], []
+    incoming, received, sent = list(messages), [], []
 
     async def receive():
-        return waiting.pop(0)
+        return incoming.pop(0)
 
     async def send(message):
         if send_fails:
@@ -29,52 +29,52 @@ def heard(messages, *, send_fails=False):
         sent.append(message)
 
     async def app(scope, receive, send):
-        begun = time.monotonic()
+        started_at = time.monotonic()
         while True:
             message = await receive()
-            got.append((message["type"], time.monotonic() - begun))
+            received.append((message["type"], time.monotonic() - started_at))
             await send(ANSWER)
             if message["type"] != "websocket.receive":
                 return
 
-    asyncio.run(DisconnectGrace(app, seconds=LINGER)({"type": "websocket"}, receive, send))
-    return got, sent
+    asyncio.run(DisconnectGrace(app, seconds=GRACE_SECONDS)({"type": "websocket"}, receive, send))
+    return received, sent
 
 
-def test_a_leaving_right_after_a_click_comes_later():
-    (_, first), (kind, at) = heard([CLICK, LEFT])[0]
+def test_a_disconnect_right_after_a_click_is_delayed():
+    (_, first), (kind, delivered_at) = run_connection([CLICK, BROWSER_LEFT])[0]
     assert kind == "websocket.disconnect"
-    assert at - first >= LINGER * 0.9
+    assert delivered_at - first >= GRACE_SECONDS * 0.9
 
 
-def test_a_leaving_without_a_click_comes_at_once():
-    [(kind, at)] = heard([LEFT])[0]
-    assert (kind, at < LINGER / 2) == ("websocket.disconnect", True)
+def test_a_disconnect_without_a_click_is_immediate():
+    [(kind, delivered_at)] = run_connection([BROWSER_LEFT])[0]
+    assert (kind, delivered_at < GRACE_SECONDS / 2) == ("websocket.disconnect", True)
 
 
-def test_a_server_that_stops_waits_for_nobody():
-    (_, first), (_, at) = heard([CLICK, {"type": "websocket.disconnect", "code": 1012}])[0]
-    assert at - first < LINGER / 2
+def test_a_server_shutdown_is_not_delayed():
+    (_, first), (_, delivered_at) = run_connection([CLICK, {"type": "websocket.disconnect", "code": 1012}])[0]
+    assert delivered_at - first < GRACE_SECONDS / 2
 
 
-def test_what_is_sent_to_who_has_left_is_dropped():
-    assert heard([CLICK, LEFT])[1] == [ANSWER]
+def test_messages_after_the_browser_left_are_dropped():
+    assert run_connection([CLICK, BROWSER_LEFT])[1] == [ANSWER]
 
 
-def test_a_line_that_breaks_while_something_is_sent_does_not_end_the_session():
-    got, sent = heard([CLICK, CLICK, LEFT], send_fails=True)
-    assert [kind for kind, _ in got] == ["websocket.receive"] * 2 + ["websocket.disconnect"]
+def test_a_failed_send_does_not_end_the_session():
+    received, sent = run_connection([CLICK, CLICK, BROWSER_LEFT], send_fails=True)
+    assert [kind for kind, _ in received] == ["websocket.receive"] * 2 + ["websocket.disconnect"]
     assert sent == []
 
 
 @pytest.mark.parametrize("kind", ["http", "lifespan"])
-def test_nothing_else_waits(kind):
-    handed = []
+def test_other_scopes_are_passed_through(kind):
+    app_calls = []
 
     async def app(scope, receive, send):
-        handed.append((scope["type"], receive, send))
+        app_calls.append((scope["type"], receive, send))
 
     receive: Any = "receive"
     send: Any = "send"
     asyncio.run(DisconnectGrace(app)({"type": kind}, receive, send))
-    assert handed == [(kind, receive, send)]
+    assert app_calls == [(kind, receive, send)]

@@ -23,10 +23,10 @@ def test_every_relative_link_points_to_an_existing_file(document):
 def test_every_make_target_in_the_documents_exists(name):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     text = (ROOT / name).read_text(encoding="utf-8")
-    named = set(re.findall(r"^ {4}make ([a-z-]+)", text, re.MULTILINE)) | set(
+    named_targets = set(re.findall(r"^ {4}make ([a-z-]+)", text, re.MULTILINE)) | set(
         re.findall(r"`make ([a-z-]+)`", text)
     )
-    assert named - targets == set()
+    assert named_targets - targets == set()
 
 
 def test_decision_records_are_numbered_without_gaps():

@@ -11,63 +11,70 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-STAGES = {
+STAGE_PACKAGES = {
     "accounts", "browsing", "intake", "jobs", "privacy", "quality", "reader_study", "release", "review",
     "sampling",
 }  # fmt: skip
 # Modules that act on a workspace as a whole belong to no stage.
-WHOLE = {"storage.backup", "storage.health"}
+WHOLE_DATABASE_MODULES = {"storage.backup", "storage.health"}
 # The entry points open the transaction and locate the workspace; other storage is for services only.
-DOORS = {"storage.unit_of_work", "storage.workspace", "storage.schema", *WHOLE}
+ALLOWED_STORAGE_MODULES = {
+    "storage.unit_of_work",
+    "storage.workspace",
+    "storage.schema",
+    *WHOLE_DATABASE_MODULES,
+}
 
 
-def imported(text: str) -> Iterator[str]:
+def list_imports(text: str) -> Iterator[str]:
     """Every module that is imported anywhere in a file; ``from review import service`` is review.service."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            whole = node.module in STAGES | {"storage"}
-            yield from (f"{node.module}.{alias.name}" if whole else node.module for alias in node.names)
+            is_package = node.module in STAGE_PACKAGES | {"storage"}
+            yield from (f"{node.module}.{alias.name}" if is_package else node.module for alias in node.names)
 
 
-def past_the_doors(text: str) -> set[str]:
+def find_forbidden_imports(text: str) -> set[str]:
     """Imports of storage, or of the libraries under it, other than the permitted modules."""
-    found = set()
-    for module in imported(text):
-        room = module.partition(".")[0]
-        if room in {"sqlmodel", "sqlalchemy"} or (room == "storage" and module not in DOORS):
-            found.add(module)
-    return found
+    forbidden = set()
+    for module in list_imports(text):
+        package = module.partition(".")[0]
+        if package in {"sqlmodel", "sqlalchemy"} or (
+            package == "storage" and module not in ALLOWED_STORAGE_MODULES
+        ):
+            forbidden.add(module)
+    return forbidden
 
 
-def past_the_service(text: str) -> set[str]:
+def find_imports_past_services(text: str) -> set[str]:
     """Imports of modules behind the services."""
-    found = past_the_doors(text)
-    for module in imported(text):
-        room, _, rest = module.partition(".")
-        if room in STAGES and rest.split(".")[0] != "service":
-            found.add(module)
-    return found
+    forbidden = find_forbidden_imports(text)
+    for module in list_imports(text):
+        package, _, submodule = module.partition(".")
+        if package in STAGE_PACKAGES and submodule.split(".")[0] != "service":
+            forbidden.add(module)
+    return forbidden
 
 
 COMMANDS = sorted(f"commands/{path.name}" for path in (ROOT / "commands").glob("*.py"))
 
 
 @pytest.mark.parametrize("entry", ["app.py", "cli.py"])
-def test_an_entry_imports_nothing_from_behind_the_services(entry):
-    assert past_the_service((ROOT / entry).read_text(encoding="utf-8")) == set()
+def test_an_entry_point_imports_only_services(entry):
+    assert find_imports_past_services((ROOT / entry).read_text(encoding="utf-8")) == set()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_imports_nothing_of_storage_but_its_doors(command):
-    assert past_the_doors((ROOT / command).read_text(encoding="utf-8")) == set()
+def test_a_command_imports_only_allowed_storage_modules(command):
+    assert find_forbidden_imports((ROOT / command).read_text(encoding="utf-8")) == set()
 
 
 @pytest.mark.parametrize("entry", ["cli.py", *COMMANDS])
-def test_the_command_line_knows_no_screen(entry):
-    rooms = {module.split(".")[0] for module in imported((ROOT / entry).read_text(encoding="utf-8"))}
-    assert rooms & {"streamlit", "ui", "pages", "web"} == set()
+def test_the_command_line_imports_no_user_interface(entry):
+    packages = {module.split(".")[0] for module in list_imports((ROOT / entry).read_text(encoding="utf-8"))}
+    assert packages & {"streamlit", "ui", "pages", "web"} == set()
 
 
 @pytest.mark.parametrize(
@@ -82,8 +89,8 @@ def test_the_command_line_knows_no_screen(entry):
         "def later():\n    from sampling.draw import draw",
     ],
 )
-def test_a_planted_import_is_found(text):
-    assert len(past_the_service(text)) == 1
+def test_a_forbidden_import_is_found(text):
+    assert len(find_imports_past_services(text)) == 1
 
 
 @pytest.mark.parametrize(
@@ -95,5 +102,5 @@ def test_a_planted_import_is_found(text):
         "from domain.errors import DomainError",
     ],
 )
-def test_the_way_through_the_service_is_open(text):
-    assert past_the_service(text) == set()
+def test_an_import_of_a_service_is_allowed(text):
+    assert find_imports_past_services(text) == set()

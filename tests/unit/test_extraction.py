@@ -12,15 +12,15 @@ from reader_study.extraction import extract_answer
 OPTIONS = ("Cardiomegaly", "Pleural effusion", "Pneumothorax", "Normal")
 SINGLE, MULTIPLE = AnswerFormat.SINGLE, AnswerFormat.MULTIPLE
 #: Words of a report that contain no option, but letters that could be mistaken for one.
-WORDS = (
+REPLY_WORDS = (
     "a", "A", "I", "the", "chest", "because", "Because", "small", "Both", "and", "Dense", "cannot", "seen",
     "unsure", "opacity", "Can", "be", "CT", "Doctor", "lungs", "possible", "AB", "BAD", "no", "D-dimer",
 )  # fmt: skip
 
 
-def read(reply: str, format_: AnswerFormat = SINGLE, options: tuple[str, ...] = OPTIONS):
-    found = extract_answer(reply, format_=format_, options=options)
-    return found.answer, found.rule
+def extract(reply: str, format_: AnswerFormat = SINGLE, options: tuple[str, ...] = OPTIONS):
+    extraction = extract_answer(reply, format_=format_, options=options)
+    return extraction.answer, extraction.rule
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def read(reply: str, format_: AnswerFormat = SINGLE, options: tuple[str, ...] = 
         ("<think>The answer is A.</think>B", "letter"),
     ],
 )
-def test_the_second_option_is_read_by_the_rule_that_fits(reply, rule):
-    assert read(reply) == ((1,), rule)
+def test_the_second_option_is_extracted_by_the_expected_rule(reply, rule):
+    assert extract(reply) == ((1,), rule)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_the_second_option_is_read_by_the_rule_that_fits(reply, rule):
         "В",  # Cyrillic
     ],
 )
-def test_a_reply_that_names_no_one_option_fails(reply):
-    assert read(reply) == (None, "failed")
+def test_a_reply_without_exactly_one_option_fails(reply):
+    assert extract(reply) == (None, "failed")
 
 
 @pytest.mark.parametrize(
@@ -105,17 +105,17 @@ def test_a_reply_that_names_no_one_option_fails(reply):
     ["<answer>[A, C] <reason>...", "<answer> ['A', 'C'] <reason> ...", "A, C", "C and A", "Answer: A and C",
      '{"answer": ["C", "A"]}', '{"answer": "A|C"}'],
 )  # fmt: skip
-def test_several_letters_are_read_where_several_may_be_right_and_nowhere_else(reply):
-    assert read(reply, MULTIPLE)[0] == (0, 2)
-    assert read(reply, SINGLE) == (None, "failed")
+def test_several_letters_are_read_for_multiple_format_only(reply):
+    assert extract(reply, MULTIPLE)[0] == (0, 2)
+    assert extract(reply, SINGLE) == (None, "failed")
 
 
-def test_a_letter_that_is_the_text_of_another_option_is_not_read():
-    assert read("A", options=("B", "A")) == (None, "failed")
+def test_a_letter_equal_to_another_options_text_is_not_read():
+    assert extract("A", options=("B", "A")) == (None, "failed")
 
 
-def test_two_options_of_one_text_are_not_told_apart():
-    assert read("Normal", options=("Normal", "normal", "Effusion"))[0] is None
+def test_duplicate_options_are_not_matched_by_text():
+    assert extract("Normal", options=("Normal", "normal", "Effusion"))[0] is None
 
 
 @pytest.mark.parametrize(
@@ -123,34 +123,37 @@ def test_two_options_of_one_text_are_not_told_apart():
     [("Yes.", "yes"), ("Answer: No", "no"), ("<answer>no</answer>", "no"), ("Nothing is seen.", None),
      ("yes and no", None), ("I have no opinion.", None)],
 )  # fmt: skip
-def test_a_closed_question_takes_yes_or_no_alone(reply, answer):
-    assert read(reply, AnswerFormat.CLOSED, ())[0] == answer
+def test_a_closed_question_accepts_only_yes_or_no(reply, answer):
+    assert extract(reply, AnswerFormat.CLOSED, ())[0] == answer
 
 
-def test_an_open_question_takes_the_tag_else_the_whole_reply():
-    assert read("<answer>the left lung</answer> as said", AnswerFormat.OPEN, ()) == ("the left lung", "tag")
-    assert read(" The left lung. ", AnswerFormat.OPEN, ()) == ("The left lung.", "whole reply")
-    assert read("", AnswerFormat.OPEN, ()) == (None, "failed")
+def test_an_open_question_uses_the_tag_or_the_whole_reply():
+    assert extract("<answer>the left lung</answer> as said", AnswerFormat.OPEN, ()) == (
+        "the left lung",
+        "tag",
+    )
+    assert extract(" The left lung. ", AnswerFormat.OPEN, ()) == ("The left lung.", "whole reply")
+    assert extract("", AnswerFormat.OPEN, ()) == (None, "failed")
 
 
 @example(["a", "and", "a"])
-@given(some.lists(some.sampled_from(WORDS), min_size=2, max_size=12))
+@given(some.lists(some.sampled_from(REPLY_WORDS), min_size=2, max_size=12))
 def test_letters_inside_sentences_are_never_read(words):
-    assert read(" ".join(words)) == (None, "failed")
+    assert extract(" ".join(words)) == (None, "failed")
 
 
-@given(some.lists(some.sampled_from(WORDS), max_size=8), some.integers(0, 3))
-def test_the_last_explicit_answer_is_read_whatever_stands_before(words, index):
-    sign = "ABCD"[index]
-    assert read(" ".join(words) + f". Final answer: ({sign})") == ((index,), "explicit")
+@given(some.lists(some.sampled_from(REPLY_WORDS), max_size=8), some.integers(0, 3))
+def test_the_last_explicit_answer_is_read_after_any_text(words, index):
+    letter = "ABCD"[index]
+    assert extract(" ".join(words) + f". Final answer: ({letter})") == ((index,), "explicit")
 
 
 @given(some.text(max_size=400), some.sampled_from(list(AnswerFormat)))
-def test_any_text_gives_an_answer_that_the_question_can_have_or_fails(reply, format_):
-    choice = format_ in (SINGLE, MULTIPLE)
-    answer, rule = read(reply, format_, OPTIONS if choice else ())
+def test_any_text_gives_a_valid_answer_or_fails(reply, format_):
+    has_options = format_ in (SINGLE, MULTIPLE)
+    answer, rule = extract(reply, format_, OPTIONS if has_options else ())
     assert (answer is None) == (rule == "failed")
-    if choice and answer is not None:
+    if has_options and answer is not None:
         assert set(answer) <= {0, 1, 2, 3}
         assert list(answer) == sorted(set(answer))
 
@@ -160,5 +163,5 @@ def test_any_text_gives_an_answer_that_the_question_can_have_or_fails(reply, for
     ["{" * 200_000, '{"answer":' * 50_000, "\\boxed{" * 30_000, "answer is " * 20_000, "<answer>" * 25_000,
      "[" * 200_000, "A," * 100_000, "answer" + " " * 190_000 + "x"],
 )  # fmt: skip
-def test_replies_made_to_be_hard_fail_soon(reply):
-    assert read(reply) == (None, "failed")
+def test_adversarial_replies_fail_quickly(reply):
+    assert extract(reply) == (None, "failed")

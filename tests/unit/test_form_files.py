@@ -13,34 +13,34 @@ from web.forms.files import BUNDLES, MEDIA_TYPES, file_url, form_html, form_scri
 from web.forms.routes import ROUTES
 
 FRONTEND = BUNDLES.parent
-BUILT = sorted(path for path in BUNDLES.iterdir() if path.suffix in MEDIA_TYPES)
+BUNDLE_FILES = sorted(path for path in BUNDLES.iterdir() if path.suffix in MEDIA_TYPES)
 FORMS = ("review", "reading", "adjudication")
 
 
 @pytest.fixture(scope="module")
 def client():
-    with TestClient(Starlette(routes=ROUTES)) as there:
-        yield there
+    with TestClient(Starlette(routes=ROUTES)) as test_client:
+        yield test_client
 
 
-def sources_digest() -> str:
+def compute_sources_digest() -> str:
     sources = (
         path.relative_to(FRONTEND).as_posix() for path in (FRONTEND / "src").rglob("*") if path.is_file()
     )
-    together = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in [*sorted(sources), "build.mjs", "package-lock.json"]:
-        together.update((FRONTEND / name).read_bytes())
-    return together.hexdigest()
+        digest.update((FRONTEND / name).read_bytes())
+    return digest.hexdigest()
 
 
-@pytest.mark.parametrize("path", BUILT, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", BUNDLE_FILES, ids=lambda path: path.name)
 def test_a_bundle_is_built_from_the_sources_as_they_are(path: Path):
     # build.mjs writes the hash of its input at the top of every bundle, so this test needs no Node
-    [written] = re.findall(r"^/\* Built from frontend/src/ \((\w+)\)", path.read_text(encoding="utf-8"))
-    assert written == sources_digest(), "run `make frontend` and commit frontend/dist/"
+    [built_digest] = re.findall(r"^/\* Built from frontend/src/ \((\w+)\)", path.read_text(encoding="utf-8"))
+    assert built_digest == compute_sources_digest(), "run `make frontend` and commit frontend/dist/"
 
 
-def test_the_bundles_bring_the_licences_of_what_is_in_them():
+def test_the_bundles_include_the_licences_of_their_packages():
     packages = json.loads((FRONTEND / "package.json").read_text(encoding="utf-8"))["dependencies"]
     licences = (BUNDLES / "LICENSES.txt").read_text(encoding="utf-8")
     for name, version in packages.items():
@@ -53,15 +53,15 @@ def test_the_lock_file_names_no_registry():
 
 
 @pytest.mark.parametrize("name", sorted(load_form_files()))
-def test_a_file_is_served_under_its_hash_and_may_be_kept(client, name):
-    answer = client.get(file_url(name))
-    assert answer.content == load_form_files()[name]
-    assert "immutable" in answer.headers["cache-control"]
+def test_a_file_is_served_under_its_hash_as_immutable(client, name):
+    response = client.get(file_url(name))
+    assert response.content == load_form_files()[name]
+    assert "immutable" in response.headers["cache-control"]
     assert client.get(f"/frontend/0123/{name}").status_code == 404
 
 
 @pytest.mark.parametrize("name", ["LICENSES.txt", "form_files.py", "nothing.js"])
-def test_nothing_else_is_served(client, name):
+def test_other_files_are_not_served(client, name):
     assert client.get(file_url(name)).status_code == 404
 
 

@@ -16,25 +16,25 @@ from tests.unit.makers.dicom_files import dicom, ramp
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class CommandResult:
     returncode: int
     stdout: str
     stderr: str
 
 
 @pytest.fixture
-def render(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def render(capsys: pytest.CaptureFixture[str]) -> Callable[..., CommandResult]:
     """``render("a.dcm", "out")``: the command as ``cli.py`` runs it."""
 
-    def call(*arguments: object) -> Done:
+    def run_render(*arguments: object) -> CommandResult:
         try:
             code = cli.main(["image", "render", *map(str, arguments)])
-        except SystemExit as leaving:  # how argparse refuses
-            code = int(leaving.code or 0)
-        said = capsys.readouterr()
-        return Done(returncode=code, stdout=said.out, stderr=said.err)
+        except SystemExit as exit_error:  # how argparse refuses
+            code = int(exit_error.code or 0)
+        output = capsys.readouterr()
+        return CommandResult(returncode=code, stdout=output.out, stderr=output.err)
 
-    return call
+    return run_render
 
 
 @pytest.fixture
@@ -51,32 +51,32 @@ def folder(tmp_path: Path) -> Path:
     return source
 
 
-def files(folder: Path) -> set[str]:
+def list_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_folder_keeps_its_structure_and_lists_what_is_refused(render, folder, tmp_path):
-    done = render(folder, tmp_path / "out", "--quarter")
-    assert done.returncode == 1
-    assert files(tmp_path / "out") == {
+def test_a_folder_keeps_its_structure_and_refused_files_are_listed(render, folder, tmp_path):
+    result = render(folder, tmp_path / "out", "--quarter")
+    assert result.returncode == 1
+    assert list_files(tmp_path / "out") == {
         "exam 1/pa.png", "exam 1/pa.quarter.png",
         "exam 1/deep/1.2.840.10008.png", "exam 1/deep/1.2.840.10008.quarter.png",
     }  # fmt: skip
-    assert "exam 2/lateral.dcm: HighBit (0028,0102)" in done.stderr
-    assert "3 of 3" in done.stderr  # the progress
-    assert "2 of 3 radiographs written" in done.stdout
-    assert "1 other files were left out" in done.stdout
+    assert "exam 2/lateral.dcm: HighBit (0028,0102)" in result.stderr
+    assert "3 of 3" in result.stderr  # the progress
+    assert "2 of 3 radiographs written" in result.stdout
+    assert "1 other files were left out" in result.stdout
 
 
-def test_one_file_by_name_at_16_bits(render, tmp_path):
+def test_one_named_file_is_rendered_at_16_bits(render, tmp_path):
     (tmp_path / "a.dcm").write_bytes(dicom(ramp(40, 60)))
-    done = render(tmp_path / "a.dcm", tmp_path / "new" / "b.png", "--bits", 16, "--quarter")
-    assert done.returncode == 0, done.stderr
+    result = render(tmp_path / "a.dcm", tmp_path / "new" / "b.png", "--bits", 16, "--quarter")
+    assert result.returncode == 0, result.stderr
     with (
-        Image.open(tmp_path / "new" / "b.png") as full,
-        Image.open(tmp_path / "new" / "b.quarter.png") as small,
+        Image.open(tmp_path / "new" / "b.png") as full_image,
+        Image.open(tmp_path / "new" / "b.quarter.png") as quarter_image,
     ):
-        assert (full.mode, full.size, small.size) == ("I;16", (60, 40), (15, 10))
+        assert (full_image.mode, full_image.size, quarter_image.size) == ("I;16", (60, 40), (15, 10))
 
 
 def test_a_window_is_applied(render, tmp_path):
@@ -97,53 +97,53 @@ def test_a_window_is_applied(render, tmp_path):
         ([".", "a.dcm"], "is a file"),
     ],
 )
-def test_what_makes_no_sense_is_wrong_usage(render, tmp_path, arguments, said):
+def test_invalid_arguments_are_refused(render, tmp_path, arguments, said):
     (tmp_path / "a.dcm").write_bytes(dicom())
     (tmp_path / "a.png").write_bytes(b"an original")
-    placed = [tmp_path / part if not part.lstrip("-")[:1].isdigit() and part[:2] != "--" else part
+    resolved = [tmp_path / part if not part.lstrip("-")[:1].isdigit() and part[:2] != "--" else part
               for part in arguments]  # fmt: skip
-    done = render(*placed)
-    assert done.returncode == 2
-    assert said in done.stderr
+    result = render(*resolved)
+    assert result.returncode == 2
+    assert said in result.stderr
     assert (tmp_path / "a.png").read_bytes() == b"an original"
 
 
-def test_a_folder_that_can_not_be_written_says_so(render, tmp_path):
+def test_an_unwritable_folder_is_reported(render, tmp_path):
     (tmp_path / "a.dcm").write_bytes(dicom())
     (tmp_path / "file").write_bytes(b"")
-    done = render(tmp_path / "a.dcm", tmp_path / "file" / "below")
-    assert done.returncode == 1
-    assert "could not be read or written" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = render(tmp_path / "a.dcm", tmp_path / "file" / "below")
+    assert result.returncode == 1
+    assert "could not be read or written" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 # ---------------------------------------------------------------------------------------------- plans
-def names_of(source: Path, out: Path) -> list[str]:
+def list_planned_names(source: Path, out: Path) -> list[str]:
     jobs, _ = plan_folder(source, out, quarter=True)
     return [job.full.name for job in jobs]
 
 
-def test_two_files_never_become_one(tmp_path):
+def test_output_names_never_collide(tmp_path):
     source = tmp_path / "in"
     source.mkdir()
     for name in ("a.dcm", "a.png", "A.jpg", "b.dcm", "b.quarter.dcm"):
         (source / name).write_bytes(b"")
     jobs, _ = plan_folder(source, tmp_path / "out", quarter=True)
-    written = [str(path).casefold() for job in jobs for path in (job.full, job.quarter)]
-    assert len(set(written)) == 10
+    output_paths = [str(path).casefold() for job in jobs for path in (job.full, job.quarter)]
+    assert len(set(output_paths)) == 10
 
 
-def test_the_order_is_that_of_the_names(tmp_path):
+def test_files_are_sorted_by_name(tmp_path):
     source = tmp_path / "in"
     source.mkdir()
     for name in ("c.dcm", "a.dcm", "b.dcm"):
         (source / name).write_bytes(b"")
-    assert names_of(source, tmp_path / "out") == ["a.png", "b.png", "c.png"]
+    assert list_planned_names(source, tmp_path / "out") == ["a.png", "b.png", "c.png"]
 
 
-def test_what_was_written_before_is_not_read_again(tmp_path):
+def test_existing_output_is_not_read_as_input(tmp_path):
     (tmp_path / "a.dcm").write_bytes(dicom())
     out = tmp_path / "out"
     out.mkdir()
     (out / "a.png").write_bytes(b"")
-    assert names_of(tmp_path, out) == ["a.png"]
+    assert list_planned_names(tmp_path, out) == ["a.png"]

@@ -27,7 +27,7 @@ from pydicom.uid import (
 
 from imaging.errors import UnreadableImage
 from imaging.reader import read_radiograph
-from tests.unit.makers.dicom_files import codestream, dicom, ramp
+from tests.unit.makers.dicom_files import dicom, encode_codestream, ramp
 
 LOSSLESS = [
     ImplicitVRLittleEndian,
@@ -41,7 +41,7 @@ LOSSLESS = [
     HTJ2KLossless,
 ]
 # syntax, and a decoder of pydicom's that is independent of ours
-OTHERS = [
+REFERENCE_DECODERS = [
     (RLELossless, "pydicom"),
     (JPEGLosslessSV1, "gdcm"),
     (JPEGLSLossless, "pyjpegls"),
@@ -51,7 +51,7 @@ OTHERS = [
 ]
 
 
-def plate(*, bits: int, signed: bool = False) -> np.ndarray:
+def make_noisy_ramp(*, bits: int, signed: bool = False) -> np.ndarray:
     """A ramp with noise, which has neither runs nor flat areas."""
     smooth = ramp(61, 47, bits=bits, signed=signed).astype(np.int32)
     noise = np.random.default_rng(bits).integers(-9, 10, smooth.shape)
@@ -60,32 +60,36 @@ def plate(*, bits: int, signed: bool = False) -> np.ndarray:
 
 @pytest.mark.parametrize("bits", [8, 10, 12, 15, 16])
 @pytest.mark.parametrize("syntax", LOSSLESS, ids=lambda syntax: syntax.name)
-def test_what_was_stored_comes_out(syntax, bits):
-    stored = plate(bits=bits)
+def test_lossless_pixels_are_decoded_exactly(syntax, bits):
+    stored = make_noisy_ramp(bits=bits)
     decoded = read_radiograph(dicom(stored, syntax=syntax, bits=bits), name="a.dcm")
     assert decoded.pixels.dtype == stored.dtype
     assert np.array_equal(decoded.pixels, stored)
 
 
 @pytest.mark.parametrize(
-    "syntax", [each for each in LOSSLESS if each != JPEGLosslessSV1], ids=lambda each: each.name
+    "syntax", [syntax for syntax in LOSSLESS if syntax != JPEGLosslessSV1], ids=lambda each: each.name
 )
-def test_negative_values_come_out(syntax):
-    stored = plate(bits=12, signed=True)
+def test_negative_values_are_decoded_exactly(syntax):
+    stored = make_noisy_ramp(bits=12, signed=True)
     decoded = read_radiograph(dicom(stored, syntax=syntax, bits=12), name="a.dcm")
     assert decoded.lowest == -32768
     assert np.array_equal(decoded.pixels, stored)
 
 
-@pytest.mark.parametrize(("syntax", "plugin"), OTHERS, ids=lambda value: str(getattr(value, "name", value)))
-def test_another_decoder_agrees(syntax, plugin):
+@pytest.mark.parametrize(
+    ("syntax", "plugin"), REFERENCE_DECODERS, ids=lambda value: str(getattr(value, "name", value))
+)
+def test_pixels_equal_those_of_another_decoder(syntax, plugin):
     bits = 8 if syntax == JPEGBaseline8Bit else 12
-    content = dicom(plate(bits=bits), syntax=syntax, bits=bits)
-    theirs, _ = get_decoder(syntax).as_array(dcmread(io.BytesIO(content)), raw=True, decoding_plugin=plugin)
-    assert np.array_equal(read_radiograph(content, name="a.dcm").pixels, theirs)
+    content = dicom(make_noisy_ramp(bits=bits), syntax=syntax, bits=bits)
+    reference, _ = get_decoder(syntax).as_array(
+        dcmread(io.BytesIO(content)), raw=True, decoding_plugin=plugin
+    )
+    assert np.array_equal(read_radiograph(content, name="a.dcm").pixels, reference)
 
 
-def test_twelve_bits_of_extended_jpeg_come_out():
+def test_extended_jpeg_of_12_bits_is_decoded():
     # as plates of the 1990s write; no pydicom plug-in under a licence that we may use reads it
     stored = ramp(64, 64, bits=12)
     frame = bytes(imagecodecs.jpeg8_encode(stored, level=98, bitspersample=12))
@@ -94,14 +98,14 @@ def test_twelve_bits_of_extended_jpeg_come_out():
     assert np.abs(difference).max() < 40  # of 4095: it is a lossy format
 
 
-def test_nearly_lossless_jpeg_ls_stays_within_what_was_allowed():
-    stored = plate(bits=12)
+def test_near_lossless_jpeg_ls_stays_within_its_error_limit():
+    stored = make_noisy_ramp(bits=12)
     frame = bytes(imagecodecs.jpegls_encode(stored, level=3))
     content = dicom(stored, syntax=JPEGLSNearLossless, pixel_data=encapsulate([frame]))
     assert np.abs(read_radiograph(content, name="a.dcm").pixels.astype(int) - stored).max() <= 3
 
 
-def test_colour_in_rle_comes_out():
+def test_colour_in_rle_is_decoded():
     grey = np.random.default_rng(1).integers(0, 256, (9, 7), np.uint8)
     colour = np.stack([grey] * 3, axis=-1)
     content = dicom(colour, bits=8, syntax=RLELossless)
@@ -109,9 +113,9 @@ def test_colour_in_rle_comes_out():
 
 
 @pytest.mark.parametrize("offset", [0, 63, 1 << 27])
-def test_an_rle_segment_outside_of_its_frame_is_refused(offset):
-    frame = bytearray(codestream(plate(bits=12), RLELossless))
+def test_an_rle_segment_outside_its_frame_is_refused(offset):
+    frame = bytearray(encode_codestream(make_noisy_ramp(bits=12), RLELossless))
     frame[8:12] = offset.to_bytes(4, "little")
-    content = dicom(plate(bits=12), syntax=RLELossless, pixel_data=encapsulate([bytes(frame)]))
+    content = dicom(make_noisy_ramp(bits=12), syntax=RLELossless, pixel_data=encapsulate([bytes(frame)]))
     with pytest.raises(UnreadableImage, match="RLE segment"):
         read_radiograph(content, name="a.dcm")

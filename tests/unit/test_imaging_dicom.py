@@ -21,15 +21,15 @@ from tests.unit.makers.dicom_files import (
     COMPUTED_RADIOGRAPHY,
     CT,
     SECONDARY_CAPTURE,
-    codestream,
+    deflate_bomb,
     dicom,
-    inflating_to,
-    nested,
+    dicom_with_nested_sequences,
+    encode_codestream,
     ramp,
 )
 
 
-def refusal(content: bytes) -> str:
+def read_refusal(content: bytes) -> str:
     with pytest.raises(UnreadableImage) as caught:
         describe(content, name="a.dcm")
     with pytest.raises(UnreadableImage):
@@ -53,7 +53,7 @@ def test_the_header_gives_the_facts():
     )
 
 
-def test_what_is_kept_of_a_header_is_the_named_list_and_nothing_else():
+def test_only_listed_header_attributes_are_kept():
     planted = dicom(
         PatientName="Planted^Name",
         InstitutionName="Planted Clinic",
@@ -97,53 +97,55 @@ def test_nothing_of_a_header_is_logged(caplog):
         ({"ViewPosition": ""}, View.UNKNOWN),
     ],
 )
-def test_the_view(attributes, view):
+def test_the_view_is_read_from_the_header(attributes, view):
     assert describe(dicom(**attributes), name="a.dcm").view is view
 
 
 @pytest.mark.parametrize(
     ("stated", "age"), [(b"058Y", "058Y"), (b"61  ", "61"), (b"old ", None), (b"    ", None)]
 )
-def test_an_age_is_kept_as_the_header_has_it_or_not_at_all(stated, age):
+def test_an_age_is_kept_as_stated_or_dropped(stated, age):
     assert describe(dicom().replace(b"058Y", stated), name="a.dcm").age == age
 
 
 # ------------------------------------------------------------------------------------------- kinds
-def test_cr_comes_in():
+def test_a_cr_image_is_accepted():
     assert describe(dicom(SOPClassUID=COMPUTED_RADIOGRAPHY, Modality="CR"), name="a.dcm").rows == 24
 
 
-def test_a_secondary_capture_of_a_radiograph_comes_in():
+def test_a_secondary_capture_of_a_radiograph_is_accepted():
     assert describe(dicom(SOPClassUID=SECONDARY_CAPTURE, Modality="CR"), name="a.dcm").rows == 24
 
 
-def test_a_secondary_capture_of_something_else_is_refused():
-    assert "Modality (0008,0060): is US" in refusal(dicom(SOPClassUID=SECONDARY_CAPTURE, Modality="US"))
+def test_a_secondary_capture_of_another_modality_is_refused():
+    assert "Modality (0008,0060): is US" in read_refusal(dicom(SOPClassUID=SECONDARY_CAPTURE, Modality="US"))
 
 
-def test_ct_is_refused_by_its_class():
-    assert "SOPClassUID (0008,0016): is CT Image Storage" in refusal(dicom(SOPClassUID=CT, Modality="CT"))
+def test_ct_is_refused_by_its_sop_class():
+    assert "SOPClassUID (0008,0016): is CT Image Storage" in read_refusal(
+        dicom(SOPClassUID=CT, Modality="CT")
+    )
 
 
-def test_a_cr_image_that_says_it_is_ct_is_refused():
-    assert "Modality (0008,0060): is CT" in refusal(dicom(Modality="CT"))
+def test_a_cr_image_with_modality_ct_is_refused():
+    assert "Modality (0008,0060): is CT" in read_refusal(dicom(Modality="CT"))
 
 
-def test_a_file_without_preamble_comes_in():
-    bare = dicom(syntax=ImplicitVRLittleEndian, preamble=False)
-    assert np.array_equal(read_radiograph(bare, name="a").pixels, ramp())
+def test_a_file_without_preamble_is_accepted():
+    without_preamble = dicom(syntax=ImplicitVRLittleEndian, preamble=False)
+    assert np.array_equal(read_radiograph(without_preamble, name="a").pixels, ramp())
 
 
 def test_a_header_without_an_image_is_refused():
-    assert "PixelData (7FE0,0010): is missing" in refusal(dicom(pixel_data=b""))
+    assert "PixelData (7FE0,0010): is missing" in read_refusal(dicom(pixel_data=b""))
 
 
 def test_another_kind_of_file_is_refused():
-    assert "a.dcm: is no DICOM, PNG or JPEG file" in refusal(b"GIF89a" + bytes(200))
+    assert "a.dcm: is no DICOM, PNG or JPEG file" in read_refusal(b"GIF89a" + bytes(200))
 
 
 def test_an_empty_file_is_refused():
-    assert refusal(b"") == "a.dcm: is empty."
+    assert read_refusal(b"") == "a.dcm: is empty."
 
 
 # -------------------------------------------------------------------------------- the modules' rules
@@ -164,7 +166,7 @@ def test_an_empty_file_is_refused():
         ({"RescaleSlope": "0", "RescaleIntercept": "0"}, "RescaleSlope (0028,1053): is 0"),
     ],
 )
-def test_a_broken_rule_is_refused_by_its_attribute(attributes, said):
+def test_an_invalid_attribute_is_named_in_the_refusal(attributes, said):
     with pytest.raises(UnreadableImage) as caught:
         read_radiograph(dicom(**attributes), name="a.dcm")
     assert said in str(caught.value)
@@ -174,72 +176,78 @@ def test_a_broken_rule_is_refused_by_its_attribute(attributes, said):
     "keyword", ["Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit", "PixelRepresentation"]
 )
 def test_a_missing_attribute_is_named(keyword):
-    assert keyword in refusal(dicom(leave_out=(keyword,)))
+    assert keyword in read_refusal(dicom(omit=(keyword,)))
 
 
 def test_pixel_data_that_are_too_short_are_refused():
-    assert "too short: 1534 bytes" in refusal(dicom(pixel_data=ramp().tobytes()[:-2]))
+    assert "too short: 1534 bytes" in read_refusal(dicom(pixel_data=ramp().tobytes()[:-2]))
 
 
 def test_pixel_data_that_are_too_long_are_refused():
-    assert "too long: 3072 bytes" in refusal(dicom(pixel_data=ramp().tobytes() * 2))
+    assert "too long: 3072 bytes" in read_refusal(dicom(pixel_data=ramp().tobytes() * 2))
 
 
-def test_one_byte_of_padding_is_no_pixel():
-    odd = ramp(3, 3, bits=8)
-    assert np.array_equal(read_radiograph(dicom(odd, bits=8), name="a.dcm").pixels, odd)
+def test_one_padding_byte_is_ignored():
+    odd_sized = ramp(3, 3, bits=8)
+    assert np.array_equal(read_radiograph(dicom(odd_sized, bits=8), name="a.dcm").pixels, odd_sized)
 
 
 def test_two_compressed_frames_are_refused():
-    frame = codestream(ramp(), JPEG2000Lossless)
-    two = dicom(syntax=JPEG2000Lossless, pixel_data=encapsulate([frame, frame]))
-    assert "holds 2 compressed frames" in refusal(two)
+    frame = encode_codestream(ramp(), JPEG2000Lossless)
+    two_frames = dicom(syntax=JPEG2000Lossless, pixel_data=encapsulate([frame, frame]))
+    assert "holds 2 compressed frames" in read_refusal(two_frames)
 
 
 def test_two_rle_frames_are_refused():
-    frame = codestream(ramp(), RLELossless)
-    assert "holds 2 RLE frames" in refusal(dicom(syntax=RLELossless, pixel_data=encapsulate([frame, frame])))
+    frame = encode_codestream(ramp(), RLELossless)
+    assert "holds 2 RLE frames" in read_refusal(
+        dicom(syntax=RLELossless, pixel_data=encapsulate([frame, frame]))
+    )
 
 
-def test_a_frame_of_another_size_than_the_header_says_is_refused():
-    frame = encapsulate([codestream(ramp(10, 10), JPEG2000Lossless)])
-    assert "Rows (0028,0010): is 24, but the compressed pixels say 10" in refusal(
+def test_a_frame_of_another_size_than_the_header_is_refused():
+    frame = encapsulate([encode_codestream(ramp(10, 10), JPEG2000Lossless)])
+    assert "Rows (0028,0010): is 24, but the compressed pixels say 10" in read_refusal(
         dicom(syntax=JPEG2000Lossless, pixel_data=frame)
     )
 
 
 def test_a_compressed_frame_that_ends_too_early_is_refused():
-    frame = codestream(ramp(), JPEG2000Lossless)
-    assert "ends too early" in refusal(dicom(syntax=JPEG2000Lossless, pixel_data=encapsulate([frame[:-40]])))
+    frame = encode_codestream(ramp(), JPEG2000Lossless)
+    assert "ends too early" in read_refusal(
+        dicom(syntax=JPEG2000Lossless, pixel_data=encapsulate([frame[:-40]]))
+    )
 
 
-def test_a_frame_in_several_fragments_is_one_frame():
-    whole = encapsulate([codestream(ramp(), JPEG2000Lossless)], fragments_per_frame=3)
-    pixels = read_radiograph(dicom(syntax=JPEG2000Lossless, pixel_data=whole), name="a.dcm").pixels
+def test_a_fragmented_frame_is_read_as_one_frame():
+    fragments = encapsulate([encode_codestream(ramp(), JPEG2000Lossless)], fragments_per_frame=3)
+    pixels = read_radiograph(dicom(syntax=JPEG2000Lossless, pixel_data=fragments), name="a.dcm").pixels
     assert np.array_equal(pixels, ramp())
 
 
-def test_a_transfer_syntax_that_is_not_decoded_is_named():
+def test_an_unsupported_transfer_syntax_is_named():
     content = dicom().replace(b"1.2.840.10008.1.2.1\0", b"1.2.840.10008.1.2.9\0")
-    assert "TransferSyntaxUID (0002,0010)" in refusal(content)
+    assert "TransferSyntaxUID (0002,0010)" in read_refusal(content)
 
 
 def test_a_deflated_bomb_is_refused_before_it_is_inflated():
-    bomb = inflating_to(1 << 28)
+    bomb = deflate_bomb(1 << 28)
     assert len(bomb) < 1_000_000
-    assert "inflates to more than 200 MB" in refusal(bomb)
+    assert "inflates to more than 200 MB" in read_refusal(bomb)
 
 
 def test_sequences_nested_too_deep_are_refused_by_their_tag():
-    assert "ReferencedSeriesSequence (0008,1115): holds sequences nested too deep" in refusal(nested(300))
+    assert "ReferencedSeriesSequence (0008,1115): holds sequences nested too deep" in read_refusal(
+        dicom_with_nested_sequences(300)
+    )
 
 
-def test_a_damaged_value_that_the_pixels_need_is_refused_by_its_attribute():
+def test_a_damaged_value_needed_for_the_pixels_is_refused():
     content = dicom(RescaleSlope="12345678", RescaleIntercept="0").replace(b"12345678", b"12x4567 ")
-    assert "RescaleSlope (0028,1053): is no number" in refusal(content)
+    assert "RescaleSlope (0028,1053): is no number" in read_refusal(content)
 
 
-def test_a_damaged_value_that_only_helps_to_look_counts_as_missing():
+def test_a_damaged_display_value_counts_as_missing():
     content = dicom(WindowCenter="12345678", WindowWidth="100").replace(b"12345678", b"12x4567 ")
     assert read_radiograph(content, name="a.dcm").windows == ()
 
@@ -254,14 +262,14 @@ def test_rgb_is_shown_as_luminance_with_a_note():
     assert decoded.facts.notes == ("Stored in colour; its luminance is shown.",)
 
 
-def test_colour_by_plane_is_the_same_as_colour_by_pixel():
+def test_colour_by_plane_equals_colour_by_pixel():
     colour = np.random.default_rng(1).integers(0, 256, (6, 8, 3), np.uint8)
     by_plane = np.moveaxis(colour, -1, 0).tobytes()
-    one = read_radiograph(dicom(colour, bits=8), name="a.dcm").pixels
-    other = read_radiograph(
+    pixels_by_pixel = read_radiograph(dicom(colour, bits=8), name="a.dcm").pixels
+    pixels_by_plane = read_radiograph(
         dicom(colour, bits=8, PlanarConfiguration=1, pixel_data=by_plane), name="b.dcm"
     ).pixels
-    assert np.array_equal(one, other)
+    assert np.array_equal(pixels_by_pixel, pixels_by_plane)
 
 
 def test_the_brightness_of_ybr_is_its_first_sample():
@@ -283,7 +291,7 @@ def test_a_palette_is_applied():
     assert np.array_equal(decoded.pixels, 255 - stored)
 
 
-def test_bits_above_those_stored_are_no_part_of_the_value():
+def test_bits_above_bits_stored_are_ignored():
     stored = ramp(bits=10)
     with_overlay = (stored | 0x8000).astype(np.uint16)
     decoded = read_radiograph(dicom(stored, bits=10, pixel_data=with_overlay.tobytes()), name="a.dcm")

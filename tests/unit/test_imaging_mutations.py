@@ -28,16 +28,16 @@ from imaging.display import render_display_jpeg
 from imaging.errors import UnreadableImage
 from imaging.reader import describe, read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
-from tests.unit.makers.raster_files import png, saved
+from tests.unit.makers.raster_files import encode_image, png
 
 pytestmark = pytest.mark.full
 
-MUTANTS = 250  # of each kind
-BEGINNINGS = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", bytes(128) + b"DICM"]
+MUTANTS_PER_KIND = 250  # of each kind
+SIGNATURES = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", bytes(128) + b"DICM"]
 
 
 @cache
-def whole_files() -> dict[str, bytes]:
+def make_intact_files() -> dict[str, bytes]:
     grey = ramp(bits=8)
     window: dict[str, Any] = {
         "WindowCenter": ["100", "200"],
@@ -58,43 +58,45 @@ def whole_files() -> dict[str, bytes]:
         "jpeg 2000": dicom(syntax=JPEG2000Lossless),
         "png 16": png(ramp(bits=16)),
         "png interlaced": png(grey, interlaced=True),
-        "png palette": saved(Image.fromarray(grey).convert("P"), "PNG"),
-        "jpg": saved(Image.fromarray(grey), "JPEG"),
-        "jpg progressive": saved(Image.fromarray(np.stack([grey] * 3, axis=-1)), "JPEG", progressive=True),
+        "png palette": encode_image(Image.fromarray(grey).convert("P"), "PNG"),
+        "jpg": encode_image(Image.fromarray(grey), "JPEG"),
+        "jpg progressive": encode_image(
+            Image.fromarray(np.stack([grey] * 3, axis=-1)), "JPEG", progressive=True
+        ),
     }
 
 
-def mutated(content: bytes, chance: random.Random) -> bytes:
+def mutate(content: bytes, rng: random.Random) -> bytes:
     """One to twenty changes, most of them in the first 900 bytes, where the headers are."""
     changed = bytearray(content)
-    for _ in range(chance.choice([1, 1, 2, 5, 20])):
-        at = chance.randrange(len(changed) if chance.random() < 0.3 else min(len(changed), 900))
-        kind = chance.randrange(5)
+    for _ in range(rng.choice([1, 1, 2, 5, 20])):
+        position = rng.randrange(len(changed) if rng.random() < 0.3 else min(len(changed), 900))
+        kind = rng.randrange(5)
         if kind == 0:
-            changed[at] = chance.randrange(256)
+            changed[position] = rng.randrange(256)
         elif kind == 1:
-            changed[at] ^= 1 << chance.randrange(8)
+            changed[position] ^= 1 << rng.randrange(8)
         elif kind == 2:
-            del changed[at : at + chance.randrange(1, 20)]
+            del changed[position : position + rng.randrange(1, 20)]
         elif kind == 3:
-            changed[at:at] = chance.randbytes(chance.randrange(1, 12))
-        elif chance.random() < 0.2:
-            del changed[at:]
+            changed[position:position] = rng.randbytes(rng.randrange(1, 12))
+        elif rng.random() < 0.2:
+            del changed[position:]
         if len(changed) < 10:
             break
     return bytes(changed)
 
 
-def comes_of(content: bytes) -> tuple[str, str]:
+def classify_outcomes(content: bytes) -> tuple[str, str]:
     """The result of reading the facts and of rendering; a DomainError is passed on."""
-    return _ends(lambda: describe(content, name="f")), _ends(
+    return _classify_outcome(lambda: describe(content, name="f")), _classify_outcome(
         lambda: render_display_jpeg(read_radiograph(content, name="f"), longest_side=300)
     )
 
 
-def _ends(work: Callable[[], object]) -> str:
+def _classify_outcome(read_file: Callable[[], object]) -> str:
     try:
-        return type(work()).__name__
+        return type(read_file()).__name__
     except UnreadableImage as refusal:
         return "refused" if refusal.reason else "refused without a reason"
 
@@ -103,20 +105,20 @@ def is_facts_or_refusal(ends: tuple[str, str]) -> bool:
     return ends[0] in {"ImageFacts", "refused"} and ends[1] in {"bytes", "refused"}
 
 
-@pytest.mark.parametrize("kind", list(whole_files()))
+@pytest.mark.parametrize("kind", list(make_intact_files()))
 def test_damaged_files_give_facts_or_a_refusal(kind):
-    chance = random.Random(kind)  # noqa: S311 - seeded on purpose, nothing secret
-    ends = {comes_of(mutated(whole_files()[kind], chance)) for _ in range(MUTANTS)}
-    assert all(map(is_facts_or_refusal, ends)), ends
-    assert len(ends) > 1  # some are refused, others are not
+    rng = random.Random(kind)  # noqa: S311 - seeded on purpose, nothing secret
+    outcomes = {classify_outcomes(mutate(make_intact_files()[kind], rng)) for _ in range(MUTANTS_PER_KIND)}
+    assert all(map(is_facts_or_refusal, outcomes)), outcomes
+    assert len(outcomes) > 1  # some are refused, others are not
 
 
-@pytest.mark.parametrize("kind", list(whole_files()))
+@pytest.mark.parametrize("kind", list(make_intact_files()))
 def test_files_that_end_early_give_facts_or_a_refusal(kind):
-    content = whole_files()[kind]
-    ends = {comes_of(content[:length]) for length in range(0, len(content), 37)}
-    assert all(map(is_facts_or_refusal, ends)), ends
-    assert ("refused", "refused") in ends
+    content = make_intact_files()[kind]
+    outcomes = {classify_outcomes(content[:length]) for length in range(0, len(content), 37)}
+    assert all(map(is_facts_or_refusal, outcomes)), outcomes
+    assert ("refused", "refused") in outcomes
 
 
 @settings(max_examples=300, deadline=None)
@@ -125,4 +127,4 @@ def test_files_that_end_early_give_facts_or_a_refusal(kind):
     rest=st.binary(),
 )
 def test_any_bytes_give_facts_or_a_refusal(start, rest):
-    assert is_facts_or_refusal(comes_of(start + rest))
+    assert is_facts_or_refusal(classify_outcomes(start + rest))

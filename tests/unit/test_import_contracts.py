@@ -13,18 +13,18 @@ LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
 
 
 @pytest.fixture(scope="module")
-def rooms() -> list[str]:
+def packages() -> list[str]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return settings["tool"]["importlinter"]["root_packages"]
 
 
 @pytest.fixture
-def house(tmp_path, rooms):
+def project(tmp_path, packages):
     """An empty project with the project's contracts."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for room in rooms:
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "__init__.py").touch()
+    for package in packages:
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
     (tmp_path / "storage" / "intake").mkdir()
     for module in ("__init__.py", "questions.py"):
         (tmp_path / "storage" / "intake" / module).touch()
@@ -32,19 +32,19 @@ def house(tmp_path, rooms):
     return tmp_path
 
 
-def lint(house: Path) -> str:
-    done = subprocess.run(
-        [LINT_IMPORTS, "--no-cache"], cwd=house, capture_output=True, text=True, check=False, timeout=60
+def run_import_linter(project: Path) -> str:
+    result = subprocess.run(
+        [LINT_IMPORTS, "--no-cache"], cwd=project, capture_output=True, text=True, check=False, timeout=60
     )
-    return done.stdout + done.stderr
+    return result.stdout + result.stderr
 
 
-def test_a_service_that_opens_storage_is_right(house):
-    assert "0 broken" in lint(house)
+def test_a_service_may_import_storage(project):
+    assert "0 broken" in run_import_linter(project)
 
 
-def test_planted_imports_are_found(house):
-    planted = {
+def test_forbidden_imports_are_found(project):
+    forbidden_imports = {
         "sampling/service.py": "import review.service",
         "review/queue.py": "import storage.intake.questions",
         "pages/people.py": "import sqlalchemy",
@@ -56,10 +56,11 @@ def test_planted_imports_are_found(house):
         "imaging/reader.py": "import storage",
         "domain/boxes.py": "import numpy",
     }
-    for path, line in planted.items():
-        (house / path).write_text(line + "\n", encoding="utf-8")
-    report = lint(house)
-    wanted = {
-        f"{path.removesuffix('.py').replace('/', '.')} -> {line.split()[1]}" for path, line in planted.items()
+    for path, line in forbidden_imports.items():
+        (project / path).write_text(line + "\n", encoding="utf-8")
+    report = run_import_linter(project)
+    expected_links = {
+        f"{path.removesuffix('.py').replace('/', '.')} -> {line.split()[1]}"
+        for path, line in forbidden_imports.items()
     }
-    assert {link for link in wanted if link not in report} == set()
+    assert {link for link in expected_links if link not in report} == set()

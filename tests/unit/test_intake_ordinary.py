@@ -19,7 +19,7 @@ from intake.ordinary_records import build_ordinary_columns
 from intake.strict_json import decode_plain_lines
 from quality.checks import certainly_without_problems, check_question
 
-ORDINARY: dict[str, Any] = {
+ORDINARY_RECORD: dict[str, Any] = {
     "id": "q",
     "exam": {"id": "e", "age": "058Y", "radiographs": [{"id": "1", "file": "1.png", "view": "PA"}]},
     "format": "single",
@@ -33,7 +33,7 @@ ORDINARY: dict[str, Any] = {
     "difficulty": "easy",
     "source": {"generator": "a model: the third"},
 }
-CHANGES = [
+FIELD_CHANGES = [
     {"id": " q"}, {"id": ""}, {"id": "q:1"}, {"id": "q" * 501},
     {"stem": "The answer is B, or is it none of them?"}, {"stem": " "}, {"stem": "Ergu\u00df links?"},
     {"stem": "A delete \x7f in the stem of a question"},
@@ -48,54 +48,55 @@ CHANGES = [
     {"source": None}, {"source": {}}, {"source": {"version": "", "prompt_version": None}},
     {"report": "Findings: none."}, {"also_right": [[1]]}, {"also_right": []}, {"content_type": ""},
     {"format": "closed", "options": None, "answer": "yes"}, {"unknown": 1},
-    {"exam": {**ORDINARY["exam"], "sex": "f"}}, {"exam": {**ORDINARY["exam"], "sex": None}},
-    {"exam": {**ORDINARY["exam"], "sex": "?"}}, {"exam": {"id": "e", "radiographs": []}},
+    {"exam": {**ORDINARY_RECORD["exam"], "sex": "f"}}, {"exam": {**ORDINARY_RECORD["exam"], "sex": None}},
+    {"exam": {**ORDINARY_RECORD["exam"], "sex": "?"}}, {"exam": {"id": "e", "radiographs": []}},
 ]  # fmt: skip
-SPOILT = [
+BYTE_REPLACEMENTS = [
     (b'"stem"', b'"id": "r", "stem"'), (b'"age"', b'"id" : "f", "age"'),
     (b'"generator"', b'"generator" : "x", "generator"'), (b"}", b""), (b'"task"', b'"tsk"'),
     (b"[2]", b"[NaN]"), (b'"label"', b'"label": "y", "label"'), (b'"stem"', b'"stem"\t'),
 ]  # fmt: skip
 
 
-def line(changes, spoilt):
-    raw = json.dumps({**ORDINARY, **changes}, ensure_ascii=False).encode()
-    if not spoilt:
+def encode_line(changes, byte_replacement):
+    raw = json.dumps({**ORDINARY_RECORD, **changes}, ensure_ascii=False).encode()
+    if not byte_replacement:
         return raw
-    whole, other = spoilt
-    return raw.replace(whole, other, 1)
+    before, after = byte_replacement
+    return raw.replace(before, after, 1)
 
 
-def filled(raws, *, with_images, at_once):
-    records: list[tuple[int | str, Any]] = list(enumerate(raws, start=1))
+def fill_batch(raw_lines, *, with_images, chunk_size):
+    records: list[tuple[int | str, Any]] = list(enumerate(raw_lines, start=1))
     batch = BatchFiller(Container.LINES, NativeReader(""), 20, with_images)
-    for start in range(0, len(raws), at_once):
-        batch.add_records(records[start : start + at_once])
+    for start in range(0, len(raw_lines), chunk_size):
+        batch.add_records(records[start : start + chunk_size])
     return batch.batch
 
 
 @pytest.mark.parametrize("with_images", [False, True])
 @pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize(
-    ("changes", "spoilt"), [*((each, None) for each in CHANGES), *(({}, each) for each in SPOILT)]
+    ("changes", "spoilt"),
+    [*((each, None) for each in FIELD_CHANGES), *(({}, each) for each in BYTE_REPLACEMENTS)],
 )
-def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, before, with_images):
-    others = [line({"id": f"q{number}"}, None) for number in range(4)]
-    lines = [*others[:before], line(changes, spoilt), *others[before:]]
-    together = filled(lines, with_images=with_images, at_once=100)
+def test_a_record_is_read_the_same_with_others_as_alone(changes, spoilt, before, with_images):
+    ordinary_lines = [encode_line({"id": f"q{number}"}, None) for number in range(4)]
+    lines = [*ordinary_lines[:before], encode_line(changes, spoilt), *ordinary_lines[before:]]
+    batch_together = fill_batch(lines, with_images=with_images, chunk_size=100)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_filler, "build_ordinary_columns", lambda *_, **__: None)
-        alone = filled(lines, with_images=with_images, at_once=1)
+        batch_alone = fill_batch(lines, with_images=with_images, chunk_size=1)
     for name in ("record_names", "questions", "boxes", "problems", "refusals", "records"):
-        assert getattr(together, name) == getattr(alone, name)
-    assert [together.exams[place] for place in together.exam_indices] == [
-        alone.exams[place] for place in alone.exam_indices
+        assert getattr(batch_together, name) == getattr(batch_alone, name)
+    assert [batch_together.exams[exam_index] for exam_index in batch_together.exam_indices] == [
+        batch_alone.exams[exam_index] for exam_index in batch_alone.exam_indices
     ]
 
 
-def test_ordinary_records_are_taken_at_once():
-    raws = [line({"id": f"q{number}"}, None) for number in range(30)]
-    records = decode_plain_lines(raws, native._decoder)
+def test_ordinary_records_are_read_in_one_step():
+    raw_lines = [encode_line({"id": f"q{number}"}, None) for number in range(30)]
+    records = decode_plain_lines(raw_lines, native._decoder)
     columns = build_ordinary_columns(records, minimum_explanation=20)
     assert {len(values) for values in columns.values()} == {30}
 
@@ -111,7 +112,7 @@ QUESTIONS = st.tuples(TEXTS, st.lists(TEXTS, min_size=3, max_size=5), TEXTS)
 
 
 @given(st.lists(QUESTIONS, min_size=1, max_size=4), st.lists(TEXTS, max_size=2), st.integers(0, 30))
-def test_the_checks_find_nothing_in_what_is_surely_fine(questions, labels, minimum):
+def test_texts_that_pass_the_quick_test_pass_all_checks(questions, labels, minimum):
     stems, options, explanations = zip(*questions, strict=True)
     if not certainly_without_problems(stems, options, explanations, labels, minimum):
         return
@@ -119,10 +120,18 @@ def test_the_checks_find_nothing_in_what_is_surely_fine(questions, labels, minim
         LabelledBox(radiograph="1", label=label, box=Box(x_min=0, y_min=0, x_max=1, y_max=1))
         for label in labels
     )
-    for stem, four, explanation in questions:
+    for stem, question_options, explanation in questions:
         question = Question(
-            id="q", exam_id="e", format=AnswerFormat.SINGLE, stem=stem, options=tuple(four), answer=(0,),
-            explanation=explanation, boxes=boxes, task=Task.PRESENCE, category="x",
+            id="q",
+            exam_id="e",
+            format=AnswerFormat.SINGLE,
+            stem=stem,
+            options=tuple(question_options),
+            answer=(0,),
+            explanation=explanation,
+            boxes=boxes,
+            task=Task.PRESENCE,
+            category="x",
             difficulty=Difficulty.EASY,
-        )  # fmt: skip
+        )
         assert check_question(question, minimum_explanation=minimum) == ()

@@ -22,21 +22,25 @@ RECORD = {
 }
 
 
-def raw(**changes):
+def encode_record(**changes):
     return json.dumps(RECORD | changes).encode()
 
 
-def test_sections_that_are_nan_are_not_known():
-    found = RexvqaReader("test_vqa_data").read("q1", raw(Indication=float("nan"), Findings=float("nan")))
-    assert found.exam.indication is None
-    assert found.report == "Impression: Effusion."
+def test_nan_report_sections_are_unknown():
+    question = RexvqaReader("test_vqa_data").read(
+        "q1", encode_record(Indication=float("nan"), Findings=float("nan"))
+    )
+    assert question.exam.indication is None
+    assert question.report == "Impression: Effusion."
 
 
 def test_nan_in_another_field_is_refused():
     with pytest.raises(InvalidValue, match="NaN"):
-        RexvqaReader("test_vqa_data").read("q1", raw(correct_answer=float("nan")))
+        RexvqaReader("test_vqa_data").read("q1", encode_record(correct_answer=float("nan")))
 
 
-def test_nan_that_a_text_quotes_stays_in_the_text():
-    quoted = 'A file with {"Findings": NaN, "Impression": NaN} is wrong.'
-    assert RexvqaReader("test_vqa_data").read("q1", raw(question=quoted)).stem == quoted
+def test_nan_quoted_in_a_text_is_kept():
+    question_text = 'A file with {"Findings": NaN, "Impression": NaN} is wrong.'
+    assert (
+        RexvqaReader("test_vqa_data").read("q1", encode_record(question=question_text)).stem == question_text
+    )

@@ -22,16 +22,16 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(project: Path) -> list[str]:
+def list_offences(project: Path) -> list[str]:
     return [f"{Path(offence.path).name}: {offence.text}" for offence in find_changed_migrations(project)]
 
 
-def test_every_migration_of_the_project_is_on_record_as_it_is() -> None:
+def test_every_migration_of_the_project_is_recorded() -> None:
     assert read_landed(ROOT) == hash_migrations(ROOT)
 
 
-def test_landed_migrations_that_are_as_they_were_pass(project: Path) -> None:
-    assert found(project) == []
+def test_unchanged_landed_migrations_pass(project: Path) -> None:
+    assert list_offences(project) == []
 
 
 def test_one_changed_byte_is_found(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,22 +44,24 @@ def test_one_changed_byte_is_found(project: Path, capsys: pytest.CaptureFixture[
     )
 
 
-def test_a_landed_migration_that_is_gone_is_found(project: Path) -> None:
+def test_a_missing_landed_migration_is_found(project: Path) -> None:
     (project / VERSIONS / "0002_second.py").unlink()
-    assert found(project) == ["0002_second.py: it has landed and is missing; workspaces that ran it need it"]
+    assert list_offences(project) == [
+        "0002_second.py: it has landed and is missing; workspaces that ran it need it"
+    ]
 
 
-def test_a_new_migration_is_put_on_record_once(project: Path) -> None:
+def test_a_new_migration_is_recorded_once(project: Path) -> None:
     (project / VERSIONS / "0003_third.py").write_text("revision = '0003'\n", encoding="utf-8")
-    assert found(project) == [
+    assert list_offences(project) == [
         "0003_third.py: it has no hash in landed.sha256; run `make landed` and commit the result"
     ]
     record_landed(project)
-    assert found(project) == []
+    assert list_offences(project) == []
 
 
-def test_putting_on_record_does_not_excuse_a_change(project: Path) -> None:
+def test_recording_does_not_accept_a_changed_migration(project: Path) -> None:
     """``make landed`` adds lines; it replaces none."""
     (project / VERSIONS / "0001_first.py").write_text("revision = '1'\n", encoding="utf-8")
     record_landed(project)
-    assert len(found(project)) == 1
+    assert len(list_offences(project)) == 1

@@ -8,10 +8,10 @@ from lints.source import SourceFile
 from lints.wording import find_unclear_words
 
 #: A function that writes, as a page contains it.
-WRITER = "def save():\n    with unit_of_work() as db:\n        add_person(db)\n"
+WRITING_FUNCTION = "def save():\n    with unit_of_work() as db:\n        add_person(db)\n"
 
 
-def rules_broken(path: str, text: str) -> list[str]:
+def list_broken_rules(path: str, text: str) -> list[str]:
     source = SourceFile(path=path, text=text)
     return [offence.rule for rule in RULES for offence in rule(source)]
 
@@ -29,24 +29,24 @@ def rules_broken(path: str, text: str) -> list[str]:
         ("streamlit-outside-screens", "cli.py", "from streamlit.testing.v1 import AppTest\n"),
         ("page-opens-storage", "pages/import.py", "from storage.engine import unit_of_work\n"),
         ("page-opens-storage", "pages/import.py", "from sqlmodel import Session\n"),
-        ("write-while-drawing", "pages/people.py", f"{WRITER}save()\n"),
+        ("write-while-drawing", "pages/people.py", f"{WRITING_FUNCTION}save()\n"),
         ("write-while-drawing", "pages/people.py", "with unit_of_work() as db:\n    add_person(db)\n"),
         (
             "write-while-drawing",
             "pages/people.py",
-            f'{WRITER}def main():\n    if st.button("Save"):\n        save()\nmain()\n',
+            f'{WRITING_FUNCTION}def main():\n    if st.button("Save"):\n        save()\nmain()\n',
         ),
         (
             "write-while-drawing",
             "ui/batches/settings.py",
-            f'{WRITER}@screen\ndef main():\n    if st.button("Save"):\n        save()\n',
+            f'{WRITING_FUNCTION}@screen\ndef main():\n    if st.button("Save"):\n        save()\n',
         ),
-        ("write-without-act", "pages/people.py", f'{WRITER}st.button("Save", on_click=save)\n'),
-        ("write-without-act", "pages/people.py", f"{WRITER}act(save)\n"),
+        ("write-without-act", "pages/people.py", f'{WRITING_FUNCTION}st.button("Save", on_click=save)\n'),
+        ("write-without-act", "pages/people.py", f"{WRITING_FUNCTION}act(save)\n"),
         (
             "write-without-act",
             "ui/batches/settings.py",
-            f'{WRITER}def all_of_it():\n    save()\nst.button("Save", on_click=all_of_it)\n',
+            f'{WRITING_FUNCTION}def all_of_it():\n    save()\nst.button("Save", on_click=all_of_it)\n',
         ),
         (
             "draws-while-writing",
@@ -83,7 +83,7 @@ def rules_broken(path: str, text: str) -> list[str]:
     ],
 )
 def test_a_planted_offence_is_found(rule, path, text):
-    assert rules_broken(path, text) == [rule]
+    assert list_broken_rules(path, text) == [rule]
 
 
 @pytest.mark.parametrize(
@@ -91,21 +91,27 @@ def test_a_planted_offence_is_found(rule, path, text):
     [
         ("pages/review.py", 'st.radio("Key", options, key=f"key-{question.id}", index=None)\n'),
         ("pages/review.py", 'st.button("Next", key="next")\n'),
-        ("pages/people.py", f'{WRITER}st.button("Save", on_click=act, args=(save, name))\n'),
+        ("pages/people.py", f'{WRITING_FUNCTION}st.button("Save", on_click=act, args=(save, name))\n'),
         (
             "pages/people.py",
-            f"{WRITER}def button(action):\n    st.button('Go', on_click=act, args=(action,))\nbutton(save)\n",
+            (
+                f"{WRITING_FUNCTION}def button(action):\n    st.button('Go', on_click=act,"
+                " args=(action,))\nbutton(save)\n"
+            ),
         ),
         ("pages/people.py", 'st.form_submit_button("Add", on_click=act, args=(save,))\n'),
         ("pages/people.py", "@screen\ndef main():\n    pass\n"),
-        ("web/sign_in/routes.py", f"{WRITER}save()\n"),
+        ("web/sign_in/routes.py", f"{WRITING_FUNCTION}save()\n"),
         (
             "ui/releases/release_form.py",
-            f"{WRITER}def draw():\n    st.progress(0.0)\n    st.button('Go', on_click=act, args=(save,))\n",
+            (
+                f"{WRITING_FUNCTION}def draw():\n    st.progress(0.0)\n    st.button('Go', on_click=act,"
+                " args=(save,))\n"
+            ),
         ),
         (
             "ui/imports/import_job.py",
-            f"{WRITER}work = save  # allow write-without-act: a thread of its own\n",
+            f"{WRITING_FUNCTION}work = save  # allow write-without-act: a thread of its own\n",
         ),
         (
             "pages/check.py",
@@ -142,13 +148,13 @@ def test_a_planted_offence_is_found(rule, path, text):
         ("review/queue.py", "x = 1  # type: ignore[assignment]  # SQLModel says column, means value\n"),
     ],
 )
-def test_the_right_way_is_left_alone(path, text):
-    assert rules_broken(path, text) == []
+def test_correct_code_is_not_reported(path, text):
+    assert list_broken_rules(path, text) == []
 
 
-def test_an_allowance_without_a_reason_does_not_count():
+def test_an_allow_comment_without_a_reason_is_ignored():
     text = 'st.pills("Check", checks, key="check")  # allow fixed-widget-key:\n'
-    assert rules_broken("pages/check.py", text) == ["fixed-widget-key"]
+    assert list_broken_rules("pages/check.py", text) == ["fixed-widget-key"]
 
 
 def test_the_command_prints_file_line_and_rule_and_fails(tmp_path, capsys):
@@ -159,7 +165,7 @@ def test_the_command_prints_file_line_and_rule_and_fails(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("pages/review.py:2: download-button: ")
 
 
-def test_the_command_leaves_the_workspace_and_hidden_folders_alone(tmp_path, capsys):
+def test_the_command_skips_the_workspace_and_hidden_folders(tmp_path, capsys):
     for folder in ("workspace", ".venv"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "utils.py").write_text("x = 1  # noqa\n", encoding="utf-8")
@@ -175,7 +181,7 @@ def test_modules_that_import_each_other_are_found(tmp_path, capsys):
     assert "import-cycle: " in capsys.readouterr().out
 
 
-def test_modules_that_import_one_way_are_fine(tmp_path, capsys):
+def test_modules_that_import_one_way_are_not_reported(tmp_path, capsys):
     (tmp_path / "intake").mkdir()
     (tmp_path / "intake" / "rows.py").write_text("from intake import writer\n", encoding="utf-8")
     (tmp_path / "intake" / "writer.py").write_text("from domain.rows import Row\n", encoding="utf-8")
@@ -183,7 +189,7 @@ def test_modules_that_import_one_way_are_fine(tmp_path, capsys):
     assert "nothing found" in capsys.readouterr().out
 
 
-def names_hidden(*paths: str) -> list[str]:
+def list_hidden_packages(*paths: str) -> list[str]:
     return [
         offence.text.split("'")[1]
         for offence in find_hidden_packages(SourceFile(path=path, text="") for path in paths)
@@ -191,27 +197,31 @@ def names_hidden(*paths: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["ui/browsing/table.py", "ui/browsing.py", "pages/browsing/table.py"])
-def test_a_folder_of_the_screens_with_a_rooms_name_is_found(path):
-    assert names_hidden("browsing/service.py", path) == [path.removesuffix(".py").removesuffix("/table")]
+def test_a_ui_folder_named_like_a_package_is_found(path):
+    assert list_hidden_packages("browsing/service.py", path) == [
+        path.removesuffix(".py").removesuffix("/table")
+    ]
 
 
-def test_a_folder_of_ui_with_the_name_of_a_library_module_is_found():
-    assert names_hidden("browsing/service.py", "ui/statistics/charts.py") == ["ui/statistics"]
+def test_a_ui_folder_named_like_a_library_module_is_found():
+    assert list_hidden_packages("browsing/service.py", "ui/statistics/charts.py") == ["ui/statistics"]
 
 
-def test_a_name_that_hides_a_room_is_told_once():
-    assert names_hidden("browsing/service.py", "ui/browsing/one.py", "ui/browsing/two.py") == ["ui/browsing"]
+def test_a_hidden_package_is_reported_once():
+    assert list_hidden_packages("browsing/service.py", "ui/browsing/one.py", "ui/browsing/two.py") == [
+        "ui/browsing"
+    ]
 
 
 @pytest.mark.parametrize(
     "path", ["ui/finding/table.py", "pages/browsing.py", "pages/statistics.py", "ui/finding/browsing.py"]
 )
-def test_names_that_hide_nothing_are_left_alone(path):
+def test_names_that_hide_no_package_are_not_reported(path):
     """A page's module is run by its path, and folders below those of ui/ are not on Streamlit's path."""
-    assert names_hidden("browsing/service.py", path) == []
+    assert list_hidden_packages("browsing/service.py", path) == []
 
 
-def test_the_command_finds_a_hidden_room(tmp_path, capsys):
+def test_the_command_finds_a_hidden_package(tmp_path, capsys):
     for path in ("browsing/service.py", "ui/browsing/table.py"):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).write_text("x = 1\n", encoding="utf-8")

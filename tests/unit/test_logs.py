@@ -17,7 +17,7 @@ SECRET = "SECRET-patient Jane Roe"
 
 
 @pytest.fixture(autouse=True)
-def factory():
+def restore_log_record_factory():
     """The safe record factory, set for these tests alone."""
     before = logging.getLogRecordFactory()
     strip_exception_values()
@@ -36,19 +36,19 @@ def raised():
         return error
 
 
-def record(**extra: object) -> logging.LogRecord:
+def make_record(**extra: object) -> logging.LogRecord:
     return logging.getLogger("overread.requests").makeRecord(
         "overread.requests", logging.INFO, __file__, 1, "request", (), None, extra=extra
     )
 
 
-def test_of_an_exception_the_log_has_the_kind_and_the_place_only():
-    said = describe_error_location(raised())
-    assert re.match(r"KeyError from ValueError at tests/unit/test_logs\.py:\d+ raised$", said)
-    assert SECRET not in said
+def test_an_exception_is_described_by_type_and_location_only():
+    description = describe_error_location(raised())
+    assert re.match(r"KeyError from ValueError at tests/unit/test_logs\.py:\d+ raised$", description)
+    assert SECRET not in description
 
 
-def test_a_library_that_logs_an_exception_writes_no_value_either(caplog):
+def test_an_exception_logged_by_a_library_shows_no_value(caplog):
     try:
         int(SECRET)
     except ValueError:
@@ -57,7 +57,7 @@ def test_a_library_that_logs_an_exception_writes_no_value_either(caplog):
     assert SECRET not in caplog.text
 
 
-def test_a_warning_of_a_library_is_not_quoted(caplog):
+def test_a_library_warning_is_not_quoted(caplog):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.warn(f"invalid value for VR UI: {SECRET!r}", UserWarning, stacklevel=1)
@@ -65,7 +65,9 @@ def test_a_warning_of_a_library_is_not_quoted(caplog):
 
 
 def test_a_json_line_has_time_level_person_route_and_milliseconds():
-    line = json.loads(JsonFormatter().format(record(person=3, route="/judging/verdict", status=200, ms=12)))
+    line = json.loads(
+        JsonFormatter().format(make_record(person=3, route="/judging/verdict", status=200, ms=12))
+    )
     assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.pop("time"))
     assert line == {
         "level": "info", "logger": "overread.requests", "message": "request", "person": 3,
@@ -73,13 +75,13 @@ def test_a_json_line_has_time_level_person_route_and_milliseconds():
     }  # fmt: skip
 
 
-def test_a_line_of_keys_and_values_can_be_taken_apart_again():
-    line = KeyValueFormatter().format(record(route='a "b"\nc', error="K7QX-2MRA"))
+def test_values_in_a_key_value_line_are_escaped():
+    line = KeyValueFormatter().format(make_record(route='a "b"\nc', error="K7QX-2MRA"))
     assert line.count("\n") == 0
     assert line.endswith(f' message=request error=K7QX-2MRA route="a \\"b\\"\\nc" process={os.getpid()}')
 
 
-def test_an_error_number_can_be_read_out_and_is_in_what_the_person_is_told():
+def test_an_error_number_is_readable_and_shown_to_the_person():
     number = generate_error_number()
     assert re.fullmatch(r"[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}", number)
     assert number in describe_unexpected_error(number)

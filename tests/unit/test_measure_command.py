@@ -17,62 +17,65 @@ RATINGS = (
 
 
 @pytest.fixture
-def ratings(tmp_path):
+def ratings_file(tmp_path):
     """A small file of ratings."""
     file = tmp_path / "ratings.csv"
     file.write_text(RATINGS, encoding="utf-8")
     return file
 
 
-def measure(*arguments):
+def run_measure(*arguments):
     """The exit code of ``cli.py measure``."""
     return main(["measure", "--bootstrap", "0", *map(str, arguments)])
 
 
-def test_a_byte_order_mark_and_windows_line_ends_change_nothing(ratings, tmp_path):
-    windows = tmp_path / "of windows.csv"
-    windows.write_bytes(b"\xef\xbb\xbf" + RATINGS.replace("\n", "\r\n").encode())
-    outs = [tmp_path / "a.json", tmp_path / "b.json"]
-    assert [measure(file, "--out", out) for file, out in zip((ratings, windows), outs, strict=True)] == [0, 0]
-    assert outs[0].read_bytes() == outs[1].read_bytes()
-    assert json.loads(outs[0].read_text(encoding="utf-8"))["accuracy"][0]["correct"] == 1
+def test_byte_order_mark_and_windows_line_ends_are_ignored(ratings_file, tmp_path):
+    windows_file = tmp_path / "of windows.csv"
+    windows_file.write_bytes(b"\xef\xbb\xbf" + RATINGS.replace("\n", "\r\n").encode())
+    outputs = [tmp_path / "a.json", tmp_path / "b.json"]
+    assert [
+        run_measure(file, "--out", out)
+        for file, out in zip((ratings_file, windows_file), outputs, strict=True)
+    ] == [0, 0]
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    assert json.loads(outputs[0].read_text(encoding="utf-8"))["accuracy"][0]["correct"] == 1
 
 
-def test_ratings_may_come_through_a_pipe(tmp_path):
+def test_ratings_may_be_read_from_a_pipe(tmp_path):
     pipe, out = tmp_path / "pipe", tmp_path / "out.json"
     os.mkfifo(pipe)
     threading.Thread(target=pipe.write_text, args=(RATINGS,), daemon=True).start()
-    assert measure(pipe, "--out", out) == 0
+    assert run_measure(pipe, "--out", out) == 0
     assert out.is_file()
 
 
-def test_a_pipe_or_device_is_never_replaced_by_the_file_of_measures(ratings, tmp_path, capsys):
+def test_a_pipe_is_refused_as_output(ratings_file, tmp_path, capsys):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert measure(ratings, "--out", pipe) == 1
+    assert run_measure(ratings_file, "--out", pipe) == 1
     assert "name a file in a folder that there is" in capsys.readouterr().err
     assert pipe.is_fifo()
 
 
-def test_a_link_stays_a_link(ratings, tmp_path):
+def test_an_output_link_is_written_through(ratings_file, tmp_path):
     link, target = tmp_path / "link.json", tmp_path / "target.json"
     target.touch()
     link.symlink_to(target)
-    assert measure(ratings, "--out", link) == 0
+    assert run_measure(ratings_file, "--out", link) == 0
     assert link.is_symlink()
     assert target.read_text(encoding="utf-8").startswith("{")
 
 
-def test_what_the_table_cannot_hold_is_refused_with_file_line_and_field(ratings, tmp_path, capsys):
-    ratings.write_text(RATINGS + "q3,a,A,human\n", encoding="utf-8")
-    assert measure(ratings, "--out", tmp_path / "out.json") == 1
-    assert capsys.readouterr().err.startswith(f"{ratings}, line 6: kind 'human'")
+def test_an_invalid_rating_is_refused_with_file_line_and_field(ratings_file, tmp_path, capsys):
+    ratings_file.write_text(RATINGS + "q3,a,A,human\n", encoding="utf-8")
+    assert run_measure(ratings_file, "--out", tmp_path / "out.json") == 1
+    assert capsys.readouterr().err.startswith(f"{ratings_file}, line 6: kind 'human'")
 
 
-def test_a_compressed_table_is_told_from_one_in_another_encoding(tmp_path, capsys):
-    packed = tmp_path / "ratings.csv.gz"
-    packed.write_bytes(gzip.compress(RATINGS.encode()))
-    assert measure(packed, "--out", tmp_path / "out.json") == 1
+def test_a_compressed_table_is_recognized(tmp_path, capsys):
+    compressed = tmp_path / "ratings.csv.gz"
+    compressed.write_bytes(gzip.compress(RATINGS.encode()))
+    assert run_measure(compressed, "--out", tmp_path / "out.json") == 1
     assert "is compressed; unpack it first" in capsys.readouterr().err
 
 
@@ -80,6 +83,6 @@ def test_a_compressed_table_is_told_from_one_in_another_encoding(tmp_path, capsy
 def test_help_shows_one_percent_sign(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    told = capsys.readouterr().out
-    assert "95 %" in told
-    assert "%%" not in told
+    help_text = capsys.readouterr().out
+    assert "95 %" in help_text
+    assert "%%" not in help_text

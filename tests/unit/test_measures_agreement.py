@@ -14,7 +14,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from measures.agreement import Weights, agreement_weights, contingency, weighted_kappa
 
 # (table, linear kappa, its SE, quadratic kappa, its SE): as R 4.2.2 prints them (vcd::Kappa).
-PUBLISHED = {
+PUBLISHED_KAPPAS = {
     "Cohen 1968": (
         [[88, 14, 18], [10, 40, 10], [2, 6, 12]],
         0.473684210526316,
@@ -55,7 +55,7 @@ PUBLISHED = {
 pairs_of_three = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=8, max_size=60)
 
 
-def pairs(table):
+def list_pairs(table):
     """The table's cells as one pair per count."""
     cells = [
         (row, column)
@@ -66,102 +66,104 @@ def pairs(table):
     return [row for row, _ in cells], [column for _, column in cells]
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_linear_and_quadratic_kappa_and_their_errors_are_the_published_ones(name):
-    table, linear, linear_se, quadratic, quadratic_se = PUBLISHED[name]
-    first, second = pairs(table)
-    one = weighted_kappa(first, second, k=len(table), weights=Weights.LINEAR)
-    other = weighted_kappa(first, second, k=len(table), weights=Weights.QUADRATIC)
-    assert (one.estimate, one.se) == pytest.approx((linear, linear_se), abs=1e-6)
-    assert (other.estimate, other.se) == pytest.approx((quadratic, quadratic_se), abs=1e-6)
+@pytest.mark.parametrize("name", PUBLISHED_KAPPAS)
+def test_weighted_kappa_and_se_equal_the_published_values(name):
+    table, linear, linear_se, quadratic, quadratic_se = PUBLISHED_KAPPAS[name]
+    first, second = list_pairs(table)
+    linear_result = weighted_kappa(first, second, k=len(table), weights=Weights.LINEAR)
+    quadratic_result = weighted_kappa(first, second, k=len(table), weights=Weights.QUADRATIC)
+    assert (linear_result.estimate, linear_result.se) == pytest.approx((linear, linear_se), abs=1e-6)
+    assert (quadratic_result.estimate, quadratic_result.se) == pytest.approx(
+        (quadratic, quadratic_se), abs=1e-6
+    )
 
 
-def test_unweighted_kappa_by_hand():
+def test_unweighted_kappa_equals_the_hand_calculation():
     # Cohen 1968: agreement .44 + .20 + .06 = .70; chance .6*.5 + .3*.3 + .1*.2 = .41
-    first, second = pairs(PUBLISHED["Cohen 1968"][0])
-    found = weighted_kappa(first, second, k=3, weights=Weights.NONE)
-    assert found.estimate == pytest.approx((0.70 - 0.41) / (1 - 0.41))
-    assert (found.low, found.high) == pytest.approx((0.391563702, 0.591487145), abs=1e-6)
+    first, second = list_pairs(PUBLISHED_KAPPAS["Cohen 1968"][0])
+    kappa = weighted_kappa(first, second, k=3, weights=Weights.NONE)
+    assert kappa.estimate == pytest.approx((0.70 - 0.41) / (1 - 0.41))
+    assert (kappa.low, kappa.high) == pytest.approx((0.391563702, 0.591487145), abs=1e-6)
 
 
 @given(pairs_of_three, st.sampled_from([Weights.LINEAR, Weights.QUADRATIC]))
-def test_kappa_is_scikit_learns_and_its_error_is_statsmodels(cells, weights):
+def test_kappa_equals_scikit_learn_and_its_se_statsmodels(cells, weights):
     first, second = [a for a, _ in cells], [b for _, b in cells]
     if len(set(first)) == 1 or len(set(second)) == 1:
         return  # our rule for constant raters has its own tests
-    found = weighted_kappa(first, second, k=3, weights=weights)
-    theirs = cohen_kappa_score(first, second, labels=[0, 1, 2], weights=weights.value)
-    assert found.estimate == pytest.approx(theirs, abs=1e-9)
+    kappa = weighted_kappa(first, second, k=3, weights=weights)
+    scikit_learn_kappa = cohen_kappa_score(first, second, labels=[0, 1, 2], weights=weights.value)
+    assert kappa.estimate == pytest.approx(scikit_learn_kappa, abs=1e-9)
     with np.errstate(all="ignore"):  # statsmodels divides 0 by 0 here and gives NaN
-        peer = cohens_kappa(contingency(first, second, k=3), wt=weights.value)
-    if not math.isnan(peer.std_kappa):
-        assert found.se == pytest.approx(peer.std_kappa, abs=1e-6)
+        statsmodels_kappa = cohens_kappa(contingency(first, second, k=3), wt=weights.value)
+    if not math.isnan(statsmodels_kappa.std_kappa):
+        assert kappa.se == pytest.approx(statsmodels_kappa.std_kappa, abs=1e-6)
 
 
-def test_linear_weights_of_three_categories():
+def test_linear_weights_fall_by_half_for_three_categories():
     assert agreement_weights(3, Weights.LINEAR).tolist() == [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]
 
 
-def test_quadratic_weights_of_three_categories():
+def test_quadratic_weights_fall_by_the_square_of_the_distance():
     assert agreement_weights(3, Weights.QUADRATIC)[0].tolist() == [1, 0.75, 0]
 
 
 @given(pairs_of_three)
-def test_who_is_first_does_not_matter(cells):
+def test_kappa_does_not_depend_on_the_order_of_the_raters(cells):
     first, second = [a for a, _ in cells], [b for _, b in cells]
-    one = weighted_kappa(first, second, k=3, weights=Weights.QUADRATIC)
-    other = weighted_kappa(second, first, k=3, weights=Weights.QUADRATIC)
-    assert (one.estimate, one.se) == pytest.approx((other.estimate, other.se), nan_ok=True)
+    kappa = weighted_kappa(first, second, k=3, weights=Weights.QUADRATIC)
+    swapped = weighted_kappa(second, first, k=3, weights=Weights.QUADRATIC)
+    assert (kappa.estimate, kappa.se) == pytest.approx((swapped.estimate, swapped.se), nan_ok=True)
 
 
-def test_clusters_of_one_pair_change_nothing():
-    first, second = pairs(PUBLISHED["Bortz 1990"][0])
-    alone = weighted_kappa(first, second, k=3, weights=Weights.LINEAR)
-    one_each = weighted_kappa(first, second, k=3, weights=Weights.LINEAR, clusters=range(100))
-    assert one_each.se == pytest.approx(alone.se)
+def test_clusters_of_one_pair_do_not_change_the_se():
+    first, second = list_pairs(PUBLISHED_KAPPAS["Bortz 1990"][0])
+    unclustered = weighted_kappa(first, second, k=3, weights=Weights.LINEAR)
+    clustered = weighted_kappa(first, second, k=3, weights=Weights.LINEAR, clusters=range(100))
+    assert clustered.se == pytest.approx(unclustered.se)
 
 
-def test_every_pair_twice_under_one_cluster_is_no_more_evidence():
-    first, second = pairs(PUBLISHED["Bortz 1990"][0])
-    once = weighted_kappa(first, second, k=3, weights=Weights.LINEAR)
-    twice = weighted_kappa(
+def test_duplicate_pairs_in_one_cluster_add_no_evidence():
+    first, second = list_pairs(PUBLISHED_KAPPAS["Bortz 1990"][0])
+    single = weighted_kappa(first, second, k=3, weights=Weights.LINEAR)
+    duplicated = weighted_kappa(
         first * 2, second * 2, k=3, weights=Weights.LINEAR, clusters=[*range(100), *range(100)]
     )
-    assert twice.estimate == pytest.approx(once.estimate)
-    assert twice.se == pytest.approx(once.se)
+    assert duplicated.estimate == pytest.approx(single.estimate)
+    assert duplicated.se == pytest.approx(single.se)
 
 
-def test_one_side_with_a_single_category_gives_kappa_0_and_no_interval():
+def test_one_constant_rater_gives_kappa_0_without_an_interval():
     # R prints SE 0 here; it cannot be estimated, so none is shown.
-    found = weighted_kappa([0] * 90 + [1] * 10, [0] * 100, k=2, weights=Weights.LINEAR)
-    assert (found.estimate, found.se, found.low, found.high) == (0.0, None, None, None)
-    assert "single category" in found.note
+    kappa = weighted_kappa([0] * 90 + [1] * 10, [0] * 100, k=2, weights=Weights.LINEAR)
+    assert (kappa.estimate, kappa.se, kappa.low, kappa.high) == (0.0, None, None, None)
+    assert "single category" in kappa.note
 
 
 @pytest.mark.parametrize("second", [[0] * 5, [1] * 5])
-def test_two_sides_with_a_single_category_are_not_defined(second):
-    found = weighted_kappa([0] * 5, second, k=3, weights=Weights.QUADRATIC)
-    assert found.estimate is None
-    assert found.note == "not defined: one category"
+def test_kappa_of_two_constant_raters_is_not_defined(second):
+    kappa = weighted_kappa([0] * 5, second, k=3, weights=Weights.QUADRATIC)
+    assert kappa.estimate is None
+    assert kappa.note == "not defined: one category"
 
 
-def test_no_pair_is_not_defined():
-    found = weighted_kappa([], [], k=3, weights=Weights.LINEAR)
-    assert (found.n, found.estimate) == (0, None)
-    assert found.note.startswith("not defined")
+def test_kappa_without_pairs_is_not_defined():
+    kappa = weighted_kappa([], [], k=3, weights=Weights.LINEAR)
+    assert (kappa.n, kappa.estimate) == (0, None)
+    assert kappa.note.startswith("not defined")
 
 
-def test_full_agreement_is_1_without_an_interval():
-    found = weighted_kappa([0, 1, 2, 1], [0, 1, 2, 1], k=3, weights=Weights.LINEAR)
-    assert (found.estimate, found.low) == (pytest.approx(1.0), None)
+def test_full_agreement_gives_kappa_1_without_an_interval():
+    kappa = weighted_kappa([0, 1, 2, 1], [0, 1, 2, 1], k=3, weights=Weights.LINEAR)
+    assert (kappa.estimate, kappa.low) == (pytest.approx(1.0), None)
 
 
-def test_few_pairs_say_that_the_interval_is_rough():
-    found = weighted_kappa([0, 1, 2, 1], [0, 1, 2, 0], k=3, weights=Weights.LINEAR)
-    assert "rough guide" in found.note
+def test_few_pairs_give_a_note_on_the_rough_interval():
+    kappa = weighted_kappa([0, 1, 2, 1], [0, 1, 2, 0], k=3, weights=Weights.LINEAR)
+    assert "rough guide" in kappa.note
 
 
-def test_lengths_that_differ_are_a_mistake():
+def test_answers_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="one length"):
         weighted_kappa([0, 1], [0], k=2, weights=Weights.LINEAR)
 

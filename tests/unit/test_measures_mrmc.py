@@ -14,112 +14,123 @@ from measures.mrmc import (
 )
 
 
-def readings(seed=1, cases=60, readers=4):
+def simulate_readings(seed=1, cases=60, readers=4):
     """Correctness of readers (cases, readers) and of a model (cases,)."""
-    random = np.random.default_rng(seed)
-    easy = random.standard_normal((cases, 1))
-    right = easy + random.standard_normal((cases, readers)) > -0.8
-    model = easy[:, 0] + random.standard_normal(cases) > -1.2
-    return right.astype(float), model.astype(float)
+    rng = np.random.default_rng(seed)
+    case_easiness = rng.standard_normal((cases, 1))
+    correct = case_easiness + rng.standard_normal((cases, readers)) > -0.8
+    model = case_easiness[:, 0] + rng.standard_normal(cases) > -1.2
+    return correct.astype(float), model.astype(float)
 
 
-def test_fully_crossed_the_u_statistic_is_obuchowski_and_rockettes():
-    right, model = readings()
-    differences = right - model[:, None]
-    classic = obuchowski_rockette(
+def test_the_u_statistic_equals_obuchowski_rockette_if_fully_crossed():
+    correct, model = simulate_readings()
+    differences = correct - model[:, None]
+    obuchowski_rockette_result = obuchowski_rockette(
         differences.mean(axis=0), covariance_over_cases(differences), cases=len(differences)
     )
-    unbiased = u_statistic(differences)
-    assert unbiased.se == pytest.approx(classic.se)
-    assert unbiased.df == pytest.approx(classic.df)
-    assert (unbiased.low, unbiased.high) == pytest.approx((classic.low, classic.high))
+    u_statistic_result = u_statistic(differences)
+    assert u_statistic_result.se == pytest.approx(obuchowski_rockette_result.se)
+    assert u_statistic_result.df == pytest.approx(obuchowski_rockette_result.df)
+    assert (u_statistic_result.low, u_statistic_result.high) == pytest.approx(
+        (obuchowski_rockette_result.low, obuchowski_rockette_result.high)
+    )
 
 
-def test_the_u_statistic_is_unbiased_by_brute_force():
+def test_the_u_statistic_equals_a_brute_force_calculation():
     # each pair of readings without common parts estimates the square of the true difference
-    right, model = readings(cases=7, readers=3)
-    differences = right - model[:, None]
+    correct, model = simulate_readings(cases=7, readers=3)
+    differences = correct - model[:, None]
     differences[0, 1] = differences[3, 2] = np.nan
-    places = [(case, reader) for case, reader in np.ndindex(7, 3) if not np.isnan(differences[case, reader])]
-    apart = np.mean(
-        [differences[a] * differences[b] for a in places for b in places if a[0] != b[0] and a[1] != b[1]]
+    observed_cells = [
+        (case, reader) for case, reader in np.ndindex(7, 3) if not np.isnan(differences[case, reader])
+    ]
+    mean_product = np.mean(
+        [
+            differences[a] * differences[b]
+            for a in observed_cells
+            for b in observed_cells
+            if a[0] != b[0] and a[1] != b[1]
+        ]
     )
-    expected = np.nanmean(differences) ** 2 - apart
-    found = u_statistic(differences)
+    expected = np.nanmean(differences) ** 2 - mean_product
+    comparison = u_statistic(differences)
     if expected > 0:
-        assert found.se**2 == pytest.approx(expected)
+        assert comparison.se**2 == pytest.approx(expected)
     else:
-        assert "V-statistic" in found.note
+        assert "V-statistic" in comparison.note
 
 
-def test_a_crossed_design_takes_obuchowski_rockette_and_a_partial_one_the_u_statistic():
-    right, model = readings()
-    assert compare_with_model(right, model).method == "Obuchowski-Rockette"
-    right[:30, 0] = np.nan
-    assert compare_with_model(right, model).method == "U-statistic"
+def test_the_method_depends_on_whether_readings_are_fully_crossed():
+    correct, model = simulate_readings()
+    assert compare_with_model(correct, model).method == "Obuchowski-Rockette"
+    correct[:30, 0] = np.nan
+    assert compare_with_model(correct, model).method == "U-statistic"
 
 
-def test_random_readers_are_less_certain_than_fixed_ones_who_differ():
-    right, model = readings(readers=3)
-    right[:, 0] = 1.0
-    random, fixed = (compare_with_model(right, model, random_readers=each) for each in (True, False))
-    assert random.difference == pytest.approx(fixed.difference)
-    assert random.high - random.low > fixed.high - fixed.low
-
-
-def test_fixed_readers_by_hand():
-    # one reader: the standard error of a mean of paired differences
-    right, model = readings(readers=1)
-    step = right[:, 0] - model
-    found = fixed_reader_analysis(step[:, None])
-    assert found.se == pytest.approx(step.std(ddof=1) / np.sqrt(len(step)))
-    assert found.df == len(step) - 1
-
-
-def test_one_reader_tells_nothing_of_others():
-    right, model = readings(readers=1)
-    found = compare_with_model(right, model)
-    assert (found.se, found.low) == (None, None)
-    assert found.note == "no interval: one reader tells nothing of others"
-    assert compare_with_model(right, model, random_readers=False).se is not None
-
-
-def test_every_case_twice_under_one_exam_is_no_more_evidence():
-    right, model = readings()
-    once = compare_with_model(right, model)
-    twice = compare_with_model(
-        np.repeat(right, 2, axis=0), np.repeat(model, 2), exams=np.repeat(np.arange(len(model)), 2)
+def test_random_readers_have_a_wider_interval_than_fixed_ones():
+    correct, model = simulate_readings(readers=3)
+    correct[:, 0] = 1.0
+    random_readers, fixed_readers = (
+        compare_with_model(correct, model, random_readers=is_random) for is_random in (True, False)
     )
-    assert twice.se == pytest.approx(once.se)
+    assert random_readers.difference == pytest.approx(fixed_readers.difference)
+    assert random_readers.high - random_readers.low > fixed_readers.high - fixed_readers.low
 
 
-def test_cases_that_the_model_did_not_answer_are_left_out():
-    right, model = readings()
-    fewer = model.copy()
-    fewer[:10] = np.nan
-    assert compare_with_model(right, fewer) == compare_with_model(right[10:], model[10:])
+def test_fixed_readers_equal_the_hand_calculation():
+    # one reader: the standard error of a mean of paired differences
+    correct, model = simulate_readings(readers=1)
+    differences = correct[:, 0] - model
+    comparison = fixed_reader_analysis(differences[:, None])
+    assert comparison.se == pytest.approx(differences.std(ddof=1) / np.sqrt(len(differences)))
+    assert comparison.df == len(differences) - 1
 
 
-def test_readers_who_are_the_model_have_no_interval():
-    _, model = readings()
-    found = compare_with_model(np.repeat(model[:, None], 3, axis=1), model)
-    assert (found.difference, found.se, found.low) == (0.0, 0.0, None)
+def test_one_random_reader_has_no_interval():
+    correct, model = simulate_readings(readers=1)
+    comparison = compare_with_model(correct, model)
+    assert (comparison.se, comparison.low) == (None, None)
+    assert comparison.note == "no interval: one reader tells nothing of others"
+    assert compare_with_model(correct, model, random_readers=False).se is not None
 
 
-def test_nothing_read_is_not_defined():
+def test_duplicate_cases_in_one_exam_add_no_evidence():
+    correct, model = simulate_readings()
+    single = compare_with_model(correct, model)
+    duplicated = compare_with_model(
+        np.repeat(correct, 2, axis=0), np.repeat(model, 2), exams=np.repeat(np.arange(len(model)), 2)
+    )
+    assert duplicated.se == pytest.approx(single.se)
+
+
+def test_cases_without_a_model_answer_are_excluded():
+    correct, model = simulate_readings()
+    incomplete_model = model.copy()
+    incomplete_model[:10] = np.nan
+    assert compare_with_model(correct, incomplete_model) == compare_with_model(correct[10:], model[10:])
+
+
+def test_readers_identical_to_the_model_have_no_interval():
+    _, model = simulate_readings()
+    comparison = compare_with_model(np.repeat(model[:, None], 3, axis=1), model)
+    assert (comparison.difference, comparison.se, comparison.low) == (0.0, 0.0, None)
+
+
+def test_a_comparison_without_readings_is_not_defined():
     assert compare_with_model(np.full((3, 2), np.nan), np.ones(3)).difference is None
 
 
 @pytest.mark.parametrize("margin", [-0.4, 0.0, 0.4])
-def test_a_margin_is_held_against_the_same_interval(margin):
-    right, model = readings()
-    found = compare_with_model(right, model)
-    assert -0.4 < found.low < found.high < 0.4
-    assert found.is_above(margin) is (found.low > margin)
-    assert found.is_below(margin) is (found.high < margin)
+def test_a_margin_is_compared_with_the_interval(margin):
+    correct, model = simulate_readings()
+    comparison = compare_with_model(correct, model)
+    assert -0.4 < comparison.low < comparison.high < 0.4
+    assert comparison.is_above(margin) is (comparison.low > margin)
+    assert comparison.is_below(margin) is (comparison.high < margin)
 
 
-def test_without_an_interval_nothing_is_shown_against_a_margin():
-    right, model = readings(readers=1)
-    found = compare_with_model(right, model)
-    assert (found.is_above(0.0), found.is_below(0.0)) == (None, None)
+def test_without_an_interval_no_margin_is_decided():
+    correct, model = simulate_readings(readers=1)
+    comparison = compare_with_model(correct, model)
+    assert (comparison.is_above(0.0), comparison.is_below(0.0)) == (None, None)

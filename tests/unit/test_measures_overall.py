@@ -8,8 +8,8 @@ from measures.overall import average_over_tasks
 
 # ReXVQA, Table 1: questions of the private test by task; Table 2: accuracies by task, printed "Overall",
 # micro. Order: differential diagnosis, geometric information, location and distribution, negation, presence.
-COUNTS = (8585, 179, 2383, 15408, 14452)
-PRINTED = {
+QUESTIONS_PER_TASK = (8585, 179, 2383, 15408, 14452)
+PUBLISHED_ACCURACIES = {
     "LLaVA": ((21.61, 23.46, 27.61, 24.02, 36.33), 26.61, 28.06),
     "Phi35": ((62.24, 22.15, 37.11, 79.50, 36.44), 47.49, 58.00),
     "Qwen2VL": ((52.65, 44.94, 54.05, 62.69, 59.15), 54.70, 58.76),
@@ -21,32 +21,38 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize("model", PRINTED)
-def test_micro_is_the_mean_by_questions(model):
-    tasks, _, micro = PRINTED[model]
-    assert average_over_tasks(tasks, COUNTS).micro == pytest.approx(micro, abs=0.0051)
+@pytest.mark.parametrize("model", PUBLISHED_ACCURACIES)
+def test_micro_is_the_mean_over_questions(model):
+    tasks, _, micro = PUBLISHED_ACCURACIES[model]
+    assert average_over_tasks(tasks, QUESTIONS_PER_TASK).micro == pytest.approx(micro, abs=0.0051)
 
 
-@pytest.mark.parametrize("model", [name for name in PRINTED if name != "MedGemma"])
-def test_the_printed_overall_of_seven_models_is_macro(model):
-    tasks, printed, _ = PRINTED[model]
-    assert average_over_tasks(tasks, COUNTS).macro == pytest.approx(printed, abs=0.0101)
+@pytest.mark.parametrize("model", [name for name in PUBLISHED_ACCURACIES if name != "MedGemma"])
+def test_the_published_overall_of_seven_models_is_macro(model):
+    tasks, published, _ = PUBLISHED_ACCURACIES[model]
+    assert average_over_tasks(tasks, QUESTIONS_PER_TASK).macro == pytest.approx(published, abs=0.0101)
 
 
-def test_the_printed_overall_of_the_eighth_is_micro():
-    tasks, printed, _ = PRINTED["MedGemma"]
-    found = average_over_tasks(tasks, COUNTS)
-    assert found.micro == pytest.approx(printed, abs=0.0051)
-    assert found.macro == pytest.approx(82.17, abs=0.0051)
+def test_the_published_overall_of_the_eighth_model_is_micro():
+    tasks, published, _ = PUBLISHED_ACCURACIES["MedGemma"]
+    averages = average_over_tasks(tasks, QUESTIONS_PER_TASK)
+    assert averages.micro == pytest.approx(published, abs=0.0051)
+    assert averages.macro == pytest.approx(82.17, abs=0.0051)
 
 
-def test_the_order_of_the_models_is_another():
-    micro = {name: average_over_tasks(tasks, COUNTS).micro for name, (tasks, _, _) in PRINTED.items()}
-    macro = {name: average_over_tasks(tasks, COUNTS).macro for name, (tasks, _, _) in PRINTED.items()}
+def test_micro_and_macro_rank_the_models_differently():
+    micro = {
+        name: average_over_tasks(tasks, QUESTIONS_PER_TASK).micro
+        for name, (tasks, _, _) in PUBLISHED_ACCURACIES.items()
+    }
+    macro = {
+        name: average_over_tasks(tasks, QUESTIONS_PER_TASK).macro
+        for name, (tasks, _, _) in PUBLISHED_ACCURACIES.items()
+    }
     assert sorted(macro, key=macro.get, reverse=True).index("Janus") == 1
     assert sorted(micro, key=micro.get, reverse=True).index("Janus") == 4
 
 
-def test_a_task_without_questions_counts_in_neither():
+def test_a_task_without_questions_does_not_count():
     assert average_over_tasks([0.5, 0.0], [10, 0]) == average_over_tasks([0.5], [10])
     assert average_over_tasks([], []).micro is None

@@ -28,66 +28,68 @@ REXVQA = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384)
     ("spread", "formula", "simulated"),
     [(0.0, 0.59, 0.58), (0.02, 0.51, 0.50), (0.04, 0.33, 0.35), (0.06, 0.21, 0.25)],
 )
-def test_power_of_three_readers_and_200_cases(spread, formula, simulated):
+def test_power_by_formula_and_simulation_equals_the_reference(spread, formula, simulated):
     expected = replace(REXVQA, spread=spread)
     assert power_by_formula(expected, readers=3, cases=200) == pytest.approx(formula, abs=0.005)
-    found, error = power_by_simulation(expected, readers=3, cases=200, seed=1, runs=4000)
-    assert found == pytest.approx(simulated, abs=0.005 + 3 * error)
+    result, error = power_by_simulation(expected, readers=3, cases=200, seed=1, runs=4000)
+    assert result == pytest.approx(simulated, abs=0.005 + 3 * error)
 
 
-def test_where_the_two_are_far_apart_the_simulation_is_shown_with_its_error():
-    (near,) = power_table(replace(REXVQA, spread=0.02), readers=[3], cases=[200], seed=1)
-    (far,) = power_table(replace(REXVQA, spread=0.06), readers=[3], cases=[200], seed=1)
-    assert (near.quoted_method, near.quoted_power) == ("formula", near.formula)
-    assert (far.quoted_method, far.quoted_power) == ("simulation", far.simulated)
-    assert 0.002 < far.simulated_error < 0.01
+def test_the_simulation_is_shown_if_it_differs_from_the_formula():
+    (small_spread,) = power_table(replace(REXVQA, spread=0.02), readers=[3], cases=[200], seed=1)
+    (large_spread,) = power_table(replace(REXVQA, spread=0.06), readers=[3], cases=[200], seed=1)
+    assert (small_spread.quoted_method, small_spread.quoted_power) == ("formula", small_spread.formula)
+    assert (large_spread.quoted_method, large_spread.quoted_power) == ("simulation", large_spread.simulated)
+    assert 0.002 < large_spread.simulated_error < 0.01
 
 
 @pytest.mark.parametrize(("readers", "cases"), [(3, 570), (5, 350), (10, 290)])
-def test_cases_for_80_percent_at_a_spread_of_2_points(readers, cases):
-    found = cases_for_power(replace(REXVQA, spread=0.02), readers=readers)
-    assert found == pytest.approx(cases, abs=10)
+def test_cases_for_80_percent_power_equal_the_reference(readers, cases):
+    result = cases_for_power(replace(REXVQA, spread=0.02), readers=readers)
+    assert result == pytest.approx(cases, abs=10)
 
 
-def test_so_few_cases_and_no_fewer():
+def test_cases_for_power_is_the_smallest_sufficient_number():
     expected = replace(REXVQA, spread=0.02)
-    found = cases_for_power(expected, readers=5)
-    assert power_by_formula(expected, readers=5, cases=found) >= 0.8
-    assert power_by_formula(expected, readers=5, cases=found - 1) < 0.8
+    result = cases_for_power(expected, readers=5)
+    assert power_by_formula(expected, readers=5, cases=result) >= 0.8
+    assert power_by_formula(expected, readers=5, cases=result - 1) < 0.8
 
 
-def test_too_few_readers_have_no_number_of_cases():
+def test_too_few_readers_reach_the_power_with_no_number_of_cases():
     assert cases_for_power(replace(REXVQA, spread=0.02), readers=2) is None
 
 
-def test_the_simulated_test_is_the_one_of_the_report():
-    drawn = simulate_differences(
+def test_the_simulation_uses_the_test_of_the_report():
+    simulated = simulate_differences(
         replace(REXVQA, spread=0.05), np.random.default_rng(3), readers=4, cases=80, studies=40
     )
-    shown = _find_significant(drawn, REXVQA)
-    for differences, found in zip(drawn.astype(float), shown, strict=True):
+    significant = _find_significant(simulated, REXVQA)
+    for differences, is_significant in zip(simulated.astype(float), significant, strict=True):
         p = compare_with_model(differences, np.zeros(80)).p
-        assert (p < 0.05) == found
+        assert (p < 0.05) == is_significant
 
 
 def test_fixed_readers_have_more_power():
-    spread = replace(REXVQA, spread=0.05)
-    fixed = replace(spread, random_readers=False)
-    assert power_by_formula(fixed, readers=3, cases=200) > power_by_formula(spread, readers=3, cases=200)
+    random_readers = replace(REXVQA, spread=0.05)
+    fixed_readers = replace(random_readers, random_readers=False)
+    assert power_by_formula(fixed_readers, readers=3, cases=200) > power_by_formula(
+        random_readers, readers=3, cases=200
+    )
 
 
-def test_no_difference_has_the_power_of_chance():
-    same = PowerAssumptions(reader_accuracy=0.8, model_accuracy=0.8)
-    assert power_by_formula(same, readers=5, cases=200) == pytest.approx(0.05)
+def test_power_without_a_difference_is_alpha():
+    equal_accuracy = PowerAssumptions(reader_accuracy=0.8, model_accuracy=0.8)
+    assert power_by_formula(equal_accuracy, readers=5, cases=200) == pytest.approx(0.05)
 
 
-def test_a_margin_asks_for_no_worse_by_so_much():
-    same = PowerAssumptions(reader_accuracy=0.8, model_accuracy=0.8, margin=0.05)
-    formula = power_by_formula(same, readers=5, cases=400)
-    simulated, error = power_by_simulation(same, readers=5, cases=400, seed=1, runs=3000)
+def test_a_margin_gives_the_power_of_a_non_inferiority_test():
+    equal_accuracy = PowerAssumptions(reader_accuracy=0.8, model_accuracy=0.8, margin=0.05)
+    formula = power_by_formula(equal_accuracy, readers=5, cases=400)
+    simulated, error = power_by_simulation(equal_accuracy, readers=5, cases=400, seed=1, runs=3000)
     assert formula == pytest.approx(simulated, abs=0.02 + 3 * error)
-    worse = replace(same, model_accuracy=0.75)
-    assert power_by_formula(worse, readers=5, cases=400) == pytest.approx(0.025)
+    inferior_model = replace(equal_accuracy, model_accuracy=0.75)
+    assert power_by_formula(inferior_model, readers=5, cases=400) == pytest.approx(0.025)
 
 
 def test_the_same_seed_gives_the_same_power():
@@ -95,18 +97,22 @@ def test_the_same_seed_gives_the_same_power():
     assert power_table(REXVQA, **designs) == power_table(REXVQA, **designs)
 
 
-def test_progress_is_told_by_design():
-    told = []
+def test_progress_is_reported_for_each_design():
+    progress_calls = []
     power_table(
-        REXVQA, readers=[3], cases=[50, 100], runs=0, progress=lambda done, of: told.append((done, of))
+        REXVQA,
+        readers=[3],
+        cases=[50, 100],
+        runs=0,
+        progress=lambda completed, total: progress_calls.append((completed, total)),
     )
-    assert told == [(0, 2), (1, 2), (2, 2)]
+    assert progress_calls == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_without_runs_the_formula_is_shown():
-    found = power_table(REXVQA, readers=[3], cases=[200], runs=0)[0]
-    assert isinstance(found, Power)
-    assert (found.simulated, found.quoted_method) == (None, "formula")
+    result = power_table(REXVQA, readers=[3], cases=[200], runs=0)[0]
+    assert isinstance(result, Power)
+    assert (result.simulated, result.quoted_method) == (None, "formula")
 
 
 @pytest.mark.parametrize(
@@ -116,11 +122,11 @@ def test_without_runs_the_formula_is_shown():
         ("alpha", 5.0), ("reader_correlation", 1.0), ("model_correlation", 0.9),
     ],
 )  # fmt: skip
-def test_what_cannot_be_expected_is_refused_by_field(field, value):
+def test_an_impossible_assumption_is_refused_by_field(field, value):
     with pytest.raises(InvalidValue, match=f"^{field}: "):
         replace(REXVQA, **{field: value})
 
 
-def test_one_reader_is_no_sample_of_readers():
+def test_one_random_reader_is_refused():
     with pytest.raises(InvalidValue, match="1: readers taken as a sample need 2 or more"):
         power_by_formula(REXVQA, readers=1, cases=200)

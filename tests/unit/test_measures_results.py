@@ -32,18 +32,18 @@ class Tables:
 TABLES = Tables(by_task=(Share(rater="r", group="presence", estimate=None),), plain=({"Rater": "r"},))
 
 
-def test_the_columns_are_the_fields_in_their_order_under_the_names_of_the_table():
+def test_columns_are_the_fields_in_order_with_renamed_groups():
     records = tables_to_records(TABLES)
     assert list(records["by_task"][0].items()) == [("rater", "r"), ("task", "presence"), ("estimate", None)]
     assert records["plain"] == [{"Rater": "r"}]
 
 
-def test_a_nested_result_has_its_columns_in_its_place():
+def test_a_nested_result_is_flattened_in_place():
     nested = Nested(label="a", share=TABLES.by_task[0], words="w")
     assert list(to_record(nested)) == ["label", "rater", "group", "estimate", "words"]
 
 
-def test_tables_come_back_from_their_records():
+def test_tables_are_restored_from_their_records():
     assert tables_from_records(Tables, tables_to_records(TABLES)) == TABLES
 
 
@@ -55,6 +55,6 @@ def test_tables_come_back_from_their_records():
         ({"plain": [], "by_task": [{"rater": "r", "task": "x", "estimate": 1.0, "n": 3}]}, TypeError),
     ],
 )
-def test_a_table_or_column_that_is_missing_or_unknown_is_an_error(records, error):
+def test_a_missing_or_unknown_table_or_column_is_an_error(records, error):
     with pytest.raises(error):
         tables_from_records(Tables, records)

@@ -6,14 +6,14 @@ from domain.people import ACTIONS_BY_ROLE, Action, Person, Role
 from ui.navigation import PAGES, Stage, group_pages_by_stage, list_permitted_pages
 
 
-def person(*roles: Role) -> Person:
+def make_person(*roles: Role) -> Person:
     return Person(id=1, name="anna", display_name="Anna", roles=frozenset(roles))
 
 
 @pytest.mark.parametrize("role", Role)
 def test_a_role_sees_exactly_the_pages_of_its_actions(role):
-    seen = {page.action for page in list_permitted_pages(person(role)) if page.action}
-    assert seen == ACTIONS_BY_ROLE[role]
+    visible_actions = {page.action for page in list_permitted_pages(make_person(role)) if page.action}
+    assert visible_actions == ACTIONS_BY_ROLE[role]
 
 
 def test_every_action_has_its_page():
@@ -21,7 +21,7 @@ def test_every_action_has_its_page():
 
 
 def test_a_reader_sees_home_and_read():
-    assert [page.title for page in list_permitted_pages(person(Role.READER))] == [
+    assert [page.title for page in list_permitted_pages(make_person(Role.READER))] == [
         "Home",
         "Read",
         "My account",
@@ -29,13 +29,13 @@ def test_a_reader_sees_home_and_read():
 
 
 def test_a_reviewer_sees_home_review_and_the_disputes():
-    titles = [page.title for page in list_permitted_pages(person(Role.REVIEWER))]
+    titles = [page.title for page in list_permitted_pages(make_person(Role.REVIEWER))]
     assert titles == ["Home", "Review", "Adjudicate", "My account"]
 
 
-def test_a_coordinator_sees_the_stages_in_the_order_of_the_work():
-    pages = group_pages_by_stage(person(Role.COORDINATOR))
-    assert {stage.value: [page.title for page in of_stage] for stage, of_stage in pages.items()} == {
+def test_a_coordinator_sees_the_stages_in_workflow_order():
+    pages = group_pages_by_stage(make_person(Role.COORDINATOR))
+    assert {stage.value: [page.title for page in stage_pages] for stage, stage_pages in pages.items()} == {
         "": ["Home", "My account"],
         "Data": ["Import", "Checks", "Browse", "Statistics", "Patient data"],
         "Review": ["Draw a batch", "Batches", "Progress"],
@@ -47,14 +47,16 @@ def test_a_coordinator_sees_the_stages_in_the_order_of_the_work():
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.READER, Role.ADMIN])
 def test_a_short_navigation_has_no_headings(role):
-    assert group_pages_by_stage(person(role)) == {Stage.NONE: list_permitted_pages(person(role))}
+    assert group_pages_by_stage(make_person(role)) == {Stage.NONE: list_permitted_pages(make_person(role))}
 
 
-def test_every_page_stands_under_one_heading():
-    grouped = [page for of_stage in group_pages_by_stage(person(*Role)).values() for page in of_stage]
+def test_every_page_is_under_one_heading():
+    grouped = [
+        page for stage_pages in group_pages_by_stage(make_person(*Role)).values() for page in stage_pages
+    ]
     assert sorted(page.file for page in grouped) == sorted(page.file for page in PAGES)
 
 
-def test_several_roles_see_the_pages_of_all():
-    titles = [page.title for page in list_permitted_pages(person(*Role))]
+def test_several_roles_see_the_pages_of_each_role():
+    titles = [page.title for page in list_permitted_pages(make_person(*Role))]
     assert titles == [page.title for page in PAGES]

@@ -8,9 +8,9 @@ from domain.patient_data import HitKind
 from privacy.patterns import find_hits_by_pattern
 
 
-def found(text: str) -> list[tuple[HitKind, str]]:
+def list_hits(text: str) -> list[tuple[HitKind, str]]:
     hits = find_hits_by_pattern(text, field="report")
-    return [(hit.kind, text[hit.start : hit.end]) for hit in sorted(hits, key=lambda each: each.start)]
+    return [(hit.kind, text[hit.start : hit.end]) for hit in sorted(hits, key=lambda hit: hit.start)]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def found(text: str) -> list[tuple[HitKind, str]]:
     ],
 )  # fmt: skip
 def test_dates_are_found(text, passage):
-    assert found(text) == [(HitKind.DATE, passage)]
+    assert list_hits(text) == [(HitKind.DATE, passage)]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_dates_are_found(text, passage):
         ("A 93-year-old man", HitKind.AGE),
     ],
 )  # fmt: skip
-def test_what_tells_who_somebody_is_is_found(text, kind):
-    assert [each for each, _ in found(text)] == [kind]
+def test_identifying_passages_are_found(text, kind):
+    assert [hit_kind for hit_kind, _ in list_hits(text)] == [kind]
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_what_tells_who_somebody_is_is_found(text, kind):
         "A: PA view B: AP view", "Marching patterns in March", "8-12-16 French", "page 2 of 3", "97 mm",
     ],
 )  # fmt: skip
-def test_anatomy_sizes_and_blanks_are_not(text):
-    assert found(text) == []
+def test_anatomy_sizes_and_blanks_are_not_reported(text):
+    assert list_hits(text) == []

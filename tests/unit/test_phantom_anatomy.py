@@ -21,13 +21,15 @@ def exam():
 
 
 def test_same_seed_gives_the_same_pixels(exam):
-    again = render_exam(21, sex="M", age=45, rows=ROWS, columns=COLUMNS)
-    assert all(np.array_equal(a.pixels, b.pixels) for a, b in zip(exam.images, again.images, strict=True))
+    second_exam = render_exam(21, sex="M", age=45, rows=ROWS, columns=COLUMNS)
+    assert all(
+        np.array_equal(a.pixels, b.pixels) for a, b in zip(exam.images, second_exam.images, strict=True)
+    )
 
 
 def test_another_seed_gives_another_patient(exam):
-    other = render_exam(22, sex="M", age=45, rows=ROWS, columns=COLUMNS)
-    assert not np.array_equal(exam.find_image(View.PA).pixels, other.find_image(View.PA).pixels)
+    other_exam = render_exam(22, sex="M", age=45, rows=ROWS, columns=COLUMNS)
+    assert not np.array_equal(exam.find_image(View.PA).pixels, other_exam.find_image(View.PA).pixels)
 
 
 def test_pixels_use_most_of_12_bits_and_no_more(exam):
@@ -39,12 +41,12 @@ def test_pixels_use_most_of_12_bits_and_no_more(exam):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_heart_over_thorax_is_the_stated_ratio(seed):
+def test_heart_to_thorax_width_is_the_stated_ratio(seed):
     exam = render_exam(seed, sex="MF"[seed % 2], age=40 + 10 * seed, rows=ROWS, columns=COLUMNS)
-    left, right = exam.thorax
-    assert exam.find_region("cardiac silhouette").boxes[View.PA].width / (right - left) == pytest.approx(
-        exam.ctr, abs=0.02
-    )
+    thorax_left, thorax_right = exam.thorax
+    assert exam.find_region("cardiac silhouette").boxes[View.PA].width / (
+        thorax_right - thorax_left
+    ) == pytest.approx(exam.ctr, abs=0.02)
 
 
 def test_heart_without_cardiomegaly_is_under_half_the_thorax():
@@ -57,7 +59,7 @@ def test_heart_with_cardiomegaly_is_over_half_the_thorax():
 
 
 def test_lung_is_darker_than_heart_and_abdomen(exam):
-    def mean(name):
+    def mean_around_centre(name):
         box = exam.find_region(name).boxes[View.PA]
         middle_x, middle_y = (box.x_min + box.x_max) / 2, (box.y_min + box.y_max) / 2
         return (
@@ -66,10 +68,14 @@ def test_lung_is_darker_than_heart_and_abdomen(exam):
             .mean()
         )
 
-    assert mean("left mid lung zone") + 500 < mean("cardiac silhouette") < mean("abdomen")
+    assert (
+        mean_around_centre("left mid lung zone") + 500
+        < mean_around_centre("cardiac silhouette")
+        < mean_around_centre("abdomen")
+    )
 
 
-def test_two_thirds_of_the_heart_lie_on_the_left(exam):
+def test_two_thirds_of_the_heart_are_left_of_the_midline(exam):
     spine, heart = (
         exam.find_region("spine").boxes[View.PA],
         exam.find_region("cardiac silhouette").boxes[View.PA],
@@ -78,7 +84,7 @@ def test_two_thirds_of_the_heart_lie_on_the_left(exam):
     assert 0.55 < (heart.x_max - midline) / heart.width < 0.78
 
 
-def test_right_hemidiaphragm_stands_higher(exam):
+def test_right_hemidiaphragm_is_higher(exam):
     assert (
         exam.find_region("right hemidiaphragm").boxes[View.PA].y_min
         < exam.find_region("left hemidiaphragm").boxes[View.PA].y_min
@@ -90,7 +96,7 @@ def test_region_boxes_lie_inside_the_image(exam):
         assert all(box.lies_within(rows=ROWS, columns=COLUMNS) for box in region.boxes.values()), region.name
 
 
-def test_marker_stands_on_the_patients_left(exam):
+def test_marker_is_on_the_patients_left(exam):
     pixels = exam.find_image(View.PA).pixels[: ROWS // 8]
     brightest = np.argwhere(pixels > 3900)[:, 1]
     assert len(brightest) > 20
@@ -118,7 +124,7 @@ def test_chord_through_the_middle_of_a_ball_is_its_diameter():
     assert chord[50, 50 + 12] == pytest.approx(2 * np.sqrt(400 - 144), abs=1e-3)
 
 
-def test_tube_across_the_beam_has_the_chord_of_a_cylinder():
+def test_tube_across_the_beam_projects_as_a_cylinder():
     frame = Frame(view=View.PA, rows=120, columns=120, spacing=0.5, turn=0.0, centre=0.0)
     tube = join_curves([sample_curve(np.array([[-60.0, 30.25, 0], [60.0, 30.25, 0]]), 5.0, step=0.1)])
     profile = project_tubes([tube], frame, 1, classes=(5.0,), blur=0.01)[:, 60]

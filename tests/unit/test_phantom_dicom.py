@@ -16,7 +16,7 @@ def exam():
 
 @pytest.mark.parametrize("syntax", TransferSyntax)
 @pytest.mark.parametrize("monochrome1", [False, True])
-def test_pixels_read_back_as_rendered(exam, tmp_path, syntax, monochrome1):
+def test_stored_pixels_equal_the_rendered_ones(exam, tmp_path, syntax, monochrome1):
     paths = write_dicom(exam, tmp_path, transfer_syntax=syntax, monochrome1=monochrome1)
     for path, image in zip(paths, exam.images, strict=True):
         stored = pydicom.dcmread(path).pixel_array
@@ -25,10 +25,10 @@ def test_pixels_read_back_as_rendered(exam, tmp_path, syntax, monochrome1):
 
 @pytest.mark.parametrize("syntax", TransferSyntax)
 def test_same_seed_gives_the_same_bytes(exam, tmp_path, syntax):
-    again = render_exam(4, sex="F", age=63, rows=250, columns=200)
-    first = write_dicom(exam, tmp_path / "a", transfer_syntax=syntax)
-    second = write_dicom(again, tmp_path / "b", transfer_syntax=syntax)
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    second_exam = render_exam(4, sex="F", age=63, rows=250, columns=200)
+    first_paths = write_dicom(exam, tmp_path / "a", transfer_syntax=syntax)
+    second_paths = write_dicom(second_exam, tmp_path / "b", transfer_syntax=syntax)
+    assert [path.read_bytes() for path in first_paths] == [path.read_bytes() for path in second_paths]
 
 
 def test_files_are_dx_for_presentation_of_one_study(exam, tmp_path):
@@ -42,13 +42,13 @@ def test_files_are_dx_for_presentation_of_one_study(exam, tmp_path):
     assert frontal.SOPInstanceUID != lateral.SOPInstanceUID
 
 
-def test_views_say_how_the_patient_lies_in_the_image(exam, tmp_path):
+def test_views_state_the_patient_orientation(exam, tmp_path):
     frontal, lateral = (pydicom.dcmread(path) for path in write_dicom(exam, tmp_path))
     assert (frontal.ViewPosition, list(frontal.PatientOrientation)) == ("PA", ["L", "F"])
     assert (lateral.ViewPosition, list(lateral.PatientOrientation)) == ("LL", ["P", "F"])
 
 
-def test_windows_are_several_and_named(exam, tmp_path):
+def test_there_are_several_named_windows(exam, tmp_path):
     dataset = pydicom.dcmread(write_dicom(exam, tmp_path)[0])
     assert (
         len(dataset.WindowCenter) == len(dataset.WindowWidth) == len(dataset.WindowCenterWidthExplanation) > 1
@@ -81,15 +81,21 @@ def test_uids_are_valid_and_patient_is_fictitious(exam, tmp_path):
         assert (dataset.PatientAge, dataset.PatientSex) == ("063Y", "F")
 
 
-def test_default_choice_by_seed_has_every_transfer_syntax_and_both_photometrics(tmp_path):
-    seen = set()
+def test_default_files_use_every_syntax_and_both_photometrics(tmp_path):
+    encodings = set()
     for seed in range(8):
         exam = render_exam(seed, rows=80, columns=64)
         dataset = pydicom.dcmread(write_dicom(exam, tmp_path)[0])
-        seen |= {dataset.file_meta.TransferSyntaxUID.keyword, dataset.PhotometricInterpretation}
-    assert seen == {"ExplicitVRLittleEndian", "JPEGLSLossless", "RLELossless", "MONOCHROME1", "MONOCHROME2"}
+        encodings |= {dataset.file_meta.TransferSyntaxUID.keyword, dataset.PhotometricInterpretation}
+    assert encodings == {
+        "ExplicitVRLittleEndian",
+        "JPEGLSLossless",
+        "RLELossless",
+        "MONOCHROME1",
+        "MONOCHROME2",
+    }
 
 
-def test_frontal_comes_first(exam, tmp_path):
+def test_frontal_view_is_first(exam, tmp_path):
     assert [path.stem for path in write_dicom(exam, tmp_path)] == ["phantom-0004-pa", "phantom-0004-ll"]
     assert [image.view for image in exam.images] == [View.PA, View.LATERAL]

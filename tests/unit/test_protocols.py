@@ -31,14 +31,14 @@ def test_the_hash_is_of_the_canonical_json():
     assert list(json.loads(protocol.to_canonical_json())) == sorted(protocol_to_plain(protocol))
 
 
-def test_a_protocol_comes_back_from_its_json_with_the_same_hash():
+def test_a_protocol_is_restored_from_json_with_the_same_hash():
     protocol = Protocol(hypothesis=Hypothesis.NON_INFERIORITY, margin=0.05, family=("a", "b"), seed=-3)
-    again = protocol_from_plain(json.loads(protocol.to_canonical_json()))
-    assert (again, again.sha256()) == (protocol, protocol.sha256())
+    restored = protocol_from_plain(json.loads(protocol.to_canonical_json()))
+    assert (restored, restored.sha256()) == (protocol, protocol.sha256())
 
 
 @pytest.mark.parametrize("name", ["margin", "seed", "going_back", "notes", "family"])
-def test_every_change_changes_the_hash_and_is_named(name):
+def test_a_change_changes_the_hash_and_is_listed(name):
     values: dict[str, Any] = {"margin": 0.01, "seed": 2, "going_back": True, "notes": "x", "family": ("a",)}
     changed = replace(Protocol(), **{name: values[name]})
     assert changed.sha256() != Protocol().sha256()
@@ -60,7 +60,7 @@ def test_the_reading_conditions_are_fields_of_the_protocol():
         ({"bootstrap": -1}, "bootstrap"),
     ],
 )
-def test_a_protocol_that_can_not_be_names_its_field(changes, field):
+def test_an_invalid_protocol_is_refused_by_field(changes, field):
     with pytest.raises(InvalidValue) as error:
         Protocol(**changes)
     assert error.value.field == field
@@ -76,8 +76,8 @@ def test_a_protocol_that_can_not_be_names_its_field(changes, field):
         ({"answer": (1,), "seconds": float("nan")}, "seconds"),
     ],
 )
-def test_a_reading_that_can_not_be_names_its_field(said, field):
-    plain = {"revision": 1, "seconds": 1.0, "confidence": 3} | said
+def test_an_invalid_reading_is_refused_by_field(said, field):
+    values = {"revision": 1, "seconds": 1.0, "confidence": 3} | said
     with pytest.raises(InvalidValue) as error:
         Reading(
             key=KEY,
@@ -87,6 +87,6 @@ def test_a_reading_that_can_not_be_names_its_field(said, field):
             seconds_away=0.0,
             began_at=NOW,
             read_at=NOW,
-            **plain,
+            **values,
         )
     assert error.value.field == field

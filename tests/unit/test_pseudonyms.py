@@ -7,7 +7,7 @@ from imaging.reader import describe
 from tests.unit.makers.dicom_files import dicom
 
 
-def test_a_patients_number_becomes_a_pseudonym_unless_the_header_says_it_is_one():
+def test_a_patient_id_is_replaced_by_a_stable_pseudonym():
     key = PseudonymKey(secret=b"k" * 32)
     facts = describe(dicom(PatientID="MRN-12345"), name="a.dcm", key=key)
     assert facts.patient is not None
@@ -18,5 +18,5 @@ def test_a_patients_number_becomes_a_pseudonym_unless_the_header_says_it_is_one(
     assert facts.patient != describe(later, name="b.dcm", key=PseudonymKey(secret=b"o" * 32)).patient
 
 
-def test_without_a_key_no_patient_is_told():
+def test_without_a_key_the_patient_is_not_identified():
     assert describe(dicom(PatientID="MRN-12345"), name="a.dcm").patient is None

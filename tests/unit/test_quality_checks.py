@@ -18,7 +18,7 @@ from quality.checks import (
 )
 
 
-def question(**changes):
+def make_question(**changes):
     return Question(
         **{
             "id": "q",
@@ -36,17 +36,20 @@ def question(**changes):
     )
 
 
-def box(label):
+def make_box(label):
     return LabelledBox(radiograph="pa", label=label, box=Box(x_min=0, y_min=0, x_max=1, y_max=1))
 
 
-def test_a_whole_question_passes_all_four():
-    assert check_question(question(), minimum_explanation=20) == ()
+def test_a_complete_question_passes_all_four_checks():
+    assert check_question(make_question(), minimum_explanation=20) == ()
 
 
-def test_v1_wants_four_options_of_a_choice_question():
-    assert check_schema(question(options=("a", "b", "c"))).reason == "there are 3; the published format has 4"
-    assert check_schema(question(format=AnswerFormat.OPEN, options=(), answer="fluid")) is None
+def test_v1_requires_four_options_of_a_choice_question():
+    assert (
+        check_schema(make_question(options=("a", "b", "c"))).reason
+        == "there are 3; the published format has 4"
+    )
+    assert check_schema(make_question(format=AnswerFormat.OPEN, options=(), answer="fluid")) is None
 
 
 @pytest.mark.parametrize(
@@ -58,15 +61,15 @@ def test_v1_wants_four_options_of_a_choice_question():
         ({"explanation": "None"}, "explanation"),
         ({"options": ("Effusion", "NaN", "Consolidation", "Cardiomegaly")}, "options"),
         ({"options": ("Effusion", "{'a': 1}", "Consolidation", "Cardiomegaly")}, "options"),
-        ({"boxes": (box("undefined"),)}, "boxes.label"),
+        ({"boxes": (make_box("undefined"),)}, "boxes.label"),
     ],
 )
-def test_v2_finds_what_was_turned_into_text(changes, field):
-    assert check_types(question(**changes)).field == field
+def test_v2_finds_values_converted_to_text(changes, field):
+    assert check_types(make_question(**changes)).field == field
 
 
-def test_v2_takes_none_for_an_option():
-    assert check_types(question(options=("Effusion", "None", "Consolidation", "Cardiomegaly"))) is None
+def test_v2_accepts_none_as_an_option():
+    assert check_types(make_question(options=("Effusion", "None", "Consolidation", "Cardiomegaly"))) is None
 
 
 @pytest.mark.parametrize(
@@ -79,21 +82,21 @@ def test_v2_takes_none_for_an_option():
         ({"stem": "Which is it? A) Effusion B) Line"}, "stem"),
     ],
 )
-def test_v3_finds_what_is_badly_formatted(changes, field):
-    assert check_format(question(**changes), minimum_explanation=20).field == field
+def test_v3_finds_formatting_problems(changes, field):
+    assert check_format(make_question(**changes), minimum_explanation=20).field == field
 
 
 def test_v3_leaves_a_missing_explanation_to_v4():
-    assert check_format(question(explanation=""), minimum_explanation=20) is None
-    assert check_completeness(question(explanation="")).field == "explanation"
+    assert check_format(make_question(explanation=""), minimum_explanation=20) is None
+    assert check_completeness(make_question(explanation="")).field == "explanation"
 
 
-def test_v4_names_all_that_is_missing_at_once():
-    found = check_completeness(
-        question(explanation=" ", difficulty=None, category="", task=None, boxes=(box(""),))
+def test_v4_names_all_missing_fields_together():
+    problem = check_completeness(
+        make_question(explanation=" ", difficulty=None, category="", task=None, boxes=(make_box(""),))
     )
-    assert found.field == "explanation, difficulty, category, task, boxes.label"
-    assert found.check is Check.COMPLETENESS
+    assert problem.field == "explanation, difficulty, category, task, boxes.label"
+    assert problem.check is Check.COMPLETENESS
 
 
 PIECES = st.sampled_from(
@@ -111,17 +114,17 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=4).map("".join)
     labels=st.lists(st.one_of(st.just(""), TEXTS), max_size=2),
     minimum=st.integers(0, 40),
 )
-def test_the_quick_look_never_passes_what_a_check_finds_something_in(
-    stem, options, explanation, labels, minimum
-):
-    boxes = tuple(box(label) for label in labels)
+def test_questions_that_pass_the_quick_test_have_no_problem(stem, options, explanation, labels, minimum):
+    boxes = tuple(make_box(label) for label in labels)
     if certainly_without_problems([stem], [options], [explanation], labels, minimum):
-        whole = question(stem=stem, options=tuple(options), explanation=explanation, boxes=boxes)
-        assert check_question(whole, minimum_explanation=minimum) == ()
+        checked_question = make_question(
+            stem=stem, options=tuple(options), explanation=explanation, boxes=boxes
+        )
+        assert check_question(checked_question, minimum_explanation=minimum) == ()
 
 
-def test_the_quick_look_spares_an_ordinary_question():
-    ordinary = question()
+def test_the_quick_test_passes_an_ordinary_question():
+    ordinary = make_question()
     assert certainly_without_problems(
         [ordinary.stem], [ordinary.options], [ordinary.explanation], ["left lower zone"], 20
     )

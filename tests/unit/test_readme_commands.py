@@ -9,22 +9,22 @@ import pytest
 from cli import main
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-LINES = re.findall(r"^ {4}overread (.+?)(?: +#.*)?$", README, re.MULTILINE)
-WITH_VERB = {"user", "import", "release"}
+COMMAND_LINES = re.findall(r"^ {4}overread (.+?)(?: +#.*)?$", README, re.MULTILINE)
+COMMANDS_WITH_SUBCOMMAND = {"user", "import", "release"}
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_each_command_in_the_readme_has_help_and_the_options_shown(line, capsys):
-    words = shlex.split(line)
-    command = words[: 2 if words[0] in WITH_VERB else 1]
-    with pytest.raises(SystemExit) as left:
+@pytest.mark.parametrize("line", COMMAND_LINES)
+def test_each_readme_command_has_help_and_its_options(line, capsys):
+    arguments = shlex.split(line)
+    command = arguments[: 2 if arguments[0] in COMMANDS_WITH_SUBCOMMAND else 1]
+    with pytest.raises(SystemExit) as exit_info:
         main([*command, "--help"])
     help_text = capsys.readouterr().out
-    options = [word for word in words if word.startswith("--")]
-    assert (left.value.code, [option for option in options if option not in help_text]) == (0, [])
+    options = [argument for argument in arguments if argument.startswith("--")]
+    assert (exit_info.value.code, [option for option in options if option not in help_text]) == (0, [])
 
 
 def test_the_readme_shows_the_steps_from_import_to_a_verified_release():
-    assert [line.split()[0] for line in LINES] == [
+    assert [line.split()[0] for line in COMMAND_LINES] == [
         "user", "user", "import", "import", "check", "sample", "assign", "progress", "release", "release",
     ]  # fmt: skip

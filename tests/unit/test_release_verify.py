@@ -18,7 +18,7 @@ def folder(tmp_path):
     return tmp_path / "v1"
 
 
-def reseal(folder):
+def update_manifest(folder):
     """Update the manifest to match the files, as somebody would who wants to hide a change."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -28,13 +28,13 @@ def reseal(folder):
     path.write_text(json.dumps(manifest))
 
 
-def replace(path, before, after):
+def replace_text(path, old_text, new_text):
     text = path.read_text(encoding="utf-8")
-    assert before in text
-    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+    assert old_text in text
+    path.write_text(text.replace(old_text, new_text, 1), encoding="utf-8")
 
 
-def faults(folder):
+def list_faults(folder):
     return " | ".join(verify_release(folder).faults)
 
 
@@ -55,99 +55,99 @@ def test_one_changed_byte_is_found(folder, name):
     content = bytearray((folder / name).read_bytes())
     content[len(content) // 2] ^= 1
     (folder / name).write_bytes(content)
-    assert f"{name}: changed; SHA-256" in faults(folder)
+    assert f"{name}: changed; SHA-256" in list_faults(folder)
 
 
-def test_a_byte_more_is_found(folder):
+def test_an_added_byte_is_found(folder):
     with (folder / "gold.csv").open("ab") as file:
         file.write(b"\n")
-    assert "gold.csv: 1,9" in faults(folder)
+    assert "gold.csv: 1,9" in list_faults(folder)
 
 
 def test_a_missing_file_is_found(folder):
     (folder / "gold.csv").unlink()
-    assert faults(folder) == "gold.csv: missing"
+    assert list_faults(folder) == "gold.csv: missing"
 
 
-def test_a_file_too_many_is_found(folder):
+def test_an_extra_file_is_found(folder):
     (folder / "images").mkdir()
     (folder / "images" / "x.dcm").write_bytes(b"x")
-    assert faults(folder) == "images/x.dcm: not in the manifest"
+    assert list_faults(folder) == "images/x.dcm: not in the manifest"
 
 
-def test_a_link_in_place_of_a_file_is_found(folder, tmp_path):
+def test_a_symbolic_link_instead_of_a_file_is_found(folder, tmp_path):
     (folder / "gold.csv").rename(tmp_path / "elsewhere.csv")
     (folder / "gold.csv").symlink_to(tmp_path / "elsewhere.csv")
-    assert "gold.csv: missing" in faults(folder)
+    assert "gold.csv: missing" in list_faults(folder)
 
 
-def test_a_question_that_is_none_any_more_is_found(folder):
-    replace(folder / "gold.jsonl", '"answer":[0]', '"answer":[7]')
-    reseal(folder)
-    assert "gold.jsonl, line 2: no question: answer: [7] is not an option" in faults(folder)
+def test_an_invalid_question_is_found(folder):
+    replace_text(folder / "gold.jsonl", '"answer":[0]', '"answer":[7]')
+    update_manifest(folder)
+    assert "gold.jsonl, line 2: no question: answer: [7] is not an option" in list_faults(folder)
 
 
-def test_a_correction_that_the_gold_question_does_not_carry_is_found(folder):
-    replace(folder / "gold.jsonl", '"answer":[0]', '"answer":[1]')
-    reseal(folder)
-    assert faults(folder) == "gold.jsonl: question 'Q2': answer is not what corrections.jsonl says"
+def test_an_unapplied_correction_is_found(folder):
+    replace_text(folder / "gold.jsonl", '"answer":[0]', '"answer":[1]')
+    update_manifest(folder)
+    assert list_faults(folder) == "gold.jsonl: question 'Q2': answer is not what corrections.jsonl says"
 
 
-def test_boxes_that_are_back_are_found(folder):
+def test_restored_boxes_are_found(folder):
     path = folder / "gold.jsonl"
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     records[3]["boxes"] = [{"radiograph": "pa", "label": "x", "box": [1, 1, 2, 2]}]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    reseal(folder)
-    assert faults(folder) == "gold.jsonl: question 'Q7': boxes is not what corrections.jsonl says"
+    update_manifest(folder)
+    assert list_faults(folder) == "gold.jsonl: question 'Q7': boxes is not what corrections.jsonl says"
 
 
 def test_a_dropped_question_is_found(folder):
     path = folder / "gold.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
-    reseal(folder)
-    assert "question 'Q8' is corrected, but is not in gold.jsonl" in faults(folder)
-    assert "counts.released is 5, the files have 4" in faults(folder)
+    update_manifest(folder)
+    assert "question 'Q8' is corrected, but is not in gold.jsonl" in list_faults(folder)
+    assert "counts.released is 5, the files have 4" in list_faults(folder)
 
 
-def test_a_question_twice_is_found(folder):
+def test_a_duplicate_question_is_found(folder):
     path = folder / "gold.jsonl"
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
-    reseal(folder)
-    assert "line 6: question 'Q1' a second time" in faults(folder)
+    update_manifest(folder)
+    assert "line 6: question 'Q1' a second time" in list_faults(folder)
 
 
-def test_a_rejected_question_among_the_gold_ones_is_found(folder):
-    replace(folder / "left_out.jsonl", '"question_id":"Q4"', '"question_id":"Q1"')
-    reseal(folder)
-    assert faults(folder) == "left_out.jsonl, line 1: question 'Q1' is in gold.jsonl too"
+def test_a_rejected_question_in_the_gold_set_is_found(folder):
+    replace_text(folder / "left_out.jsonl", '"question_id":"Q4"', '"question_id":"Q1"')
+    update_manifest(folder)
+    assert list_faults(folder) == "left_out.jsonl, line 1: question 'Q1' is in gold.jsonl too"
 
 
 @pytest.mark.parametrize("line", [b"[]", b"{", b'{"id":', b"null", b"[" * 100_000, b'"text"'])
-def test_a_line_that_is_no_record_is_found_and_not_crashed_on(folder, line):
+def test_a_line_that_is_no_record_is_found(folder, line):
     with (folder / "gold.jsonl").open("ab") as file:
         file.write(line + b"\n")
-    reseal(folder)
-    assert "gold.jsonl, line 6: no" in faults(folder)
+    update_manifest(folder)
+    assert "gold.jsonl, line 6: no" in list_faults(folder)
 
 
 @pytest.mark.parametrize(
     "path", ["../v1/gold.jsonl", "/etc/passwd", "a/../gold.csv", "", "a\\..\\b", "./gold.csv"]
 )
-def test_a_manifest_that_points_out_of_the_folder_is_not_followed(folder, path):
+def test_a_manifest_path_outside_the_folder_is_not_followed(folder, path):
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"][0]["path"] = path
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert "which is not in the folder" in faults(folder)
+    assert "which is not in the folder" in list_faults(folder)
 
 
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", "null", '{"files": [1]}', '{"files": [], "format": "other/1"}']
 )
-def test_a_manifest_that_is_none_is_said_to_be_none(folder, text):
+def test_an_invalid_manifest_is_reported(folder, text):
     (folder / "manifest.json").write_text(text)
-    assert "manifest.json" in faults(folder)
+    assert "manifest.json" in list_faults(folder)
 
 
 def test_a_folder_without_a_manifest_is_no_release(tmp_path):
-    assert "is it the folder of a release?" in faults(tmp_path)
+    assert "is it the folder of a release?" in list_faults(tmp_path)

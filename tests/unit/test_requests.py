@@ -30,7 +30,7 @@ from web.requests import (
     require_same_origin,
 )
 
-OURS = {"X-Overread": "1", "Origin": "http://overread.example"}
+SAME_ORIGIN_HEADERS = {"X-Overread": "1", "Origin": "http://overread.example"}
 
 
 @json_errors
@@ -50,49 +50,49 @@ async def post(client: httpx.AsyncClient, content: bytes = b'{"a": 1}', **header
         return await client.post("/echo", content=content, headers=headers)
 
 
-def posted(client, content=b'{"a": 1}', headers=OURS):
+def post_and_wait(client, content=b'{"a": 1}', headers=SAME_ORIGIN_HEADERS):
     return asyncio.run(post(client, content, **headers))
 
 
-def test_a_request_from_our_page_is_answered(client):
-    answer = posted(client)
-    assert (answer.status_code, answer.json()) == (200, {"body": {"a": 1}})
-    assert answer.headers["cache-control"] == "no-store"
+def test_a_same_origin_request_is_answered(client):
+    response = post_and_wait(client)
+    assert (response.status_code, response.json()) == (200, {"body": {"a": 1}})
+    assert response.headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize(
     "headers",
     [
         {},
-        {"Origin": OURS["Origin"]},
+        {"Origin": SAME_ORIGIN_HEADERS["Origin"]},
         {"X-Overread": "1"},
         {"X-Overread": "1", "Origin": "https://elsewhere.example"},
         {"X-Overread": "1", "Origin": "null"},
-        {"X-Overread": "1", "Origin": OURS["Origin"], "Sec-Fetch-Site": "cross-site"},
-        {"X-Overread": "1", "Origin": OURS["Origin"], "Sec-Fetch-Site": "same-site"},
+        {"X-Overread": "1", "Origin": SAME_ORIGIN_HEADERS["Origin"], "Sec-Fetch-Site": "cross-site"},
+        {"X-Overread": "1", "Origin": SAME_ORIGIN_HEADERS["Origin"], "Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_a_request_that_may_be_somebody_elses_is_refused(client, headers):
-    answer = posted(client, headers=headers)
-    assert (answer.status_code, answer.json()["kind"]) == (403, "NotAllowed")
+def test_a_possible_cross_site_request_is_refused(client, headers):
+    response = post_and_wait(client, headers=headers)
+    assert (response.status_code, response.json()["kind"]) == (403, "NotAllowed")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b"NaN", b'{"a": "\xff"}'])
 def test_what_is_not_json_is_refused(client, content):
-    answer = posted(client, content)
-    assert (answer.status_code, answer.json()["kind"]) == (400, "UnreadableRequest")
+    response = post_and_wait(client, content)
+    assert (response.status_code, response.json()["kind"]) == (400, "UnreadableRequest")
 
 
-def test_a_text_with_the_character_zero_is_refused(client):
-    assert posted(client, rb'{"a": "b\u0000"}').status_code == 400
+def test_a_null_character_is_refused(client):
+    assert post_and_wait(client, rb'{"a": "b\u0000"}').status_code == 400
 
 
-def test_the_letters_of_that_character_are_text_as_any_other(client):
-    assert posted(client, rb'{"a": "b\\u0000"}').json() == {"body": {"a": r"b\u0000"}}
+def test_an_escaped_backslash_u0000_is_ordinary_text(client):
+    assert post_and_wait(client, rb'{"a": "b\\u0000"}').json() == {"body": {"a": r"b\u0000"}}
 
 
-def test_a_body_of_megabytes_is_refused(client):
-    assert posted(client, b'"' + b"x" * 3_000_000 + b'"').status_code == 400
+def test_a_body_of_several_megabytes_is_refused(client):
+    assert post_and_wait(client, b'"' + b"x" * 3_000_000 + b'"').status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -109,14 +109,14 @@ def test_a_body_of_megabytes_is_refused(client):
         (InvalidValue("stem", "is empty"), 422),
     ],
 )
-def test_each_error_has_its_status(error, status):
+def test_each_error_has_its_http_status(error, status):
     assert http_status(error) == status
 
 
-def test_a_browser_that_leaves_while_it_sends_is_no_fault_of_ours():
-    async def leaves():
+def test_a_disconnect_during_the_request_is_a_client_error():
+    async def receive_disconnect():
         return {"type": "http.disconnect"}
 
-    request = Request({"type": "http", "method": "POST", "headers": []}, leaves)
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive_disconnect)
     with pytest.raises(UnreadableRequest, match="disconnected before"):
         asyncio.run(read_json_body(request))

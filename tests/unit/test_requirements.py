@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = (
+PACKAGES = (
     "accounts", "browsing", "commands", "demo", "domain", "imaging", "intake", "jobs", "measures", "pages",
     "privacy", "quality", "reader_study", "records", "release", "review", "sampling", "storage", "ui",
     "web",
@@ -25,17 +25,17 @@ PLUG_INS = {
 }
 
 
-def pins(name: str) -> dict[str, str]:
+def read_pins(name: str) -> dict[str, str]:
     """Distribution (lower case, dashes) to version, from the lines that pin."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    found = (re.fullmatch(r"([A-Za-z0-9_.-]+)(?:\[\w+\])?==(\S+)", line) for line in lines)
-    return {match[1].lower().replace("_", "-"): match[2] for match in found if match}
+    pin_matches = (re.fullmatch(r"([A-Za-z0-9_.-]+)(?:\[\w+\])?==(\S+)", line) for line in lines)
+    return {match[1].lower().replace("_", "-"): match[2] for match in pin_matches if match}
 
 
-def imported_distributions() -> set[str]:
+def find_imported_distributions() -> set[str]:
     """The distributions that the app's own files import."""
     files = [ROOT / "app.py", ROOT / "cli.py"]
-    files += [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    files += [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     modules = set()
     for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -44,40 +44,42 @@ def imported_distributions() -> set[str]:
             elif isinstance(node, ast.ImportFrom) and node.module:
                 modules.add(node.module.split(".")[0])
     # _typeshed exists for the type checker only.
-    modules -= set(sys.stdlib_module_names) | set(ROOMS) | {"app", "cli", "_typeshed"}
-    known = packages_distributions()
-    return {known[module][0].lower().replace("_", "-") for module in modules if module in known} | {
-        f"{module} (not installed)" for module in modules if module not in known
-    }
+    modules -= set(sys.stdlib_module_names) | set(PACKAGES) | {"app", "cli", "_typeshed"}
+    distributions_by_module = packages_distributions()
+    return {
+        distributions_by_module[module][0].lower().replace("_", "-")
+        for module in modules
+        if module in distributions_by_module
+    } | {f"{module} (not installed)" for module in modules if module not in distributions_by_module}
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
 def test_every_line_pins_one_version(name):
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     packages = [line for line in lines if line and not line.startswith(("#", "-"))]
-    assert len(packages) == len(pins(name))
+    assert len(packages) == len(read_pins(name))
 
 
-def test_what_the_app_imports_is_pinned():
-    assert imported_distributions() - set(pins("requirements.txt")) == set()
+def test_every_imported_distribution_is_pinned():
+    assert find_imported_distributions() - set(read_pins("requirements.txt")) == set()
 
 
-def test_what_is_pinned_is_imported_or_a_plug_in():
-    assert set(pins("requirements.txt")) - imported_distributions() - set(PLUG_INS) == set()
+def test_every_pin_is_imported_or_a_plug_in():
+    assert set(read_pins("requirements.txt")) - find_imported_distributions() - set(PLUG_INS) == set()
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-def test_the_constraints_hold_the_same_versions(name):
-    constraints = pins("constraints.txt")
-    assert {package: constraints.get(package) for package in pins(name)} == pins(name)
+def test_the_constraints_have_the_same_versions(name):
+    constraints = read_pins("constraints.txt")
+    assert {package: constraints.get(package) for package in read_pins(name)} == read_pins(name)
 
 
-def test_every_pin_has_its_reason_written_down():
+def test_every_pin_is_explained_in_the_decision_record():
     page = (ROOT / "docs" / "decisions" / "009-dependencies.md").read_text(encoding="utf-8").lower()
     cells = {
-        word.strip()
+        cell.strip()
         for line in page.splitlines()
         if line.startswith("| ")
-        for word in re.split(r"[|,]", line)
+        for cell in re.split(r"[|,]", line)
     }
-    assert (set(pins("requirements.txt")) | set(pins("requirements-dev.txt"))) - cells == set()
+    assert (set(read_pins("requirements.txt")) | set(read_pins("requirements-dev.txt"))) - cells == set()

@@ -14,7 +14,7 @@ from review.progress import format_interval, format_percent
 from review.sample_size import plan_sample_size
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "statistics"
-KINDS = {
+PUBLISHED_ERROR_COUNTS = {
     ErrorKind.SEVERAL_CORRECT: 13,
     ErrorKind.COMPARISON: 8,
     ErrorKind.NOT_CLINICALLY_VALID: 6,
@@ -22,162 +22,174 @@ KINDS = {
 }
 
 
-def outcome(number, cell="all", *, errors=(), exam=None, decision=Decision.ACCEPT, **more):
+def make_outcome(number, cell="all", *, errors=(), exam=None, decision=Decision.ACCEPT, **fields):
     return Outcome(
         question_number=number,
         exam_number=number if exam is None else exam,
         cell=cell,
         decision=decision,
         errors=frozenset(errors),
-        key_error=more.pop("key_error", ErrorKind.SEVERAL_CORRECT in errors),
-        **more,
+        key_error=fields.pop("key_error", ErrorKind.SEVERAL_CORRECT in errors),
+        **fields,
     )
 
 
-def sample(counts, *, whole=None, skipped=None, kind=ErrorKind.SEVERAL_CORRECT):
+def make_sample(counts, *, population=None, skipped=None, kind=ErrorKind.SEVERAL_CORRECT):
     """``counts``: name -> (size, judged, hits)."""
     number, outcomes = 0, []
     for cell, (_, judged, hits) in counts.items():
-        for place in range(judged):
+        for index in range(judged):
             number += 1
-            outcomes.append(outcome(number, cell, errors=[kind] if place < hits else []))
+            outcomes.append(make_outcome(number, cell, errors=[kind] if index < hits else []))
     sizes = {cell: size for cell, (size, _, _) in counts.items()}
     return Sample(
         names={cell: cell for cell in counts},
         sizes=sizes,
         outcomes=outcomes,
         skipped=skipped or {},
-        dataset_size=whole or sum(sizes.values()),
+        dataset_size=population or sum(sizes.values()),
     )
 
 
-def of(found, kind):
-    return next(each for each in found.errors if each.name == kind.value)
+def find_error_rate(estimates, kind):
+    return next(candidate for candidate in estimates.errors if candidate.name == kind.value)
 
 
-def test_the_four_errors_of_120_print_as_the_paper_has_them_with_intervals():
+def test_the_four_published_error_rates_are_reproduced():
     numbers = iter(range(1, 121))
-    outcomes = [outcome(next(numbers), errors=[kind]) for kind, count in KINDS.items() for _ in range(count)]
-    outcomes += [outcome(number) for number in numbers]
-    found = estimate_rates(
+    outcomes = [
+        make_outcome(next(numbers), errors=[kind])
+        for kind, count in PUBLISHED_ERROR_COUNTS.items()
+        for _ in range(count)
+    ]
+    outcomes += [make_outcome(number) for number in numbers]
+    estimates = estimate_rates(
         Sample(names={"all": "all"}, sizes={"all": 1200}, outcomes=outcomes, skipped={}, dataset_size=1200)
     )
-    shown = [format_percent(of(found, kind).rate.estimate) for kind in KINDS]
-    assert shown == ["10.8 %", "6.7 %", "5.0 %", "3.3 %"]
-    for kind, count in KINDS.items():
-        each = of(found, kind)
-        assert (each.count, each.rate.reviewed) == (count, 120)
-        assert each.rate.low < count / 120 < each.rate.high
-        assert format_interval(each.rate.low, each.rate.high) != "not defined"
+    percentages = [
+        format_percent(find_error_rate(estimates, kind).rate.estimate) for kind in PUBLISHED_ERROR_COUNTS
+    ]
+    assert percentages == ["10.8 %", "6.7 %", "5.0 %", "3.3 %"]
+    for kind, count in PUBLISHED_ERROR_COUNTS.items():
+        error_rate = find_error_rate(estimates, kind)
+        assert (error_rate.count, error_rate.rate.reviewed) == (count, 120)
+        assert error_rate.rate.low < count / 120 < error_rate.rate.high
+        assert format_interval(error_rate.rate.low, error_rate.rate.high) != "not defined"
 
 
-def test_an_estimate_is_that_of_the_measures_on_the_same_counts():
+def test_an_estimate_equals_stratified_rate_on_the_same_counts():
     counts = {"easy": (700, 30, 2), "medium": (200, 30, 4), "hard": (80, 30, 9), "none": (20, 20, 8)}
-    ours = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
-    theirs = stratified_rate(
+    estimated = find_error_rate(estimate_rates(make_sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
+    expected = stratified_rate(
         [
             StratumCount(name=name, size=size, reviewed=judged, hits=hits)
             for name, (size, judged, hits) in counts.items()
         ],
         seed=SEED,
     )
-    assert ours == theirs
+    assert estimated == expected
 
 
-def test_the_reference_of_a_stratified_review_comes_out_through_it():
+def test_the_stratified_review_example_is_reproduced():
     example = json.loads((GOLDEN / "stratified_quality_review.json").read_text())
-    counts = {each["tier"]: (each["N"], each["n"], each["x"]) for each in example["data"]["counts"]}
-    found = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
-    assert found.estimate == pytest.approx(example["expected"]["weighted_error_rate"], abs=1e-6)
-    assert found.se == pytest.approx(example["expected"]["fpc"]["se"], abs=1e-6)
+    counts = {tier["tier"]: (tier["N"], tier["n"], tier["x"]) for tier in example["data"]["counts"]}
+    rate = find_error_rate(estimate_rates(make_sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
+    assert rate.estimate == pytest.approx(example["expected"]["weighted_error_rate"], abs=1e-6)
+    assert rate.se == pytest.approx(example["expected"]["fpc"]["se"], abs=1e-6)
 
 
-def test_lohrs_counties_come_out_through_it():
+def test_lohrs_county_example_is_reproduced():
     example = json.loads((GOLDEN / "stratified_lohr_agstrat.json").read_text())
     data, expected = example["data"], example["expected"]
     counts = {
-        name: (size, len(data["acres"][name]), sum(each < 200_000 for each in data["acres"][name]))
+        name: (size, len(data["acres"][name]), sum(acres < 200_000 for acres in data["acres"][name]))
         for name, size in data["sizes"].items()
     }
-    found = of(estimate_rates(sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
-    assert found.estimate == pytest.approx(expected["prop_lt200k"], abs=1e-6)
-    assert found.se == pytest.approx(expected["se_prop_lt200k"], abs=1e-6)
+    rate = find_error_rate(estimate_rates(make_sample(counts)), ErrorKind.SEVERAL_CORRECT).rate
+    assert rate.estimate == pytest.approx(expected["prop_lt200k"], abs=1e-6)
+    assert rate.se == pytest.approx(expected["se_prop_lt200k"], abs=1e-6)
 
 
-def test_questions_of_one_exam_widen_the_interval():
-    def of_exams(per_exam):
+def test_clustering_by_exam_widens_the_interval():
+    def estimate_with_exams(per_exam):
         outcomes = [
-            outcome(number, errors=[ErrorKind.WRONG_KEY] if number <= 20 else [], exam=number // per_exam)
+            make_outcome(
+                number, errors=[ErrorKind.WRONG_KEY] if number <= 20 else [], exam=number // per_exam
+            )
             for number in range(1, 121)
         ]
-        found = Sample(
+        sample_of_exams = Sample(
             names={"all": "all"}, sizes={"all": 2000}, outcomes=outcomes, skipped={}, dataset_size=2000
         )
-        return of(estimate_rates(found), ErrorKind.WRONG_KEY)
+        return find_error_rate(estimate_rates(sample_of_exams), ErrorKind.WRONG_KEY)
 
-    assert of_exams(5).half_width > 1.3 * of_exams(1).half_width
-
-
-def test_a_cell_of_which_nothing_was_judged_is_not_guessed():
-    found = estimate_rates(sample({"easy": (900, 50, 5), "hard": (100, 0, 0)}))
-    each = of(found, ErrorKind.SEVERAL_CORRECT)
-    assert each.rate.estimate == pytest.approx(0.1)
-    assert (each.covered, each.dataset_size) == (900, 1000)
-    assert each.worst_limit == pytest.approx((each.rate.high * 900 + 100) / 1000)
-    assert any("hard (100)" in note for note in found.notes)
+    assert estimate_with_exams(5).half_width > 1.3 * estimate_with_exams(1).half_width
 
 
-def test_skipped_questions_are_bounds_and_named_with_their_share():
-    found = estimate_rates(sample({"all": (1000, 90, 9)}, skipped={"all": 10}))
-    assert of(found, ErrorKind.SEVERAL_CORRECT).rate.bounds == pytest.approx((0.09, 0.19))
-    assert any("nobody: 10 (10.0 %" in note for note in found.notes)
+def test_an_unjudged_cell_is_not_estimated():
+    estimates = estimate_rates(make_sample({"easy": (900, 50, 5), "hard": (100, 0, 0)}))
+    error_rate = find_error_rate(estimates, ErrorKind.SEVERAL_CORRECT)
+    assert error_rate.rate.estimate == pytest.approx(0.1)
+    assert (error_rate.covered, error_rate.dataset_size) == (900, 1000)
+    assert error_rate.worst_limit == pytest.approx((error_rate.rate.high * 900 + 100) / 1000)
+    assert any("hard (100)" in note for note in estimates.notes)
 
 
-def test_questions_judged_for_their_key_only_say_nothing_of_wording():
-    outcomes = [outcome(number, errors=[ErrorKind.WORDING]) for number in range(1, 11)]
-    outcomes += [outcome(number, key_only=True, key_error=True) for number in range(11, 31)]
-    found = estimate_rates(
+def test_skipped_questions_give_bounds_and_a_note():
+    estimates = estimate_rates(make_sample({"all": (1000, 90, 9)}, skipped={"all": 10}))
+    assert find_error_rate(estimates, ErrorKind.SEVERAL_CORRECT).rate.bounds == pytest.approx((0.09, 0.19))
+    assert any("nobody: 10 (10.0 %" in note for note in estimates.notes)
+
+
+def test_key_only_judgements_count_for_key_errors_only():
+    outcomes = [make_outcome(number, errors=[ErrorKind.WORDING]) for number in range(1, 11)]
+    outcomes += [make_outcome(number, key_only=True, key_error=True) for number in range(11, 31)]
+    estimates = estimate_rates(
         Sample(names={"all": "all"}, sizes={"all": 300}, outcomes=outcomes, skipped={}, dataset_size=300)
     )
-    assert of(found, ErrorKind.WORDING).rate.reviewed == 10
-    assert (found.key_errors.count, found.key_errors.rate.reviewed) == (20, 30)
+    assert find_error_rate(estimates, ErrorKind.WORDING).rate.reviewed == 10
+    assert (estimates.key_errors.count, estimates.key_errors.rate.reviewed) == (20, 30)
 
 
-def test_a_plan_names_the_tier_that_narrows_the_interval_and_holds_what_it_says():
+def test_the_planned_sample_size_reaches_the_target_width():
     counts = {"easy": (7000, 400, 4), "medium": (2000, 300, 15), "hard": (3000, 60, 15)}
-    judged = sample(counts)
-    found = estimate_rates(judged)
-    said = plan_sample_size(of(found, ErrorKind.SEVERAL_CORRECT), judged, target_half_width=0.02)
-    assert said.additional[0][0] == "hard"
-    assert "more of hard" in said.description
-    assert "under ± 2 points" in said.description
-    more = dict(said.additional)
-    then = {
-        name: (size, n + more.get(name, 0), hits + round(more.get(name, 0) * hits / n))
+    current_sample = make_sample(counts)
+    estimates = estimate_rates(current_sample)
+    size_plan = plan_sample_size(
+        find_error_rate(estimates, ErrorKind.SEVERAL_CORRECT), current_sample, target_half_width=0.02
+    )
+    assert size_plan.additional[0][0] == "hard"
+    assert "more of hard" in size_plan.description
+    assert "under ± 2 points" in size_plan.description
+    additional = dict(size_plan.additional)
+    enlarged_counts = {
+        name: (size, n + additional.get(name, 0), hits + round(additional.get(name, 0) * hits / n))
         for name, (size, n, hits) in counts.items()
     }
-    assert of(estimate_rates(sample(then)), ErrorKind.SEVERAL_CORRECT).half_width == pytest.approx(
-        0.02, abs=0.002
+    assert find_error_rate(
+        estimate_rates(make_sample(enlarged_counts)), ErrorKind.SEVERAL_CORRECT
+    ).half_width == pytest.approx(0.02, abs=0.002)
+
+
+def test_no_more_questions_are_planned_if_the_width_suffices():
+    current_sample = make_sample({"all": (10_000, 5000, 50)})
+    assert plan_sample_size(estimate_rates(current_sample).key_errors, current_sample).additional == ()
+
+
+def test_the_limit_is_kept_if_the_worst_case_is_below_it():
+    key_errors = estimate_rates(make_sample({"all": (1000, 500, 5)})).key_errors
+    assert explain_limit_exceeded(key_errors, limit=0.05) is None
+
+
+def test_exceeding_the_limit_is_explained_with_the_rate():
+    explanation = explain_limit_exceeded(
+        estimate_rates(make_sample({"all": (1000, 100, 8)})).key_errors, limit=0.05
     )
+    assert "Key errors are 8.0 % of the whole" in explanation
+    assert "under 5 %" in explanation
 
 
-def test_a_plan_for_an_interval_that_is_narrow_enough_asks_for_nothing():
-    judged = sample({"all": (10_000, 5000, 50)})
-    assert plan_sample_size(estimate_rates(judged).key_errors, judged).additional == ()
-
-
-def test_the_rule_holds_where_the_worst_case_lies_under_it():
-    found = estimate_rates(sample({"all": (1000, 500, 5)})).key_errors
-    assert explain_limit_exceeded(found, limit=0.05) is None
-
-
-def test_the_rule_refuses_with_the_figure():
-    why = explain_limit_exceeded(estimate_rates(sample({"all": (1000, 100, 8)})).key_errors, limit=0.05)
-    assert "Key errors are 8.0 % of the whole" in why
-    assert "under 5 %" in why
-
-
-def test_the_rule_refuses_while_nothing_is_judged():
+def test_the_limit_counts_as_exceeded_without_judgements():
     assert "nothing can be said" in explain_limit_exceeded(
-        estimate_rates(sample({"all": (100, 0, 0)})).key_errors, limit=0.5
+        estimate_rates(make_sample({"all": (100, 0, 0)})).key_errors, limit=0.5
     )

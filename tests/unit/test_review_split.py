@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from review.distribution import UnderassignedQuestion, distribute_questions
 
 
-def exams_of(*sizes, need=1, holders=frozenset()):
+def make_questions(*sizes, need=1, holders=frozenset()):
     """Questions numbered from 1: one exam of each size."""
     questions, number = [], 0
     for exam, size in enumerate(sizes, start=1):
@@ -29,8 +29,8 @@ def exams_of(*sizes, need=1, holders=frozenset()):
     return questions
 
 
-def numbers(parts, person):
-    return [each.question_number for each in parts.by_person[person]]
+def list_question_numbers(distribution, person):
+    return [question.question_number for question in distribution.by_person[person]]
 
 
 sizes = st.lists(st.integers(1, 6), min_size=1, max_size=40)
@@ -39,68 +39,71 @@ people = st.lists(st.integers(1, 99), min_size=1, max_size=6, unique=True)
 
 @given(sizes, people)
 def test_every_question_goes_to_exactly_one_person(sizes, people):
-    parts = distribute_questions(exams_of(*sizes), people=people)
-    assert Counter(number for person in people for number in numbers(parts, person)) == Counter(
-        range(1, sum(sizes) + 1)
-    )
+    distribution = distribute_questions(make_questions(*sizes), people=people)
+    assert Counter(
+        number for person in people for number in list_question_numbers(distribution, person)
+    ) == Counter(range(1, sum(sizes) + 1))
 
 
 @given(sizes, people)
-def test_an_exam_is_never_torn_apart(sizes, people):
-    parts = distribute_questions(exams_of(*sizes), people=people)
+def test_an_exam_is_never_split(sizes, people):
+    distribution = distribute_questions(make_questions(*sizes), people=people)
     owners: dict[Any, Any] = {}
     for person in people:
-        for each in parts.by_person[person]:
-            assert owners.setdefault(each.exam_number, person) == person
+        for question in distribution.by_person[person]:
+            assert owners.setdefault(question.exam_number, person) == person
 
 
 @given(sizes, people)
-def test_numbers_differ_by_no_more_than_the_largest_exam(sizes, people):
-    parts = distribute_questions(exams_of(*sizes), people=people)
-    loads = [len(parts.by_person[person]) for person in people]
+def test_loads_differ_by_at_most_the_largest_exam(sizes, people):
+    distribution = distribute_questions(make_questions(*sizes), people=people)
+    loads = [len(distribution.by_person[person]) for person in people]
     assert max(loads) - min(loads) <= max(sizes)
 
 
 @given(st.integers(1, 60), people)
-def test_exams_of_one_question_are_split_to_within_one(count, people):
+def test_loads_differ_by_at_most_one_for_single_question_exams(count, people):
     loads = [
-        len(group) for group in distribute_questions(exams_of(*[1] * count), people=people).by_person.values()
+        len(group)
+        for group in distribute_questions(make_questions(*[1] * count), people=people).by_person.values()
     ]
     assert max(loads) - min(loads) <= 1
 
 
 @given(sizes, people, st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_changes_nothing(sizes, people, shuffler):
-    questions = exams_of(*sizes)
+def test_the_distribution_does_not_depend_on_row_order(sizes, people, shuffler):
+    questions = make_questions(*sizes)
     shuffled = list(questions)
     shuffler.shuffle(shuffled)
     assert distribute_questions(shuffled, people=people) == distribute_questions(questions, people=people)
 
 
-def test_the_largest_exams_are_given_out_first():
+def test_the_largest_exams_are_distributed_first():
     # 5 to one, 4 to the other, then 3 to the one with fewer, 2, 1: 5 + 2 + 1 = 8 and 4 + 3 = 7
-    parts = distribute_questions(exams_of(1, 2, 3, 4, 5), people=[7, 8])
-    assert [len(parts.by_person[person]) for person in (7, 8)] == [8, 7]
+    distribution = distribute_questions(make_questions(1, 2, 3, 4, 5), people=[7, 8])
+    assert [len(distribution.by_person[person]) for person in (7, 8)] == [8, 7]
 
 
-def test_with_overlap_two_different_people_get_each_question():
-    parts = distribute_questions(exams_of(1, 1, 1, need=2), people=[1, 2, 3])
-    counts = Counter(number for person in (1, 2, 3) for number in numbers(parts, person))
+def test_an_overlap_of_two_gives_each_question_to_two_people():
+    distribution = distribute_questions(make_questions(1, 1, 1, need=2), people=[1, 2, 3])
+    counts = Counter(number for person in (1, 2, 3) for number in list_question_numbers(distribution, person))
     assert counts == {1: 2, 2: 2, 3: 2}
-    assert [len(parts.by_person[person]) for person in (1, 2, 3)] == [2, 2, 2]
+    assert [len(distribution.by_person[person]) for person in (1, 2, 3)] == [2, 2, 2]
 
 
-def test_who_has_a_question_is_not_given_it_again():
-    parts = distribute_questions(exams_of(2, holders=frozenset({1})), people=[1, 2])
-    assert (numbers(parts, 1), numbers(parts, 2)) == ([], [1, 2])
+def test_a_question_is_not_assigned_twice_to_one_person():
+    distribution = distribute_questions(make_questions(2, holders=frozenset({1})), people=[1, 2])
+    assert (list_question_numbers(distribution, 1), list_question_numbers(distribution, 2)) == ([], [1, 2])
 
 
-def test_questions_that_find_too_few_people_are_named():
-    parts = distribute_questions(exams_of(2, need=2, holders=frozenset({1})), people=[1, 2])
-    assert numbers(parts, 2) == [1, 2]
-    assert [each.question_number for each in parts.unplaced] == [1, 2]
+def test_questions_with_too_few_reviewers_are_listed():
+    distribution = distribute_questions(make_questions(2, need=2, holders=frozenset({1})), people=[1, 2])
+    assert list_question_numbers(distribution, 2) == [1, 2]
+    assert [question.question_number for question in distribution.unplaced] == [1, 2]
 
 
-def test_a_new_question_goes_to_whoever_has_the_exam_already():
-    parts = distribute_questions(exams_of(1, 1), people=[1, 2], reviewers_by_exam={1: frozenset({2})})
-    assert (numbers(parts, 2), numbers(parts, 1)) == ([1], [2])
+def test_a_new_question_goes_to_the_reviewer_of_its_exam():
+    distribution = distribute_questions(
+        make_questions(1, 1), people=[1, 2], reviewers_by_exam={1: frozenset({2})}
+    )
+    assert (list_question_numbers(distribution, 2), list_question_numbers(distribution, 1)) == ([1], [2])

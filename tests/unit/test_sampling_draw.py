@@ -13,12 +13,12 @@ KEYS = [f"q{i}" for i in range(10_000)]
 HASHES = np.array([compute_draw_hash(key) for key in KEYS], dtype=np.int64)
 
 
-def drawn_keys(keys, strata, take, seed, hashes=None):
+def draw_keys(keys, strata, counts_to_draw, seed, hashes=None):
     hashes = np.array([compute_draw_hash(key) for key in keys], dtype=np.int64) if hashes is None else hashes
     strata = np.array(strata, dtype=np.int32)
-    sizes = np.bincount(strata, minlength=len(take)).tolist()
+    sizes = np.bincount(strata, minlength=len(counts_to_draw)).tolist()
     indices = draw_questions(
-        hashes, strata, counts_to_draw=take, sizes=sizes, seed=seed, key_of=keys.__getitem__
+        hashes, strata, counts_to_draw=counts_to_draw, sizes=sizes, seed=seed, key_of=keys.__getitem__
     )
     return [keys[index] for index in sort_by_hash(indices, hashes, seed=seed, key_of=keys.__getitem__)]
 
@@ -34,28 +34,28 @@ def test_the_hash_of_an_id_is_the_same_on_every_machine():
 
 def test_the_mixed_hash_is_the_same_on_every_machine():
     # computed by hand with Python's integers
-    def by_hand(value, seed):
+    def mix_hash_by_hand(value, seed):
         state = (value ^ mix_seed(seed)) * 0xBF58476D1CE4E5B9 % 2**64
         return (state ^ (state >> 32)) * 0x94D049BB133111EB % 2**64
 
     values = [0, -1, 1, 2**63 - 1, -(2**63), compute_draw_hash("q1")]
     for seed in (0, 7, -7, 2**62):
         assert mix_hashes(np.array(values, dtype=np.int64), seed=seed).tolist() == [
-            by_hand(value, seed) for value in values
+            mix_hash_by_hand(value, seed) for value in values
         ]
 
 
-def test_the_first_seeds_are_splitmix64s_published_output():
+def test_mixed_seeds_equal_the_published_splitmix64_output():
     # the first output of SplitMix64 started at 0, in the reference implementation by S. Vigna
     assert mix_seed(0) == 0xE220A8397B1DCDAF
 
 
 @given(order=st.permutations(range(60)), seed=st.integers(-(2**63), 2**63 - 1))
-def test_the_order_of_the_rows_changes_nothing(order, seed):
+def test_the_draw_does_not_depend_on_row_order(order, seed):
     strata = [i % 3 for i in range(60)]
-    plain = drawn_keys(KEYS[:60], strata, [3, 5, 0], seed)
-    shuffled = drawn_keys([KEYS[i] for i in order], [strata[i] for i in order], [3, 5, 0], seed)
-    assert shuffled == plain
+    in_order = draw_keys(KEYS[:60], strata, [3, 5, 0], seed)
+    shuffled = draw_keys([KEYS[i] for i in order], [strata[i] for i in order], [3, 5, 0], seed)
+    assert shuffled == in_order
 
 
 @given(
@@ -63,55 +63,55 @@ def test_the_order_of_the_rows_changes_nothing(order, seed):
     data=st.data(),
     seed=st.integers(0, 1000),
 )
-def test_each_stratum_gives_as_many_as_it_should_and_its_lowest(sizes, data, seed):
+def test_each_stratum_gives_its_lowest_hashes(sizes, data, seed):
     strata = [stratum for stratum, size in enumerate(sizes) for _ in range(size)]
-    take = [data.draw(st.integers(0, size)) for size in sizes]
+    counts_to_draw = [data.draw(st.integers(0, size)) for size in sizes]
     keys = KEYS[: len(strata)]
     value = dict(zip(keys, mix_hashes(HASHES[: len(keys)], seed=seed).tolist(), strict=True))
     expected = []
-    for stratum, n in enumerate(take):
-        mine = [key for key, of in zip(keys, strata, strict=True) if of == stratum]
-        expected += sorted(mine, key=value.__getitem__)[:n]
-    assert drawn_keys(keys, strata, take, seed) == sorted(expected, key=value.__getitem__)
+    for stratum, n in enumerate(counts_to_draw):
+        stratum_keys = [key for key, key_stratum in zip(keys, strata, strict=True) if key_stratum == stratum]
+        expected += sorted(stratum_keys, key=value.__getitem__)[:n]
+    assert draw_keys(keys, strata, counts_to_draw, seed) == sorted(expected, key=value.__getitem__)
 
 
-def test_a_larger_draw_holds_the_smaller():
+def test_a_larger_draw_contains_the_smaller():
     strata = [0] * 1000
-    assert set(drawn_keys(KEYS[:1000], strata, [100], 7)) <= set(drawn_keys(KEYS[:1000], strata, [150], 7))
+    assert set(draw_keys(KEYS[:1000], strata, [100], 7)) <= set(draw_keys(KEYS[:1000], strata, [150], 7))
 
 
 @given(hashes=st.lists(st.integers(-3, 3), min_size=2, max_size=40), n=st.integers(1, 40))
-def test_equal_hashes_are_settled_by_id(hashes, n):
+def test_equal_hashes_are_ordered_by_id(hashes, n):
     # so close or so often equal that all hashes are on one side of the fast limit
     keys = [f"k{i:02d}" for i in range(len(hashes))][::-1]
     n = min(n, len(keys))
     stored = np.array(hashes, dtype=np.int64)
     value = mix_hashes(stored, seed=7).tolist()
     expected = sorted(range(len(keys)), key=lambda i: (value[i], keys[i]))[:n]
-    assert drawn_keys(keys, [0] * len(keys), [n], 7, hashes=stored) == [keys[i] for i in expected]
+    assert draw_keys(keys, [0] * len(keys), [n], 7, hashes=stored) == [keys[i] for i in expected]
 
 
-def test_ids_are_looked_up_only_where_hashes_are_equal():
-    asked: list[int] = []
+def test_ids_are_looked_up_only_for_equal_hashes():
+    looked_up: list[int] = []
     one_stratum = np.zeros(10_000, dtype=np.int32)
-    found = draw_questions(
-        HASHES, one_stratum, counts_to_draw=[1000], sizes=[10_000], seed=7, key_of=asked.append
+    drawn_indices = draw_questions(
+        HASHES, one_stratum, counts_to_draw=[1000], sizes=[10_000], seed=7, key_of=looked_up.append
     )
-    assert len(found) == 1000
-    assert asked == []
+    assert len(drawn_indices) == 1000
+    assert looked_up == []
 
 
-def test_hashes_all_above_the_quick_limit_are_found_all_the_same():
-    stored = mixed_inverse_of_high_values()
-    assert len(drawn_keys(KEYS[:100], [0] * 100, [10], 7, hashes=stored)) == 10
+def test_hashes_above_the_quick_limit_are_drawn():
+    stored = select_highest_hashes()
+    assert len(draw_keys(KEYS[:100], [0] * 100, [10], 7, hashes=stored)) == 10
 
 
-def mixed_inverse_of_high_values():
+def select_highest_hashes():
     """Hashes that map, with seed 7, to the upper half: the highest hundred of ten thousand."""
     return HASHES[np.argsort(mix_hashes(HASHES, seed=7))[-100:]]
 
 
-def test_mixed_hashes_are_spread_evenly_for_every_seed():
+def test_mixed_hashes_are_uniform_for_every_seed():
     # 10,000 sequential ids into 100 bins; over 50 seeds the p-values themselves must look uniform
     p_values = []
     for seed in range(50):
@@ -120,13 +120,13 @@ def test_mixed_hashes_are_spread_evenly_for_every_seed():
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
-def test_draws_with_two_seeds_share_as_many_as_chance_would():
+def test_draws_with_two_seeds_overlap_as_by_chance():
     # 1,000 of 10,000 twice: 100 in common on average, hypergeometric with variance 81.0
-    draws = [set(np.argsort(mix_hashes(HASHES, seed=seed))[:1000].tolist()) for seed in range(40)]
-    shared = [len(a & b) for i, a in enumerate(draws) for b in draws[:i]]
-    z = (np.mean(shared) - 100) / np.sqrt(81.008 / len(shared))
+    drawn_sets = [set(np.argsort(mix_hashes(HASHES, seed=seed))[:1000].tolist()) for seed in range(40)]
+    overlaps = [len(a & b) for i, a in enumerate(drawn_sets) for b in drawn_sets[:i]]
+    z = (np.mean(overlaps) - 100) / np.sqrt(81.008 / len(overlaps))
     assert abs(z) < 4
-    assert 0.7 * 81 < np.var(shared) < 1.3 * 81
+    assert 0.7 * 81 < np.var(overlaps) < 1.3 * 81
 
 
 def test_neighbouring_seeds_order_the_questions_independently():
@@ -134,16 +134,18 @@ def test_neighbouring_seeds_order_the_questions_independently():
     p_values = []
     for seed in range(0, 60, 2):
         cells = np.zeros((8, 8), dtype=int)
-        first, second = ((mix_hashes(HASHES, seed=seed + i) >> np.uint64(61)).astype(int) for i in (0, 1))
-        np.add.at(cells, (first, second), 1)
+        first_bins, second_bins = (
+            (mix_hashes(HASHES, seed=seed + i) >> np.uint64(61)).astype(int) for i in (0, 1)
+        )
+        np.add.at(cells, (first_bins, second_bins), 1)
         p_values.append(stats.chi2_contingency(cells).pvalue)
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
 @pytest.mark.parametrize("bit", range(64))
-def test_each_bit_of_a_hash_turns_about_half_of_the_bits_that_order(bit):
-    turned = HASHES ^ np.int64(np.uint64(1 << bit).view(np.int64))
-    flipped = mix_hashes(HASHES, seed=7) ^ mix_hashes(turned, seed=7)
-    upper = np.unpackbits(flipped.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :3], axis=1)
+def test_each_hash_bit_flips_half_of_the_ordering_bits(bit):
+    with_flipped_bit = HASHES ^ np.int64(np.uint64(1 << bit).view(np.int64))
+    changed_bits = mix_hashes(HASHES, seed=7) ^ mix_hashes(with_flipped_bit, seed=7)
+    upper = np.unpackbits(changed_bits.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :3], axis=1)
     # Flipping bit 63 always flips bit 63; the others of the upper 24 flip at random.
     assert upper[:, 1:].mean() == pytest.approx(0.5, abs=0.03)

@@ -10,22 +10,22 @@ from sampling.notes import write_draw_notes
 EASY, MEDIUM, HARD = Difficulty
 
 
-def notes(plan=None, *, already=0, **sizes):
+def write_notes(plan=None, *, already_drawn=0, **sizes):
     plan = plan or SamplingPlan(seed=7)
     tiers = {**{tier.value: tier for tier in Difficulty}, "none": None}
     counts: dict[Any, int] = {(tiers[name], ()): size for name, size in sizes.items()}
     return write_draw_notes(
-        allocate(counts, plan=plan, already_drawn=already), plan=plan, already_drawn=already
+        allocate(counts, plan=plan, already_drawn=already_drawn), plan=plan, already_drawn=already_drawn
     )
 
 
-def test_a_draw_that_goes_by_the_plan_needs_no_note():
-    assert notes(easy=400, medium=300, hard=300) == ()
+def test_a_draw_as_planned_has_no_note():
+    assert write_notes(easy=400, medium=300, hard=300) == ()
 
 
-def test_a_short_tier_is_named_and_who_makes_up_for_it():
+def test_a_short_tier_is_named_with_the_tiers_that_replace_it():
     # of 100: shares 33, 33, 34; easy has 10, so medium and hard give 45 each
-    assert notes(easy=10, medium=500, hard=490) == (
+    assert write_notes(easy=10, medium=500, hard=490) == (
         "Tier easy has only 10 questions; its share is 33, so all are drawn.",
         (
             "The shortfall is taken evenly from the other tiers: 12 more from tier medium, 11 more from "
@@ -34,29 +34,29 @@ def test_a_short_tier_is_named_and_who_makes_up_for_it():
     )
 
 
-def test_few_questions_without_a_tier_are_named_too():
+def test_too_few_questions_without_a_tier_are_named():
     # of 102: shares 25 and 25 without a tier and easy, 26 medium and hard; 20 are there
-    assert notes(easy=334, medium=333, hard=333, none=20)[0] == (
+    assert write_notes(easy=334, medium=333, hard=333, none=20)[0] == (
         "Only 20 questions without a tier; their share is 25, so all are drawn."
     )
 
 
-def test_questions_without_a_tier_are_said_to_be_a_tier():
-    assert notes(easy=400, medium=300, none=300) == (
+def test_questions_without_a_tier_have_a_note():
+    assert write_notes(easy=400, medium=300, none=300) == (
         "300 questions without a tier form a separate tier: 33 drawn.",
     )
 
 
-def test_a_number_that_the_frame_does_not_have_is_said():
+def test_a_number_above_the_available_questions_has_a_note():
     plan = SamplingPlan(seed=7, per_1000=None, n=200)
-    assert notes(plan, already=20, easy=50, medium=50)[0] == (
+    assert write_notes(plan, already_drawn=20, easy=50, medium=50)[0] == (
         "180 questions requested, but only 100 are available."
     )
 
 
-def test_a_tier_with_a_share_of_zero_is_said_not_to_be_drawn():
+def test_a_tier_with_a_share_of_zero_has_a_note():
     plan = SamplingPlan(seed=7, shares={EASY: 0.0})
-    assert "Tier easy: 900 questions, and a share of 0, so none can be drawn." in notes(
+    assert "Tier easy: 900 questions, and a share of 0, so none can be drawn." in write_notes(
         plan, easy=900, medium=40, hard=60
     )
 

@@ -16,8 +16,8 @@ from ui.figures.figure_component import show_figure
 class ReportView:
     """The shown part of a report.
 
-    ``report`` has all raters, ``chosen`` only the chosen ones. ``address`` and ``query`` are those of its
-    files.
+    ``report`` has all raters, ``filtered_report`` only the chosen ones. ``address`` and ``query`` are those
+    of its files.
     """
 
     report: StudyReport

@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown
 class KeyErrorLimit:
     """The condition on key errors, and whether it holds.
 
-    ``under`` is the share that the upper 95 % limit must stay below; None for no condition.
+    ``limit`` is the share that the upper 95 % limit must stay below; None for no condition.
     """
 
     limit: float | None

@@ -33,7 +33,7 @@ POLICY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A sign-in provider of the secrets file: ``name`` is its section, ``shown`` is its button's text."""
+    """A sign-in provider of the secrets file: ``name`` is its section, ``label`` is its button's text."""
 
     name: str
     label: str

@@ -47,26 +47,26 @@ def dicom(
     syntax: UID = ExplicitVRLittleEndian,
     bits: int = 12,
     pixel_data: bytes | None = None,
-    leave_out: tuple[str, ...] = (),
+    omit: tuple[str, ...] = (),
     preamble: bool = True,
     **attributes: Any,
 ) -> bytes:
     """A DX file of ``pixels`` (a 12-bit ramp by default); keywords add or replace attributes."""
     pixels = ramp(bits=bits) if pixels is None else pixels
-    dataset = header(pixels, bits=bits)
+    dataset = make_header(pixels, bits=bits)
     dataset.update({})
     for keyword, value in attributes.items():
         setattr(dataset, keyword, value)
-    for keyword in leave_out:
+    for keyword in omit:
         delattr(dataset, keyword)
     if pixel_data is None:
-        pixel_data = _encoded(pixels, syntax)
+        pixel_data = _encode_pixels(pixels, syntax)
     dataset.PixelData = pixel_data if len(pixel_data) % 2 == 0 else pixel_data + b"\0"
     dataset["PixelData"].VR = "OB" if syntax.is_encapsulated or pixels.dtype.itemsize == 1 else "OW"
-    return written(dataset, syntax=syntax, preamble=preamble)
+    return encode_dataset(dataset, syntax=syntax, preamble=preamble)
 
 
-def header(pixels: NDArray[Any], *, bits: int = 12) -> Dataset:
+def make_header(pixels: NDArray[Any], *, bits: int = 12) -> Dataset:
     """The attributes of a DX image with those pixels, without a window."""
     dataset = Dataset()
     dataset.SOPClassUID = DIGITAL_XRAY
@@ -89,7 +89,7 @@ def header(pixels: NDArray[Any], *, bits: int = 12) -> Dataset:
     return dataset
 
 
-def written(dataset: Dataset, *, syntax: UID = ExplicitVRLittleEndian, preamble: bool = True) -> bytes:
+def encode_dataset(dataset: Dataset, *, syntax: UID = ExplicitVRLittleEndian, preamble: bool = True) -> bytes:
     """The dataset as a file."""
     file = io.BytesIO()
     if not preamble:
@@ -106,41 +106,41 @@ def written(dataset: Dataset, *, syntax: UID = ExplicitVRLittleEndian, preamble:
     return file.getvalue()
 
 
-def inflating_to(size: int) -> bytes:
+def deflate_bomb(size: int) -> bytes:
     """A deflated DX file whose pixel data alone inflate to ``size`` bytes of zero."""
     content = dicom(ramp(2, 2), syntax=DeflatedExplicitVRLittleEndian)
-    at = content.index(b"1.2.840.10008.1.2.1.99")
-    at = content.index(b"\x02\x00", at)  # the rest of the meta group
+    position = content.index(b"1.2.840.10008.1.2.1.99")
+    position = content.index(b"\x02\x00", position)  # the rest of the meta group
     meta_length = int.from_bytes(content[140:144], "little")
     start = 144 + meta_length
-    plain = zlib.decompress(content[start:], -zlib.MAX_WBITS)
+    inflated = zlib.decompress(content[start:], -zlib.MAX_WBITS)
     tag = b"\xe0\x7f\x10\x00OW\x00\x00"
-    plain = plain[: plain.index(tag)] + tag + size.to_bytes(4, "little")
+    inflated = inflated[: inflated.index(tag)] + tag + size.to_bytes(4, "little")
     deflater = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    parts = [content[:start], deflater.compress(plain)]
+    parts = [content[:start], deflater.compress(inflated)]
     zeros = bytes(1 << 20)
     parts += [deflater.compress(zeros) for _ in range(size >> 20)]
     return b"".join([*parts, deflater.flush()])
 
 
-def nested(depth: int) -> bytes:
+def dicom_with_nested_sequences(depth: int) -> bytes:
     """A DX file with a private sequence within a sequence, ``depth`` deep, of undefined lengths."""
     content = dicom()
     start = 144 + int.from_bytes(content[140:144], "little")
     open_sequence = b"\x08\x00\x15\x11SQ\x00\x00\xff\xff\xff\xff" + b"\xfe\xff\x00\xe0\xff\xff\xff\xff"
-    shut = b"\xfe\xff\x0d\xe0\0\0\0\0" + b"\xfe\xff\xdd\xe0\0\0\0\0"
-    return content[:start] + open_sequence * depth + shut * depth + content[start:]
+    close_sequence = b"\xfe\xff\x0d\xe0\0\0\0\0" + b"\xfe\xff\xdd\xe0\0\0\0\0"
+    return content[:start] + open_sequence * depth + close_sequence * depth + content[start:]
 
 
-def _encoded(pixels: NDArray[Any], syntax: UID) -> bytes:
+def _encode_pixels(pixels: NDArray[Any], syntax: UID) -> bytes:
     if syntax in {ImplicitVRLittleEndian, ExplicitVRLittleEndian, DeflatedExplicitVRLittleEndian}:
         return pixels.astype(pixels.dtype.newbyteorder("<")).tobytes()
     if syntax == ExplicitVRBigEndian:
         return pixels.astype(pixels.dtype.newbyteorder(">")).tobytes()
-    return encapsulate([codestream(pixels, syntax)])
+    return encapsulate([encode_codestream(pixels, syntax)])
 
 
-def codestream(pixels: NDArray[Any], syntax: UID) -> bytes:
+def encode_codestream(pixels: NDArray[Any], syntax: UID) -> bytes:
     """The pixels in lossless compression (JPEG baseline: nearly lossless)."""
     unsigned = pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels
     if syntax == JPEGBaseline8Bit:
@@ -154,11 +154,11 @@ def codestream(pixels: NDArray[Any], syntax: UID) -> bytes:
     if syntax == HTJ2KLossless:
         return bytes(imagecodecs.htj2k_encode(pixels, reversible=True))
     if syntax == RLELossless:
-        return _rle(pixels)
+        return _encode_rle(pixels)
     raise ValueError(f"the tests make no {syntax.name}")
 
 
-def _rle(pixels: NDArray[Any]) -> bytes:
+def _encode_rle(pixels: NDArray[Any]) -> bytes:
     """PS3.5 annex G with literal runs only: for each sample, the high bytes, then the low bytes."""
     size = pixels.dtype.itemsize
     samples = [pixels] if pixels.ndim == 2 else list(np.moveaxis(pixels, -1, 0))
@@ -171,6 +171,6 @@ def _rle(pixels: NDArray[Any]) -> bytes:
             packed = b"".join(bytes([len(run) - 1]) + run for run in runs)
             segments.append(packed + b"\0" * (len(packed) % 2))
     count = len(segments)
-    offsets = [64 + sum(map(len, segments[:place])) for place in range(count)]
-    heads = [count, *offsets, *[0] * (15 - count)]
-    return b"".join(number.to_bytes(4, "little") for number in heads) + b"".join(segments)
+    offsets = [64 + sum(map(len, segments[:index])) for index in range(count)]
+    header_values = [count, *offsets, *[0] * (15 - count)]
+    return b"".join(number.to_bytes(4, "little") for number in header_values) + b"".join(segments)

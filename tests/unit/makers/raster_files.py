@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 
-def saved(image: Image.Image, kind: str, **options: Any) -> bytes:
+def encode_image(image: Image.Image, kind: str, **options: Any) -> bytes:
     """The image as a PNG or JPEG file."""
     file = io.BytesIO()
     image.save(file, kind, **options)
@@ -38,18 +38,28 @@ def png(pixels: NDArray[Any], *, interlaced: bool = False) -> bytes:
         (1, 0, 2, 1),
     )
     passes = [big_endian[r::dr, c::dc] for r, c, dr, dc in starts] if interlaced else [big_endian]
-    raw = b"".join(b"\0" + row.tobytes() for part in passes if part.size for row in part)
+    raw = b"".join(b"\0" + row.tobytes() for image_pass in passes if image_pass.size for row in image_pass)
     head = struct.pack(">IIBBBBB", columns, rows, depth, kind, 0, 0, int(interlaced))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + encode_chunk(b"IHDR", head)
+        + encode_chunk(b"IDAT", zlib.compress(raw))
+        + encode_chunk(b"IEND")
+    )
 
 
-def chunk(kind: bytes, body: bytes = b"") -> bytes:
+def encode_chunk(kind: bytes, body: bytes = b"") -> bytes:
     """One PNG chunk with its length and checksum."""
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def png_of_size(columns: int, rows: int) -> bytes:
+def make_png_of_size(columns: int, rows: int) -> bytes:
     """A few hundred bytes whose header declares a grey PNG of that size."""
     head = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
     data = zlib.compress(bytes(1000))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + encode_chunk(b"IHDR", head)
+        + encode_chunk(b"IDAT", data)
+        + encode_chunk(b"IEND")
+    )

@@ -1,0 +1,193 @@
+"""From one question to the next: the response to a save contains it; the Streamlit script runs later."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e import review_helpers
+from tests.e2e.review_helpers import (
+    get_shown_stem,
+    load_drafts,
+    load_verdicts,
+    open_review,
+    press,
+    wait_for_question,
+)
+from tests.storage.judgements import make_acceptance, save_verdict
+
+pytestmark = [pytest.mark.browser, pytest.mark.full]
+
+RATED = "4444yyh"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(app):
+    return review_helpers.create_review_world(app, questions=24)
+
+
+class HeldWebSocket:
+    """The page's websocket. Messages to the browser can be held; if deaf, those to the server are dropped."""
+
+    def __init__(self, page):
+        self.is_held = self.is_deaf = False
+        self.waiting = []
+        page.route_web_socket("**/_stcore/stream", self._join)
+
+    def _join(self, socket):
+        server = socket.connect_to_server()
+        socket.on_message(lambda message: None if self.is_deaf else server.send(message))
+        self.send = socket.send
+        server.on_message(
+            lambda message: self.waiting.append(message) if self.is_held else self.send(message)
+        )
+
+    def release(self):
+        self.is_held = False
+        for message in self.waiting:
+            self.send(message)
+        self.waiting.clear()
+
+
+@pytest.fixture
+def open_held_question(signed_in, page):
+    """``open_held_question(number)``: that question in the plain editor, and the websocket of its page."""
+
+    def open_at(question):
+        websocket = HeldWebSocket(page)
+        return open_review(signed_in("ruth"), question), websocket
+
+    return open_at
+
+
+def test_the_next_question_does_not_wait_for_the_pages_script(app, open_held_question):
+    page, websocket = open_held_question(1)
+    websocket.is_held = True
+    press(page, RATED + "a")
+    wait_for_question(page, 2)
+    press(page, RATED + "a")
+    wait_for_question(page, 3)
+    assert [len(load_verdicts(app, number)) for number in (1, 2, 3)] == [1, 1, 0]
+
+
+def test_late_script_run_keeps_the_question_and_the_input(app, open_held_question):
+    page, websocket = open_held_question(4)
+    websocket.is_held = True
+    press(page, RATED + "a")
+    wait_for_question(page, 5)
+    press(page, "55w")
+    page.keyboard.type("typed before the script came")
+    for _ in range(100):
+        if len(websocket.waiting) > 3:
+            break
+        page.wait_for_timeout(100)
+    assert websocket.waiting
+    websocket.release()
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+    )
+    page.keyboard.type(", and after")
+    expect(page.get_by_label("Comment", exact=True)).to_have_value("typed before the script came, and after")
+    assert "radiograph 5?" in get_shown_stem(page)
+    assert page.url.endswith("question=5")
+    for _ in range(100):
+        if "and after" in load_drafts(app, 5).get("form", ""):
+            break
+        page.wait_for_timeout(100)
+    assert "and after" in load_drafts(app, 5)["form"]
+
+
+def test_reloading_at_once_keeps_the_shown_question(open_held_question):
+    page, websocket = open_held_question(6)
+    websocket.is_held = True
+    press(page, RATED + "a")
+    wait_for_question(page, 7)
+    websocket.is_held = False
+    page.reload()
+    wait_for_question(page, 7)
+    expect(page.get_by_text("Your verdict of")).to_have_count(0)
+
+
+def test_late_response_to_an_earlier_step_keeps_the_address(open_held_question):
+    page, websocket = open_held_question(18)
+    websocket.is_held = True
+    press(page, RATED + "a")
+    wait_for_question(page, 19)
+    for _ in range(100):
+        if any(b"question=19" in message for message in websocket.waiting):
+            break
+        page.wait_for_timeout(100)
+    websocket.is_deaf = True
+    press(page, RATED + "a")
+    wait_for_question(page, 20)
+    websocket.release()
+    page.wait_for_timeout(500)  # the old address arrives first; the form corrects it a little later
+    page.wait_for_function("() => location.search.endsWith('question=20')")
+    assert "radiograph 20?" in get_shown_stem(page)
+    websocket.is_deaf = False
+    page.reload()
+    wait_for_question(page, 20)
+
+
+def test_browser_back_opens_the_previous_question(open_held_question):
+    page, _wire = open_held_question(8)
+    press(page, RATED + "a")
+    wait_for_question(page, 9)
+    press(page, RATED + "a")
+    wait_for_question(page, 10)
+    page.go_back()
+    wait_for_question(page, 9)
+    expect(page.get_by_text("Your verdict of")).to_be_visible()
+    page.go_back()
+    wait_for_question(page, 8)
+    page.go_forward()
+    wait_for_question(page, 9)
+
+
+def test_double_click_judges_only_the_question_on_screen(app, open_held_question):
+    page, _wire = open_held_question(12)
+    press(page, RATED)
+    expect(page.get_by_text("Draft saved")).to_be_visible()
+    open_review(page, 11)
+    press(page, RATED)
+    page.get_by_role("button", name="Accept").dblclick()
+    wait_for_question(page, 12)
+    expect(page.get_by_text("Draft restored.")).to_be_visible()
+    assert len(review_helpers.wait_for_verdicts(app, page, 11, 1)) == 1
+    page.keyboard.press("5")  # all ratings are given: a key that saves nothing
+    expect(page.get_by_text("All ratings are given")).to_be_visible()
+    assert load_verdicts(app, 12) == []
+
+
+def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_held_question):
+    page, _wire = open_held_question(13)
+    held_routes = []
+    page.route("**/judging/verdict", lambda route, _request: held_routes.append(route))
+    press(page, RATED + "a")
+    expect(page.get_by_text("Saving …")).to_be_visible()
+    page.get_by_role("link", name="Home").click()
+    expect(page.get_by_role("button", name="Accept")).to_have_count(0)
+    [request] = held_routes
+    request.continue_()
+    assert len(review_helpers.wait_for_verdicts(app, page, 13, 1)) == 1
+    assert "question=" not in page.url
+
+
+def test_arrow_keys_and_skipping_change_the_question(app, open_held_question):
+    page, websocket = open_held_question(15)
+    websocket.is_held = True
+    page.keyboard.press("ArrowLeft")
+    wait_for_question(page, 14)
+    page.keyboard.press("ArrowRight")
+    wait_for_question(page, 15)
+    press(page, "s")
+    page.get_by_role("button", name="outside my specialty").click()
+    wait_for_question(page, 16)
+    assert review_helpers.load_skip_reasons(app, 15) == ["outside my specialty"]
+
+
+def test_page_reports_that_all_questions_are_judged(app, world, open_held_question):
+    *others, last = [number for number in range(1, 25) if not load_verdicts(app, number)]
+    for number in others:
+        save_verdict(world, make_acceptance(world, question=number))
+    page, _wire = open_held_question(last)
+    press(page, RATED + "a")
+    expect(page.get_by_text("review complete")).to_be_visible()

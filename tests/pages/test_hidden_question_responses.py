@@ -1,0 +1,174 @@
+"""Nothing that reaches a reviewer's browser distinguishes a hidden question from any other."""
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import update
+from starlette.applications import Starlette
+
+from domain.batches import BatchSettings, Mode
+from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
+from review import service as review
+from storage.review.hidden import list_hidden_questions
+from storage.rows import QuestionRow
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.pages.conftest import get_text
+from tests.storage.worlds import NOW, assign_all, make_batch, make_world
+from web.review.routes import ROUTES
+
+pytestmark = pytest.mark.full
+
+HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
+PLAN = HiddenPlan(
+    repeats=0.2,
+    distance=5,
+    planted=2,
+    faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_COMPARISON),
+    seed=3,
+)
+TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
+#: The fields that differ between the questions of an exam, and so between first showing and repeat.
+POSITION_FIELDS = {"question", "place", "previous", "next", "prefetch", "upcoming", "batches", "anyJudged"}
+
+
+@pytest.fixture(params=[Mode.JUDGE, Mode.ANSWER_FIRST])
+def world(request, workspace):
+    """Ruth has thirty of forty questions; a fifth of them are repeated, and two planted ones are added."""
+    small_world = make_world(workspace, questions=40)
+    with unit_of_work() as db:
+        assigned = small_world.questions[:30]
+        batch = make_batch(
+            db, dataset_id=small_world.dataset_id, name="asked", questions=assigned,
+            settings=BatchSettings(mode=request.param),
+        )  # fmt: skip
+        assign_all(db, batch=batch, questions=assigned, person=small_world.people["ruth"])
+        for number in small_world.questions:
+            db.execute(update(QuestionRow).where(QuestionRow.id == number).values(key=f"XqId{number}zk"))
+        review.hide_questions(
+            db, by=small_world.people["cora"], batch="asked", plan=PLAN, mask_secret=0x1234_5678_9ABC, now=NOW
+        )
+    return small_world, batch
+
+
+class RecordingBrowser:
+    """Ruth's browser, which keeps every response."""
+
+    def __init__(self, cookies, person):
+        self.cookies, self.person, self.seen = dict(cookies), person, []
+
+    def post(self, path, body):
+        response = asyncio.run(self._ask(path, body))
+        self.seen.append(response.text)
+        return response
+
+    async def _ask(self, path, body):
+        transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://overread.example", cookies=self.cookies
+        ) as client:
+            headers = HEADERS | {"X-Overread-Person": str(self.person.id)}
+            return await client.post(path, headers=headers, json=body)
+
+
+def make_verdict_body(sheet, **changes):
+    opinion = {
+        "ratings": dict.fromkeys(
+            ("clinical_quality", "explanation_clarity", "factual_correctness", "image_alignment"), 4
+        ),
+        "domain_specific": True, "cognitive_depth": True, "image_centric": None, "clinically_relevant": None,
+        "difficulty": "easy", "errors": [], "correction": {}, "clinical_reasoning": "", "comment": "",
+    }  # fmt: skip
+    return {
+        "batch": sheet["batch"], "question": sheet["question"], "revision": sheet["revision"],
+        "decision": "accept", "opinion": opinion, "drawings": None, "image": "drawn", **TIMES, **changes,
+    }  # fmt: skip
+
+
+def judge_every_question(browser, sheet):
+    """Every question as it is opened; they are judged in order, as the form does it."""
+    opened = []
+    while sheet is not None:
+        question_ids = {"batch": sheet["batch"], "question": sheet["question"]}
+        if sheet["blind"]:
+            opened.append(sheet)
+            own_answer = {**question_ids, "answer": [0], "confidence": 3, "image": "drawn"}
+            sheet = browser.post("/judging/own-answer", own_answer).json()["sheet"]
+        opened.append(sheet)
+        browser.post(
+            "/judging/draft", {**question_ids, "part": "form", "revision": 0, "body": {"comment": "so"}}
+        )
+        browser.post("/judging/look", {**question_ids, **TIMES})
+        response = browser.post("/judging/verdict", make_verdict_body(sheet))
+        assert response.status_code == 200, response.text
+        sheet = response.json()["sheet"]
+    return opened
+
+
+def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_page):
+    _, batch = world
+    ruth = sign_in_as("ruth")
+    client = RecordingBrowser(browser.cookies, ruth)
+    page = run_page("pages/review.py")
+    (form,) = [element for element in page.main if element.type == "bidi_component"]
+    opened = judge_every_question(client, json.loads(form.proto.json or form.proto.mixed.json))
+    with read_only_session() as db:
+        hidden = list_hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
+        id_mask = review.load_id_mask(db, batch_id=batch.id)
+    by_number: dict[int, list[Any]] = {}
+    for sheet in opened:
+        by_number.setdefault(id_mask.unmask(sheet["question"]), []).append(sheet)
+    assert len(by_number) == 38 == len({sheet["question"] for sheet in opened})
+
+    # The total is fixed from the first question on, and the position increases by one.
+    assert {sheet["place"]["total"] for sheet in opened} == {38}
+    positions = [sheet["place"]["position"] for sheet in opened if sheet["full"]]
+    assert positions == list(range(1, 39))
+
+    # Parts, key and drafts are alike: a repeat differs from the first showing in its position only.
+    for sheets in by_number.values():
+        assert all(set(sheet) == set(opened[0]) for sheet in sheets)
+        assert all((sheet["last"], sheet["drafts"], sheet["revision"]) == (None, {}, 1) for sheet in sheets)
+        assert all(sheet["ownAnswer"] is None for sheet in sheets if sheet["blind"])
+        assert all(sheet["look"]["seconds"] == 0 for sheet in sheets[:1])
+    for hidden_question in hidden:
+        if hidden_question.kind is HiddenKind.REPEAT:
+            assert _strip_position(by_number[hidden_question.number]) == _strip_position(
+                by_number[hidden_question.source_number]
+            )
+
+    # Neither order nor size of the numbers shows which was created later.
+    numbers = {sheet["question"] for sheet in opened}
+    created_later = {id_mask.mask(hidden_question.number) for hidden_question in hidden}
+    ranks = sorted(sorted(numbers).index(number) for number in created_later)
+    assert ranks[0] < 30
+    assert numbers.isdisjoint(range(1, 60))
+
+    # No id, no text and no number of its own.
+    all_text = "\n".join([*client.seen, json.dumps(opened[0]), get_text(page)])
+    assert not re.search(r"hidden|planted|repeat|XqId\d+zk", all_text.replace("hidden for", ""))
+    for hidden_question in hidden:
+        assert not re.search(rf'"(question|previous|next|id)": ?"?{hidden_question.number}\b', all_text)
+
+
+def test_error_messages_contain_no_question_number(world, sign_in_as, browser):
+    _, batch = world
+    client = RecordingBrowser(browser.cookies, sign_in_as("ruth"))
+    for number in (1, 41, 2**40, 2**62):
+        response = client.post("/judging/turn", {"batch": batch.id, "question": 5, "to": number})
+        assert response.json()["sheet"] is None
+        refused = client.post("/judging/look", {"batch": batch.id, "question": number, **TIMES})
+        assert refused.status_code in (403, 404, 409), refused.text
+        assert "This question of batch number" in refused.text
+
+
+def _strip_position(sheets):
+    """Both states of a sheet, without its position and the number that identifies it there."""
+    return [
+        {name: value for name, value in sheet.items() if name not in POSITION_FIELDS | {"full", "ownAnswer"}}
+        | {"full": sheet["full"] and {**sheet["full"], "id": ""}}
+        for sheet in sheets
+    ]

@@ -1,0 +1,163 @@
+"""What a coordinator imports into a study and amends on its page: files, protocol, exclusions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accounts.service import command_line_person
+from domain.people import Role
+from reader_study import service as studies
+from storage.reader_study.cases import list_cases
+from storage.reader_study.readings import iterate_readings
+from storage.unit_of_work import read_only_session
+from tests.pages.conftest import end_double_click_window, get_text, wait_for_jobs
+from tests.storage.study_worlds import answer_case, make_study_world
+
+BY = command_line_person()
+
+
+@pytest.fixture
+def study_world(workspace):
+    return make_study_world(workspace, cases=4)
+
+
+@pytest.fixture
+def open_study_page(study_world, sign_in_as, run_page):
+    """``page(part)``: the study's page as cora sees it, on one of its views."""
+
+    def run(part: str):
+        sign_in_as("cora", Role.COORDINATOR)
+        app_test = run_page("pages/studies.py")
+        next(control for control in app_test.segmented_control if part in control.options).set_value(
+            part
+        ).run()
+        assert not app_test.exception
+        return app_test
+
+    return run
+
+
+def press_button(page, label: str):
+    next(button for button in page.button if button.label == label).click().run(timeout=60)
+    assert not page.exception
+    return page
+
+
+def import_file(study_world, page, kind="predictions"):
+    """Press the button, and run the page again once the background job is done."""
+    press_button(page, f"Bring in the {kind}")
+    wait_for_jobs()
+    page.run(timeout=60)
+    assert not page.exception
+    return page
+
+
+def fill_field(page, label: str, value: object) -> None:
+    fields = [*page.text_input, *page.number_input, *page.selectbox]
+    next(field for field in fields if field.label == label).set_value(value)
+
+
+def load_case_ids(study_world) -> list[str]:
+    with read_only_session() as db:
+        return [case.blind_case.question_id for case in list_cases(db, study_id=study_world.study.id)]
+
+
+def test_predictions_are_imported_with_counts_per_rule(study_world, open_study_page):
+    first, second, third, _ = load_case_ids(study_world)
+    lines = [
+        {"question_id": first, "answer": "B"},
+        {"question_id": second, "raw": "Final answer: (B)"},
+        {"question_id": third, "raw": "I cannot tell."},
+    ]
+    study_page = open_study_page("Answers from outside")
+    study_page.text_input[0].set_value("m")
+    study_page.file_uploader[0].set_value(
+        ("m.jsonl", "\n".join(map(json.dumps, lines)).encode(), "application/jsonl")
+    )
+    text = get_text(import_file(study_world, study_page))
+    assert "3 predictions of m came in; it has answered 3 of 4 cases." in text
+    rules = next(
+        table.value
+        for table in study_page.dataframe
+        if "Predictions" in table.value and "Rule" in table.value
+    )
+    assert dict(zip(rules["Rule"], rules["Predictions"], strict=True)) == {
+        "explicit": 1,
+        "failed": 1,
+        "given": 1,
+    }
+
+
+def test_predictions_with_an_invalid_line_are_refused(study_world, open_study_page):
+    study_page = open_study_page("Answers from outside")
+    study_page.text_input[0].set_value("m")
+    content = json.dumps({"question_id": load_case_ids(study_world)[0], "answer": "Z"}).encode()
+    study_page.file_uploader[0].set_value(("m.jsonl", content, "application/jsonl"))
+    assert "Nothing of m.jsonl came in: 1 line is refused." in get_text(import_file(study_world, study_page))
+    with read_only_session() as db:
+        assert studies.list_models(db, by=BY, study="first") == []
+
+
+def test_external_readings_are_imported(study_world, open_study_page):
+    rows = [
+        f"first,ext,{key},B,4,20,2026-03-02T09:0{minute}:00Z"
+        for minute, key in enumerate(load_case_ids(study_world))
+    ]
+    text = "\n".join(["study,reader,question_id,answer,confidence,seconds,read_at", *rows])
+    study_page = open_study_page("Answers from outside")
+    study_page.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
+    assert "4 readings of 1 reader came in from r.csv." in get_text(
+        import_file(study_world, study_page, "readings")
+    )
+
+
+def test_readings_with_an_invalid_line_are_refused(study_world, open_study_page):
+    first, second, *_ = load_case_ids(study_world)
+    text = (
+        "study,reader,question_id,answer,confidence,seconds,read_at\n"
+        f"first,ext,{first},B,4,20,2026-03-02T09:00:00Z\n"
+        f"first,ext,{second},Z,4,20,2026-03-02T09:01:00Z\n"
+    )
+    study_page = open_study_page("Answers from outside")
+    study_page.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
+    result_page = import_file(study_world, study_page, "readings")
+    assert "Nothing of r.csv came in: 1 line is refused." in get_text(result_page)
+    assert "**Line 3, answer**: " in get_text(result_page)
+    with read_only_session() as db:
+        assert list(iterate_readings(db, study_id=study_world.study.id)) == []
+
+
+def test_case_is_excluded_with_its_reason(study_world, open_study_page):
+    study_page = open_study_page("Readers and protocol")
+    fill_field(study_page, "Case", 2)
+    fill_field(study_page, "Why it is left out", "cut off")
+    study_page.run()
+    assert "Left out of the analysis: case 2." in get_text(press_button(study_page, "Leave it out"))
+    with read_only_session() as db:
+        [exclusion] = studies.list_exclusions(db, by=BY, study="first")
+    assert (exclusion.case, exclusion.reader, exclusion.why) == (2, None, "cut off")
+
+
+def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, open_study_page):
+    answer_case(study_world)
+    study_page = open_study_page("Readers and protocol")
+    assert next(
+        checkbox for checkbox in study_page.checkbox if checkbox.label == "Going back is allowed"
+    ).disabled
+    fill_field(study_page, "Margin, points", 4.0)
+    study_page.run()
+    amend_button = next(button for button in study_page.button if button.label == "Write down version 2")
+    assert amend_button.disabled
+    fill_field(study_page, "Why it is changed", "the margin was left out")
+    study_page.run()
+    text = get_text(press_button(end_double_click_window(study_page), "Write down version 2"))
+    assert "Version 2 of the protocol is written down" in text
+    with read_only_session() as db:
+        latest_version = studies.list_protocol_versions(db, by=BY, study="first")[-1]
+    assert (latest_version.protocol.margin, latest_version.answers_before, latest_version.why) == (
+        0.04,
+        1,
+        "the margin was left out",
+    )
