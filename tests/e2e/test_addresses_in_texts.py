@@ -5,7 +5,7 @@ from sqlalchemy import update
 
 from storage.rows import QuestionRow
 from storage.unit_of_work import unit_of_work
-from tests.e2e import judging
+from tests.e2e import review_helpers
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +14,7 @@ ADDRESSES = "http://a.example/x https://b.example www.c.example HTTP://d.example
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    found = judging.world_to_judge(app, questions=2)
+    found = review_helpers.create_review_world(app, questions=2)
     with unit_of_work(app.engine) as db:
         db.execute(
             update(QuestionRow).values(

@@ -12,7 +12,7 @@ import pytest
 
 from domain.people import Role
 from tests.e2e.conftest import PASSWORD, ROOT, running_app
-from tests.e2e.test_gate import form_token
+from tests.e2e.test_gate import load_form_token
 
 
 def wide_open(folder):
@@ -80,7 +80,7 @@ def test_a_shared_folder_that_is_no_workspace_keeps_its_mode(tmp_path):
 def test_a_rebound_name_neither_signs_in_nor_reads(app):
     app.add_person("demi", Role.COORDINATOR, demo=True)
     with httpx.Client(base_url=app.url) as browser:
-        token = form_token(browser)
+        token = load_form_token(browser)
         fields = {"form_token": token, "name": "demi", "password": "demo-password"}
         refused = browser.post("/sign-in", data=fields, headers={"Host": "attacker.example:8501"})
         assert refused.status_code == 400

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from domain.people import Role
+from tests.e2e.app_processes import HOST, run_nginx
 from tests.e2e.conftest import running_app
-from tests.e2e.several_processes import HOST, nginx_before
 
 pytestmark = [pytest.mark.nginx, pytest.mark.full]
 
@@ -16,7 +16,7 @@ def test_a_flood_of_sign_in_forms_is_refused_and_pages_and_health_are_served(tmp
     with running_app(tmp_path / "home", tmp_path / "log", OVERREAD_ALLOWED_HOSTS=HOST) as app:
         app.add_person("anna", Role.REVIEWER)
         port = int(app.url.rpartition(":")[2])
-        with nginx_before([port, port], tmp_path / "nginx") as url:
+        with run_nginx([port, port], tmp_path / "nginx") as url:
             there = url.replace(HOST, "127.0.0.1")
             with httpx.Client(base_url=there, verify=False, headers={"Host": HOST}) as browser:  # noqa: S501 - made for this test
                 answers = [browser.post("/sign-in", data={"name": "anna"}).status_code for _ in range(80)]

@@ -12,7 +12,7 @@ import pytest
 
 from domain.people import Role
 from tests.e2e.conftest import running_app
-from tests.e2e.test_provider import _SECRETS, come_by_the_provider
+from tests.e2e.test_sign_in_provider import _SECRETS, come_by_the_provider
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)

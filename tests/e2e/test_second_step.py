@@ -16,7 +16,7 @@ from domain.people import Role
 from storage.rows import SecondFactorRow, WrongPasswordRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import running_app
-from tests.e2e.test_gate import form_token, post_sign_in
+from tests.e2e.test_gate import load_form_token, post_sign_in
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 RECOVERY_CODE = "AAAA-BBBB-CCCC-DDDD"
@@ -191,4 +191,4 @@ def test_no_code_or_secret_is_in_the_log(app, client):
 
 
 def test_the_form_keeps_its_token(client):
-    assert form_token(client) == client.cookies["overread-form"]
+    assert load_form_token(client) == client.cookies["overread-form"]

@@ -11,7 +11,7 @@ import pytest
 from accounts import service as accounts
 from domain.people import Role
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import COMMAND_LINE, a_moment_later, texts
+from tests.pages.conftest import COMMAND_LINE, end_double_click_window, get_text
 
 PASSWORD = "a password of hers"
 FORM = "own-second-factor-{}"
@@ -47,33 +47,33 @@ def set_up(page, *, password=PASSWORD, code=None, form=0):
 def test_setting_it_up_shows_a_qr_code_and_then_ten_recovery_codes_once(anna, run_page):
     page = set_up(run_page("pages/account.py"))
     assert is_on(anna)
-    shown = texts(page)
+    shown = get_text(page)
     assert len(set(re.findall(r"[A-Z2-9]{4}(?:-[A-Z2-9]{4}){3}", shown))) == 10
     assert "On. 10 recovery codes left." in shown
 
 
 def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
     page = set_up(run_page("pages/account.py"), password="somebody else's guess")
-    assert "The current password is not right" in texts(page)
+    assert "The current password is not right" in get_text(page)
     assert not is_on(anna)
-    page = a_moment_later(page)
+    page = end_double_click_window(page)
     page.text_input(key=f"{FORM.format(0)}-password").input(PASSWORD)
     page.text_input(key=f"{FORM.format(0)}-code").input("12")
     page = click(page, "Turn on")
-    assert "That code is not right" in texts(page)
+    assert "That code is not right" in get_text(page)
     assert not is_on(anna)
 
 
 def test_turning_it_off_takes_the_password(anna, run_page):
-    page = a_moment_later(set_up(run_page("pages/account.py")))
+    page = end_double_click_window(set_up(run_page("pages/account.py")))
     page.text_input(key=f"{FORM.format(1)}-password").input(PASSWORD)
     page = click(page, "Turn off")
-    assert "The authenticator app is off" in texts(page)
+    assert "The authenticator app is off" in get_text(page)
     assert not is_on(anna)
 
 
 def test_a_role_that_requires_it_can_not_turn_it_off(anna, run_page, monkeypatch):
-    page = a_moment_later(set_up(run_page("pages/account.py")))
+    page = end_double_click_window(set_up(run_page("pages/account.py")))
     monkeypatch.setenv("OVERREAD_SECOND_FACTOR_ROLES", "admin")
     assert anna
     page = page.run()
@@ -87,5 +87,5 @@ def test_an_admin_sees_who_has_one_and_resets_it(anna, sign_in_as, run_page):
     page = run_page("pages/people.py")
     page = page.selectbox(key="person-to-change").set_value("anna").run()
     page = click(page, "Reset authenticator app")
-    assert "signs in without a code" in texts(page)
+    assert "signs in without a code" in get_text(page)
     assert not is_on(anna)

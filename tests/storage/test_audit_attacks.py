@@ -37,10 +37,10 @@ from storage.rows import metadata
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage import full_world
-from tests.storage.backup_worlds import add_images, workspace_on
+from tests.storage.backup_worlds import add_images, make_workspace
 from tests.storage.bucket_server import running_bucket_server
 from tests.storage.full_world import fill_every_table
-from tests.storage.judgements import accept, give
+from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.study_worlds import make_study_world, read_all
 from tests.storage.worlds import NOW, World, make_world
 
@@ -196,15 +196,15 @@ def test_a_dropped_trigger_is_named(world, tmp_path):
     with world.engine.begin() as connection:
         on_table = "" if world.engine.dialect.name == "sqlite" else " ON verdict"
         connection.exec_driver_sql(f"DROP TRIGGER verdict_no_update{on_table}")
-    result = verified(world.engine, workspace_on(world.engine, tmp_path / "home"))
+    result = verified(world.engine, make_workspace(world.engine, tmp_path / "home"))
     assert result.faults == ("In the database, trigger verdict_no_update is missing on verdict.",)
 
 
 @pytest.fixture
 def world(engine: Engine) -> World:
     made = make_world(engine, assigned_to=["ruth"])
-    give(made, accept(made, question=1))
-    give(made, accept(made, question=2))
+    save_verdict(made, make_acceptance(made, question=1))
+    save_verdict(made, make_acceptance(made, question=2))
     return made
 
 
@@ -246,7 +246,7 @@ REHASH = "UPDATE audit_entry SET why = 'forged' WHERE number = 1"
 
 
 def test_a_rewritten_chain_passes_only_as_unanchored(world, tmp_path):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     rehash(world.engine, change=REHASH)
     result = verified(world.engine, workspace)
     assert result.faults == ()
@@ -254,7 +254,7 @@ def test_a_rewritten_chain_passes_only_as_unanchored(world, tmp_path):
 
 
 def test_a_rewritten_chain_contradicts_a_deposit(world, tmp_path, place):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
     assert verified(world.engine, workspace, deposits=deposits).unanchored_since is None
@@ -264,7 +264,7 @@ def test_a_rewritten_chain_contradicts_a_deposit(world, tmp_path, place):
 
 
 def test_entries_taken_away_at_the_end_contradict_a_deposit(world, tmp_path, place):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
     attack(
@@ -277,7 +277,7 @@ def test_entries_taken_away_at_the_end_contradict_a_deposit(world, tmp_path, pla
 
 
 def test_entries_after_a_deposit_are_unanchored(world, tmp_path, place):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
     with unit_of_work(world.engine) as db:
@@ -301,7 +301,7 @@ def key(tmp_path, monkeypatch):
 
 def test_a_forged_deposit_has_no_signature_of_the_key(world, tmp_path, place, key, monkeypatch):
     """The attacker rewrites the chain and the deposits, but has not got the key."""
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
     assert verified(world.engine, workspace, deposits=deposits).faults == ()
@@ -315,14 +315,14 @@ def test_a_forged_deposit_has_no_signature_of_the_key(world, tmp_path, place, ke
 
 
 def test_place_and_key_inside_the_workspace_are_refused(world, tmp_path, monkeypatch):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     monkeypatch.setenv("OVERREAD_AUDIT_DEPOSIT", str(workspace.home / "heads"))
     with pytest.raises(InvalidValue, match="inside the workspace"):
         current_deposits(workspace)
 
 
 def test_no_checkpoint_covers_up_a_change_until_somebody_accepts_it(world, tmp_path):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     take_checkpoint(world.engine, workspace)
     attack(world.engine, f"UPDATE question SET answer = 'forged' WHERE id = {world.questions[3]}")
     with pytest.raises(Refused, match=r"table question, row \d+: answer changed"):
@@ -335,7 +335,7 @@ def test_no_checkpoint_covers_up_a_change_until_somebody_accepts_it(world, tmp_p
 
 
 def test_digests_that_were_altered_or_removed_are_named(world, tmp_path):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     take_checkpoint(world.engine, workspace)
     with read_only_session(world.engine) as db:
         path = digest_path(workspace, find_last_checkpoint(db).digests)
@@ -358,7 +358,7 @@ def commands(monkeypatch, sqlite_engine, tmp_path) -> Engine:
 
 def test_the_command_verifies_deposits_and_lists_every_change(commands, place, key, capsys):
     world = make_world(commands, assigned_to=["ruth"])
-    give(world, accept(world, question=1))
+    save_verdict(world, make_acceptance(world, question=1))
     assert main(["audit", "verify"]) == 0
     assert "Unanchored since 2026-03-02 09:01:00 UTC, the first entry" in capsys.readouterr().out
     assert main(["audit", "checkpoint"]) == 0
@@ -393,7 +393,7 @@ def locked_bucket(monkeypatch):
 
 
 def test_deposits_in_a_bucket_are_locked(locked_bucket, tmp_path, world):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     assert verified(world.engine, workspace, deposits=deposits).anchored_at is None
     name = deposits.add(number=2, head=newest_hash(world.engine), now=datetime.now(UTC))
@@ -405,7 +405,7 @@ def test_deposits_in_a_bucket_are_locked(locked_bucket, tmp_path, world):
 
 
 def test_a_manifest_has_the_entry_of_the_last_judgement_and_anchors_the_trail(world, tmp_path):
-    workspace = workspace_on(world.engine, tmp_path / "home")
+    workspace = make_workspace(world.engine, tmp_path / "home")
     with read_only_session(world.engine) as db:
         write_release(
             db, by=BY, dataset="demo", name="v1", out=tmp_path / "v1", with_audit_head=True, formats=(),

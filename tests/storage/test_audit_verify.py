@@ -25,7 +25,7 @@ from review import service as review
 from storage.append_only import APPEND_ONLY, allow_change, refuse_change
 from storage.schema import downgrade, upgrade
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.judgements import accept, give
+from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_world
 
 pytestmark = pytest.mark.slow
@@ -37,9 +37,12 @@ BY = command_line_person()
 def world(engine: Engine) -> World:
     """Three verdicts, the last of which replaces one, a skip, and a closed batch: five entries."""
     made = make_world(engine, assigned_to=["ruth"])
-    give(made, accept(made, question=1))
-    give(made, accept(made, question=2))
-    give(made, accept(made, question=2, revision=2, comment="on second thoughts", why="saw the lateral"))
+    save_verdict(made, make_acceptance(made, question=1))
+    save_verdict(made, make_acceptance(made, question=2))
+    save_verdict(
+        made,
+        make_acceptance(made, question=2, revision=2, comment="on second thoughts", why="saw the lateral"),
+    )
     with unit_of_work(engine) as db:
         review.skip_question(
             db,
@@ -188,7 +191,7 @@ def test_a_reviewer_sees_nothing_of_it(world):
 
 def test_a_coordinator_who_judges_too_does_not_see_what_others_said_of_their_questions(engine):
     world = make_world(engine, assigned_to=["ruth", "remo"])
-    give(world, accept(world, question=1, comment="PLANTED", person="remo"), "remo")
+    save_verdict(world, make_acceptance(world, question=1, comment="PLANTED", person="remo"), "remo")
     both = Person(
         id=world.people["ruth"].id,
         name="ruth",
@@ -205,7 +208,7 @@ def test_a_coordinator_who_judges_too_does_not_see_what_others_said_of_their_que
 def test_a_spreadsheet_runs_nothing_of_the_csv(world):
     with unit_of_work(world.engine) as db:
         review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
-    give(world, accept(world, question=4, why="=HYPERLINK(1)", revision=1))
+    save_verdict(world, make_acceptance(world, question=4, why="=HYPERLINK(1)", revision=1))
     with read_only_session(world.engine) as db:
         _, entries = export_audit(db, by=BY, entry_filter=AuditFilter(what="give verdict"))
         rows = list(
@@ -223,7 +226,7 @@ def workspace(monkeypatch: pytest.MonkeyPatch, sqlite_engine: Engine) -> Engine:
 
 def test_the_commands_verify_and_export(workspace, capsys, tmp_path):
     world = make_world(workspace, assigned_to=["ruth"])
-    give(world, accept(world, question=1))
+    save_verdict(world, make_acceptance(world, question=1))
     assert cli.main(["audit", "verify"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "The audit trail is consistent: 1 entries, 1 judgements agree."
@@ -237,7 +240,7 @@ def test_the_commands_verify_and_export(workspace, capsys, tmp_path):
 
 def test_the_command_names_the_broken_entry_and_fails(workspace, capsys):
     world = make_world(workspace, assigned_to=["ruth"])
-    give(world, accept(world, question=1))
+    save_verdict(world, make_acceptance(world, question=1))
     behind_the_back(workspace, "UPDATE audit_entry SET why = 'x'")
     assert cli.main(["audit", "verify"]) == 1
     said = capsys.readouterr()

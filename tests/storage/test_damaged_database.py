@@ -21,8 +21,8 @@ from storage.engine import get_engine
 from storage.images.files import store_image
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
-from tests.e2e.disk import small_disk
-from tests.storage.signing_in import NOON, add
+from tests.e2e.small_disks import small_disk
+from tests.storage.sign_ins import NOON, add_person
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
@@ -49,7 +49,7 @@ def truncate(file: Path) -> None:
 def database(workspace_engine, cheap_passwords) -> Path:
     """The database file of a workspace with a hundred people and their audit entries."""
     for number in range(100):
-        add(workspace_engine, f"anna{number}", Role.ADMIN)
+        add_person(workspace_engine, f"anna{number}", Role.ADMIN)
     workspace_engine.dispose()
     file = current_workspace().home / "overread.sqlite"
     with closing(sqlite3.connect(file)) as connection:

@@ -14,7 +14,7 @@ from storage.backup import back_up_before_migration
 from storage.engine import get_engine
 from storage.schema import downgrade, is_current, list_revisions, prepare_workspace, read_revision
 from storage.workspace import current_workspace
-from tests.storage.signing_in import NOON, add
+from tests.storage.sign_ins import NOON, add_person
 
 OLD = "0011"
 
@@ -26,7 +26,7 @@ def old_tables(engine, tmp_path, monkeypatch, cheap_passwords):
     home.mkdir()
     monkeypatch.setenv("OVERREAD_HOME", str(home))
     monkeypatch.setenv("OVERREAD_DATABASE_URL", engine.url.render_as_string(hide_password=False))
-    add(engine, "anna")
+    add_person(engine, "anna")
     downgrade(engine, OLD)
     yield engine
     get_engine(current_workspace().database_url).dispose()

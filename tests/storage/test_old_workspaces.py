@@ -17,9 +17,9 @@ from storage.engine import get_engine
 from storage.schema import downgrade, upgrade
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
-from tests.storage.backup_worlds import LATER, workspace_on
-from tests.storage.old_workspaces import names, unpack
-from tests.storage.test_schema_check import differences, execute
+from tests.storage.backup_worlds import LATER, make_workspace
+from tests.storage.old_workspaces import list_names, unpack
+from tests.storage.test_schema_check import execute, list_differences
 from tests.storage.worlds import NOW, make_world
 
 pytestmark = pytest.mark.full
@@ -90,21 +90,21 @@ def command(monkeypatch, capsys):
     get_engine.cache_clear()
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_names())
 def test_an_old_workspace_opens_is_repaired_backs_up_and_restores(name, command, tmp_path):
     old = old_workspace(name, tmp_path / "old")
     command(old, "migrate")
-    assert differences(get_engine(old.database_url)) == []
+    assert list_differences(get_engine(old.database_url)) == []
     assigned = command(old, "assign", "Round 1", "--second-share", "0.2", "--to", "rosa", "ravi", "renate")
     assert "ravi got 9 questions of Round 1." in assigned
     back_up_and_restore(old, empty_workspace(tmp_path), command)
 
 
-@pytest.mark.parametrize("name", [names()[0], names()[-1]])
+@pytest.mark.parametrize("name", [list_names()[0], list_names()[-1]])
 def test_an_old_workspace_goes_to_a_server(name, postgres_engine, command, tmp_path):
     old = old_workspace(name, tmp_path / "old")
     command(old, "migrate")
-    back_up_and_restore(old, workspace_on(postgres_engine, tmp_path / "there"), command)
+    back_up_and_restore(old, make_workspace(postgres_engine, tmp_path / "there"), command)
 
 
 def empty_workspace(folder: Path) -> Workspace:
@@ -117,7 +117,7 @@ def back_up_and_restore(old: Workspace, there: Workspace, command) -> None:
     made = make_backup(old, old.home / "old.backup", with_images=False, now=NOW)
     assert check_backup(made.path).rows == made.manifest.rows
     restore_backup(made.path, there, replace=True, now=LATER)
-    assert differences(get_engine(there.database_url)) == []
+    assert list_differences(get_engine(there.database_url)) == []
     again = make_backup(there, old.home / "new.backup", with_images=False, now=LATER)
     assert again.manifest.tables == made.manifest.tables
     command(there, "audit", "verify")
@@ -131,11 +131,11 @@ def test_a_backup_of_an_old_workspace_that_was_never_repaired_restores(name, com
     check_backup(made.path)
     there = empty_workspace(tmp_path)
     restore_backup(made.path, there, now=LATER)
-    assert differences(get_engine(there.database_url)) == []
+    assert list_differences(get_engine(there.database_url)) == []
     command(there, "audit", "verify")
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_names())
 def test_only_workspaces_from_before_0007_was_changed_lack_its_table(name, tmp_path):
     workspace = old_workspace(name, tmp_path / "old")
     connection = sqlite3.connect(workspace.home / "overread.sqlite")
@@ -160,8 +160,8 @@ def test_second_opinions_fail_before_the_repair_and_work_after(name, tmp_path, c
 def test_a_server_that_ran_the_old_0007_is_repaired(postgres_engine, command, tmp_path):
     downgrade(postgres_engine, "0006")
     execute(postgres_engine, OLD_0007)
-    command(workspace_on(postgres_engine, tmp_path), "migrate")
-    assert differences(postgres_engine) == []
+    command(make_workspace(postgres_engine, tmp_path), "migrate")
+    assert list_differences(postgres_engine) == []
     make_world(postgres_engine, assigned_to=["ruth"])
     assert seek(postgres_engine, batch="first", to=["remo"]) > 0
 

@@ -13,7 +13,7 @@ from accounts.totp import STEP_SECONDS, find_step
 from domain.errors import NotAllowed, NotFound, NotSignedIn, Refused
 from domain.people import Role
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.signing_in import BY, NOON, PASSWORD, add, begin
+from tests.storage.sign_ins import BY, NOON, PASSWORD, add_person, start_sign_in
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 OPEN = accounts.SignInPolicy()
@@ -57,7 +57,7 @@ def who(engine, token="t1", *, now=NOON, policy=OPEN) -> str | None:
 
 @pytest.fixture
 def ada(engine):
-    return add(engine, "ada", Role.ADMIN, password=PASSWORD)
+    return add_person(engine, "ada", Role.ADMIN, password=PASSWORD)
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_new_password_ends_the_step(engine, ada_with_app):
 
 
 def test_a_person_disabled_between_password_and_code_stays_out(engine, ada_with_app):
-    add(engine, "other", Role.ADMIN)
+    add_person(engine, "other", Role.ADMIN)
     give_password(engine, ada_with_app)
     with unit_of_work(engine) as db:
         accounts.disable_person(db, by=BY, name="ada", now=NOON)
@@ -197,7 +197,7 @@ def test_a_recovery_code_signs_in_once_in_any_spelling(engine, ada_with_app):
 
 
 def test_recovery_codes_of_another_person_do_not_work(engine, ada_with_app):
-    bert = add(engine, "bert", Role.ADMIN, password=PASSWORD)
+    bert = add_person(engine, "bert", Role.ADMIN, password=PASSWORD)
     with unit_of_work(engine) as db:
         accounts.begin_setup(db, person=bert, new_secret=SECRET[::-1], now=NOON)
         code = code_at(NOON, SECRET[::-1])
@@ -252,14 +252,14 @@ def test_a_secret_that_was_not_confirmed_within_an_hour_is_replaced(engine, ada)
 
 
 def test_turning_it_on_ends_the_other_sign_ins(engine, ada):
-    begin(engine, ada, token="here")
-    begin(engine, ada, token="elsewhere")
+    start_sign_in(engine, ada, token="here")
+    start_sign_in(engine, ada, token="elsewhere")
     set_up(engine, ada, token="here")
     assert [who(engine, token) for token in ("here", "elsewhere")] == ["ada", None]
 
 
 def test_a_demo_account_has_none_and_is_not_asked(engine):
-    demi = add(engine, "demi", Role.ADMIN, demo=True)
+    demi = add_person(engine, "demi", Role.ADMIN, demo=True)
     with pytest.raises(Refused, match="demo account"):
         set_up(engine, demi)
     assert give_password(engine, demi, policy=REQUIRED) is False
@@ -282,7 +282,7 @@ def test_it_is_turned_off_with_the_password_unless_the_role_requires_it(engine, 
 
 # ------------------------------------------------------------------------------------------------ by an admin
 def test_an_admin_resets_it_and_the_person_signs_in_again(engine, ada_with_app):
-    begin(engine, ada_with_app)
+    start_sign_in(engine, ada_with_app)
     with unit_of_work(engine) as db:
         accounts.reset_second_factor(db, by=BY, name="ada", now=NOON)
     assert who(engine) is None
@@ -292,7 +292,7 @@ def test_an_admin_resets_it_and_the_person_signs_in_again(engine, ada_with_app):
 
 
 def test_nobody_else_resets_it(engine, ada_with_app):
-    carl = add(engine, "carl", Role.COORDINATOR)
+    carl = add_person(engine, "carl", Role.COORDINATOR)
     assert ada_with_app
     with pytest.raises(NotAllowed), unit_of_work(engine) as db:
         accounts.reset_second_factor(db, by=carl, name="ada", now=NOON)
@@ -300,8 +300,8 @@ def test_nobody_else_resets_it(engine, ada_with_app):
 
 # ---------------------------------------------------------------------------------- after a change of roles
 def test_a_person_who_becomes_admin_signs_in_again_if_the_sign_in_is_old(engine):
-    rosa = add(engine, "rosa", Role.REVIEWER)
-    begin(engine, rosa)
+    rosa = add_person(engine, "rosa", Role.REVIEWER)
+    start_sign_in(engine, rosa)
     now = NOON + timedelta(hours=11)
     with unit_of_work(engine) as db:
         accounts.update_last_seen(db, token="t1", now=now)
@@ -314,8 +314,8 @@ def test_a_person_who_becomes_admin_signs_in_again_if_the_sign_in_is_old(engine)
 
 
 def test_a_person_who_gets_a_role_that_requires_a_code_signs_in_with_one(engine):
-    rosa = add(engine, "rosa", Role.REVIEWER)
-    begin(engine, rosa)
+    rosa = add_person(engine, "rosa", Role.REVIEWER)
+    start_sign_in(engine, rosa)
     assert who(engine, policy=REQUIRED) == "rosa"
     with unit_of_work(engine) as db:
         accounts.change_roles(db, by=BY, name="rosa", roles=[Role.ADMIN], now=NOON)
@@ -324,7 +324,7 @@ def test_a_person_who_gets_a_role_that_requires_a_code_signs_in_with_one(engine)
 
 @pytest.mark.parametrize(("role", "hours"), [(Role.ADMIN, 12), (Role.COORDINATOR, 12), (Role.REVIEWER, 168)])
 def test_privileged_sign_ins_last_half_a_day_and_others_a_week(engine, role, hours):
-    begin(engine, add(engine, "nina", role))
+    start_sign_in(engine, add_person(engine, "nina", role))
     for hour in range(0, hours, 6):
         with unit_of_work(engine) as db:
             accounts.update_last_seen(db, token="t1", now=NOON + timedelta(hours=hour))

@@ -16,7 +16,7 @@ from accounts.service.attempts import (
     OVERALL_BUDGET,
 )
 from storage.unit_of_work import unit_of_work
-from tests.storage.signing_in import NOON, add, begin
+from tests.storage.sign_ins import NOON, add_person, start_sign_in
 
 GUESSER, NEW_ADDRESS = "203.0.113.9", "198.51.100.1"
 
@@ -90,7 +90,7 @@ def test_a_spent_overall_budget_leaves_each_address_one_free_attempt_at_a_name(s
 
 
 def test_a_known_browser_has_no_part_in_the_budget_of_its_address(engine):
-    begin(engine, add(engine), token="of-her-browser")
+    start_sign_in(engine, add_person(engine), token="of-her-browser")
     for number in range(ADDRESS_BUDGET.size):
         attempt(engine, f"person{number}", GUESSER)
     assert not may_try(engine, "anna", GUESSER)

@@ -19,7 +19,7 @@ def world(sqlite_engine):
         design=make_design(8, training=1, repeats=2, repeat_gap=1),
         protocol=Protocol(model="m", bootstrap=0),
     )
-    read_all(world, "rea", place=0)
+    read_all(world, "rea", option=0)
     return world
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from imaging.cache import DiskCache
 from storage.workspace import current_workspace
-from tests.e2e.disk import small_disk
+from tests.e2e.small_disks import small_disk
 
 
 @pytest.fixture

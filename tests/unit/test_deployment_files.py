@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accounts.claims import RoleClaim
-from tests.unit.test_requirements import pins
+from tests.unit.test_requirements import read_pins
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "docs" / "deploy"
@@ -29,11 +29,13 @@ def locked() -> dict[str, tuple[str, int]]:
 
 def test_the_lock_file_has_every_pin_of_the_app_in_its_version():
     versions = {name: version for name, (version, _) in locked().items()}
-    assert {name: versions.get(name) for name in pins("requirements.txt")} == pins("requirements.txt")
+    assert {name: versions.get(name) for name in read_pins("requirements.txt")} == read_pins(
+        "requirements.txt"
+    )
 
 
 def test_the_lock_file_and_the_constraints_agree_and_every_package_has_a_hash():
-    constraints = pins("constraints.txt")
+    constraints = read_pins("constraints.txt")
     differing = {
         name: (version, constraints[name])
         for name, (version, _) in locked().items()

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from accounts import service as accounts
 from storage.unit_of_work import unit_of_work
-from tests.storage.signing_in import BY, NOON
+from tests.storage.sign_ins import BY, NOON
 from web import metrics
 from web.errors import ErrorMiddleware
 from web.metrics import count_logged_errors
