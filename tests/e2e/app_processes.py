@@ -110,6 +110,7 @@ def run_nginx(ports: list[int], folder: Path) -> Iterator[str]:
         "listen 80;": f"listen 127.0.0.1:{plain};",
         "listen 443 ssl http2;": f"listen 127.0.0.1:{tls} ssl http2;",
         "/etc/ssl/overread/": f"{folder}/",
+        "    access_log /var/log/nginx/overread.log overread;\n": "",
     }.items():
         assert old in site, f"{CONFIGURATION} has no {old!r} any more"
         site = site.replace(old, new)
