@@ -1,4 +1,4 @@
-// Stands for the browser part of streamlit-drawable-canvas: it paints the picture at once, unless a test says otherwise,
+// A fake of the browser part of streamlit-drawable-canvas. It paints the picture at once unless a test prevents it,
 // and draws nothing.
 
 import type { CanvasComponent } from "../src/shared/drawable-canvas";

@@ -147,9 +147,9 @@ export class MountedPage<Data> {
   }
 
   find(selector: string): HTMLElement {
-    const found = this.parent.querySelector<HTMLElement>(selector);
-    if (!found) throw new Error(`nothing matches ${selector}`);
-    return found;
+    const element = this.parent.querySelector<HTMLElement>(selector);
+    if (!element) throw new Error(`nothing matches ${selector}`);
+    return element;
   }
 
   field(selector: string): HTMLTextAreaElement {
@@ -161,9 +161,9 @@ export class MountedPage<Data> {
   }
 
   button(text: string): HTMLButtonElement {
-    const found = [...this.parent.querySelectorAll("button")].find((button) => button.textContent.startsWith(text) || button.getAttribute("aria-label") === text);
-    if (!found) throw new Error(`no button ${text}`);
-    return found;
+    const element = [...this.parent.querySelectorAll("button")].find((button) => button.textContent.startsWith(text) || button.getAttribute("aria-label") === text);
+    if (!element) throw new Error(`no button ${text}`);
+    return element;
   }
 
   click(text: string): void {
@@ -182,6 +182,6 @@ export class MountedPage<Data> {
 }
 
 /** Let milliseconds pass. */
-export const pass = async (milliseconds: number): Promise<void> => {
+export const advanceTime = async (milliseconds: number): Promise<void> => {
   await vi.advanceTimersByTimeAsync(milliseconds);
 };

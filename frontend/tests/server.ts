@@ -1,4 +1,4 @@
-// Stands for the app's routes: what the forms send, and the answers that a test gives them.
+// A fake of the app's routes: records requests and returns the responses of a test.
 
 import { vi } from "vitest";
 
@@ -43,17 +43,17 @@ export class FakeServer {
     this.handlers.set(route, handler);
   }
 
-  to(route: string): Body[] {
-    return this.sent.filter((each) => each.route === route).map(({ body }) => body);
+  bodiesSentTo(route: string): Body[] {
+    return this.sent.filter((request) => request.route === route).map(({ body }) => body);
   }
 
   private async answer(route: string, { body, keepalive = false, signal }: RequestInit): Promise<Response> {
     const plain = JSON.parse(body as string) as Body;
     this.sent.push({ route, body: plain, keepalive });
     const result = this.handlers.get(route)?.(plain) ?? { sheet: null };
-    await new Promise<void>((done, failed) => {
-      setTimeout(done, this.latency);
-      signal?.addEventListener("abort", () => failed(new Error("aborted")));
+    await new Promise<void>((resolve, reject) => {
+      setTimeout(resolve, this.latency);
+      signal?.addEventListener("abort", () => reject(new Error("aborted")));
     });
     if (result === OFFLINE) throw OFFLINE;
     return result instanceof Refusal ? Response.json(result.body, { status: result.status }) : Response.json(result);

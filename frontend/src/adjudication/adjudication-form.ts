@@ -1,11 +1,11 @@
-// The adjudication form. It goes from dispute to dispute by its own requests; Streamlit is told only when there is none left.
+// The adjudication form. It loads each next dispute itself and notifies Streamlit only when none is left.
 
-import type { DisputeData, Side } from "../shared/api";
+import type { DisputeData, ValueSource } from "../shared/api";
 import { CaseForm } from "../shared/case-form";
-import { button, formatCount, formatTime, growingArea, h, keycap } from "../shared/dom";
+import { button, formatCount, formatTime, growingTextArea, h, keycap } from "../shared/dom";
 import type { KeyHelp } from "../shared/keys";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
-import { patientLine } from "../shared/parts";
+import { patientLine } from "../shared/components";
 import { Picks } from "./picks";
 
 const KEYS: readonly KeyHelp[] = [
@@ -28,19 +28,19 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private keysDialog: HTMLDialogElement | null = null;
 
   constructor(component: StreamlitComponent<DisputeData>) {
-    super(component, "settling", { judged: "adjudicated this dispute", otherwise: "You can also go to another dispute (J)." });
+    super(component, "settling", { completedAction: "adjudicated this dispute", alternative: "You can also go to another dispute (J)." });
   }
 
   override show(data: DisputeData): void {
     super.show(data);
-    this.reason = growingArea({ rows: 2, "aria-label": "Reason", placeholder: "Reason for the decision", maxlength: 20000, value: localStorage.getItem(this.reasonKey) }, (text) => this.keepReason(text));
-    this.picks = new Picks(data, () => this.note(""), (start) => this.showBoxes(start));
-    this.build(this.picks);
+    this.reason = growingTextArea({ rows: 2, "aria-label": "Reason", placeholder: "Reason for the decision", maxlength: 20000, value: localStorage.getItem(this.reasonKey) }, (text) => this.storeReason(text));
+    this.picks = new Picks(data, () => this.showNote(""), (source) => this.showBoxes(source));
+    this.buildLayout(this.picks);
     this.showBoxes(null);
     this.imageCheck.reset();
     this.fit();
     const { settled } = data;
-    this.note(settled ? `Adjudicated at ${formatTime(settled.at)}: ${settled.decision}. Reason: ${settled.reason} Saving replaces this decision; both are kept on record.` : "");
+    this.showNote(settled ? `Adjudicated at ${formatTime(settled.at)}: ${settled.decision}. Reason: ${settled.reason} Saving replaces this decision; both are kept on record.` : "");
     this.takeFocus();
   }
 
@@ -48,27 +48,27 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     return this.isEnded ? "" : `${this.data.batch}:${this.data.question}`;
   }
 
-  /** What a later run of the script brings is older than what this form has fetched itself. */
-  protected override isNew({ batch, question }: DisputeData): boolean {
+  /** Data of a later script run are older than what this form has fetched itself. */
+  protected override shouldShow({ batch, question }: DisputeData): boolean {
     const requested = `${batch}:${question}`;
     if (requested === this.requested) return false;
     this.requested = requested;
     return true;
   }
 
-  protected override pressed(key: string, event: KeyboardEvent): boolean {
+  protected override handleKey(key: string, event: KeyboardEvent): boolean {
     const { picks, data } = this;
     if (!picks || event.repeat || this.keysDialog?.open) return false;
-    if (this.imageCheck.key(event) || this.viewer.key?.(event, true)) return true;
-    if (/^[1-9]$/.test(key) && data.reviewers[Number(key) - 1]) picks.take(Number(key) - 1);
-    else if (key === "0") picks.take("machine");
+    if (this.imageCheck.handleKey(event) || this.viewer.handleKey?.(event, true)) return true;
+    if (/^[1-9]$/.test(key) && data.reviewers[Number(key) - 1]) picks.pickAll(Number(key) - 1);
+    else if (key === "0") picks.pickAll("machine");
     else if (key === "x") picks.reject();
     else if (key === "w") this.reason.focus();
-    else if (key === "k") void this.go(data.previous);
-    else if (key === "j") void this.go(data.next);
+    else if (key === "k") void this.goTo(data.previous);
+    else if (key === "j") void this.goTo(data.next);
     else if (key === "?") this.showKeys();
-    else if (key === "Enter" && !(event.composedPath()[0] instanceof HTMLButtonElement)) void this.settle();
-    else if (key !== "t" || !this.tryAgain()) return this.viewerKey(key, event);
+    else if (key === "Enter" && !(event.composedPath()[0] instanceof HTMLButtonElement)) void this.adjudicate();
+    else if (key !== "t" || !this.tryAgain()) return this.handleViewerKey(key, event);
     return true;
   }
 
@@ -77,16 +77,16 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     return `overread-settling-${person}-${batch}-${question}-${revision}`;
   }
 
-  private keepReason(text: string): void {
+  private storeReason(text: string): void {
     if (text) localStorage.setItem(this.reasonKey, text);
     else localStorage.removeItem(this.reasonKey);
   }
 
-  private build(picks: Picks): void {
+  private buildLayout(picks: Picks): void {
     const { data } = this;
-    const turn = (text: string, key: string, to: number | null): HTMLElement => button(text, key, () => this.go(to), { class: "quiet", disabled: to === null });
+    const navigationButton = (text: string, key: string, to: number | null): HTMLElement => button(text, key, () => this.goTo(to), { class: "quiet", disabled: to === null });
     const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap("W")), this.reason);
-    const lower = h("div", { class: "lower" }, turn("Previous", "K", data.previous), turn("Next", "J", data.next), h("span", { class: "spring" }), button("Adjudicate", "Enter", () => this.settle(), { class: "primary" }));
+    const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", "K", data.previous), navigationButton("Next", "J", data.next), h("span", { class: "spring" }), button("Adjudicate", "Enter", () => this.adjudicate(), { class: "primary" }));
     this.root.replaceChildren(
       h(
         "header",
@@ -102,12 +102,12 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         "div",
         { class: "columns" },
         h("section", { class: "left", "aria-label": "Radiographs" }, patientLine(data), this.viewer.root),
-        h("section", { class: "right" }, h("div", { class: "scroll" }, this.question(), this.verdicts(picks), picks.root, reason), this.message, this.imageCheck.root, lower),
+        h("section", { class: "right" }, h("div", { class: "scroll" }, this.buildQuestion(), this.buildVerdicts(picks), picks.root, reason), this.message, this.imageCheck.root, lowerBar),
       ),
     );
   }
 
-  private question(): HTMLElement {
+  private buildQuestion(): HTMLElement {
     const { stem, options, key, explanation } = this.data;
     return h(
       "div",
@@ -120,8 +120,8 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     );
   }
 
-  private verdicts(picks: Picks): HTMLElement {
-    const side = ({ called, decision, errors, texts, ratings }: DisputeData["reviewers"][number], at: number): HTMLElement =>
+  private buildVerdicts(picks: Picks): HTMLElement {
+    const buildReviewer = ({ called, decision, errors, texts, ratings }: DisputeData["reviewers"][number], index: number): HTMLElement =>
       h(
         "div",
         { class: `side ${decision}` },
@@ -129,62 +129,62 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         errors.length > 0 && h("p", {}, errors.join(", ")),
         texts.map((text) => h("p", { class: "said" }, text)),
         h("p", { class: "ratings" }, Object.entries(ratings).map(([name, value]) => `${name} ${value}`).join(" · ")),
-        button(decision === "reject" ? "Reject" : "Use this version", String(at + 1), () => picks.take(at)),
+        button(decision === "reject" ? "Reject" : "Use this version", String(index + 1), () => picks.pickAll(index)),
       );
-    return h("div", { class: "sides" }, this.data.reviewers.map(side));
+    return h("div", { class: "sides" }, this.data.reviewers.map(buildReviewer));
   }
 
   /** The boxes on the radiographs: everybody's, or the adjudicator's own, to be drawn. */
-  private showBoxes(start: Side | null): void {
-    const isOwn = start !== null;
-    const radiographs = this.data.radiographs.map((each) => (each.rows ? { ...each, boxes: isOwn ? each.sides?.[String(start)] : each.overlay, touched: isOwn } : each));
+  private showBoxes(source: ValueSource | null): void {
+    const isOwn = source !== null;
+    const radiographs = this.data.radiographs.map((radiograph) => (radiograph.rows ? { ...radiograph, boxes: isOwn ? radiograph.sides?.[String(source)] : radiograph.overlay, touched: isOwn } : radiograph));
     this.viewer.show({ ...this.data, radiographs, asks: { boxes: isOwn } });
     this.fit();
   }
 
-  private async settle(): Promise<void> {
+  private async adjudicate(): Promise<void> {
     const { data, picks, reasonKey } = this;
     if (this.saveFlow.isBusy || !picks) return;
-    const missing = picks.missing() ?? (this.reason.value.trim() ? null : "Give a reason for the decision (W).");
+    const missing = picks.describeMissing() ?? (this.reason.value.trim() ? null : "Give a reason for the decision (W).");
     if (missing !== null) {
-      this.note(missing);
+      this.showNote(missing);
       return;
     }
-    if (this.imageCheck.holds(() => this.settle())) return;
+    if (this.imageCheck.blocksSave(() => this.adjudicate())) return;
     await this.saveFlow.submit({
       route: "/settling/adjudication",
       body: async () => {
-        await this.viewer.settled();
-        const drawings = picks.drawsBoxes ? this.viewer.drawings() : null;
-        return { batch: data.batch, question: data.question, revision: data.revision, ...picks.request(), drawings, reason: this.reason.value, image: this.imageCheck.display };
+        await this.viewer.waitForDrawing();
+        const drawings = picks.hasOwnBoxes ? this.viewer.getDrawings() : null;
+        return { batch: data.batch, question: data.question, revision: data.revision, ...picks.buildRequest(), drawings, reason: this.reason.value, image: this.imageCheck.imageDisplay };
       },
-      saved: ({ at }) => {
+      onSaved: ({ at }) => {
         localStorage.removeItem(reasonKey);
         return `Saved ${formatTime(at)}`;
       },
-      next: ({ sheet }) => this.showNext(sheet),
-      retry: () => void this.settle(),
+      onNext: ({ sheet }) => this.showNext(sheet),
+      retry: () => void this.adjudicate(),
     });
   }
 
-  private async go(to: number | null): Promise<void> {
+  private async goTo(to: number | null): Promise<void> {
     if (to === null) return;
     await this.saveFlow.submit({
       route: "/settling/turn",
       body: () => Promise.resolve({ batch: this.data.batch, to }),
-      next: ({ sheet }) => this.showNext(sheet),
-      retry: () => void this.go(to),
+      onNext: ({ sheet }) => this.showNext(sheet),
+      retry: () => void this.goTo(to),
     });
   }
 
-  private showNext(sheet: DisputeData | null): void {
-    if (sheet) this.show(sheet);
-    else this.trigger("over", Date.now()); // the page says why, and what comes next
+  private showNext(nextDispute: DisputeData | null): void {
+    if (nextDispute) this.show(nextDispute);
+    else this.notifyScript("over", Date.now()); // the page says why, and what comes next
   }
 
   private showKeys(): void {
     this.keysDialog?.remove();
-    const rows = [...KEYS, ...(this.viewer.sheet ?? [])].map(([key, help]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, help)));
+    const rows = [...KEYS, ...(this.viewer.keyHelp ?? [])].map(([key, help]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, help)));
     const dialog: HTMLDialogElement = h("dialog", { class: "sheet", "aria-label": "Keys" }, h("table", {}, rows), button("Close", "Esc", () => dialog.close()));
     this.keysDialog = dialog;
     this.root.append(dialog);

@@ -1,129 +1,129 @@
-// Field by field: whose value the question takes. There is a row for each field in which anybody differs from the machine.
+// Selects the source of each field's value. There is a row for each field in which a reviewer differs from the machine.
 
-import type { AdjudicationRequest, DisputeData, DisputedField, FieldDifference, OwnValues, Side } from "../shared/api";
-import { growingArea, h, optionLetter } from "../shared/dom";
-import { markChanges } from "../shared/parts";
+import type { AdjudicationRequest, DisputeData, DisputedField, FieldDifference, OwnValues, ValueSource } from "../shared/api";
+import { growingTextArea, h, optionLetter } from "../shared/dom";
+import { markChanges } from "../shared/components";
 
 const LABELS: Record<DisputedField, string> = {
   stem: "Stem", options: "Options", answer: "Key", also_right: "Also right", explanation: "Explanation",
   task: "Task", category: "Category", difficulty: "Difficulty", boxes: "Boxes",
 }; // prettier-ignore
 
-let groups = 0;
+let groupCount = 0;
 
 export class Picks {
   readonly root = h("div", { class: "picks" });
   private decision: AdjudicationRequest["decision"] | null = null;
-  private readonly sides = new Map<DisputedField, Side>();
+  private readonly sources = new Map<DisputedField, ValueSource>();
   private own: OwnValues = {};
-  private ownBoxesStart: Side = "machine";
-  private readonly names: DisputedField[];
+  private ownBoxesSource: ValueSource = "machine";
+  private readonly fieldNames: DisputedField[];
   private readonly inputs = new Map<string, HTMLInputElement>();
-  private readonly ownPlaces = new Map<DisputedField, HTMLElement>();
+  private readonly ownContainers = new Map<DisputedField, HTMLElement>();
   private readonly rejectBox: HTMLInputElement;
   private readonly group: string;
 
-  /** `showBoxes(start)`: let own boxes be drawn beginning with that side's; null: show everybody's. */
+  /** `showBoxes(source)` starts own boxes from that source; null shows all boxes. */
   constructor(
     private readonly data: DisputeData,
-    private readonly changed: () => void,
-    private readonly showBoxes: (start: Side | null) => void,
+    private readonly onChange: () => void,
+    private readonly showBoxes: (start: ValueSource | null) => void,
   ) {
-    groups += 1;
-    this.group = `settling-${groups}`;
+    groupCount += 1;
+    this.group = `settling-${groupCount}`;
     const hasOptions = data.format === "single" || data.format === "multiple";
-    this.names = [...new Set<DisputedField>([...data.fields.map(({ name }) => name), "answer", ...(hasOptions ? (["also_right"] as const) : []), "boxes"])];
-    this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.stand()) });
+    this.fieldNames = [...new Set<DisputedField>([...data.fields.map(({ name }) => name), "answer", ...(hasOptions ? (["also_right"] as const) : []), "boxes"])];
+    this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.acceptQuestion()) });
     const columns = ["", "Original", ...data.reviewers.map(({ called }) => called), "Own"];
     this.root.append(
       h("h3", {}, "Final version"),
-      h("table", {}, h("thead", {}, h("tr", {}, columns.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, this.names.map((name) => this.row(name)))),
+      h("table", {}, h("thead", {}, h("tr", {}, columns.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, this.fieldNames.map((name) => this.buildRow(name)))),
       h("label", { class: "reject" }, this.rejectBox, "Reject the question (X)"),
     );
   }
 
   /** Whether the adjudicator's own boxes count. */
-  get drawsBoxes(): boolean {
-    return this.decision === "stand" && this.sides.get("boxes") === "own";
+  get hasOwnBoxes(): boolean {
+    return this.decision === "stand" && this.sources.get("boxes") === "own";
   }
 
-  /** A whole verdict: one reviewer's, or the machine's own question. */
-  take(side: number | "machine"): void {
-    if (side !== "machine" && this.data.reviewers[side]?.decision === "reject") this.reject();
-    else for (const name of this.names) this.pick(name, side);
+  /** Pick all fields from one reviewer or from the machine's question. */
+  pickAll(source: number | "machine"): void {
+    if (source !== "machine" && this.data.reviewers[source]?.decision === "reject") this.reject();
+    else for (const name of this.fieldNames) this.pick(name, source);
   }
 
   reject(): void {
     this.decision = "reject";
     this.rejectBox.checked = true;
     this.root.classList.add("rejected");
-    this.changed();
+    this.onChange();
   }
 
-  /** What is still needed, or null. */
-  missing(): string | null {
+  /** Describes what is missing, or null. */
+  describeMissing(): string | null {
     if (this.decision === null) return "Use one of the versions (1, 2), combine them field by field, or reject the question (X).";
     if (this.decision === "reject") return null;
-    const open = this.data.fields.find(({ name }) => !this.sides.has(name));
-    if (open) return `Choose a version for: ${LABELS[open.name].toLowerCase()}.`;
-    const empty = this.names.find((name) => name !== "boxes" && this.sides.get(name) === "own" && this.own[name] === undefined);
-    return empty ? `Enter your own version of: ${LABELS[empty].toLowerCase()}.` : null;
+    const undecided = this.data.fields.find(({ name }) => !this.sources.has(name));
+    if (undecided) return `Choose a version for: ${LABELS[undecided.name].toLowerCase()}.`;
+    const unfilled = this.fieldNames.find((name) => name !== "boxes" && this.sources.get(name) === "own" && this.own[name] === undefined);
+    return unfilled ? `Enter your own version of: ${LABELS[unfilled].toLowerCase()}.` : null;
   }
 
   /** As the server takes it. Only called when nothing is missing. */
-  request(): Pick<AdjudicationRequest, "decision" | "picks" | "own"> {
+  buildRequest(): Pick<AdjudicationRequest, "decision" | "picks" | "own"> {
     if (this.decision !== "stand") return { decision: "reject", picks: {}, own: {} };
-    const own = Object.entries(this.own).filter(([name]) => this.sides.get(name as DisputedField) === "own");
-    return { decision: "stand", picks: Object.fromEntries(this.sides), own: Object.fromEntries(own) };
+    const own = Object.entries(this.own).filter(([name]) => this.sources.get(name as DisputedField) === "own");
+    return { decision: "stand", picks: Object.fromEntries(this.sources), own: Object.fromEntries(own) };
   }
 
-  private row(name: DisputedField): HTMLElement {
-    const field = this.data.fields.find((each) => each.name === name) ?? this.undisputed(name);
-    const choice = (side: Side, ...content: (Node | string)[]): HTMLElement => {
-      const input = h("input", { type: "radio", name: `${this.group}-${name}`, onchange: () => this.pick(name, side), "aria-label": `${LABELS[name]}: ${side}` });
-      this.inputs.set(`${name}/${side}`, input);
+  private buildRow(name: DisputedField): HTMLElement {
+    const field = this.data.fields.find((difference) => difference.name === name) ?? this.createUndisputedField(name);
+    const buildChoice = (source: ValueSource, ...content: (Node | string)[]): HTMLElement => {
+      const input = h("input", { type: "radio", name: `${this.group}-${name}`, onchange: () => this.pick(name, source), "aria-label": `${LABELS[name]}: ${source}` });
+      this.inputs.set(`${name}/${source}`, input);
       return h("label", {}, input, h("span", { class: "value" }, content));
     };
-    const values = field.values.map((text, at) => (text === null ? h("td", { class: "nothing" }, "rejected") : h("td", {}, choice(at, ...markChanges(field.machine, text)))));
-    const place = h("div", { class: "own" });
-    this.ownPlaces.set(name, place);
-    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), h("td", {}, choice("machine", field.machine)), values, h("td", {}, choice("own", "own"), place));
+    const values = field.values.map((text, index) => (text === null ? h("td", { class: "nothing" }, "rejected") : h("td", {}, buildChoice(index, ...markChanges(field.machine, text)))));
+    const ownContainer = h("div", { class: "own" });
+    this.ownContainers.set(name, ownContainer);
+    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), h("td", {}, buildChoice("machine", field.machine)), values, h("td", {}, buildChoice("own", "own"), ownContainer));
   }
 
-  /** A field in which nobody differs from the machine. */
-  private undisputed(name: DisputedField): FieldDifference {
+  /** A field in which no reviewer differs from the machine. */
+  private createUndisputedField(name: DisputedField): FieldDifference {
     const { data } = this;
-    const boxes = data.radiographs.flatMap((each) => each.machineBoxes ?? []).map(({ label }) => label).join("\n");
+    const boxes = data.radiographs.flatMap((radiograph) => radiograph.machineBoxes ?? []).map(({ label }) => label).join("\n");
     const machine = name === "answer" ? data.key : name === "boxes" ? boxes || "no box" : "none";
     return { name, machine, values: data.reviewers.map(({ decision }) => (decision === "reject" ? null : machine)) };
   }
 
-  private pick(name: DisputedField, side: Side): void {
-    this.stand();
-    this.sides.set(name, side);
-    const input = this.inputs.get(`${name}/${side}`);
+  private pick(name: DisputedField, source: ValueSource): void {
+    this.acceptQuestion();
+    this.sources.set(name, source);
+    const input = this.inputs.get(`${name}/${source}`);
     if (input) input.checked = true;
-    this.ownPlaces.get(name)?.replaceChildren(...(side === "own" ? this.ownEditor(name) : []));
-    if (side !== "own" && name !== "boxes") this.own = { ...this.own, [name]: undefined };
-    if (name === "boxes") this.showBoxes(side === "own" ? this.ownBoxesStart : null);
-    this.changed();
+    this.ownContainers.get(name)?.replaceChildren(...(source === "own" ? this.buildOwnEditor(name) : []));
+    if (source !== "own" && name !== "boxes") this.own = { ...this.own, [name]: undefined };
+    if (name === "boxes") this.showBoxes(source === "own" ? this.ownBoxesSource : null);
+    this.onChange();
   }
 
-  private stand(): void {
+  private acceptQuestion(): void {
     this.decision = "stand";
     this.rejectBox.checked = false;
     this.root.classList.remove("rejected");
   }
 
-  /** The editor of an own value, with what it starts with already taken. */
-  private ownEditor(name: DisputedField): (Node | string)[] {
+  /** The editor of an own value. Its initial value counts as entered. */
+  private buildOwnEditor(name: DisputedField): (Node | string)[] {
     const { data } = this;
     switch (name) {
       case "boxes":
-        return this.boxStarts();
+        return this.buildBoxSources();
       case "answer":
       case "also_right":
-        return [this.keyEditor(name)];
+        return [this.buildKeyEditor(name)];
       case "task":
       case "difficulty": {
         const values = name === "task" ? data.words.tasks : data.words.difficulties;
@@ -132,47 +132,47 @@ export class Picks {
         return [select];
       }
       case "options":
-        return [this.textEditor(name, data.options.join("\n")), h("span", { class: "hint" }, "one option per line, without letters")];
+        return [this.buildTextEditor(name, data.options.join("\n")), h("span", { class: "hint" }, "one option per line, without letters")];
       default:
-        return [this.textEditor(name, name === "category" ? "" : data[name])];
+        return [this.buildTextEditor(name, name === "category" ? "" : data[name])];
     }
   }
 
-  private boxStarts(): (Node | string)[] {
-    const start = (side: number | "machine"): HTMLElement => {
-      const act = (): void => {
-        this.ownBoxesStart = side;
-        this.showBoxes(side);
+  private buildBoxSources(): (Node | string)[] {
+    const buildSourceButton = (source: number | "machine"): HTMLElement => {
+      const onClick = (): void => {
+        this.ownBoxesSource = source;
+        this.showBoxes(source);
       };
-      return h("button", { type: "button", onclick: act }, side === "machine" ? "original" : optionLetter(side));
+      return h("button", { type: "button", onclick: onClick }, source === "machine" ? "original" : optionLetter(source));
     };
-    return [h("span", { class: "hint" }, "Draw on the radiograph. Start from "), start("machine"), ...this.data.reviewers.map((_, at) => start(at))];
+    return [h("span", { class: "hint" }, "Draw on the radiograph. Start from "), buildSourceButton("machine"), ...this.data.reviewers.map((_, index) => buildSourceButton(index))];
   }
 
-  private textEditor(name: "stem" | "options" | "explanation" | "category", start: string): HTMLElement {
-    const write = (text: string): void => {
+  private buildTextEditor(name: "stem" | "options" | "explanation" | "category", initialText: string): HTMLElement {
+    const setText = (text: string): void => {
       if (name === "options") this.own.options = text.split("\n").map((line) => line.trim()).filter(Boolean);
       else this.own[name] = text;
     };
-    write(start);
-    return growingArea({ rows: 2, "aria-label": `own ${LABELS[name]}`, value: start }, write);
+    setText(initialText);
+    return growingTextArea({ rows: 2, "aria-label": `own ${LABELS[name]}`, value: initialText }, setText);
   }
 
-  /** The key by ticking: one option, several that belong together, or others that are right by themselves. */
-  private keyEditor(name: "answer" | "also_right"): HTMLElement {
+  /** Inputs for the key: one option, several options, or further correct options. */
+  private buildKeyEditor(name: "answer" | "also_right"): HTMLElement {
     const { format } = this.data;
-    if (format === "open") return growingArea({ "aria-label": "own key" }, (text) => (this.own.answer = text));
+    if (format === "open") return growingTextArea({ "aria-label": "own key" }, (text) => (this.own.answer = text));
     const isClosed = format === "closed";
     const choices = isClosed ? ["yes", "no"] : (this.own.options ?? this.data.options);
     const type = name === "answer" && format !== "multiple" ? "radio" : "checkbox";
-    const inputs = choices.map((text, at) => h("input", { type, name: `${this.group}-own-${name}`, "aria-label": `${LABELS[name]} ${isClosed ? text : optionLetter(at)}` }));
-    const read = (): void => {
-      const ticked = inputs.flatMap((input, at) => (input.checked ? [at] : []));
-      if (name === "also_right") this.own.also_right = ticked.map((at) => [at]);
-      else if (ticked[0] === undefined) this.own.answer = undefined;
-      else this.own.answer = isClosed ? choices[ticked[0]] : ticked;
+    const inputs = choices.map((text, index) => h("input", { type, name: `${this.group}-own-${name}`, "aria-label": `${LABELS[name]} ${isClosed ? text : optionLetter(index)}` }));
+    const readInputs = (): void => {
+      const checkedIndices = inputs.flatMap((input, index) => (input.checked ? [index] : []));
+      if (name === "also_right") this.own.also_right = checkedIndices.map((index) => [index]);
+      else if (checkedIndices[0] === undefined) this.own.answer = undefined;
+      else this.own.answer = isClosed ? choices[checkedIndices[0]] : checkedIndices;
     };
     if (name === "also_right") this.own.also_right = [];
-    return h("span", { class: "ticks", onchange: read }, choices.map((text, at) => h("label", { title: text }, inputs[at], isClosed ? text : optionLetter(at))));
+    return h("span", { class: "ticks", onchange: readInputs }, choices.map((text, index) => h("label", { title: text }, inputs[index], isClosed ? text : optionLetter(index))));
   }
 }

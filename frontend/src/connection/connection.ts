@@ -6,52 +6,52 @@
 import { h, listen } from "../shared/dom";
 import { mountOnce, type StreamlitComponent, type Trigger } from "../shared/mount";
 
-const STATE = "data-test-connection-state";
-const FLICKER = 800; // milliseconds of a cut that nobody needs to know of
-const ASK_AGAIN = 3000;
-const AWAY = 503; // answered by our own gate; a proxy whose server is gone answers 502 or 504
-const KEEPS = "Nothing can be saved until it is back. Keep this page open: your input is kept, and the page reconnects automatically.";
+const STATE_ATTRIBUTE = "data-test-connection-state";
+const SHOW_AFTER = 800; // milliseconds of a lost connection before it is reported
+const RETRY_AFTER = 3000;
+const DATABASE_UNAVAILABLE = 503; // answered by our own gate; a proxy whose server is gone answers 502 or 504
+const INPUT_KEPT_TEXT = "Nothing can be saved until it is back. Keep this page open: your input is kept, and the page reconnects automatically.";
 
-async function reasonOfCut(since: string): Promise<string> {
+async function describeOutage(since: string): Promise<string> {
   try {
     const { status } = await fetch("/connected", { cache: "no-store", signal: AbortSignal.timeout(8000) });
-    if (status === AWAY) return `The database has been unavailable since ${since}. ${KEEPS}`;
+    if (status === DATABASE_UNAVAILABLE) return `The database has been unavailable since ${since}. ${INPUT_KEPT_TEXT}`;
     if (status < 500) return "Reconnecting …";
   } catch {
     // no answer at all
   }
-  return `The server has been unreachable since ${since}. ${KEEPS}`;
+  return `The server has been unreachable since ${since}. ${INPUT_KEPT_TEXT}`;
 }
 
 interface ConnectionData {
-  /** What became of a click while the connection was cut; a text that comes once. */
+  /** The outcome of a click during a lost connection; sent once. */
   told: string | null;
 }
 
 class ConnectionStrip {
   private readonly root = h("div", { class: "strip", role: "alert", hidden: true });
-  private readonly ends: (() => void)[];
-  private isCut = false;
+  private readonly cleanups: (() => void)[];
+  private isDisconnected = false;
   private lastText: string | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     parent: HTMLElement,
-    private trigger: Trigger,
+    private notifyScript: Trigger,
   ) {
     parent.append(this.root);
-    const app = document.querySelector(`[${STATE}]`);
-    const observer = new MutationObserver(() => app && this.look(app));
-    if (app) observer.observe(app, { attributeFilter: [STATE] });
+    const app = document.querySelector(`[${STATE_ATTRIBUTE}]`);
+    const observer = new MutationObserver(() => app && this.checkConnection(app));
+    if (app) observer.observe(app, { attributeFilter: [STATE_ATTRIBUTE] });
     const hideOnClick = (): void => {
-      if (!this.isCut) this.hide();
+      if (!this.isDisconnected) this.hide();
     };
-    this.ends = [() => observer.disconnect(), listen(document, "click", hideOnClick, { capture: true })];
+    this.cleanups = [() => observer.disconnect(), listen(document, "click", hideOnClick, { capture: true })];
   }
 
-  /** What the page says is shown once; later runs say nothing. */
+  /** Show the page's message once. */
   update({ data, setTriggerValue }: StreamlitComponent<ConnectionData>): void {
-    this.trigger = setTriggerValue;
+    this.notifyScript = setTriggerValue;
     if (!data.told) return;
     if (data.told !== this.lastText) this.show(data.told);
     this.lastText = data.told;
@@ -59,30 +59,30 @@ class ConnectionStrip {
 
   end(): void {
     clearTimeout(this.timer);
-    for (const end of this.ends) end();
+    for (const end of this.cleanups) end();
     this.root.remove();
   }
 
-  private look(app: Element): void {
-    const isCut = app.getAttribute(STATE) !== "CONNECTED";
-    if (isCut === this.isCut) return;
-    this.isCut = isCut;
+  private checkConnection(app: Element): void {
+    const isDisconnected = app.getAttribute(STATE_ATTRIBUTE) !== "CONNECTED";
+    if (isDisconnected === this.isDisconnected) return;
+    this.isDisconnected = isDisconnected;
     clearTimeout(this.timer);
-    if (isCut) {
+    if (isDisconnected) {
       const since = new Date().toLocaleTimeString("en-GB");
-      this.timer = setTimeout(() => void this.explain(since), FLICKER);
+      this.timer = setTimeout(() => void this.explain(since), SHOW_AFTER);
     } else {
       this.hide();
-      this.trigger("back", Date.now());
+      this.notifyScript("back", Date.now());
     }
   }
 
-  /** Show why it is cut, and ask again until it is not. */
+  /** Show why the connection is lost. Repeats until it is back. */
   private async explain(since: string): Promise<void> {
-    const text = await reasonOfCut(since);
-    if (!this.isCut) return;
+    const text = await describeOutage(since);
+    if (!this.isDisconnected) return;
     this.show(text);
-    this.timer = setTimeout(() => void this.explain(since), ASK_AGAIN);
+    this.timer = setTimeout(() => void this.explain(since), RETRY_AFTER);
   }
 
   private show(text: string): void {

@@ -10,13 +10,13 @@ export interface FigureData {
 
 export default mountOnce<FigureData>(({ parentElement }): MountedForm<FigureData> => {
   // It is scrolled where the page is narrower; a person without a mouse gets there with Tab.
-  const place = h("div", { class: "figure", role: "region", tabindex: "0" });
-  parentElement.append(place);
+  const container = h("div", { class: "figure", role: "region", tabindex: "0" });
+  parentElement.append(container);
   return {
     update: ({ data }) => {
-      place.innerHTML = data.svg;
-      place.setAttribute("aria-label", place.querySelector("svg")?.getAttribute("aria-label") ?? "");
+      container.innerHTML = data.svg;
+      container.setAttribute("aria-label", container.querySelector("svg")?.getAttribute("aria-label") ?? "");
     },
-    end: () => place.remove(),
+    end: () => container.remove(),
   };
 });

@@ -1,9 +1,9 @@
-// The frame around a case: what is above, beside and below it.
+// The layout around a case: top line, information line, feedback, box list, lower bar.
 
 import type { ReadingData } from "../shared/api";
 import { button, formatCount, h, type Child } from "../shared/dom";
 import type { KeyHelp } from "../shared/keys";
-import { patientLine, progress, veil } from "../shared/parts";
+import { patientLine, progressBar, dialogOverlay } from "../shared/components";
 import type { ImageViewer } from "../shared/viewer";
 
 export const KEYS: readonly KeyHelp[] = [
@@ -30,28 +30,28 @@ export interface ReadingActions {
 }
 
 /** The line at the top: study, progress, what was saved, clock, break, keys. */
-export function topLine(data: ReadingData, act: ReadingActions, ...status: HTMLElement[]): HTMLElement {
+export function topLine(data: ReadingData, actions: ReadingActions, ...status: HTMLElement[]): HTMLElement {
   const { place, training } = data;
-  const current = Math.min(place.trainingDone + (data.feedback ? 0 : 1), place.training);
-  const text = training ? `Training case ${current} of ${place.training}, not scored` : `${formatCount(place.done)} of ${formatCount(place.total)} read`;
+  const currentCase = Math.min(place.trainingDone + (data.feedback ? 0 : 1), place.training);
+  const text = training ? `Training case ${currentCase} of ${place.training}, not scored` : `${formatCount(place.done)} of ${formatCount(place.total)} read`;
   return h(
     "header",
     { class: "top" },
     h("b", { class: "batch" }, data.studyName),
     training && h("span", { class: "training" }, "Training"),
-    progress(text, place.total, { done: place.done }),
+    progressBar(text, place.total, { done: place.done }),
     h("span", { class: "spring" }),
     status,
-    button("Break", "P", act.pause, { class: "quiet" }),
-    button("Keys", "?", act.showKeys, { class: "quiet" }),
+    button("Break", "P", actions.pause, { class: "quiet" }),
+    button("Keys", "?", actions.showKeys, { class: "quiet" }),
   );
 }
 
 /** Age, sex and indication; nothing in an arm that does not show them. */
 export const informationLine = (data: ReadingData): HTMLElement => (data.told ? patientLine(data) : h("p", { class: "patient" }));
 
-/** What a training case teaches, once it is answered. */
-export function feedbackPart({ feedback }: ReadingData): Child {
+/** The feedback of an answered training case. */
+export function feedbackSection({ feedback }: ReadingData): Child {
   return (
     feedback &&
     h(
@@ -64,33 +64,33 @@ export function feedbackPart({ feedback }: ReadingData): Child {
   );
 }
 
-/** Save; or, after a training case's feedback, on to the next one. */
-export function lowerBar(data: ReadingData, act: ReadingActions): HTMLElement {
+/** The button to save, or to continue after the feedback of a training case. */
+export function lowerBar(data: ReadingData, actions: ReadingActions): HTMLElement {
   const { feedback, answeredAt } = data;
-  const main = feedback
-    ? button("Next case", "Enter", act.next, { class: "decide primary", "data-act": "next" })
-    : button(answeredAt ? "Change answer" : "Save and continue", "Enter", act.save, { class: "decide primary", "data-act": "save" });
+  const mainButton = feedback
+    ? button("Next case", "Enter", actions.next, { class: "decide primary", "data-act": "next" })
+    : button(answeredAt ? "Change answer" : "Save and continue", "Enter", actions.save, { class: "decide primary", "data-act": "save" });
   return h(
     "div",
     { class: "bar" },
-    main,
+    mainButton,
     h("span", { class: "spring" }),
-    data.goingBack && button("Previous case", "K", act.previous, { class: "quiet", disabled: data.previous === null }),
-    answeredAt !== null && !feedback && button("Continue unchanged", "J", act.next, { class: "quiet" }),
+    data.goingBack && button("Previous case", "K", actions.previous, { class: "quiet", disabled: data.previous === null }),
+    answeredAt !== null && !feedback && button("Continue unchanged", "J", actions.next, { class: "quiet" }),
   );
 }
 
 /** The boxes that were drawn as evidence. */
 export function boxList({ asks }: ReadingData, viewer: ImageViewer): HTMLElement {
   if (!asks.boxes) return h("div", { class: "boxes" });
-  const boxes = viewer.list();
-  const line = (box: (typeof boxes)[number]): HTMLElement =>
-    h("li", { class: "mine" }, h("span", { class: "swatch" }), h("span", { class: "size" }, `${box.width} × ${box.height}`), button("✕", null, () => viewer.remove(box), { class: "quiet", "aria-label": "delete the box" }));
-  return h("div", { class: "boxes" }, h("span", { class: "label" }, boxes.length ? "Supporting findings" : "Mark the supporting finding (optional)"), h("ul", {}, boxes.map(line)));
+  const boxes = viewer.listBoxes();
+  const boxLine = (box: (typeof boxes)[number]): HTMLElement =>
+    h("li", { class: "mine" }, h("span", { class: "swatch" }), h("span", { class: "size" }, `${box.width} × ${box.height}`), button("✕", null, () => viewer.removeBox(box), { class: "quiet", "aria-label": "delete the box" }));
+  return h("div", { class: "boxes" }, h("span", { class: "label" }, boxes.length ? "Supporting findings" : "Mark the supporting finding (optional)"), h("ul", {}, boxes.map(boxLine)));
 }
 
-/** The break: nothing of the case is in sight, and the clock stands. */
-export function breakSheet({ place }: ReadingData, goOn: () => void): HTMLElement {
+/** The break: the case is hidden and the clock is paused. */
+export function breakOverlay({ place }: ReadingData, onContinue: () => void): HTMLElement {
   const text = `The clock is paused and your input is kept. ${place.done} of ${place.total} cases read. You can also close the window and sign in again later.`;
-  return veil("Break", h("p", {}, text), button("Continue", "Enter", goOn, { class: "primary" }), { solid: true });
+  return dialogOverlay("Break", h("p", {}, text), button("Continue", "Enter", onContinue, { class: "primary" }), { isOpaque: true });
 }

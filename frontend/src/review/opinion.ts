@@ -1,4 +1,4 @@
-// What the reviewer has entered of one question so far: plain values, and what follows from them.
+// The reviewer's input for one question as plain values, and functions of it.
 
 import type { Answer, Correction, Decision, OpinionDraft, Question, ReviewData } from "../shared/api";
 import { formatTime } from "../shared/dom";
@@ -10,9 +10,9 @@ export type ChoiceName = (typeof CHOICES)[number];
 
 export interface Option {
   text: string;
-  /** The index of the original option that this one is; null for a new one. */
-  from: number | null;
-  right: boolean;
+  /** The index of the corresponding original option; null for a new option. */
+  originalIndex: number | null;
+  isCorrect: boolean;
 }
 
 /** The question with its corrections, as it is on the form. */
@@ -34,8 +34,8 @@ export interface OpinionState extends EditedQuestion {
   why: string;
 }
 
-/** What should be known before one begins. */
-export function openingNote(data: ReviewData): string {
+/** The message when a question opens. */
+export function describeOpening(data: ReviewData): string {
   const { open, skipped, last, revision, drafts, blind } = data;
   if (!open) return "This batch is closed and read-only. A coordinator can reopen it.";
   if (skipped) return `You skipped this question: ${skipped}`;
@@ -43,52 +43,52 @@ export function openingNote(data: ReviewData): string {
   return drafts.form && !blind ? "Draft restored." : "";
 }
 
-/** A blank opinion, or that of a draft or of the verdict that is being superseded. */
-export function initialState(data: ReviewData, question: Question): OpinionState {
-  const before: Partial<OpinionDraft> = data.drafts.form?.body ?? data.last?.opinion ?? {};
-  const correction = before.correction ?? {};
+/** A blank opinion, or the opinion of the draft or of the last verdict. */
+export function createInitialState(data: ReviewData, question: Question): OpinionState {
+  const earlier: Partial<OpinionDraft> = data.drafts.form?.body ?? data.last?.opinion ?? {};
+  const correction = earlier.correction ?? {};
   const answer = correction.answer ?? question.answer;
-  const record = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> => Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
+  const buildRecord = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> => Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
   return {
-    ratings: Object.fromEntries(data.asks.ratings.map(({ name, ofImage }) => [name, (ofImage ? data.fixedAlignment : null) ?? before.ratings?.[name] ?? null])),
-    flags: Object.fromEntries(data.scales.flags.map(({ id }) => [id, (before[id] as boolean | null | undefined) ?? null])),
-    difficulty: before.difficulty ?? null,
-    errors: new Set(before.errors),
-    clinical_reasoning: before.clinical_reasoning ?? "",
-    comment: before.comment ?? "",
-    why: before.why ?? "",
-    texts: record(TEXTS, (name) => correction[name] ?? question[name] ?? ""),
-    choices: record(CHOICES, (name) => correction[name] ?? question[name] ?? ""),
-    options: (correction.options ?? question.options).map((text, index) => ({ text, from: originOf(text, index, question.options), right: isRight(answer, index) })),
+    ratings: Object.fromEntries(data.asks.ratings.map(({ name, ofImage }) => [name, (ofImage ? data.fixedAlignment : null) ?? earlier.ratings?.[name] ?? null])),
+    flags: Object.fromEntries(data.scales.flags.map(({ id }) => [id, (earlier[id] as boolean | null | undefined) ?? null])),
+    difficulty: earlier.difficulty ?? null,
+    errors: new Set(earlier.errors),
+    clinical_reasoning: earlier.clinical_reasoning ?? "",
+    comment: earlier.comment ?? "",
+    why: earlier.why ?? "",
+    texts: buildRecord(TEXTS, (name) => correction[name] ?? question[name] ?? ""),
+    choices: buildRecord(CHOICES, (name) => correction[name] ?? question[name] ?? ""),
+    options: (correction.options ?? question.options).map((text, index) => ({ text, originalIndex: findOriginalIndex(text, index, question.options), isCorrect: isCorrectOption(answer, index) })),
     answer: Array.isArray(answer) ? null : answer,
   };
 }
 
 /** Options and key as the question has them. */
 export function resetOptions(state: EditedQuestion, { options, answer }: Question): void {
-  state.options = options.map((text, index) => ({ text, from: index, right: isRight(answer, index) }));
+  state.options = options.map((text, index) => ({ text, originalIndex: index, isCorrect: isCorrectOption(answer, index) }));
   state.answer = Array.isArray(answer) ? null : answer;
 }
 
-const isRight = (answer: Answer, index: number): boolean => Array.isArray(answer) && answer.includes(index);
+const isCorrectOption = (answer: Answer, index: number): boolean => Array.isArray(answer) && answer.includes(index);
 
-/** Which of the original options this one is: that of the same text, else that of the same position, else none. */
-function originOf(text: string, index: number, originals: string[]): number | null {
-  const same = originals.indexOf(text);
-  if (same >= 0) return same;
+/** The index of the original option with the same text, else at the same position, else null. */
+function findOriginalIndex(text: string, index: number, originals: string[]): number | null {
+  const sameTextIndex = originals.indexOf(text);
+  if (sameTextIndex >= 0) return sameTextIndex;
   return index < originals.length ? index : null;
 }
 
 /** The key as it is now. */
-export function currentAnswer({ options, answer }: Pick<EditedQuestion, "options" | "answer">): Answer {
-  return answer === null ? options.flatMap((option, index) => (option.right ? [index] : [])) : answer.trim();
+export function getCurrentAnswer({ options, answer }: Pick<EditedQuestion, "options" | "answer">): Answer {
+  return answer === null ? options.flatMap((option, index) => (option.isCorrect ? [index] : [])) : answer.trim();
 }
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Whether the key differs. Blanks around a text are not the reviewer's doing. */
 export function isAnswerChanged(state: Pick<EditedQuestion, "options" | "answer">, { answer }: Pick<Question, "answer">): boolean {
-  return !isEqual(currentAnswer(state), typeof answer === "string" ? answer.trim() : answer);
+  return !isEqual(getCurrentAnswer(state), typeof answer === "string" ? answer.trim() : answer);
 }
 
 /** Whether a text differs. A category can't be removed: left empty, the question keeps its own. */
@@ -103,32 +103,32 @@ export function isChoiceChanged(name: ChoiceName, { choices }: EditedQuestion, q
 }
 
 /** The corrected fields alone. */
-export function correctionOf(state: EditedQuestion, question: Question): Correction {
+export function buildCorrection(state: EditedQuestion, question: Question): Correction {
   const correction: Correction = {};
   for (const name of TEXTS) if (isTextChanged(name, state, question)) correction[name] = state.texts[name].trim();
   for (const name of CHOICES) if (isChoiceChanged(name, state, question)) correction[name] = state.choices[name];
   const options = state.options.map((option) => option.text.trim());
   const areOptionsChanged = !isEqual(options, question.options.map((text) => text.trim()));
   if (areOptionsChanged) correction.options = options;
-  if (areOptionsChanged || isAnswerChanged(state, question)) correction.answer = currentAnswer(state);
+  if (areOptionsChanged || isAnswerChanged(state, question)) correction.answer = getCurrentAnswer(state);
   return correction;
 }
 
 /** The opinion as a draft keeps it; a verdict sends `why` beside it. */
-export function opinionOf(state: OpinionState, question: Question): OpinionDraft {
+export function buildOpinion(state: OpinionState, question: Question): OpinionDraft {
   return {
     ratings: state.ratings,
     ...state.flags,
     difficulty: state.difficulty,
     errors: [...state.errors].sort(),
-    correction: correctionOf(state, question),
+    correction: buildCorrection(state, question),
     clinical_reasoning: state.clinical_reasoning,
     comment: state.comment,
     why: state.why,
   };
 }
 
-/** A part that keys fill, one after the other. */
+/** An input that keys fill in sequence. */
 export interface Step {
   kind: "rating" | "flag" | "difficulty";
   name: string;
@@ -137,7 +137,7 @@ export interface Step {
   set: (value: number | boolean | string | null) => void;
 }
 
-export function stepsOf({ asks, scales }: ReviewData, state: OpinionState): Step[] {
+export function listSteps({ asks, scales }: ReviewData, state: OpinionState): Step[] {
   const steps: Step[] = asks.ratings.map(({ name, label }) => ({ kind: "rating", name, label, get: () => state.ratings[name] ?? null, set: (value) => (state.ratings[name] = value as number | null) }));
   if (!asks.flags) return steps;
   const flags = scales.flags.filter(({ required }) => required);
@@ -149,20 +149,20 @@ export function stepsOf({ asks, scales }: ReviewData, state: OpinionState): Step
 }
 
 /** The key of a tier of difficulty: its first letter. */
-export const keyOfTier = (id: string): string => id.charAt(0).toUpperCase();
+export const getTierKey = (id: string): string => id.charAt(0).toUpperCase();
 
 /** Why the decision can't be saved yet, with the part to go to; null where nothing is missing. */
-export function missingFor(decision: Decision, data: ReviewData, question: Question, state: OpinionState, areBoxesChanged: boolean): { text: string; at: string } | null {
-  const isCorrected = areBoxesChanged || Object.keys(correctionOf(state, question)).length > 0;
-  if (decision === "accept" && isCorrected) return { text: "The question has corrections. Press V to save them as revised, or reset them.", at: "changes" };
-  if (decision === "revise" && !isCorrected) return { text: "There are no corrections yet. Change the text, the key or a box first, or accept (A) or reject (X).", at: "stem" };
+export function findMissing(decision: Decision, data: ReviewData, question: Question, state: OpinionState, areBoxesChanged: boolean): { text: string; part: string } | null {
+  const isCorrected = areBoxesChanged || Object.keys(buildCorrection(state, question)).length > 0;
+  if (decision === "accept" && isCorrected) return { text: "The question has corrections. Press V to save them as revised, or reset them.", part: "changes" };
+  if (decision === "revise" && !isCorrected) return { text: "There are no corrections yet. Change the text, the key or a box first, or accept (A) or reject (X).", part: "stem" };
   if (decision === "reject") {
     const hasReason = state.errors.size > 0 || state.comment.trim() !== "";
-    return hasReason ? null : { text: "Give a reason for rejecting: a kind of error (F, then its letter) or a comment.", at: "errors" };
+    return hasReason ? null : { text: "Give a reason for rejecting: a kind of error (F, then its letter) or a comment.", part: "errors" };
   }
-  if (!state.texts.stem.trim()) return { text: "The stem is empty.", at: "stem" };
-  if (state.options.some((option) => !option.text.trim())) return { text: "An option is empty. Enter its text or remove it.", at: "options" };
-  if (currentAnswer(state).length === 0) return { text: "The answer key is empty.", at: "options" };
-  const open = stepsOf(data, state).filter((step) => step.get() === null);
-  return open[0] ? { text: `Still to judge: ${open.map((step) => step.label.toLowerCase()).join(", ")}.`, at: open[0].name } : null;
+  if (!state.texts.stem.trim()) return { text: "The stem is empty.", part: "stem" };
+  if (state.options.some((option) => !option.text.trim())) return { text: "An option is empty. Enter its text or remove it.", part: "options" };
+  if (getCurrentAnswer(state).length === 0) return { text: "The answer key is empty.", part: "options" };
+  const openSteps = listSteps(data, state).filter((step) => step.get() === null);
+  return openSteps[0] ? { text: `Still to judge: ${openSteps.map((step) => step.label.toLowerCase()).join(", ")}.`, part: openSteps[0].name } : null;
 }

@@ -9,31 +9,31 @@ export class OwnAnswer extends AnswerInput {
 
   constructor(
     private readonly data: ReviewData,
-    changed: () => void,
-    private readonly commit: () => void,
+    onChange: () => void,
+    private readonly onSubmit: () => void,
   ) {
-    super(data, data.drafts.own?.body, changed);
+    super(data, data.drafts.own?.body, onChange);
     this.root = h(
       "section",
       { class: "own", "aria-label": "Your own answer" },
       h("p", { class: "stem-read" }, data.stem),
       h("p", { class: "hint" }, "Answer the question first. The answer key, the explanation and the boxes are shown afterwards."),
-      this.answerFields({ cannot: "cannot determine" }),
-      this.confidenceField("Confidence"),
+      this.buildAnswerFields({ cannotLabel: "cannot determine" }),
+      this.buildConfidenceField("Confidence"),
     );
     this.paint();
   }
 
-  missing(): string | null {
+  describeMissing(): string | null {
     if (!this.isAnswered) return 'Answer the question, or choose "cannot determine" (Q).';
     return this.confidence === null ? "Give your confidence: press 1 to 5." : null;
   }
 
-  key(key: string): boolean {
-    if (key === "Enter") this.commit();
-    else if (this.data.scales.values.includes(Number(key))) this.setConfidence(Number(key));
-    else if (key === "q" && this.data.options.length <= 16) this.choose("cannot");
-    else return this.chooseByKey(key);
+  handleKey(pressedKey: string): boolean {
+    if (pressedKey === "Enter") this.onSubmit();
+    else if (this.data.scales.values.includes(Number(pressedKey))) this.setConfidence(Number(pressedKey));
+    else if (pressedKey === "q" && this.data.options.length <= 16) this.choose("cannot");
+    else return this.chooseByKey(pressedKey);
     return true;
   }
 }

@@ -1,10 +1,10 @@
 // The question: every part of it can be corrected where it is read.
 
 import type { Choice, Question, ReviewData } from "../shared/api";
-import { button, fitHeight, growingArea, h, optionLetter } from "../shared/dom";
+import { button, fitHeight, growingTextArea, h, optionLetter } from "../shared/dom";
 import type { ChoiceName, Option, OpinionState, TextName } from "./opinion";
 
-/** What may be corrected. */
+/** Which parts may be corrected. */
 interface Permissions {
   texts: boolean;
   key: boolean;
@@ -16,149 +16,149 @@ export class QuestionEditor {
   stemArea: HTMLTextAreaElement | null = null;
   private readonly options = h("div", { class: "options", role: "group", "aria-label": "Options; the pressed letter is the answer key" });
 
-  /** `changed()` is called after every correction. */
+  /** `onChange()` runs after every correction. */
   constructor(
     private readonly data: ReviewData,
     private readonly question: Question,
     private readonly state: OpinionState,
-    private readonly may: Permissions,
-    private readonly changed: () => void,
+    private readonly permissions: Permissions,
+    private readonly onChange: () => void,
   ) {
-    this.root = h("section", { class: "question", "aria-label": "Question" }, this.textField("stem", "Stem"), this.options, this.textField("explanation", "Explanation"), this.classification());
+    this.root = h("section", { class: "question", "aria-label": "Question" }, this.buildTextField("stem", "Stem"), this.options, this.buildTextField("explanation", "Explanation"), this.buildClassification());
     this.paintOptions();
   }
 
-  private textField(name: TextName, label: string): HTMLElement {
+  private buildTextField(name: TextName, label: string): HTMLElement {
     const { texts } = this.state;
     const caption = h("span", { class: "label" }, label);
     const className = `field ${name}-text`;
-    if (!this.may.texts) return h("div", { class: className }, caption, h("p", {}, texts[name] || "none"));
-    const area = growingArea({ class: "text", "aria-label": label, name, value: texts[name], placeholder: `no ${label.toLowerCase()}` }, (text) => {
+    if (!this.permissions.texts) return h("div", { class: className }, caption, h("p", {}, texts[name] || "none"));
+    const area = growingTextArea({ class: "text", "aria-label": label, name, value: texts[name], placeholder: `no ${label.toLowerCase()}` }, (text) => {
       texts[name] = text;
-      this.changed();
+      this.onChange();
     });
     if (name === "stem") this.stemArea = area;
     return h("label", { class: className }, caption, area);
   }
 
   /** Task, category, tier, and what is only read: the file's kind of content, further right answers, the question's id. */
-  private classification(): HTMLElement {
+  private buildClassification(): HTMLElement {
     const { contentType, alsoRight, id } = this.question;
     const { tasks, tiers } = this.data.scales;
-    const further = [contentType, alsoRight.length > 0 && `also right: ${alsoRight.join(" or ")}`, id].filter(Boolean).join(" · ");
-    return h("div", { class: "sorting" }, this.choice("task", "Task", tasks), this.category(), this.choice("difficulty", "Tier", tiers), h("span", { class: "further" }, further));
+    const details = [contentType, alsoRight.length > 0 && `also right: ${alsoRight.join(" or ")}`, id].filter(Boolean).join(" · ");
+    return h("div", { class: "sorting" }, this.buildSelect("task", "Task", tasks), this.buildCategoryField(), this.buildSelect("difficulty", "Tier", tiers), h("span", { class: "further" }, details));
   }
 
-  private choice(name: ChoiceName, label: string, values: Choice[]): HTMLElement {
+  private buildSelect(name: ChoiceName, label: string, values: Choice[]): HTMLElement {
     const { choices } = this.state;
-    if (!this.may.texts) return h("span", {}, `${label}: ${choices[name] || "none"}`);
+    if (!this.permissions.texts) return h("span", {}, `${label}: ${choices[name] || "none"}`);
     const select = h("select", { name }, !this.question[name] && h("option", { value: "" }, "none"), values.map((value) => h("option", { value: value.id }, value.label)));
     select.value = choices[name];
     select.addEventListener("change", () => {
       choices[name] = select.value;
-      this.changed();
+      this.onChange();
     });
     return h("label", { class: "small" }, `${label} `, select);
   }
 
-  private category(): HTMLElement {
+  private buildCategoryField(): HTMLElement {
     const { texts } = this.state;
-    if (!this.may.texts) return h("span", {}, `Category: ${texts.category || "none"}`);
+    if (!this.permissions.texts) return h("span", {}, `Category: ${texts.category || "none"}`);
     const input = h("input", { name: "category", value: texts.category, placeholder: this.question.category ?? "none" });
-    const take = (text: string): void => {
+    const setCategory = (text: string): void => {
       texts.category = text;
-      this.changed();
+      this.onChange();
     };
-    input.addEventListener("input", () => take(input.value));
+    input.addEventListener("input", () => setCategory(input.value));
     input.addEventListener("change", () => {
       if (input.value.trim()) return;
       input.value = this.question.category ?? ""; // it can't be removed: left empty, the field shows again what stays
-      take(input.value);
+      setCategory(input.value);
     });
     return h("label", { class: "small" }, "Category ", input);
   }
 
   private paintOptions(): void {
-    const { data, state, may } = this;
-    if (data.format === "closed") this.options.replaceChildren(this.yesNoKey());
-    else if (data.format === "open") this.options.replaceChildren(this.textKey());
+    const { data, state, permissions } = this;
+    if (data.format === "closed") this.options.replaceChildren(this.buildYesNoKey());
+    else if (data.format === "open") this.options.replaceChildren(this.buildTextKey());
     else {
-      this.options.replaceChildren(...state.options.map((option, index) => this.option(option, index)));
-      if (may.key) this.options.append(button("+ add option", null, () => this.addOption(), { class: "quiet add-option" }));
+      this.options.replaceChildren(...state.options.map((option, index) => this.buildOption(option, index)));
+      if (permissions.key) this.options.append(button("+ add option", null, () => this.addOption(), { class: "quiet add-option" }));
     }
     for (const area of this.options.querySelectorAll("textarea")) fitHeight(area);
   }
 
-  private yesNoKey(): HTMLElement {
-    const choice = (value: string): HTMLElement => {
-      const act = (): void => {
+  private buildYesNoKey(): HTMLElement {
+    const buildKeyButton = (value: string): HTMLElement => {
+      const onClick = (): void => {
         this.state.answer = value;
         this.repaint();
       };
-      return button(value, null, act, { class: "key", disabled: !this.may.key, "aria-pressed": String(this.state.answer === value) });
+      return button(value, null, onClick, { class: "key", disabled: !this.permissions.key, "aria-pressed": String(this.state.answer === value) });
     };
-    return h("div", { class: "option" }, h("span", { class: "label" }, "Key"), choice("yes"), choice("no"));
+    return h("div", { class: "option" }, h("span", { class: "label" }, "Key"), buildKeyButton("yes"), buildKeyButton("no"));
   }
 
-  private textKey(): HTMLElement {
-    const area = growingArea({ class: "text", "aria-label": "Key", value: this.state.answer, readonly: !this.may.key }, (text) => {
+  private buildTextKey(): HTMLElement {
+    const area = growingTextArea({ class: "text", "aria-label": "Key", value: this.state.answer, readonly: !this.permissions.key }, (text) => {
       this.state.answer = text;
-      this.changed();
+      this.onChange();
     });
     return h("label", { class: "field" }, h("span", { class: "label" }, "Key"), area);
   }
 
-  private option(option: Option, index: number): HTMLElement {
-    const { may } = this;
+  private buildOption(option: Option, index: number): HTMLElement {
+    const { permissions } = this;
     const { options } = this.state;
     const letter = optionLetter(index);
     const key = button(letter, null, () => this.toggleKey(option), {
       class: "key",
-      disabled: !may.key,
-      "aria-pressed": String(option.right),
-      "aria-label": `${letter} is ${option.right ? "" : "not "}the key`,
-      title: may.key && "click to make this the answer key",
+      disabled: !permissions.key,
+      "aria-pressed": String(option.isCorrect),
+      "aria-label": `${letter} is ${option.isCorrect ? "" : "not "}the key`,
+      title: permissions.key && "click to make this the answer key",
     });
-    const area = growingArea({ class: "text", "aria-label": `Option ${letter}`, value: option.text, readonly: !may.key }, (text) => {
+    const area = growingTextArea({ class: "text", "aria-label": `Option ${letter}`, value: option.text, readonly: !permissions.key }, (text) => {
       option.text = text;
-      this.changed();
+      this.onChange();
     });
     area.addEventListener("keydown", (event) => {
       if (event.key === "Enter") event.preventDefault(); // an option is one line
     });
-    const tool = (sign: string, label: string, disabled: boolean, move: () => void): HTMLElement => {
-      const act = (): void => {
+    const buildToolButton = (symbol: string, label: string, disabled: boolean, move: () => void): HTMLElement => {
+      const onClick = (): void => {
         options.splice(index, 1);
         move();
         this.repaint();
       };
-      return button(sign, null, act, { class: "quiet", "aria-label": label, disabled });
+      return button(symbol, null, onClick, { class: "quiet", "aria-label": label, disabled });
     };
     const tools = h(
       "span",
       { class: "tools" },
-      tool("↑", `move option ${letter} up`, index === 0, () => options.splice(index - 1, 0, option)),
-      tool("↓", `move option ${letter} down`, index === options.length - 1, () => options.splice(index + 1, 0, option)),
-      tool("✕", `remove option ${letter}`, options.length <= 2, () => undefined),
+      buildToolButton("↑", `move option ${letter} up`, index === 0, () => options.splice(index - 1, 0, option)),
+      buildToolButton("↓", `move option ${letter} down`, index === options.length - 1, () => options.splice(index + 1, 0, option)),
+      buildToolButton("✕", `remove option ${letter}`, options.length <= 2, () => undefined),
     );
-    return h("div", { class: `option${option.right ? " is-right" : ""}` }, key, area, option.right && h("span", { class: "is-key" }, "key"), may.key && tools);
+    return h("div", { class: `option${option.isCorrect ? " is-right" : ""}` }, key, area, option.isCorrect && h("span", { class: "is-key" }, "key"), permissions.key && tools);
   }
 
   private toggleKey(option: Option): void {
-    if (this.data.format === "multiple") option.right = !option.right;
-    else for (const other of this.state.options) other.right = other === option;
+    if (this.data.format === "multiple") option.isCorrect = !option.isCorrect;
+    else for (const candidate of this.state.options) candidate.isCorrect = candidate === option;
     this.repaint();
   }
 
   private addOption(): void {
     if (this.state.options.length >= 26) return;
-    this.state.options.push({ text: "", from: null, right: false });
+    this.state.options.push({ text: "", originalIndex: null, isCorrect: false });
     this.repaint();
     this.options.querySelector<HTMLElement>(".option:last-of-type textarea")?.focus();
   }
 
   private repaint(): void {
     this.paintOptions();
-    this.changed();
+    this.onChange();
   }
 }

@@ -7,12 +7,12 @@ export class Report {
   private readonly button: HTMLButtonElement;
   private readonly hint = h("span", { class: "hint" });
 
-  /** `text` is null until the report has been opened; `rated()` is the rating of image alignment; `fetch` opens it. */
+  /** `text` is null until the report is opened. `getRating()` returns the rating of image alignment; `onOpen` opens the report. */
   constructor(
     private readonly text: string | null,
     private readonly isOpen: boolean,
-    private readonly rated: () => number | null,
-    private readonly fetch: (rating: number) => unknown,
+    private readonly getRating: () => number | null,
+    private readonly onOpen: (rating: number) => unknown,
   ) {
     this.button = button("Open the report ", "P", () => this.open(), { class: "quiet" });
     if (text === null) this.root.append(this.button, this.hint);
@@ -21,13 +21,13 @@ export class Report {
   }
 
   paint(): void {
-    const rating = this.rated();
+    const rating = this.getRating();
     this.button.disabled = rating === null || !this.isOpen;
     this.hint.textContent = rating === null ? "available after image alignment is rated" : `opening the report locks image alignment at ${rating}`;
   }
 
   open(): void {
-    const rating = this.rated();
-    if (this.text === null && rating !== null && this.isOpen) this.fetch(rating);
+    const rating = this.getRating();
+    if (this.text === null && rating !== null && this.isOpen) this.onOpen(rating);
   }
 }

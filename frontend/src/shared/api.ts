@@ -1,4 +1,4 @@
-// Requests and answers of the forms' routes, and the data that a form shows. Field names are those of the wire.
+// Requests and responses of the forms' routes, and the data that a form shows. Field names match the JSON.
 //
 // They mirror web/review/schemas.py, web/reading/schemas.py and web/adjudication/schemas.py (requests), and sheet.py beside each.
 
@@ -56,8 +56,8 @@ export interface Radiograph {
   touched?: boolean;
 }
 
-/** What a viewer needs of a question, case or dispute. */
-export interface ExamOnScreen {
+/** The data of a question, case or dispute that a viewer needs. */
+export interface ExamData {
   batch: number;
   question: number;
   blind: boolean;
@@ -74,14 +74,14 @@ export interface Patient {
   indication: string | null;
 }
 
-/** Seconds in all, with the image in sight and somebody there, and away. */
-export interface LookTimes {
+/** Seconds in total, seconds with the image displayed and the person active, and seconds away. */
+export interface ViewingTimes {
   seconds: number;
   seconds_looking: number;
   seconds_away: number;
 }
 
-/** Whether the radiographs were on screen when something was judged. */
+/** Whether the radiographs were displayed at the time of the judgement. */
 export type ImageDisplay = "drawn" | "not drawn" | "not drawn, confirmed";
 
 interface WithImage {
@@ -93,7 +93,7 @@ export type AnswerFormat = "closed" | "single" | "multiple" | "open";
 /** Indices of the right options, or text. */
 export type Answer = number[] | string;
 
-interface CommonData extends ExamOnScreen {
+interface CommonData extends ExamData {
   /** The person that the page was opened for. */
   person: number;
   patient: Patient;
@@ -212,7 +212,7 @@ export interface ReviewData extends CommonData {
   /** The revision that the next verdict becomes. */
   revision: number;
   drafts: { [Part in ReviewDraftPart]?: { revision: number; body: ReviewDrafts[Part] } };
-  look: LookTimes;
+  look: ViewingTimes;
   asks: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; key: boolean; boxes: boolean };
   scales: Scales;
   /** Suggested labels of boxes. */
@@ -224,7 +224,7 @@ interface QuestionRequest {
   question: number;
 }
 
-export interface VerdictRequest extends QuestionRequest, LookTimes, WithImage {
+export interface VerdictRequest extends QuestionRequest, ViewingTimes, WithImage {
   revision: number;
   decision: Decision;
   opinion: Opinion;
@@ -238,7 +238,7 @@ interface DraftRequest {
   body: unknown;
 }
 
-/** The next open question, the one judged last, or one by its number. */
+/** The next open question, the last judged question, or a question by its number. */
 export type TurnTarget = "next" | "last" | number;
 
 // ----------------------------------------------------------------------------------------------- reading
@@ -268,7 +268,7 @@ export interface ReadingData extends CommonData {
   entry: ReadingEntry | null;
   answeredAt: string | null;
   feedback: { right: boolean; answer: string; places: (number[] | string | null)[]; explanation: string } | null;
-  times: LookTimes;
+  times: ViewingTimes;
 }
 
 interface CaseRequest {
@@ -278,8 +278,8 @@ interface CaseRequest {
 
 // ------------------------------------------------------------------------------------------ adjudication
 
-/** Whose value a field takes: a reviewer by index, the machine's, or the adjudicator's own. */
-export type Side = number | "machine" | "own";
+/** The source of a field's value: a reviewer by index, the machine, or the adjudicator. */
+export type ValueSource = number | "machine" | "own";
 
 export type DisputedField = "stem" | "options" | "answer" | "also_right" | "explanation" | "task" | "category" | "difficulty" | "boxes";
 
@@ -326,7 +326,7 @@ export interface DisputeData extends CommonData {
 export interface AdjudicationRequest extends QuestionRequest, WithImage {
   revision: number;
   decision: "reject" | "stand";
-  picks: Partial<Record<DisputedField, Side>>;
+  picks: Partial<Record<DisputedField, ValueSource>>;
   own: OwnValues;
   drawings: Drawings | null;
   reason: string;
@@ -334,31 +334,31 @@ export interface AdjudicationRequest extends QuestionRequest, WithImage {
 
 // ------------------------------------------------------------------------------------------------ routes
 
-/** `sheet` is what the form shows next; null where nothing is left, or where only the page can tell why. */
-interface Saved<Data> {
+/** `sheet` is the next data to show. It is null if nothing is left or the page has to explain. */
+interface SaveResponse<Data> {
   at: string;
   sheet: Data | null;
 }
 
-interface Kept {
+interface SavedDraft {
   revision: number;
   at: string;
 }
 
 export interface Routes {
-  "/judging/verdict": { request: VerdictRequest; answer: Saved<ReviewData> & { revision: number; decision: Decision } };
-  "/judging/own-answer": { request: QuestionRequest & WithImage & { answer: Answer | null; confidence: number | null }; answer: Saved<ReviewData> };
-  "/judging/skip": { request: QuestionRequest & { reason: string }; answer: Saved<ReviewData> };
-  "/judging/report": { request: QuestionRequest & WithImage & { image_alignment: number }; answer: Saved<ReviewData> };
-  "/judging/turn": { request: QuestionRequest & { to: TurnTarget }; answer: { sheet: ReviewData | null } };
-  "/judging/look": { request: QuestionRequest & LookTimes; answer: { at: string } };
-  "/judging/draft": { request: QuestionRequest & DraftRequest; answer: Kept };
-  "/reading/answer": { request: CaseRequest & LookTimes & WithImage & ReadingDraft & { revision: number }; answer: Saved<ReadingData> & { revision: number } };
-  "/reading/turn": { request: { study: number; to: number | null }; answer: { sheet: ReadingData | null } };
-  "/reading/time": { request: CaseRequest & LookTimes; answer: { at: string } };
-  "/reading/draft": { request: CaseRequest & DraftRequest; answer: Kept };
-  "/settling/adjudication": { request: AdjudicationRequest; answer: Saved<DisputeData> & { revision: number } };
-  "/settling/turn": { request: { batch: number; to: number | null }; answer: { sheet: DisputeData | null } };
+  "/judging/verdict": { request: VerdictRequest; response: SaveResponse<ReviewData> & { revision: number; decision: Decision } };
+  "/judging/own-answer": { request: QuestionRequest & WithImage & { answer: Answer | null; confidence: number | null }; response: SaveResponse<ReviewData> };
+  "/judging/skip": { request: QuestionRequest & { reason: string }; response: SaveResponse<ReviewData> };
+  "/judging/report": { request: QuestionRequest & WithImage & { image_alignment: number }; response: SaveResponse<ReviewData> };
+  "/judging/turn": { request: QuestionRequest & { to: TurnTarget }; response: { sheet: ReviewData | null } };
+  "/judging/look": { request: QuestionRequest & ViewingTimes; response: { at: string } };
+  "/judging/draft": { request: QuestionRequest & DraftRequest; response: SavedDraft };
+  "/reading/answer": { request: CaseRequest & ViewingTimes & WithImage & ReadingDraft & { revision: number }; response: SaveResponse<ReadingData> & { revision: number } };
+  "/reading/turn": { request: { study: number; to: number | null }; response: { sheet: ReadingData | null } };
+  "/reading/time": { request: CaseRequest & ViewingTimes; response: { at: string } };
+  "/reading/draft": { request: CaseRequest & DraftRequest; response: SavedDraft };
+  "/settling/adjudication": { request: AdjudicationRequest; response: SaveResponse<DisputeData> & { revision: number } };
+  "/settling/turn": { request: { batch: number; to: number | null }; response: { sheet: DisputeData | null } };
 }
 
 export type Route = keyof Routes;

@@ -1,25 +1,25 @@
-// What the review, reading and adjudication forms share: the frame, saving, keys, time, drafts.
+// The base classes of the review, reading and adjudication forms: frame, saving, keys, time, drafts.
 
-import type { ExamOnScreen, LookTimes } from "./api";
+import type { ExamData, ViewingTimes } from "./api";
 import { fitTextAreas, formatDuration, h, listen, type Child } from "./dom";
 import type { DraftStore } from "./drafts";
 import { fillWindow } from "./fill-window";
 import { setPerson } from "./http";
 import { ImageCheck, type ImageCheckTexts } from "./image-check";
 import { listenForKeys } from "./keys";
-import { LookClock } from "./look-clock";
+import { ViewingClock } from "./viewing-clock";
 import type { MountedForm, StreamlitComponent, Trigger } from "./mount";
-import { PictureTools } from "./picture-tools";
+import { PlainEditorTools } from "./plain-editor-tools";
 import { PlainEditor } from "./plain-editor";
 import { SaveFlow, type SaveView } from "./save-flow";
-import { makeViewer, type ImageViewer } from "./viewer";
+import { createViewer, type ImageViewer } from "./viewer";
 
-export interface FormData extends ExamOnScreen {
+export interface CaseFormData extends ExamData {
   person: number;
 }
 
-/** One instance a mount. It goes from question to question by its own requests. */
-export abstract class CaseForm<Data extends FormData> implements MountedForm<Data>, SaveView {
+/** One instance per mount. It loads each next question with its own request. */
+export abstract class CaseForm<Data extends CaseFormData> implements MountedForm<Data>, SaveView {
   readonly root: HTMLElement;
   readonly savedLine = h("span", { class: "saved", role: "status" });
   readonly message = h("div", { class: "message", role: "alert" });
@@ -27,35 +27,35 @@ export abstract class CaseForm<Data extends FormData> implements MountedForm<Dat
   readonly imageCheck: ImageCheck;
   readonly saveFlow: SaveFlow = new SaveFlow(this);
   /** The plain editor's tools; null with the viewer, which has its own. */
-  readonly pictureTools: PictureTools | null;
-  readonly showSaved = { label: "Reload the page", act: () => location.reload() };
+  readonly pictureTools: PlainEditorTools | null;
+  readonly staleRevisionAction = { label: "Reload the page", run: () => location.reload() };
   data: Data;
-  protected trigger: Trigger;
+  protected notifyScript: Trigger;
   protected isEnded = false;
-  protected readonly ends: (() => void)[];
-  /** A sheet of keys or a break, over the form. */
-  protected veil: HTMLElement | null = null;
+  protected readonly cleanups: (() => void)[];
+  /** The overlay with the key list or the break. */
+  protected overlay: HTMLElement | null = null;
 
   constructor({ parentElement, data, setTriggerValue }: StreamlitComponent<Data>, name: string, texts: ImageCheckTexts) {
     this.data = data;
-    this.trigger = setTriggerValue;
+    this.notifyScript = setTriggerValue;
     this.root = h("div", { class: `judging ${name}`, tabindex: "-1" });
     parentElement.querySelector(".judging-root")?.replaceChildren(this.root);
-    this.viewer = makeViewer({ changed: () => this.boxesChanged(), drawn: () => this.imageDrawn(), chosen: () => this.boxChosen(), imageStateChanged: () => this.imageCheck.update() });
+    this.viewer = createViewer({ boxesChanged: () => this.boxesChanged(), imageDrawn: () => this.imageDrawn(), selectionChanged: () => this.selectionChanged(), imageStateChanged: () => this.imageCheck.update() });
     this.imageCheck = new ImageCheck(this.viewer, texts);
-    this.pictureTools = this.viewer instanceof PlainEditor ? new PictureTools(this.viewer) : null;
-    this.ends = [listenForKeys((key, event) => this.root.isConnected && this.pressed(key, event)), fillWindow(this.root, () => this.fit())];
+    this.pictureTools = this.viewer instanceof PlainEditor ? new PlainEditorTools(this.viewer) : null;
+    this.cleanups = [listenForKeys((key, event) => this.root.isConnected && this.handleKey(key, event)), fillWindow(this.root, () => this.fit())];
   }
 
   /** Streamlit's call, at every run of the page's script. */
   update({ data, setTriggerValue }: StreamlitComponent<Data>): void {
-    this.trigger = setTriggerValue;
-    if (this.isNew(data)) this.show(data);
+    this.notifyScript = setTriggerValue;
+    if (this.shouldShow(data)) this.show(data);
   }
 
   show(data: Data): void {
-    this.saveFlow.arrived();
-    this.closeVeil();
+    this.saveFlow.questionShown();
+    this.closeOverlay();
     this.data = data;
     setPerson(data.person);
     this.savedLine.textContent = this.saveFlow.lastSaved;
@@ -63,8 +63,8 @@ export abstract class CaseForm<Data extends FormData> implements MountedForm<Dat
 
   abstract shownKey(): string;
 
-  note(text: Child, isProblem = false): void {
-    this.saveFlow.note(text, isProblem);
+  showNote(text: Child, isProblem = false): void {
+    this.saveFlow.showNote(text, isProblem);
   }
 
   fit(): void {
@@ -75,30 +75,30 @@ export abstract class CaseForm<Data extends FormData> implements MountedForm<Dat
   end(): void {
     this.isEnded = true;
     this.viewer.end();
-    for (const end of this.ends) end();
+    for (const end of this.cleanups) end();
   }
 
-  /** Whether the page's script brings something that is to be shown. What it drew earlier may be older than the form. */
-  protected abstract isNew(data: Data): boolean;
+  /** Whether to show the data of a script run. They may be older than what the form shows. */
+  protected abstract shouldShow(data: Data): boolean;
 
-  /** Returns whether the key was taken. */
-  protected abstract pressed(key: string, event: KeyboardEvent): boolean;
+  /** Returns whether the key was handled. */
+  protected abstract handleKey(key: string, event: KeyboardEvent): boolean;
 
   protected boxesChanged(): void {}
 
-  protected boxChosen(): void {}
+  protected selectionChanged(): void {}
 
   protected imageDrawn(): void {}
 
   /** Show the exam of another question. */
-  protected showExam(data: ExamOnScreen): void {
+  protected showExam(data: ExamData): void {
     this.viewer.show(data);
     this.imageCheck.reset();
   }
 
-  /** Try again what was not saved, or load again what it waits for. */
+  /** Retry the failed save, or reload the images that it waits for. */
   protected tryAgain(): boolean {
-    return this.imageCheck.loadAgain() || this.saveFlow.tryAgain();
+    return this.imageCheck.reload() || this.saveFlow.tryAgain();
   }
 
   /** The row of the plain editor's tools. */
@@ -107,86 +107,86 @@ export abstract class CaseForm<Data extends FormData> implements MountedForm<Dat
     return this.pictureTools?.build(blind || !open || !asks.boxes) ?? null;
   }
 
-  /** A viewer's keys that are left when the form has no use for them. */
-  protected viewerKey(key: string, event: KeyboardEvent): boolean {
-    if (this.viewer.key?.(event, false)) return true;
-    if (this.pictureTools?.key(key, event.shiftKey)) return true;
-    if (key === "l") this.viewer.next();
+  /** Handles viewer keys that the form does not use. */
+  protected handleViewerKey(key: string, event: KeyboardEvent): boolean {
+    if (this.viewer.handleKey?.(event, false)) return true;
+    if (this.pictureTools?.handleKey(key, event.shiftKey)) return true;
+    if (key === "l") this.viewer.showNext();
     return key === "l";
   }
 
-  /** Keyboard focus on the form, unless something of it has it. */
+  /** Focus the form unless one of its elements has the focus. */
   protected takeFocus(): void {
-    const within = this.root.getRootNode() as Document | ShadowRoot;
-    if (!this.root.contains(within.activeElement)) this.root.focus({ preventScroll: true });
+    const rootNode = this.root.getRootNode() as Document | ShadowRoot;
+    if (!this.root.contains(rootNode.activeElement)) this.root.focus({ preventScroll: true });
   }
 
-  protected openVeil(veil: HTMLElement): void {
-    this.veil?.remove();
-    this.veil = veil;
-    this.root.append(veil);
-    (veil.firstElementChild as HTMLElement | null)?.focus();
+  protected openOverlay(overlay: HTMLElement): void {
+    this.overlay?.remove();
+    this.overlay = overlay;
+    this.root.append(overlay);
+    (overlay.firstElementChild as HTMLElement | null)?.focus();
   }
 
-  protected closeVeil(): void {
-    this.veil?.remove();
-    this.veil = null;
+  protected closeOverlay(): void {
+    this.overlay?.remove();
+    this.overlay = null;
   }
 }
 
-const JUST_SHOWN = 500; // milliseconds in which nothing is saved of a question that nobody has touched
+const DOUBLE_CLICK_GUARD = 500; // milliseconds after display in which an untouched question is not saved
 
 /** A form with a clock and drafts. */
-export abstract class TimedForm<Data extends FormData, Part extends string> extends CaseForm<Data> {
+export abstract class TimedForm<Data extends CaseFormData, Part extends string> extends CaseForm<Data> {
   protected abstract drafts: DraftStore<Part> | null;
-  protected readonly clock = new LookClock((times) => this.reportTime(times));
+  protected readonly clock = new ViewingClock((times) => this.reportTime(times));
   protected readonly clockLine: HTMLElement;
   private untouchedSince = 0;
 
   constructor(component: StreamlitComponent<Data>, name: string, clockTitle: string, texts: ImageCheckTexts) {
     super(component, name, texts);
     this.clockLine = h("span", { class: "clock", title: clockTitle });
-    const timer = setInterval(() => (this.clockLine.textContent = formatDuration(this.clock.totals().seconds_looking)), 1000);
-    this.ends.push(
+    const timer = setInterval(() => (this.clockLine.textContent = formatDuration(this.clock.getTotals().seconds_looking)), 1000);
+    this.cleanups.push(
       () => clearInterval(timer),
       () => this.clock.end(),
-      listen(window, "pagehide", () => this.leave()),
+      listen(window, "pagehide", () => this.sendPending()),
       listen(document, "visibilitychange", () => document.hidden && this.drafts?.flush()),
     );
   }
 
   override show(data: Data): void {
-    this.drafts?.leave();
+    this.drafts?.sendOnLeave();
     this.drafts?.close();
     super.show(data);
     this.untouchedSince = performance.now();
   }
 
   override end(): void {
-    this.leave();
+    this.sendPending();
     this.drafts?.close();
     super.end();
   }
 
-  /** The second half of a double click that saved the question before: nobody has seen this one yet. */
+  /** Whether a click may be the second half of a double click that saved the previous question. */
   get isTooSoon(): boolean {
-    return performance.now() - this.untouchedSince < JUST_SHOWN;
+    return performance.now() - this.untouchedSince < DOUBLE_CLICK_GUARD;
   }
 
-  /** Whoever works on this question has seen it. */
+  /** Input on this question shows that the person has seen it. */
   protected markTouched(): void {
     this.untouchedSince = -Infinity;
   }
 
-  protected abstract reportTime(times: LookTimes): void;
+  protected abstract reportTime(times: ViewingTimes): void;
 
   protected override imageDrawn(): void {
     this.clock.imageDrawn();
     if (this.pictureTools) for (const url of this.data.prefetch ?? []) new Image().src = url; // the viewer fetches ahead itself
   }
 
-  private leave(): void {
-    this.drafts?.leave();
+  private sendPending(): void {
+    this.drafts?.sendOnLeave();
     this.clock.reportNow();
   }
 }

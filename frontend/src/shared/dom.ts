@@ -1,4 +1,4 @@
-// Elements and events. Text is only ever inserted as text: nothing of a question is read as markup.
+// Elements and events. Text is always inserted as text, never parsed as markup.
 
 export type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => unknown)>;
 export type Child = Node | string | false | null | undefined | readonly Child[];
@@ -12,19 +12,19 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes:
     else if (name === "value" && "value" in element) element.value = String(value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...present(children));
+  element.append(...flattenChildren(children));
   return element;
 }
 
-/** The children that are there, in one list. */
-export function present(child: Child): (Node | string)[] {
+/** The children as one flat list, without empty ones. */
+export function flattenChildren(child: Child): (Node | string)[] {
   if (child === null || child === undefined || child === false) return [];
-  return typeof child === "string" || child instanceof Node ? [child] : child.flatMap(present);
+  return typeof child === "string" || child instanceof Node ? [child] : child.flatMap(flattenChildren);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A drawing of 16 x 16, by the path it is made of. */
+/** An SVG icon of 16 x 16 with one path. */
 export function icon(path: string): SVGElement {
   const svg = document.createElementNS(SVG, "svg");
   const line = document.createElementNS(SVG, "path");
@@ -35,15 +35,15 @@ export function icon(path: string): SVGElement {
   return svg;
 }
 
-/** The key of a command, as it stands on its button. */
+/** The keyboard shortcut on a button. */
 export const keycap = (key: string): HTMLElement => h("kbd", { "aria-hidden": "true" }, key);
 
-export function button(text: string, key: string | null, act: () => unknown, more: Attributes = {}): HTMLButtonElement {
-  return h("button", { type: "button", onclick: act, ...more }, text, key !== null && keycap(key));
+export function button(text: string, key: string | null, onClick: () => unknown, attributes: Attributes = {}): HTMLButtonElement {
+  return h("button", { type: "button", onclick: onClick, ...attributes }, text, key !== null && keycap(key));
 }
 
 /** A text area that is as high as its text; `onInput` gets what is typed. */
-export function growingArea(attributes: Attributes, onInput: (text: string) => void): HTMLTextAreaElement {
+export function growingTextArea(attributes: Attributes, onInput: (text: string) => void): HTMLTextAreaElement {
   const area = h("textarea", { rows: 1, spellcheck: "true", ...attributes });
   area.addEventListener("input", () => {
     fitHeight(area);
@@ -62,11 +62,11 @@ export function fitTextAreas(root: ParentNode): void {
 }
 
 /** Listens until the returned function is called. */
-export function listen<Name extends keyof WindowEventMap>(target: Window, name: Name, act: (event: WindowEventMap[Name]) => unknown, options?: AddEventListenerOptions): () => void;
-export function listen<Name extends keyof DocumentEventMap>(target: Document, name: Name, act: (event: DocumentEventMap[Name]) => unknown, options?: AddEventListenerOptions): () => void;
-export function listen(target: EventTarget, name: string, act: (event: never) => unknown, options?: AddEventListenerOptions): () => void {
-  target.addEventListener(name, act as EventListener, options);
-  return () => target.removeEventListener(name, act as EventListener, options);
+export function listen<Name extends keyof WindowEventMap>(target: Window, name: Name, listener: (event: WindowEventMap[Name]) => unknown, options?: AddEventListenerOptions): () => void;
+export function listen<Name extends keyof DocumentEventMap>(target: Document, name: Name, listener: (event: DocumentEventMap[Name]) => unknown, options?: AddEventListenerOptions): () => void;
+export function listen(target: EventTarget, name: string, listener: (event: never) => unknown, options?: AddEventListenerOptions): () => void {
+  target.addEventListener(name, listener as EventListener, options);
+  return () => target.removeEventListener(name, listener as EventListener, options);
 }
 
 /** Whether a key goes into a text field (the canvas' own label field included). */
@@ -81,10 +81,10 @@ export const formatCount = (count: number): string => count.toLocaleString("en-G
 
 /** Seconds as 4:07 or 1:02:09. */
 export function formatDuration(seconds: number): string {
-  const whole = Math.floor(seconds);
+  const totalSeconds = Math.floor(seconds);
   const pad = (value: number): string => String(value).padStart(2, "0");
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
-  return `${hours ? `${hours}:${pad(minutes)}` : minutes}:${pad(whole % 60)}`;
+  const [hours, minutes] = [Math.floor(totalSeconds / 3600), Math.floor((totalSeconds % 3600) / 60)];
+  return `${hours ? `${hours}:${pad(minutes)}` : minutes}:${pad(totalSeconds % 60)}`;
 }
 
 /** A moment as the local time of day: 14:03:12. */
@@ -95,4 +95,4 @@ export const optionLetter = (index: number): string => String.fromCharCode(65 + 
 /** The position of a letter key among the options: a is 0; -1 for any other key. */
 export const letterIndex = (key: string): number => (/^[a-z]$/.test(key) ? key.charCodeAt(0) - 97 : -1);
 
-export const sleep = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
+export const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));

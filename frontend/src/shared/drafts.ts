@@ -1,12 +1,12 @@
-// Drafts: what is entered and not saved yet, kept on the server as it changes.
+// Drafts: unsaved input, stored on the server as it changes.
 
 import { sleep } from "./dom";
 import { RequestError } from "./http";
 import type { UnsentDrafts } from "./unsent-drafts";
 
-const PAUSE = 400; // milliseconds without a change before a draft is sent
+const SEND_AFTER = 400; // milliseconds without a change before a draft is sent
 const RETRY_AFTER = 3000;
-const LONGEST_WAIT = 1500; // for a draft that is under way
+const MAX_WAIT = 1500; // for a draft that is under way
 
 interface DraftOptions<Part extends string> {
   /** The revision of each part that the server has. */
@@ -14,13 +14,13 @@ interface DraftOptions<Part extends string> {
   send: (draft: { part: Part; revision: number; body: object }, options?: { keepalive: boolean }) => Promise<{ revision: number }>;
   /** Called after every attempt; null when the draft is on the server. */
   onResult: (problem: RequestError | null) => void;
-  /** Where drafts that the server did not take are kept. */
+  /** Browser storage for drafts that the server did not accept. */
   unsent?: UnsentDrafts<Part>;
 }
 
 /** The drafts of one question or case. Each part has its own line of revisions. */
 export class DraftStore<Part extends string> {
-  private readonly waiting = new Map<Part, () => object>();
+  private readonly pending = new Map<Part, () => object>();
   private readonly timers = new Map<Part, ReturnType<typeof setTimeout>>();
   private sending = Promise.resolve();
   private closed = false;
@@ -31,60 +31,60 @@ export class DraftStore<Part extends string> {
     return this.options.revisions[part] ?? 0;
   }
 
-  get hasWaiting(): boolean {
-    return this.waiting.size > 0;
+  get hasPending(): boolean {
+    return this.pending.size > 0;
   }
 
   /** `body` is called when the draft is sent, so the newest state is sent, `pause` milliseconds after the last change. */
-  change(part: Part, body: () => object, pause = PAUSE): void {
+  change(part: Part, body: () => object, delay = SEND_AFTER): void {
     if (this.closed) return;
-    this.waiting.set(part, body);
-    this.schedule(part, pause);
+    this.pending.set(part, body);
+    this.schedule(part, delay);
   }
 
-  /** Send what waits now. Resolves whether it succeeds or not. */
+  /** Send pending drafts now. Resolves whether it succeeds or not. */
   flush(part?: Part): Promise<void> {
-    const parts = part ? [part] : [...this.waiting.keys()];
-    for (const each of parts) clearTimeout(this.timers.get(each));
+    const parts = part ? [part] : [...this.pending.keys()];
+    for (const name of parts) clearTimeout(this.timers.get(name));
     this.sending = this.sending.then(async () => {
-      for (const each of parts) await this.sendPart(each);
+      for (const name of parts) await this.sendPart(name);
     });
     return this.sending;
   }
 
-  /** The page is closing: one last request that outlives it. */
-  leave(): void {
+  /** Send pending drafts with requests that outlive the closing page. */
+  sendOnLeave(): void {
     if (this.closed) return;
-    for (const [part, body] of this.waiting) {
+    for (const [part, body] of this.pending) {
       const draft = { part, revision: this.revision(part), body: body() };
-      this.options.unsent?.keep(draft);
+      this.options.unsent?.store(draft);
       this.options.send(draft, { keepalive: true }).catch(() => undefined);
     }
   }
 
-  /** Send nothing more for now, and wait for what is under way: no draft may arrive after what it is a draft of. */
-  async hold(): Promise<void> {
+  /** Stop the timers and wait for the current request, so that no draft arrives after its verdict. */
+  async stopSending(): Promise<void> {
     for (const timer of this.timers.values()) clearTimeout(timer);
-    await Promise.race([this.sending, sleep(LONGEST_WAIT)]);
+    await Promise.race([this.sending, sleep(MAX_WAIT)]);
   }
 
-  /** Take up the drafts that the server did not take when this question was open before. They are sent with the next flush. */
+  /** Load drafts that the server did not accept earlier. The next flush sends them. */
   restoreUnsent(): { part: Part; body: object }[] {
-    const drafts = this.options.unsent?.take((part) => this.revision(part)) ?? [];
-    for (const { part, body } of drafts) this.waiting.set(part, () => body);
+    const drafts = this.options.unsent?.restore((part) => this.revision(part)) ?? [];
+    for (const { part, body } of drafts) this.pending.set(part, () => body);
     return drafts;
   }
 
-  /** It is saved: drafts are of no use any more, wherever they are. */
+  /** Delete all drafts after a save. */
   discard(): void {
     this.close();
-    this.options.unsent?.dropAll();
+    this.options.unsent?.removeAll();
   }
 
   /** Send nothing more. */
   close(): void {
     this.closed = true;
-    this.waiting.clear();
+    this.pending.clear();
     for (const timer of this.timers.values()) clearTimeout(timer);
   }
 
@@ -94,21 +94,21 @@ export class DraftStore<Part extends string> {
   }
 
   private async sendPart(part: Part): Promise<void> {
-    const body = this.waiting.get(part);
+    const body = this.pending.get(part);
     if (!body || this.closed) return;
-    this.waiting.delete(part);
+    this.pending.delete(part);
     const { options } = this;
     try {
-      const kept = await options.send({ part, revision: this.revision(part), body: body() });
-      options.revisions[part] = kept.revision;
-      options.unsent?.drop(part);
+      const saved = await options.send({ part, revision: this.revision(part), body: body() });
+      options.revisions[part] = saved.revision;
+      options.unsent?.remove(part);
       if (!this.isClosed()) options.onResult(null);
-    } catch (caught) {
+    } catch (error) {
       if (this.isClosed()) return;
-      const problem = RequestError.from(caught);
-      const newest = this.waiting.get(part) ?? body;
-      this.waiting.set(part, newest);
-      options.unsent?.keep({ part, revision: this.revision(part), body: newest() });
+      const problem = RequestError.from(error);
+      const newest = this.pending.get(part) ?? body;
+      this.pending.set(part, newest);
+      options.unsent?.store({ part, revision: this.revision(part), body: newest() });
       options.onResult(problem);
       if (problem.isTemporary) this.schedule(part, RETRY_AFTER);
     }

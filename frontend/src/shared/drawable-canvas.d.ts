@@ -2,7 +2,7 @@
 
 import type { CanvasData, CanvasObject } from "./api";
 
-/** What the canvas is called with; `setStateValue` gets what is drawn. */
+/** The canvas's parameters. `setStateValue` receives the drawing. */
 export interface CanvasComponent {
   data: CanvasData;
   parentElement: HTMLElement;
@@ -11,5 +11,5 @@ export interface CanvasComponent {
   name: string;
 }
 
-/** Draws what `data` says into `parentElement`; returns what ends it. */
+/** Draws `data` into `parentElement`. Returns a function that removes the canvas. */
 export default function mountCanvas(component: CanvasComponent): (() => void) | undefined;

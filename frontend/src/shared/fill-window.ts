@@ -2,36 +2,36 @@
 
 import { listen } from "./dom";
 
-const LEAST = 560; // pixels; below that the page scrolls
-const NARROW = 820; // pixels of width; below that the parts stand under each other
+const MIN_HEIGHT = 560; // pixels; below that the page scrolls
+const NARROW_WIDTH = 820; // pixels of width; below that the parts stand under each other
 
 /** Keeps `root` as high as the window allows; the returned function ends that. */
 export function fillWindow(root: HTMLElement, onFit: () => void): () => void {
-  const block = document.querySelector<HTMLElement>('[data-testid="stMainBlockContainer"]');
-  const before = block?.getAttribute("style");
-  if (block) {
-    block.style.paddingBottom = "0.5rem";
-    block.style.paddingLeft = "1.25rem";
-    block.style.paddingRight = "1.25rem";
+  const container = document.querySelector<HTMLElement>('[data-testid="stMainBlockContainer"]');
+  const originalStyle = container?.getAttribute("style");
+  if (container) {
+    container.style.paddingBottom = "0.5rem";
+    container.style.paddingLeft = "1.25rem";
+    container.style.paddingRight = "1.25rem";
   }
   const fit = (): void => {
-    const folded = document.querySelector('[data-testid="stExpandSidebarButton"]');
-    if (block) block.style.paddingTop = folded ? "4rem" : "3.25rem"; // just below Streamlit's header, and its button
-    const narrow = root.clientWidth < NARROW;
-    root.classList.toggle("narrow", narrow);
+    const expandButton = document.querySelector('[data-testid="stExpandSidebarButton"]');
+    if (container) container.style.paddingTop = expandButton ? "4rem" : "3.25rem"; // just below Streamlit's header, and its button
+    const isNarrow = root.clientWidth < NARROW_WIDTH;
+    root.classList.toggle("narrow", isNarrow);
     const top = root.getBoundingClientRect().top + (document.querySelector('[data-testid="stMain"]')?.scrollTop ?? 0);
-    root.style.height = narrow ? "auto" : `${Math.max(LEAST, window.innerHeight - top - 10)}px`;
+    root.style.height = isNarrow ? "auto" : `${Math.max(MIN_HEIGHT, window.innerHeight - top - 10)}px`;
     onFit();
   };
-  const sizes = new ResizeObserver(fit);
-  sizes.observe(root.parentElement ?? root);
+  const resizeObserver = new ResizeObserver(fit);
+  resizeObserver.observe(root.parentElement ?? root);
   const endListening = listen(window, "resize", fit);
   requestAnimationFrame(fit);
   return () => {
-    sizes.disconnect();
+    resizeObserver.disconnect();
     endListening();
-    if (!block) return;
-    if (typeof before === "string") block.setAttribute("style", before);
-    else block.removeAttribute("style");
+    if (!container) return;
+    if (typeof originalStyle === "string") container.setAttribute("style", originalStyle);
+    else container.removeAttribute("style");
   };
 }

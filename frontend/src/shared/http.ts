@@ -4,7 +4,7 @@ import type { Route, Routes } from "./api";
 
 const TIMEOUT = 10_000; // milliseconds until a request counts as unanswered
 /** Characters of a body that the browser still sends after its page is closed: it allows 64 KiB in all at once. */
-const SENT_AFTER_CLOSING = 8_000;
+const MAX_KEEPALIVE_LENGTH = 8_000;
 
 /** A request that was refused or not answered. `kind` is the server's name for the reason. */
 export class RequestError extends Error {
@@ -15,7 +15,7 @@ export class RequestError extends Error {
     super(message);
   }
 
-  /** The server could not be asked, or could not do it now; the request itself is in order. */
+  /** The server was unreachable or unavailable. The request itself is valid. */
   get isTemporary(): boolean {
     return ["unreachable", "unreadable", "NotNow", "Fault"].includes(this.kind);
   }
@@ -27,7 +27,7 @@ export class RequestError extends Error {
 
 let person = 0;
 
-/** Whose page this is: the server saves nothing of it for anybody else who signs in in another tab. */
+/** Set the person of the page. The server refuses requests when another person has signed in in another tab. */
 export function setPerson(id: number): void {
   person = id;
 }
@@ -36,7 +36,7 @@ export function setPerson(id: number): void {
  * POST, and the JSON of the answer; throws a RequestError. With `keepalive` the request outlives the page and is not
  * timed out; a small body outlives it anyway, so accepting and closing the tab at once still accepts.
  */
-export async function post<R extends Route>(route: R, body: Routes[R]["request"], { keepalive = false } = {}): Promise<Routes[R]["answer"]> {
+export async function post<R extends Route>(route: R, body: Routes[R]["request"], { keepalive = false } = {}): Promise<Routes[R]["response"]> {
   const text = JSON.stringify(body);
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), TIMEOUT);
@@ -47,7 +47,7 @@ export async function post<R extends Route>(route: R, body: Routes[R]["request"]
       credentials: "same-origin",
       headers: { "Content-Type": "application/json", "X-Overread": "1", "X-Overread-Person": String(person) },
       body: text,
-      keepalive: keepalive || text.length <= SENT_AFTER_CLOSING,
+      keepalive: keepalive || text.length <= MAX_KEEPALIVE_LENGTH,
       ...(keepalive ? {} : { signal: timeout.signal }),
     });
   } catch {
@@ -55,20 +55,20 @@ export async function post<R extends Route>(route: R, body: Routes[R]["request"]
   } finally {
     clearTimeout(timer);
   }
-  const general = `The server answered with ${response.status}.`;
-  let answer: unknown;
+  const fallbackMessage = `The server answered with ${response.status}.`;
+  let payload: unknown;
   try {
-    answer = await response.json();
+    payload = await response.json();
   } catch {
-    throw response.status === 401 ? new RequestError("You are signed out.", "NotSignedIn") : new RequestError(general, "unreadable");
+    throw response.status === 401 ? new RequestError("You are signed out.", "NotSignedIn") : new RequestError(fallbackMessage, "unreadable");
   }
-  if (response.ok) return answer as Routes[R]["answer"];
-  const { error, kind } = answer as { error?: string; kind?: string };
-  throw new RequestError(withoutPrefix(error) || general, kind);
+  if (response.ok) return payload as Routes[R]["response"];
+  const { error, kind } = payload as { error?: string; kind?: string };
+  throw new RequestError(removePrefix(error) || fallbackMessage, kind);
 }
 
 /** The reason, without the "Not saved" that the form adds itself. */
-function withoutPrefix(text = ""): string {
+function removePrefix(text = ""): string {
   const reason = text.replace(/^Not saved[:.] */, "");
   return reason.charAt(0).toUpperCase() + reason.slice(1);
 }

@@ -1,15 +1,15 @@
-// Nothing is judged of a radiograph that is not on screen, unless the person confirms that they did not see it.
+// Blocks a save while a radiograph is not displayed, until the person confirms that they did not see it.
 
 import type { ImageDisplay } from "./api";
 import { button, h, type Child } from "./dom";
 import type { ImageState, ImageViewer } from "./viewer";
 
-/** What the form says of the confirmation. */
+/** The texts of the confirmation. */
 export interface ImageCheckTexts {
   /** Completes "I … without seeing the radiograph". */
-  judged: string;
-  /** The way on without saving. */
-  otherwise: string;
+  completedAction: string;
+  /** The alternative to saving. */
+  alternative: string;
 }
 
 export class ImageCheck {
@@ -23,21 +23,21 @@ export class ImageCheck {
     private readonly texts: ImageCheckTexts,
   ) {}
 
-  /** Another question is shown: nothing is confirmed of it. */
+  /** Clear the confirmation when another question is shown. */
   reset(): void {
     this.isConfirmed = false;
     this.clear();
     this.update();
   }
 
-  /** What is sent with a judgement. The server refuses "not drawn" where the workspace has the image. */
-  get display(): ImageDisplay {
+  /** The value sent with a judgement. The server refuses "not drawn" where the workspace has the image. */
+  get imageDisplay(): ImageDisplay {
     if (this.viewer.imageState === "drawn") return "drawn";
     return this.isConfirmed ? "not drawn, confirmed" : "not drawn";
   }
 
-  /** Whether `save` has to wait; if so, the reason and the ways out are shown. */
-  holds(save: () => unknown): boolean {
+  /** Whether `save` must wait. If so, shows the reason and the alternatives. */
+  blocksSave(save: () => unknown): boolean {
     const state = this.viewer.imageState;
     if (state === "drawn" || state === "none" || this.isConfirmed) {
       this.clear();
@@ -61,20 +61,20 @@ export class ImageCheck {
     if (state === "drawn") this.show("The radiograph is now displayed. Review it, then save again.");
   }
 
-  /** Load again what could not be loaded; false where nothing waits for it. */
-  loadAgain(): boolean {
+  /** Reload failed images. Returns false if no save waits for them. */
+  reload(): boolean {
     if (!this.pending) return false;
     this.viewer.reload();
     this.update();
     return true;
   }
 
-  /** Shift and Enter confirm; returns whether the key was taken. */
-  key(event: KeyboardEvent): boolean {
+  /** Shift Enter confirms. Returns whether the key was handled. */
+  handleKey(event: KeyboardEvent): boolean {
     return event.key === "Enter" && event.shiftKey && !event.repeat && this.confirm();
   }
 
-  /** The person has judged without the image: save, and record that. False where nothing waits for it. */
+  /** Save, and record that the person did not see the image. Returns false if no save waits. */
   private confirm(): boolean {
     const save = this.pending;
     if (!save) return false;
@@ -85,16 +85,16 @@ export class ImageCheck {
   }
 
   private explain(state: ImageState): void {
-    const several = this.viewer.order.length > 1;
-    const { judged, otherwise } = this.texts;
-    const failed = `${several ? "a radiograph of this exam" : "the radiograph"} could not be loaded.`;
-    const loading = several ? "the radiographs are still loading. Save again when they are displayed." : "the radiograph is still loading. Save again when it is displayed.";
-    const confirmation = `I ${judged} without seeing ${several ? "all radiographs" : "the radiograph"}: save `;
+    const hasSeveral = this.viewer.orderedViews.length > 1;
+    const { completedAction, alternative } = this.texts;
+    const failedText = `${hasSeveral ? "a radiograph of this exam" : "the radiograph"} could not be loaded.`;
+    const loadingText = hasSeveral ? "the radiographs are still loading. Save again when they are displayed." : "the radiograph is still loading. Save again when it is displayed.";
+    const confirmationText = `I ${completedAction} without seeing ${hasSeveral ? "all radiographs" : "the radiograph"}: save `;
     this.show([
-      h("p", {}, h("b", {}, "Not saved: "), state === "failed" ? failed : loading),
-      state === "failed" && button("Retry ", "T", () => this.loadAgain(), { class: "primary", "data-act": "load-again" }),
-      button(confirmation, "Shift Enter", () => this.confirm(), { "data-act": "confirm-unseen" }),
-      h("span", { class: "hint" }, otherwise),
+      h("p", {}, h("b", {}, "Not saved: "), state === "failed" ? failedText : loadingText),
+      state === "failed" && button("Retry ", "T", () => this.reload(), { class: "primary", "data-act": "load-again" }),
+      button(confirmationText, "Shift Enter", () => this.confirm(), { "data-act": "confirm-unseen" }),
+      h("span", { class: "hint" }, alternative),
     ]);
   }
 

@@ -3,14 +3,14 @@
 import { isTyping, listen } from "./dom";
 
 /** What a key does, for the list of keys: what is on the button, the words, whether it is the plain editor's. */
-export type KeyHelp = readonly [keys: string, help: string, isPlainEditors?: boolean];
+export type KeyHelp = readonly [keys: string, help: string, isPlainEditorOnly?: boolean];
 
 /**
- * Calls `act(key, event)` for keys that belong to nobody else; `act` returns whether it took the key.
+ * Calls `handler(key, event)` for unreserved keys. The handler returns whether it handled the key.
  *
- * Keys with Ctrl, Alt or Cmd, keys typed into a field, and keys while a dialog of Streamlit's is open are left alone.
+ * Keys with Ctrl, Alt or Cmd, keys in a text field, and keys while a Streamlit dialog is open are ignored.
  */
-export function listenForKeys(act: (key: string, event: KeyboardEvent) => boolean): () => void {
+export function listenForKeys(handler: (key: string, event: KeyboardEvent) => boolean): () => void {
   return listen(
     document,
     "keydown",
@@ -21,7 +21,7 @@ export function listenForKeys(act: (key: string, event: KeyboardEvent) => boolea
         if (event.key === "Escape") (event.composedPath()[0] as HTMLElement).blur();
         return;
       }
-      if (act(event.key.length === 1 ? event.key.toLowerCase() : event.key, event)) {
+      if (handler(event.key.length === 1 ? event.key.toLowerCase() : event.key, event)) {
         event.preventDefault();
         event.stopPropagation();
       }

@@ -1,4 +1,4 @@
-// A form as Streamlit mounts it: one instance for each place on the page, kept over all runs of the script.
+// Mounts a form in Streamlit: one instance per parent element, kept across script runs.
 
 export interface StreamlitComponent<Data> {
   parentElement: HTMLElement;
@@ -6,7 +6,7 @@ export interface StreamlitComponent<Data> {
   setTriggerValue: Trigger;
 }
 
-/** Tells the page's script something; it then runs. */
+/** Sends a value to the page's script, which then runs. */
 export type Trigger = (name: string, value: unknown) => void;
 
 export interface MountedForm<Data> {
@@ -14,11 +14,11 @@ export interface MountedForm<Data> {
   end: () => void;
 }
 
-/** A component whose data have not come yet. */
-type Mounting<Data> = Omit<StreamlitComponent<Data>, "data"> & { data: Data | null };
+/** A component whose data may not have arrived. */
+type PendingComponent<Data> = Omit<StreamlitComponent<Data>, "data"> & { data: Data | null };
 
-/** What a form's module exports: called at every run of the script, it returns the function that ends the form. */
-export function mountOnce<Data>(create: (component: StreamlitComponent<Data>) => MountedForm<Data>): (component: Mounting<Data>) => () => void {
+/** Creates a form module's export. It is called at every script run and returns a function that removes the form. */
+export function mountOnce<Data>(create: (component: StreamlitComponent<Data>) => MountedForm<Data>): (component: PendingComponent<Data>) => () => void {
   const forms = new WeakMap<HTMLElement, MountedForm<Data>>();
   return ({ data, ...rest }) => {
     const { parentElement } = rest;

@@ -4,39 +4,39 @@
 // everything when a drawing is set from outside, which deleting from the list and relabelling do.
 
 import mountCanvas, { type CanvasComponent } from "drawable-canvas";
-import type { CanvasData, CanvasObject, Drawings, ExamOnScreen, Radiograph } from "./api";
+import type { CanvasData, CanvasObject, Drawings, ExamData, Radiograph } from "./api";
 import { h, keycap, listen, sleep } from "./dom";
 import type { BoxChanges, ImageState, ImageViewer, ListedBox, ViewerEvents } from "./viewer";
 
-const SEND = '[aria-label="Update the app with this drawing"]';
-const EDIT = '[aria-label="Edit"]';
-const DELETE = '[aria-label="Delete selected"]';
-const LONGEST_DRAG = 5000; // milliseconds that a save waits for a drag
+const SEND_BUTTON = '[aria-label="Update the app with this drawing"]';
+const EDIT_BUTTON = '[aria-label="Edit"]';
+const DELETE_BUTTON = '[aria-label="Delete selected"]';
+const MAX_DRAG = 5000; // milliseconds that a save waits for a drag
 
-/** One radiograph and its canvas; kept from question to question of one exam. */
-class View {
-  readonly host = h("div", { class: "canvas-host" }, h("div", { class: "canvas-root" }));
+/** One radiograph and its canvas, kept across the questions of one exam. */
+class RadiographView {
+  readonly container = h("div", { class: "canvas-host" }, h("div", { class: "canvas-root" }));
   machine: CanvasObject[] = [];
   objects: CanvasObject[] = [];
   past: CanvasObject[][] = [];
   future: CanvasObject[][] = [];
-  touched = false;
-  painted = false;
+  isTouched = false;
+  isPainted = false;
   isPressed = false;
   /** The picture is in the browser, though its canvas may not have painted it. */
-  loaded = false;
+  isLoaded = false;
   /** Shown where the picture could not be loaded. */
   failure: HTMLElement | null = null;
-  loads = 0;
-  /** What the canvas was last called with. */
-  mounted: CanvasComponent | null = null;
-  endCanvas: (() => void) | undefined;
+  loadCount = 0;
+  /** The last parameters of the canvas. */
+  component: CanvasComponent | null = null;
+  unmountCanvas: (() => void) | undefined;
 
   constructor(
     readonly address: string,
     public radiograph: Radiograph,
   ) {
-    this.host.addEventListener("pointerdown", () => (this.isPressed = true));
+    this.container.addEventListener("pointerdown", () => (this.isPressed = true));
   }
 
   get canvas(): CanvasData | null {
@@ -44,77 +44,77 @@ class View {
   }
 
   query(selector: string): HTMLButtonElement | null {
-    return this.host.querySelector<HTMLButtonElement>(selector);
+    return this.container.querySelector<HTMLButtonElement>(selector);
   }
 
   end(): void {
-    this.endCanvas?.();
-    this.host.remove();
+    this.unmountCanvas?.();
+    this.container.remove();
   }
 }
 
-const addressOf = (radiograph: Radiograph): string => radiograph.url ?? `none:${radiograph.id}`;
+const getAddress = (radiograph: Radiograph): string => radiograph.url ?? `none:${radiograph.id}`;
 
 export class PlainEditor implements ImageViewer {
   readonly stage = h("div", { class: "stage" });
   readonly root: HTMLElement;
-  editing = false;
+  isEditing = false;
   label = "";
   zoom = 1;
   private readonly strip = h("div", { class: "strip", role: "group", "aria-label": "Radiographs of the exam" });
-  private readonly views = new Map<string, View>(); // by address of the picture
-  private readonly ends: (() => void)[];
-  order: View[] = [];
-  private front: View | null = null;
-  private locked = true;
+  private readonly views = new Map<string, RadiographView>(); // by address of the picture
+  private readonly cleanups: (() => void)[];
+  orderedViews: RadiographView[] = [];
+  private front: RadiographView | null = null;
+  private isLocked = true;
   private question = "";
 
   constructor(private readonly events: ViewerEvents) {
     this.root = h("div", { class: "radiographs" }, this.stage, this.strip);
-    const sizes = new ResizeObserver(() => this.fit());
-    sizes.observe(this.stage);
-    const released = (): void => {
-      for (const view of this.order) view.isPressed = false;
+    const resizeObserver = new ResizeObserver(() => this.fit());
+    resizeObserver.observe(this.stage);
+    const onRelease = (): void => {
+      for (const view of this.orderedViews) view.isPressed = false;
     };
     const capture = { capture: true };
-    this.ends = [() => sizes.disconnect(), listen(document, "pointerup", released, capture), listen(document, "pointercancel", released, capture)];
+    this.cleanups = [() => resizeObserver.disconnect(), listen(document, "pointerup", onRelease, capture), listen(document, "pointercancel", onRelease, capture)];
   }
 
-  show(data: ExamOnScreen): void {
-    this.locked = data.blind || !data.open || !data.asks.boxes;
+  show(data: ExamData): void {
+    this.isLocked = data.blind || !data.open || !data.asks.boxes;
     this.question = `${data.batch}:${data.question}:${data.blind}`;
-    const wanted = new Set(data.radiographs.map(addressOf));
-    for (const view of this.views.values()) if (!wanted.has(view.address)) this.removeView(view);
-    this.order = data.radiographs.map((radiograph) => this.showRadiograph(radiograph));
-    const isKept = this.front !== null && this.order.includes(this.front);
-    if (!isKept) this.zoom = 1;
+    const addresses = new Set(data.radiographs.map(getAddress));
+    for (const view of this.views.values()) if (!addresses.has(view.address)) this.removeView(view);
+    this.orderedViews = data.radiographs.map((radiograph) => this.showRadiograph(radiograph));
+    const keepsFront = this.front !== null && this.orderedViews.includes(this.front);
+    if (!keepsFront) this.zoom = 1;
     this.setEditing(false);
-    this.bringForward(isKept ? this.front : (this.order[0] ?? null));
+    this.bringToFront(keepsFront ? this.front : (this.orderedViews[0] ?? null));
   }
 
-  withdrawn(): void {
-    this.locked = true;
+  withdraw(): void {
+    this.isLocked = true;
     for (const view of this.views.values()) this.removeView(view);
-    this.order = [];
+    this.orderedViews = [];
     this.front = null;
     this.stage.replaceChildren(h("p", { class: "no-picture" }, "This question is no longer assigned to you."));
     this.strip.replaceChildren();
   }
 
-  drawings(): Drawings | null {
-    if (!this.locked) for (const view of this.order) if (view.painted) view.query(SEND)?.click(); // an edit of a moment ago included
-    if (!this.order.some((view) => view.touched)) return null;
-    return Object.fromEntries(this.order.filter((view) => view.canvas).map((view) => [view.radiograph.id, view.objects]));
+  getDrawings(): Drawings | null {
+    if (!this.isLocked) for (const view of this.orderedViews) if (view.isPainted) view.query(SEND_BUTTON)?.click(); // an edit of a moment ago included
+    if (!this.orderedViews.some((view) => view.isTouched)) return null;
+    return Object.fromEntries(this.orderedViews.filter((view) => view.canvas).map((view) => [view.radiograph.id, view.objects]));
   }
 
-  async settled(): Promise<void> {
-    const until = performance.now() + LONGEST_DRAG;
-    while (this.order.some((view) => view.isPressed) && performance.now() < until) await sleep(16);
+  async waitForDrawing(): Promise<void> {
+    const deadline = performance.now() + MAX_DRAG;
+    while (this.orderedViews.some((view) => view.isPressed) && performance.now() < deadline) await sleep(16);
     await sleep(0);
   }
 
-  list(): ListedBox[] {
-    return this.order.flatMap((view) => {
+  listBoxes(): ListedBox[] {
+    return this.orderedViews.flatMap((view) => {
       const { canvas, objects, machine } = view;
       const { rows = 1, columns = 1 } = view.radiograph;
       if (!canvas) return [];
@@ -123,8 +123,8 @@ export class PlainEditor implements ImageViewer {
         view,
         index,
         label: object.label ?? "",
-        width: Math.round(widthOf(object) * sx),
-        height: Math.round(heightOf(object) * sy),
+        width: Math.round(getWidth(object) * sx),
+        height: Math.round(getHeight(object) * sy),
         x: Math.round(object.left * sx),
         y: Math.round(object.top * sy),
         machine: machine.some((box) => isSameBox(box, object)),
@@ -132,59 +132,59 @@ export class PlainEditor implements ImageViewer {
     });
   }
 
-  changes(): BoxChanges {
-    const gone = this.order.flatMap(({ machine, objects }) => machine.filter((box) => !objects.some((object) => isSameBox(box, object))).map(({ label = "" }) => ({ label })));
-    return { added: this.list().filter((box) => !box.machine), gone };
+  findBoxChanges(): BoxChanges {
+    const removed = this.orderedViews.flatMap(({ machine, objects }) => machine.filter((box) => !objects.some((object) => isSameBox(box, object))).map(({ label = "" }) => ({ label })));
+    return { added: this.listBoxes().filter((box) => !box.machine), removed };
   }
 
-  relabel(box: ListedBox, label: string): void {
-    const view = this.viewOf(box);
-    if (view) this.edit(view, view.objects.map((object, at) => (at === box.index ? { ...object, label } : object)));
+  relabelBox(box: ListedBox, label: string): void {
+    const view = this.findView(box);
+    if (view) this.edit(view, view.objects.map((object, index) => (index === box.index ? { ...object, label } : object)));
   }
 
-  remove(box: ListedBox): void {
-    const view = this.viewOf(box);
-    if (view) this.edit(view, view.objects.filter((_, at) => at !== box.index));
+  removeBox(box: ListedBox): void {
+    const view = this.findView(box);
+    if (view) this.edit(view, view.objects.filter((_, index) => index !== box.index));
   }
 
-  choose(box: ListedBox): void {
-    if (box.view !== this.front) this.bringForward(this.viewOf(box));
+  selectBox(box: ListedBox): void {
+    if (box.view !== this.front) this.bringToFront(this.findView(box));
   }
 
-  reset(): void {
-    for (const view of this.order) if (view.canvas && !areSameBoxes(view.objects, view.machine)) this.edit(view, view.machine);
+  resetBoxes(): void {
+    for (const view of this.orderedViews) if (view.canvas && !areSameBoxes(view.objects, view.machine)) this.edit(view, view.machine);
   }
 
   undo(): void {
-    this.step("past", "future");
+    this.stepHistory("past", "future");
   }
 
   redo(): void {
-    this.step("future", "past");
+    this.stepHistory("future", "past");
   }
 
   setLabel(label: string): void {
     this.label = label;
-    for (const { mounted } of this.order) {
-      if (!mounted) continue;
-      mounted.data = { ...mounted.data, label };
-      mountCanvas(mounted);
+    for (const { component } of this.orderedViews) {
+      if (!component) continue;
+      component.data = { ...component.data, label };
+      mountCanvas(component);
     }
   }
 
-  /** Move and resize the boxes that are there, or draw new ones. */
-  setEditing(on: boolean): void {
-    this.editing = on && !this.locked;
-    for (const view of this.order) this.pressEdit(view);
+  /** Switch between editing existing boxes and drawing new ones. */
+  setEditing(enabled: boolean): void {
+    this.isEditing = enabled && !this.isLocked;
+    for (const view of this.orderedViews) this.syncEditButton(view);
   }
 
   deleteSelected(): void {
-    const button = this.front?.query(DELETE);
-    if (this.editing && button && !button.disabled) button.click();
+    const button = this.front?.query(DELETE_BUTTON);
+    if (this.isEditing && button && !button.disabled) button.click();
   }
 
-  next(): void {
-    if (this.front && this.order.length > 1) this.bringForward(this.order[(this.order.indexOf(this.front) + 1) % this.order.length] ?? null);
+  showNext(): void {
+    if (this.front && this.orderedViews.length > 1) this.bringToFront(this.orderedViews[(this.orderedViews.indexOf(this.front) + 1) % this.orderedViews.length] ?? null);
   }
 
   setZoom(zoom: number): void {
@@ -193,22 +193,22 @@ export class PlainEditor implements ImageViewer {
   }
 
   get imageState(): ImageState {
-    const views = this.order.filter((view) => view.canvas);
+    const views = this.orderedViews.filter((view) => view.canvas);
     if (views.length === 0) return "none";
     if (views.some((view) => view.failure)) return "failed";
-    const isFrontDrawn = !this.front?.canvas || this.front.painted;
-    return isFrontDrawn && views.every((view) => view.painted || view.loaded) ? "drawn" : "loading";
+    const isFrontDrawn = !this.front?.canvas || this.front.isPainted;
+    return isFrontDrawn && views.every((view) => view.isPainted || view.isLoaded) ? "drawn" : "loading";
   }
 
   reload(): void {
-    for (const view of this.order.filter(({ canvas, painted }) => canvas && !painted)) {
-      this.probe(view);
-      this.load(view, view.objects);
+    for (const view of this.orderedViews.filter(({ canvas, isPainted }) => canvas && !isPainted)) {
+      this.checkImage(view);
+      this.mountDrawing(view, view.objects);
     }
     this.events.imageStateChanged();
   }
 
-  /** The whole picture in the room there is, times the zoom; the canvas itself keeps its size. */
+  /** Scale the image to the available space, times the zoom. The canvas keeps its own size. */
   fit(): void {
     const { stage, front } = this;
     const { clientWidth: width, clientHeight: height } = stage;
@@ -217,7 +217,7 @@ export class PlainEditor implements ImageViewer {
     const scale = Math.min(width / canvasWidth, height / canvasHeight) * this.zoom;
     const middleX = (stage.scrollLeft + width / 2) / Math.max(1, stage.scrollWidth);
     const middleY = (stage.scrollTop + height / 2) / Math.max(1, stage.scrollHeight);
-    const { style } = front.host;
+    const { style } = front.container;
     style.width = `${Math.floor(canvasWidth * scale)}px`;
     style.height = `${Math.floor(canvasHeight * scale)}px`;
     style.setProperty("--scale", String(scale));
@@ -226,161 +226,161 @@ export class PlainEditor implements ImageViewer {
   }
 
   end(): void {
-    for (const end of this.ends) end();
-    for (const view of this.views.values()) view.endCanvas?.();
+    for (const end of this.cleanups) end();
+    for (const view of this.views.values()) view.unmountCanvas?.();
     this.views.clear();
   }
 
-  private viewOf(box: ListedBox): View | null {
-    return this.order.find((view) => view === box.view) ?? null;
+  private findView(box: ListedBox): RadiographView | null {
+    return this.orderedViews.find((view) => view === box.view) ?? null;
   }
 
-  private showRadiograph(radiograph: Radiograph): View {
-    const address = addressOf(radiograph);
-    const known = this.views.get(address);
-    const view = known ?? new View(address, radiograph);
+  private showRadiograph(radiograph: Radiograph): RadiographView {
+    const address = getAddress(radiograph);
+    const existing = this.views.get(address);
+    const view = existing ?? new RadiographView(address, radiograph);
     this.views.set(address, view);
-    if (!known) this.probe(view);
+    if (!existing) this.checkImage(view);
     view.radiograph = radiograph;
     view.past = [];
     view.future = [];
     view.machine = radiograph.machine ?? [];
     view.objects = radiograph.canvas?.initialDrawing.objects ?? [];
-    view.touched = Boolean(radiograph.touched);
-    this.load(view, view.objects);
+    view.isTouched = Boolean(radiograph.touched);
+    this.mountDrawing(view, view.objects);
     return view;
   }
 
   /** Find out whether the picture can be loaded: the canvas reports nothing when it can't. */
-  private probe(view: View): void {
+  private checkImage(view: RadiographView): void {
     const { url } = view.radiograph;
     if (url === undefined) return;
     const picture = new Image();
     view.failure?.remove();
     view.failure = null;
     picture.addEventListener("load", () => {
-      view.loaded = true;
+      view.isLoaded = true;
       this.events.imageStateChanged();
     });
     picture.addEventListener("error", () => {
       view.failure = h("p", { class: "no-picture" }, "The image could not be loaded. ", h("button", { type: "button", onclick: () => this.reload() }, "Retry"));
-      view.host.append(view.failure);
+      view.container.append(view.failure);
       this.events.imageStateChanged();
     });
     picture.src = url;
   }
 
-  private removeView(view: View): void {
+  private removeView(view: RadiographView): void {
     view.end();
     this.views.delete(view.address);
   }
 
-  /** Set a drawing from outside. The number in it keeps the canvas from taking two questions for one. */
-  private load(view: View, objects: CanvasObject[]): void {
+  /** Set a drawing. Its number lets the canvas distinguish two questions. */
+  private mountDrawing(view: RadiographView, objects: CanvasObject[]): void {
     view.objects = objects;
     if (!view.canvas) return;
-    view.loads += 1;
+    view.loadCount += 1;
     const { question } = this;
-    const drawing = { objects, background: "", overread: `${question}:${view.loads}` };
-    view.mounted = {
-      data: { ...view.canvas, label: this.label, disabled: this.locked, initialDrawing: drawing },
-      parentElement: view.host,
+    const drawing = { objects, background: "", overread: `${question}:${view.loadCount}` };
+    view.component = {
+      data: { ...view.canvas, label: this.label, disabled: this.isLocked, initialDrawing: drawing },
+      parentElement: view.container,
       setStateValue: (name, value) => {
         if (name === "backgroundFit" && value) this.markPainted(view);
-        if (name === "drawing" && value && question === this.question) this.receive(view, value.raw.objects);
+        if (name === "drawing" && value && question === this.question) this.receiveDrawing(view, value.raw.objects);
       },
       key: view.address,
       name: "canvas",
     };
-    view.endCanvas = mountCanvas(view.mounted);
-    if (this.editing) queueMicrotask(() => this.pressEdit(view));
+    view.unmountCanvas = mountCanvas(view.component);
+    if (this.isEditing) queueMicrotask(() => this.syncEditButton(view));
   }
 
-  private markPainted(view: View): void {
-    view.painted = true;
-    if (view === this.front) this.events.drawn();
+  private markPainted(view: RadiographView): void {
+    view.isPainted = true;
+    if (view === this.front) this.events.imageDrawn();
     this.events.imageStateChanged();
   }
 
-  /** The canvas reports what is on it: after each edit, and when it is asked. */
-  private receive(view: View, objects: CanvasObject[]): void {
-    if (this.locked) return;
+  /** Process the objects that the canvas reports after each edit and on request. */
+  private receiveDrawing(view: RadiographView, objects: CanvasObject[]): void {
+    if (this.isLocked) return;
     const boxes = objects.filter((object) => object.type === "LabeledRect");
-    const kept = boxes.filter((object) => !isSpeck(view, object));
-    if (!areSameBoxes(kept, view.objects)) {
-      this.remember(view);
-      view.objects = kept;
-      this.events.changed();
+    const validObjects = boxes.filter((object) => !isTooSmall(view, object));
+    if (!areSameBoxes(validObjects, view.objects)) {
+      this.recordHistory(view);
+      view.objects = validObjects;
+      this.events.boxesChanged();
     }
-    if (kept.length < boxes.length) this.load(view, kept);
+    if (validObjects.length < boxes.length) this.mountDrawing(view, validObjects);
   }
 
-  private edit(view: View, objects: CanvasObject[]): void {
-    this.remember(view);
-    this.load(view, objects);
-    this.events.changed();
+  private edit(view: RadiographView, objects: CanvasObject[]): void {
+    this.recordHistory(view);
+    this.mountDrawing(view, objects);
+    this.events.boxesChanged();
   }
 
-  private remember(view: View): void {
+  private recordHistory(view: RadiographView): void {
     view.past.push(view.objects);
     view.future = [];
-    view.touched = true;
+    view.isTouched = true;
   }
 
-  private step(from: "past" | "future", to: "past" | "future"): void {
+  private stepHistory(from: "past" | "future", to: "past" | "future"): void {
     const view = this.front;
     const objects = view?.[from].pop();
     if (!view || !objects) return;
     view[to].push(view.objects);
-    this.load(view, objects);
-    this.events.changed();
+    this.mountDrawing(view, objects);
+    this.events.boxesChanged();
   }
 
-  private pressEdit(view: View): void {
-    const button = view.query(EDIT);
-    if (button && (button.getAttribute("aria-pressed") === "true") !== this.editing) button.click();
+  private syncEditButton(view: RadiographView): void {
+    const button = view.query(EDIT_BUTTON);
+    if (button && (button.getAttribute("aria-pressed") === "true") !== this.isEditing) button.click();
   }
 
-  private bringForward(view: View | null): void {
+  private bringToFront(view: RadiographView | null): void {
     this.front = view;
-    const { order } = this;
-    this.strip.replaceChildren(...(order.length > 1 ? order.map((each, index) => this.thumbnail(each, index)) : []));
+    const { orderedViews } = this;
+    this.strip.replaceChildren(...(orderedViews.length > 1 ? orderedViews.map((orderedView, index) => this.createThumbnail(orderedView, index)) : []));
     if (!view) {
       this.stage.replaceChildren();
       return;
     }
     const { id, view: name } = view.radiograph;
-    this.stage.replaceChildren(view.canvas ? view.host : h("p", { class: "no-picture" }, `The workspace has no image for ${id} (${name}).`));
+    this.stage.replaceChildren(view.canvas ? view.container : h("p", { class: "no-picture" }, `The workspace has no image for ${id} (${name}).`));
     this.fit();
-    if (view.painted || !view.canvas) this.events.drawn();
+    if (view.isPainted || !view.canvas) this.events.imageDrawn();
   }
 
-  private thumbnail(view: View, index: number): HTMLButtonElement {
+  private createThumbnail(view: RadiographView, index: number): HTMLButtonElement {
     const isFront = view === this.front;
     const { url, view: name } = view.radiograph;
     return h(
       "button",
-      { type: "button", class: "thumbnail", "aria-pressed": String(isFront), onclick: () => this.bringForward(view) },
+      { type: "button", class: "thumbnail", "aria-pressed": String(isFront), onclick: () => this.bringToFront(view) },
       url !== undefined && h("img", { src: url.replace(/longest=\d+/, "longest=300"), alt: "", loading: "lazy" }),
       h("span", {}, `${index + 1}. ${name}`, !isFront && keycap("L")),
     );
   }
 }
 
-const NEAR = 0.05; // the canvas writes its numbers with four decimals
-const isNear = (a: number, b: number): boolean => Math.abs(a - b) < NEAR;
-const widthOf = (object: CanvasObject): number => object.width * (object.scaleX ?? 1);
-const heightOf = (object: CanvasObject): number => object.height * (object.scaleY ?? 1);
+const TOLERANCE = 0.05; // the canvas writes its numbers with four decimals
+const isNear = (a: number, b: number): boolean => Math.abs(a - b) < TOLERANCE;
+const getWidth = (object: CanvasObject): number => object.width * (object.scaleX ?? 1);
+const getHeight = (object: CanvasObject): number => object.height * (object.scaleY ?? 1);
 
 function isSameBox(a: CanvasObject, b: CanvasObject): boolean {
-  return (a.label ?? "") === (b.label ?? "") && isNear(a.left, b.left) && isNear(a.top, b.top) && isNear(widthOf(a), widthOf(b)) && isNear(heightOf(a), heightOf(b));
+  return (a.label ?? "") === (b.label ?? "") && isNear(a.left, b.left) && isNear(a.top, b.top) && isNear(getWidth(a), getWidth(b)) && isNear(getHeight(a), getHeight(b));
 }
 
-const areSameBoxes = (some: CanvasObject[], others: CanvasObject[]): boolean => some.length === others.length && some.every((box, at) => isSameBox(box, others[at]!));
+const areSameBoxes = (first: CanvasObject[], second: CanvasObject[]): boolean => first.length === second.length && first.every((box, index) => isSameBox(box, second[index]!));
 
-/** What a click or a twitch leaves behind; a machine's box of that size is none. */
-function isSpeck({ canvas, machine }: View, object: CanvasObject): boolean {
+/** Whether an object is an accidental click. A machine box of the same size is kept. */
+function isTooSmall({ canvas, machine }: RadiographView, object: CanvasObject): boolean {
   const limit = 2 * (canvas?.strokeWidth ?? 0) + 0.01;
-  const [width, height] = [widthOf(object), heightOf(object)];
+  const [width, height] = [getWidth(object), getHeight(object)];
   return width <= limit && height <= limit && !machine.some((box) => isNear(box.width, width) && isNear(box.height, height));
 }

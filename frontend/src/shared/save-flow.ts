@@ -1,10 +1,10 @@
-// Saving: one request at a time, and what it failed with stays on the form until it is done.
+// Saving: one request at a time. A failure stays on the form until a save succeeds.
 //
 // Nothing on the form changes until the server has answered with what it keeps. What it did not keep, or not answer,
 // stays on the form with the reason, and can be sent again.
 
 import type { Route, Routes } from "./api";
-import { button, h, present, type Child } from "./dom";
+import { button, h, flattenChildren, type Child } from "./dom";
 import { post, RequestError } from "./http";
 
 /** The form that a flow saves for. */
@@ -13,10 +13,10 @@ export interface SaveView {
   /** The line that reads "saved 14:03:12". */
   readonly savedLine: HTMLElement;
   readonly message: HTMLElement;
-  /** What is shown now; another question is another key. */
+  /** Identifies the question that is shown. */
   shownKey(): string;
-  /** What to do about a newer version on the server. */
-  readonly showSaved: { label: string; act: () => void };
+  /** The action for a newer version on the server. */
+  readonly staleRevisionAction: { label: string; run: () => void };
   /** Called after a problem is shown. */
   onProblem?(problem: RequestError): void;
 }
@@ -25,23 +25,23 @@ export interface Submission<R extends Route> {
   route: R;
   /** Called when nothing else can be saved any more; may wait for a drag and for drafts under way. */
   body: () => Promise<Routes[R]["request"]>;
-  /** The request is on its way. */
-  sent?: () => void;
-  /** The server has it, whatever the form shows by now; returns what is said of it. */
-  saved?: (answer: Routes[R]["answer"]) => string;
-  /** Go on. Only called while the form shows what was saved. */
-  next: (answer: Routes[R]["answer"]) => void;
-  failed?: () => void;
-  /** Sends it again, with what the form holds by then. */
+  /** Called when the request has been sent. */
+  onSent?: () => void;
+  /** Called when the server has saved, even if the form shows another question. Returns the status text. */
+  onSaved?: (response: Routes[R]["response"]) => string;
+  /** Continue. Called only while the form still shows what was saved. */
+  onNext: (response: Routes[R]["response"]) => void;
+  onFailed?: () => void;
+  /** Sends again with the current input. */
   retry: () => void;
 }
 
 export class SaveFlow {
   /** The last save failed and has not been tried again. */
   isUnsaved = false;
-  /** What comes next has been asked for and is not there yet. */
+  /** The next question was requested and has not arrived. */
   isWaiting = false;
-  /** What was said of the last save. */
+  /** The status text of the last save. */
   lastSaved = "";
   private isRunning = false;
   private retry: (() => void) | null = null;
@@ -52,59 +52,59 @@ export class SaveFlow {
     return this.isRunning || this.isWaiting;
   }
 
-  /** Save something, and go on. Does nothing while another request is under way. */
+  /** Save and continue. Does nothing while another request is running. */
   async submit<R extends Route>(submission: Submission<R>): Promise<void> {
     await this.runAlone(async () => {
       const { view } = this;
-      const shown = view.shownKey();
-      const isTurn = submission.saved === undefined;
+      const shownKey = view.shownKey();
+      const isNavigation = submission.onSaved === undefined;
       this.clearProblem();
-      this.note("");
-      if (!isTurn) view.savedLine.textContent = "Saving …";
+      this.showNote("");
+      if (!isNavigation) view.savedLine.textContent = "Saving …";
       try {
         const body = await submission.body();
         const request = post(submission.route, body);
-        submission.sent?.();
-        const answer = await request;
-        this.lastSaved = submission.saved?.(answer) ?? this.lastSaved;
-        if (view.shownKey() !== shown) return;
+        submission.onSent?.();
+        const response = await request;
+        this.lastSaved = submission.onSaved?.(response) ?? this.lastSaved;
+        if (view.shownKey() !== shownKey) return;
         view.savedLine.textContent = this.lastSaved;
-        submission.next(answer);
+        submission.onNext(response);
       } catch (problem) {
-        if (!isTurn) view.savedLine.textContent = "Not saved";
-        if (view.shownKey() === shown) {
+        if (!isNavigation) view.savedLine.textContent = "Not saved";
+        if (view.shownKey() === shownKey) {
           this.isUnsaved = true;
           this.showProblem(RequestError.from(problem), submission.retry);
         }
-        submission.failed?.();
+        submission.onFailed?.();
       }
     });
   }
 
-  /** Do something during which nothing can be saved; not at all while a request is under way. */
-  async runAlone(work: () => Promise<void>): Promise<void> {
+  /** Run an operation that blocks saving. Does nothing while a request is running. */
+  async runAlone(operation: () => Promise<void>): Promise<void> {
     if (this.isBusy) return;
     this.isRunning = true;
     this.view.root.classList.add("saving");
     try {
-      await work();
+      await operation();
     } finally {
       this.isRunning = false;
       this.view.root.classList.remove("saving");
     }
   }
 
-  /** Say what was not saved, with the way out. */
+  /** Show why the save failed, and what to do. */
   showProblem(problem: RequestError, retry: () => void): void {
     this.retry = retry;
-    const { showSaved } = this.view;
+    const { staleRevisionAction } = this.view;
     const primary = { class: "primary" };
     const tryAgain = button("Try again ", "T", () => this.tryAgain(), primary);
-    let way: Child = tryAgain;
-    if (problem.kind === "StaleRevision") way = button(showSaved.label, null, showSaved.act, primary); // this version stays until then
-    if (problem.kind === "NotSignedIn") way = [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in a new tab"), ", then: ", tryAgain];
-    if (problem.kind === "unreachable" || problem.kind === "unreadable") way = ["Your input is kept in this window. ", tryAgain];
-    this.setMessage([h("b", {}, "Not saved. "), problem.message, " ", way], true);
+    let resolution: Child = tryAgain;
+    if (problem.kind === "StaleRevision") resolution = button(staleRevisionAction.label, null, staleRevisionAction.run, primary); // this version stays until then
+    if (problem.kind === "NotSignedIn") resolution = [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in a new tab"), ", then: ", tryAgain];
+    if (problem.kind === "unreachable" || problem.kind === "unreadable") resolution = ["Your input is kept in this window. ", tryAgain];
+    this.setMessage([h("b", {}, "Not saved. "), problem.message, " ", resolution], true);
     this.view.onProblem?.(problem);
   }
 
@@ -115,14 +115,14 @@ export class SaveFlow {
     return retry !== null;
   }
 
-  /** Say something; that the last save failed is not replaced by nothing. */
-  note(text: Child, isProblem = false): void {
+  /** Show a message. An empty message does not replace a failed save. */
+  showNote(text: Child, isProblem = false): void {
     if (this.isUnsaved && text === "") return;
     this.setMessage(text, isProblem);
   }
 
-  /** Another question is shown: what was under way for the one before is over. */
-  arrived(): void {
+  /** Reset the state when another question is shown. */
+  questionShown(): void {
     this.isWaiting = false;
     this.isRunning = false;
     this.clearProblem();
@@ -136,6 +136,6 @@ export class SaveFlow {
 
   private setMessage(text: Child, isProblem: boolean): void {
     this.view.message.classList.toggle("problem", isProblem);
-    this.view.message.replaceChildren(...present(text));
+    this.view.message.replaceChildren(...flattenChildren(text));
   }
 }

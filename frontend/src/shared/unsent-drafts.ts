@@ -1,73 +1,73 @@
-// Drafts that the server has not taken yet, kept in this browser until it has.
+// Drafts that the server has not accepted yet, kept in this browser.
 //
 // Each is kept for one person, question and revision. Drafts of another person are removed at once: two reviewers
 // at one browser must not see each other's corrections.
 
 const PREFIX = "overread-draft";
 
-interface Stored {
+interface StoredDraft {
   verdict: number;
   revision: number;
   body: object;
 }
 
 export class UnsentDrafts<Part extends string> {
-  private readonly ofPerson: string;
-  private readonly ofQuestion: string;
+  private readonly personPrefix: string;
+  private readonly questionPrefix: string;
 
-  /** `verdict` is the revision that the next verdict becomes: a draft of an earlier one is of no use. */
+  /** `verdict` is the revision of the next verdict. Drafts of an earlier revision are obsolete. */
   constructor(
-    private readonly of: { person: number; batch: number; question: number; verdict: number },
+    private readonly scope: { person: number; batch: number; question: number; verdict: number },
     private readonly parts: readonly Part[],
   ) {
-    this.ofPerson = `${PREFIX}:${of.person}:`;
-    this.ofQuestion = `${this.ofPerson}${of.batch}:${of.question}:`;
+    this.personPrefix = `${PREFIX}:${scope.person}:`;
+    this.questionPrefix = `${this.personPrefix}${scope.batch}:${scope.question}:`;
   }
 
-  keep({ part, revision, body }: { part: Part; revision: number; body: object }): void {
-    const stored: Stored = { verdict: this.of.verdict, revision, body };
-    withStorage(() => localStorage.setItem(this.ofQuestion + part, JSON.stringify(stored)));
+  store({ part, revision, body }: { part: Part; revision: number; body: object }): void {
+    const stored: StoredDraft = { verdict: this.scope.verdict, revision, body };
+    withStorage(() => localStorage.setItem(this.questionPrefix + part, JSON.stringify(stored)));
   }
 
-  drop(part: Part): void {
-    withStorage(() => localStorage.removeItem(this.ofQuestion + part));
+  remove(part: Part): void {
+    withStorage(() => localStorage.removeItem(this.questionPrefix + part));
   }
 
-  dropAll(): void {
-    for (const part of this.parts) this.drop(part);
+  removeAll(): void {
+    for (const part of this.parts) this.remove(part);
   }
 
-  /** The drafts of this question that are not older than what the server has; older ones are removed. */
-  take(revisionOnServer: (part: Part) => number): { part: Part; body: object }[] {
-    this.removeOtherPersons();
+  /** Returns the drafts of this question that are not older than the server's. Older drafts are removed. */
+  restore(revisionOnServer: (part: Part) => number): { part: Part; body: object }[] {
+    this.removeDraftsOfOthers();
     return this.parts.flatMap((part) => {
       const stored = this.read(part);
       if (!stored) return [];
-      if (stored.verdict === this.of.verdict && stored.revision === revisionOnServer(part)) return [{ part, body: stored.body }];
-      this.drop(part);
+      if (stored.verdict === this.scope.verdict && stored.revision === revisionOnServer(part)) return [{ part, body: stored.body }];
+      this.remove(part);
       return [];
     });
   }
 
-  private read(part: Part): Stored | null {
+  private read(part: Part): StoredDraft | null {
     try {
-      return JSON.parse(localStorage.getItem(this.ofQuestion + part) ?? "null") as Stored | null;
+      return JSON.parse(localStorage.getItem(this.questionPrefix + part) ?? "null") as StoredDraft | null;
     } catch {
-      return null; // no storage, or an entry of somebody else under our name
+      return null; // no storage, or a foreign entry under our key
     }
   }
 
-  private removeOtherPersons(): void {
+  private removeDraftsOfOthers(): void {
     withStorage(() => {
-      for (const key of Object.keys(localStorage)) if (key.startsWith(`${PREFIX}:`) && !key.startsWith(this.ofPerson)) localStorage.removeItem(key);
+      for (const key of Object.keys(localStorage)) if (key.startsWith(`${PREFIX}:`) && !key.startsWith(this.personPrefix)) localStorage.removeItem(key);
     });
   }
 }
 
-/** Without storage, or without room in it, the draft is in this window only. */
-function withStorage(act: () => void): void {
+/** If storage is missing or full, the draft is in this window only. */
+function withStorage(operation: () => void): void {
   try {
-    act();
+    operation();
   } catch {
     // The draft is also on the form and in the next request.
   }

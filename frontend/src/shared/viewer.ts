@@ -1,6 +1,6 @@
-// The viewer of a form: the reading room's, or the plain editor by choice and where that one can't start.
+// The viewer of a form: the radiograph viewer, or the plain editor by choice or if the viewer can't start.
 
-import type { Drawings, ExamOnScreen, Radiograph } from "./api";
+import type { Drawings, ExamData, Radiograph } from "./api";
 import { h } from "./dom";
 import type { KeyHelp } from "./keys";
 import { PlainEditor } from "./plain-editor";
@@ -16,22 +16,22 @@ export interface ListedBox {
   height: number;
   /** Still as the machine drew it. */
   machine: boolean;
-  chosen?: boolean;
+  selected?: boolean;
 }
 
 /** Boxes that are not the machine's, and the machine's that are not there as they were. */
 export interface BoxChanges {
   added: ListedBox[];
-  gone: { label: string }[];
+  removed: { label: string }[];
 }
 
 export interface ViewerEvents {
   /** After every edit of a box. */
-  changed: () => void;
+  boxesChanged: () => void;
   /** The radiograph in front has been painted. */
-  drawn: () => void;
+  imageDrawn: () => void;
   /** Another box is marked. */
-  chosen: () => void;
+  selectionChanged: () => void;
   /** `imageState` may have changed. */
   imageStateChanged: () => void;
 }
@@ -39,46 +39,46 @@ export interface ViewerEvents {
 /** Of all images of an exam together; "none": the workspace has no pixels of it. */
 export type ImageState = "drawn" | "loading" | "failed" | "none";
 
-/** What a form asks of a viewer. */
+/** The interface of a viewer. */
 export interface ImageViewer {
   readonly root: HTMLElement;
   /** The label that the next box is drawn with. */
   readonly label: string;
   /** The viewer's own keys, for the list of keys. */
-  readonly sheet?: readonly KeyHelp[];
+  readonly keyHelp?: readonly KeyHelp[];
   /** Milliseconds after an edit until its draft is sent. */
-  readonly draftAfter?: number;
+  readonly draftDelay?: number;
   /** The radiographs of the exam. */
-  readonly order: readonly unknown[];
+  readonly orderedViews: readonly unknown[];
   readonly imageState: ImageState;
-  show(data: ExamOnScreen): void;
-  /** Load again what could not be loaded. */
+  show(data: ExamData): void;
+  /** Reload what failed to load. */
   reload(): void;
   /** Every drawing as it is now; null when no box was touched. */
-  drawings(): Drawings | null;
+  getDrawings(): Drawings | null;
   /** Resolves when no box is being drawn. */
-  settled(): Promise<void>;
-  list(): ListedBox[];
-  changes(): BoxChanges;
-  relabel(box: ListedBox, label: string): void;
-  remove(box: ListedBox): void;
-  choose(box: ListedBox): void;
-  reset(): void;
+  waitForDrawing(): Promise<void>;
+  listBoxes(): ListedBox[];
+  findBoxChanges(): BoxChanges;
+  relabelBox(box: ListedBox, label: string): void;
+  removeBox(box: ListedBox): void;
+  selectBox(box: ListedBox): void;
+  resetBoxes(): void;
   setLabel(label: string): void;
-  next(): void;
+  showNext(): void;
   fit(): void;
-  /** The question is not the person's any more: nothing of its exam may be seen. */
-  withdrawn(): void;
+  /** Remove all images: the question is no longer assigned to the person. */
+  withdraw(): void;
   end(): void;
-  /** The next question is asked for. */
-  leaving?(): void;
-  /** Offers a key before the form's own (`first`) or after them; returns whether it was taken. */
-  key?(event: KeyboardEvent, first: boolean): boolean;
+  /** The form has requested the next question: prefetch its images. */
+  prefetchNext?(): void;
+  /** Offers a key before the form's own keys (`first`) or after them. Returns whether it was handled. */
+  handleKey?(event: KeyboardEvent, first: boolean): boolean;
 }
 
-const SETTING = "overread-viewer"; // in the browser: the browser decides which of the two it can run
+const VIEWER_SETTING = "overread-viewer"; // in the browser: the browser decides which of the two it can run
 
-const isPlainChosen = (): boolean => localStorage.getItem(SETTING) === "plain";
+const isPlainChosen = (): boolean => localStorage.getItem(VIEWER_SETTING) === "plain";
 
 let failure = "";
 const bundle = isPlainChosen()
@@ -88,10 +88,10 @@ const bundle = isPlainChosen()
       return null;
     });
 
-export function makeViewer(events: ViewerEvents): ImageViewer {
+export function createViewer(events: ViewerEvents): ImageViewer {
   if (bundle) {
     try {
-      return new bundle.ReadingRoom(events);
+      return new bundle.RadiographViewer(events);
     } catch (problem) {
       failure = String(problem);
     }
@@ -102,12 +102,12 @@ export function makeViewer(events: ViewerEvents): ImageViewer {
 /** The button to the other viewer. The page reloads, and drafts restore everything; `flush` sends them. */
 export function viewerSwitch(flush: () => Promise<void>): HTMLElement {
   const toPlain = !isPlainChosen();
-  const change = async (): Promise<void> => {
-    localStorage.setItem(SETTING, toPlain ? "plain" : "room");
+  const switchViewer = async (): Promise<void> => {
+    localStorage.setItem(VIEWER_SETTING, toPlain ? "plain" : "room");
     await flush();
     location.reload();
   };
-  const failed = failure !== "" && h("span", { class: "hint", role: "status", title: failure }, "The viewer could not start. This is the basic viewer.");
+  const failureHint = failure !== "" && h("span", { class: "hint", role: "status", title: failure }, "The viewer could not start. This is the basic viewer.");
   const title = toPlain ? "boxes on a static image, for browsers in which the full viewer is slow" : "with window, zoom and full pixel data";
-  return h("span", { class: "viewer-switch" }, failed, h("button", { type: "button", class: "quiet", title, onclick: change }, toPlain ? "Basic viewer" : "Full viewer"));
+  return h("span", { class: "viewer-switch" }, failureHint, h("button", { type: "button", class: "quiet", title, onclick: switchViewer }, toPlain ? "Basic viewer" : "Full viewer"));
 }

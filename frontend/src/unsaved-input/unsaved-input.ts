@@ -5,128 +5,128 @@ import { h, listen } from "../shared/dom";
 import { mountOnce } from "../shared/mount";
 
 const PREFIX = "overread-typed:";
-const FIELDS = '[data-testid="stMain"] textarea, [data-testid="stMain"] input[type="text"]';
-const SUCCESS = '[data-testid="stAlertContentSuccess"]';
-const LONG = 20; // characters; shorter texts (names, search words) are typed again sooner than looked for
+const FIELD_SELECTOR = '[data-testid="stMain"] textarea, [data-testid="stMain"] input[type="text"]';
+const SUCCESS_SELECTOR = '[data-testid="stAlertContentSuccess"]';
+const MIN_LENGTH = 20; // characters; shorter texts (names, search words) are typed again sooner than looked for
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
-interface KeptText {
+interface StoredText {
   text: string;
   at: number;
 }
 
-interface Offer extends KeptText {
+interface Offer extends StoredText {
   field: Field;
   key: string;
 }
 
-const widgetKey = (field: Field): string | undefined => [...(field.closest('[class*="st-key-"]')?.classList ?? [])].find((name) => name.startsWith("st-key-"));
-const fieldsOfPage = (): Field[] => [...document.querySelectorAll<Field>(FIELDS)];
-const keysBeginning = (prefix: string): string[] => Object.keys(sessionStorage).filter((key) => key.startsWith(prefix));
-const timeOfDay = (at: number): string => new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+const findWidgetKey = (field: Field): string | undefined => [...(field.closest('[class*="st-key-"]')?.classList ?? [])].find((name) => name.startsWith("st-key-"));
+const listFields = (): Field[] => [...document.querySelectorAll<Field>(FIELD_SELECTOR)];
+const listStorageKeys = (prefix: string): string[] => Object.keys(sessionStorage).filter((key) => key.startsWith(prefix));
+const formatTimeOfDay = (at: number): string => new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 class UnsavedInput {
   private readonly root = h("div", { class: "typed", role: "status" });
-  private readonly touched = new WeakSet<Field>();
-  private readonly ofPerson: string;
-  private readonly ends: (() => void)[];
-  private offered = "";
+  private readonly touchedFields = new WeakSet<Field>();
+  private readonly personPrefix: string;
+  private readonly cleanups: (() => void)[];
+  private shownOffers = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parent: HTMLElement, person: number) {
     parent.append(this.root);
-    this.ofPerson = `${PREFIX}${person}:`;
-    for (const key of keysBeginning(PREFIX)) if (!key.startsWith(this.ofPerson)) sessionStorage.removeItem(key);
-    const observer = new MutationObserver((changes) => this.pageChanged(changes));
+    this.personPrefix = `${PREFIX}${person}:`;
+    for (const key of listStorageKeys(PREFIX)) if (!key.startsWith(this.personPrefix)) sessionStorage.removeItem(key);
+    const observer = new MutationObserver((changes) => this.handlePageChange(changes));
     const app = document.querySelector('[data-testid="stApp"]');
     if (app) observer.observe(app, { childList: true, subtree: true });
-    const typed = ({ target }: Event): void => {
-      if (target instanceof Element && target.matches(FIELDS)) this.keep(target as Field);
+    const onInput = ({ target }: Event): void => {
+      if (target instanceof Element && target.matches(FIELD_SELECTOR)) this.storeText(target as Field);
     };
-    this.ends = [listen(document, "input", typed), () => observer.disconnect(), () => clearTimeout(this.timer)];
-    this.offer();
+    this.cleanups = [listen(document, "input", onInput), () => observer.disconnect(), () => clearTimeout(this.timer)];
+    this.updateOffers();
   }
 
   update(): void {} // the person of a page does not change
 
   end(): void {
-    for (const end of this.ends) end();
+    for (const end of this.cleanups) end();
     this.root.remove();
   }
 
-  /** Part of the page was drawn anew. */
-  private pageChanged(changes: MutationRecord[]): void {
-    const showsSuccess = (node: Node): boolean => node instanceof Element && node.querySelector(SUCCESS) !== null;
-    if (changes.some((change) => [...change.addedNodes].some(showsSuccess))) setTimeout(() => this.dropSaved(), 500);
+  /** Handle a redraw of part of the page. */
+  private handlePageChange(changes: MutationRecord[]): void {
+    const showsSuccess = (node: Node): boolean => node instanceof Element && node.querySelector(SUCCESS_SELECTOR) !== null;
+    if (changes.some((change) => [...change.addedNodes].some(showsSuccess))) setTimeout(() => this.removeSavedTexts(), 500);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.offer(), 300);
+    this.timer = setTimeout(() => this.updateOffers(), 300);
   }
 
-  private get ofPage(): string {
-    return `${this.ofPerson}${location.pathname}:`;
+  private get pagePrefix(): string {
+    return `${this.personPrefix}${location.pathname}:`;
   }
 
-  private keyOf(field: Field): string | null {
-    const name = widgetKey(field);
-    return name === undefined ? null : this.ofPage + name;
+  private getStorageKey(field: Field): string | null {
+    const name = findWidgetKey(field);
+    return name === undefined ? null : this.pagePrefix + name;
   }
 
-  private keep(field: Field): void {
-    const key = this.keyOf(field);
+  private storeText(field: Field): void {
+    const key = this.getStorageKey(field);
     if (key === null) return;
-    this.touched.add(field);
-    if (field.value.length < LONG) sessionStorage.removeItem(key);
+    this.touchedFields.add(field);
+    if (field.value.length < MIN_LENGTH) sessionStorage.removeItem(key);
     else {
       try {
-        const kept: KeptText = { text: field.value, at: Date.now() };
-        sessionStorage.setItem(key, JSON.stringify(kept));
+        const storedText: StoredText = { text: field.value, at: Date.now() };
+        sessionStorage.setItem(key, JSON.stringify(storedText));
       } catch {
-        // No room: the text is in its field, as it was before.
+        // Storage is full: the text is only in its field.
       }
     }
-    this.offer();
+    this.updateOffers();
   }
 
-  /** Offer what was kept of the fields that are there. */
-  private offer(): void {
+  /** Offer the stored texts of the fields on the page. */
+  private updateOffers(): void {
     const offers: Offer[] = [];
-    for (const field of fieldsOfPage()) {
-      const key = this.keyOf(field);
-      const stored = key === null || this.touched.has(field) ? null : sessionStorage.getItem(key);
+    for (const field of listFields()) {
+      const key = this.getStorageKey(field);
+      const stored = key === null || this.touchedFields.has(field) ? null : sessionStorage.getItem(key);
       if (key === null || stored === null) continue;
-      const kept = JSON.parse(stored) as KeptText;
-      if (kept.text === field.value) sessionStorage.removeItem(key); // it is saved
-      else if (field.offsetParent) offers.push({ field, key, ...kept });
+      const storedText = JSON.parse(stored) as StoredText;
+      if (storedText.text === field.value) sessionStorage.removeItem(key); // it is saved
+      else if (field.offsetParent) offers.push({ field, key, ...storedText });
     }
     const offered = JSON.stringify(offers.map(({ key, at }) => [key, at]));
-    if (offered === this.offered) return;
-    this.offered = offered;
-    this.root.replaceChildren(...offers.map((each) => this.offerBox(each)));
+    if (offered === this.shownOffers) return;
+    this.shownOffers = offered;
+    this.root.replaceChildren(...offers.map((offer) => this.buildOffer(offer)));
   }
 
-  private offerBox({ field, key, text, at }: Offer): HTMLElement {
-    const beginning = text.length > 60 ? `${text.slice(0, 60)} …` : text;
-    const sentence = `${field.getAttribute("aria-label") || "Text"}: entered at ${timeOfDay(at)}, not saved. “${beginning}”`;
-    const button = (label: string, act: () => void): HTMLElement => {
-      const clicked = (): void => {
-        act();
-        this.offer();
+  private buildOffer({ field, key, text, at }: Offer): HTMLElement {
+    const excerpt = text.length > 60 ? `${text.slice(0, 60)} …` : text;
+    const sentence = `${field.getAttribute("aria-label") || "Text"}: entered at ${formatTimeOfDay(at)}, not saved. “${excerpt}”`;
+    const createButton = (label: string, action: () => void): HTMLElement => {
+      const onClick = (): void => {
+        action();
+        this.updateOffers();
       };
-      return h("button", { type: "button", onclick: clicked }, label);
+      return h("button", { type: "button", onclick: onClick }, label);
     };
-    return h("div", { class: "offer" }, h("p", {}, sentence), button("Restore", () => putBack(field, text)), button("Discard", () => sessionStorage.removeItem(key)));
+    return h("div", { class: "offer" }, h("p", {}, sentence), createButton("Restore", () => restoreText(field, text)), createButton("Discard", () => sessionStorage.removeItem(key)));
   }
 
-  /** Something of this page was saved: what was typed into fields that are gone since is not needed any more. */
-  private dropSaved(): void {
-    const present = new Set(fieldsOfPage().map((field) => this.keyOf(field)));
-    for (const key of keysBeginning(this.ofPage)) if (!present.has(key)) sessionStorage.removeItem(key);
+  /** After a save: remove the stored texts of fields that are no longer on the page. */
+  private removeSavedTexts(): void {
+    const presentKeys = new Set(listFields().map((field) => this.getStorageKey(field)));
+    for (const key of listStorageKeys(this.pagePrefix)) if (!presentKeys.has(key)) sessionStorage.removeItem(key);
   }
 }
 
-/** As if it were typed: React notices a value only by the element's own setter and an event. */
-function putBack(field: Field, text: string): void {
+/** Set a text as typed input. React detects a value only through the native setter and an event. */
+function restoreText(field: Field, text: string): void {
   const { prototype } = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
   field.focus();
   Object.getOwnPropertyDescriptor(prototype, "value")?.set?.call(field, text);

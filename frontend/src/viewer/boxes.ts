@@ -2,81 +2,81 @@
 
 import type { Corners } from "./types";
 
-export interface RoomBox {
+export interface ViewerBox {
   readonly id: number;
   readonly radiograph: string;
   readonly label: string;
   readonly box: Corners;
 }
 
-export type Boxes = readonly RoomBox[];
+export type Boxes = readonly ViewerBox[];
 
-export interface Size {
+export interface MatrixSize {
   rows: number;
   columns: number;
 }
 
-/** Nothing thinner than this is a box: it is what a click or a twitch leaves behind (pixels of the matrix). */
-export const LEAST_SIDE = 2;
+/** The least width and height of a box, in pixels of the matrix. Smaller ones are accidental clicks. */
+export const MIN_SIDE = 2;
 
 const round = (value: number): number => Math.round(value * 100) / 100;
 
-/** Held on the matrix, corners in order, in hundredths of a pixel. */
-export function held([x0, y0, x1, y1]: Corners, { rows, columns }: Size): Corners {
-  const inside = (value: number, most: number): number => round(Math.min(Math.max(value, 0), most));
-  return [inside(Math.min(x0, x1), columns), inside(Math.min(y0, y1), rows), inside(Math.max(x0, x1), columns), inside(Math.max(y0, y1), rows)];
+/** Clamp to the matrix, order the corners, and round to hundredths of a pixel. */
+export function clampBox([x0, y0, x1, y1]: Corners, { rows, columns }: MatrixSize): Corners {
+  const clamp = (value: number, max: number): number => round(Math.min(Math.max(value, 0), max));
+  return [clamp(Math.min(x0, x1), columns), clamp(Math.min(y0, y1), rows), clamp(Math.max(x0, x1), columns), clamp(Math.max(y0, y1), rows)];
 }
 
-/** Moved as far as the matrix allows; its size stays. */
-export function moved([x0, y0, x1, y1]: Corners, dx: number, dy: number, { rows, columns }: Size): Corners {
+/** Move a box as far as the matrix allows. Its size stays. */
+export function moveBox([x0, y0, x1, y1]: Corners, dx: number, dy: number, { rows, columns }: MatrixSize): Corners {
   const x = Math.min(Math.max(dx, -x0), columns - x1);
   const y = Math.min(Math.max(dy, -y0), rows - y1);
   return [round(x0 + x), round(y0 + y), round(x1 + x), round(y1 + y)];
 }
 
 /** The edge that lies in `direction` (along x or along y) moved outwards by `amount`; null where no box is left, or nothing changes. */
-export function grown(box: Corners, [x, y]: readonly [number, number], amount: number, size: Size): Corners | null {
+export function resizeEdge(box: Corners, [x, y]: readonly [number, number], amount: number, size: MatrixSize): Corners | null {
   const [x0, y0, x1, y1] = box;
-  const wanted: Corners = [x < 0 ? x0 - amount : x0, y < 0 ? y0 - amount : y0, x > 0 ? x1 + amount : x1, y > 0 ? y1 + amount : y1];
-  if (wanted[2] - wanted[0] < LEAST_SIDE || wanted[3] - wanted[1] < LEAST_SIDE) return null;
-  const next = held(wanted, size);
-  return next.some((value, at) => value !== box[at]) ? next : null;
+  const resized: Corners = [x < 0 ? x0 - amount : x0, y < 0 ? y0 - amount : y0, x > 0 ? x1 + amount : x1, y > 0 ? y1 + amount : y1];
+  if (resized[2] - resized[0] < MIN_SIDE || resized[3] - resized[1] < MIN_SIDE) return null;
+  const next = clampBox(resized, size);
+  return next.some((value, index) => value !== box[index]) ? next : null;
 }
 
-/** On the other side of the patient: mirrored about the middle of the image, left and right exchanged in the label. */
-export function otherSide(box: Corners, label: string, { rows, columns }: Size, lying: boolean): { box: Corners; label: string } {
+/** Mirror a box about the middle of the image, and exchange left and right in its label. */
+export function mirrorBox(box: Corners, label: string, { rows, columns }: MatrixSize, isSideways: boolean): { box: Corners; label: string } {
   const [x0, y0, x1, y1] = box;
-  const words: Record<string, string> = { left: "right", right: "left", Left: "Right", Right: "Left" };
+  const opposites: Record<string, string> = { left: "right", right: "left", Left: "Right", Right: "Left" };
   return {
-    box: lying ? [x0, round(rows - y1), x1, round(rows - y0)] : [round(columns - x1), y0, round(columns - x0), y1],
-    label: label.replace(/\b(left|right)\b/gi, (word) => words[word] ?? word),
+    box: isSideways ? [x0, round(rows - y1), x1, round(rows - y0)] : [round(columns - x1), y0, round(columns - x0), y1],
+    label: label.replace(/\b(left|right)\b/gi, (word) => opposites[word] ?? word),
   };
 }
 
-/** Whether a box is one of the machine's, as it was: what the server stored may differ by its rounding. */
-export function isOneOf(box: { radiograph: string; label: string; box: Corners }, machine: readonly { radiograph: string; label: string; box: Corners }[]): boolean {
-  return machine.some((other) => other.radiograph === box.radiograph && other.label === box.label && other.box.every((value, at) => Math.abs(value - box.box[at]!) <= 0.02));
+/** Whether a box equals one of the machine's. Coordinates may differ by the server's rounding. */
+export function includesBox(box: { radiograph: string; label: string; box: Corners }, machine: readonly { radiograph: string; label: string; box: Corners }[]): boolean {
+  return machine.some((other) => other.radiograph === box.radiograph && other.label === box.label && other.box.every((value, index) => Math.abs(value - box.box[index]!) <= 0.02));
 }
 
 /** Boxes now, before and after; undo and redo have no limit. */
-export class History {
+export class BoxHistory {
   private past: Boxes[] = [];
   private future: Boxes[] = [];
   private lastTag = "";
 
-  constructor(public now: Boxes = []) {}
+  constructor(public current: Boxes = []) {}
 
   /** A new state. Steps of the same `tag` in a row (nudges of one box) are undone together. */
   apply(next: Boxes, tag = ""): void {
-    if (next === this.now) return;
-    if (!tag || tag !== this.lastTag) this.past.push(this.now);
+    if (next === this.current) return;
+    if (!tag || tag !== this.lastTag) this.past.push(this.current);
     this.lastTag = tag;
     this.future = [];
-    this.now = next;
+    this.current = next;
   }
 
-  /** A further step of the last tag begins a step of its own. */
-  close(): void {
+  /** Close the undo group: the next state with the same tag starts a new step. */
+  closeGroup(): void {
     this.lastTag = "";
   }
 
@@ -91,8 +91,8 @@ export class History {
   undo(): boolean {
     const before = this.past.pop();
     if (!before) return false;
-    this.future.push(this.now);
-    this.now = before;
+    this.future.push(this.current);
+    this.current = before;
     this.lastTag = "";
     return true;
   }
@@ -100,15 +100,15 @@ export class History {
   redo(): boolean {
     const after = this.future.pop();
     if (!after) return false;
-    this.past.push(this.now);
-    this.now = after;
+    this.past.push(this.current);
+    this.current = after;
     this.lastTag = "";
     return true;
   }
 }
 
-/** What differs between two states: the radiograph of the first box that does. */
-export function whereChanged(before: Boxes, after: Boxes): string | null {
-  const differs = (some: Boxes, others: Boxes): RoomBox | undefined => some.find((box) => !others.includes(box));
+/** The radiograph of the first box that differs between two states. */
+export function findChangedRadiograph(before: Boxes, after: Boxes): string | null {
+  const differs = (candidates: Boxes, excluded: Boxes): ViewerBox | undefined => candidates.find((box) => !excluded.includes(box));
   return (differs(after, before) ?? differs(before, after))?.radiograph ?? null;
 }

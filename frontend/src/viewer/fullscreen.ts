@@ -1,18 +1,18 @@
-// Full screen: the whole judging form goes there, not the image alone, so that what it says is seen there too.
+// Full screen of the whole form, so that its messages stay visible.
 
-const target = (root: HTMLElement): HTMLElement => root.closest<HTMLElement>(".judging") ?? root;
+const findFullScreenTarget = (root: HTMLElement): HTMLElement => root.closest<HTMLElement>(".judging") ?? root;
 
-export function isFull(root: HTMLElement): boolean {
-  return (root.getRootNode() as ShadowRoot | Document).fullscreenElement === target(root);
+export function isFullScreen(root: HTMLElement): boolean {
+  return (root.getRootNode() as ShadowRoot | Document).fullscreenElement === findFullScreenTarget(root);
 }
 
-export function toggleFull(root: HTMLElement): void {
+export function toggleFullScreen(root: HTMLElement): void {
   if (document.fullscreenElement) void document.exitFullscreen();
-  else target(root).requestFullscreen().catch(() => undefined); // a browser may refuse; the button stays
+  else findFullScreenTarget(root).requestFullscreen().catch(() => undefined); // a browser may refuse; the button stays
 }
 
-/** Calls `act` when it was entered or left, by a key of the browser's too; gives back what ends that. */
-export function onFull(act: () => void): () => void {
-  document.addEventListener("fullscreenchange", act);
-  return () => document.removeEventListener("fullscreenchange", act);
+/** Calls `callback` when full screen starts or ends. Returns a function that removes the listener. */
+export function onFullScreenChange(callback: () => void): () => void {
+  document.addEventListener("fullscreenchange", callback);
+  return () => document.removeEventListener("fullscreenchange", callback);
 }

@@ -1,3 +1,3 @@
-// What the judging form imports.
+// The exports of the viewer bundle.
 
-export { ReadingRoom } from "./room";
+export { RadiographViewer } from "./radiograph-viewer";

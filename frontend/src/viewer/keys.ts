@@ -1,7 +1,7 @@
 // The viewer's keys. Letters alone belong to the judging form, C and R to Streamlit, so most of these take Shift.
 
 /** For the key sheet. */
-export const SHEET: [string, string][] = [
+export const KEY_HELP: [string, string][] = [
   ["Drag", "draw a box; drag its outline to move it; Shift: draw over another box"],
   ["Right drag", "adjust the window: horizontally its width, upwards brighter"],
   [", / . and < / >", "darker or brighter; more or less contrast"],
@@ -27,21 +27,21 @@ export const SHEET: [string, string][] = [
   ["Esc", "deselect the box or the tool"],
 ];
 
-const SHIFTED: Record<string, string> = {
-  w: "window", a: "region", p: "pan", d: "ruler", m: "magnify", t: "turn", f: "mirror", h: "upright",
-  l: "together", k: "link", e: "full", s: "other", u: "redo", b: "boxes", n: "new",
+const SHIFT_ACTIONS: Record<string, string> = {
+  w: "window", a: "region", p: "pan", d: "ruler", m: "magnify", t: "rotate", f: "mirror", h: "reset-orientation",
+  l: "side-by-side", k: "link", e: "full-screen", s: "mirror-box", u: "redo", b: "boxes", n: "new-box",
 }; // prettier-ignore
 
-const PLAIN: Record<string, string> = {
-  b: "toggle", i: "invert", "+": "in", "=": "in", "-": "out", "0": "fit", o: "one", l: "next", u: "undo",
+const PLAIN_ACTIONS: Record<string, string> = {
+  b: "toggle-tool", i: "invert", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", "0": "fit", o: "actual-size", l: "next", u: "undo",
   delete: "remove", d: "hide", " ": "space",
-  ",": "darker", ".": "brighter", "<": "harder", ";": "harder", ">": "softer", ":": "softer",
+  ",": "darker", ".": "brighter", "<": "more-contrast", ";": "more-contrast", ">": "less-contrast", ":": "less-contrast",
 }; // prettier-ignore
 
-/** What a key does before the judging form has it: all with Shift, and those of the chosen box. */
-export function firstAction(event: KeyboardEvent, chosen: boolean): string | null {
+/** The action of a key that has priority over the form's keys: keys with Shift, and keys of the selected box. */
+export function findPriorityAction(event: KeyboardEvent, hasSelection: boolean): string | null {
   const key = event.key.toLowerCase();
-  if (chosen) {
+  if (hasSelection) {
     if (key.startsWith("arrow")) return key;
     if (key === "enter") return "label";
     if (key === "delete") return "remove";
@@ -51,19 +51,19 @@ export function firstAction(event: KeyboardEvent, chosen: boolean): string | nul
   if (key.startsWith("arrow")) return `pan-${key.slice(5)}`;
   const digit = /^Digit([1-9])$/.exec(event.code);
   if (digit) return `window-${digit[1]}`;
-  return SHIFTED[key] ?? null;
+  return SHIFT_ACTIONS[key] ?? null;
 }
 
-/** What a key does when the judging form has no use for it. */
-export function laterAction(event: KeyboardEvent): string | null {
-  return event.shiftKey && event.key.length === 1 && /[a-z]/i.test(event.key) ? null : (PLAIN[event.key.toLowerCase()] ?? null);
+/** The action of a key that the form does not use. */
+export function findFallbackAction(event: KeyboardEvent): string | null {
+  return event.shiftKey && event.key.length === 1 && /[a-z]/i.test(event.key) ? null : (PLAIN_ACTIONS[event.key.toLowerCase()] ?? null);
 }
 
-/** Keys that go on while they are held. */
-export const isHeldOn = (action: string): boolean => /^(arrow|pan-|size-)/.test(action) || ["in", "out", "undo", "redo", "darker", "brighter", "harder", "softer"].includes(action);
+/** Whether an action repeats while its key is held. */
+export const isRepeatable = (action: string): boolean => /^(arrow|pan-|size-)/.test(action) || ["zoom-in", "zoom-out", "undo", "redo", "darker", "brighter", "more-contrast", "less-contrast"].includes(action);
 
-/** Keys with Ctrl: undo and redo as every editor has them, and the size of the chosen box. */
-export function controlAction(event: KeyboardEvent): string | null {
+/** The action of a key with Ctrl: undo, redo, and the size of the selected box. */
+export function findControlAction(event: KeyboardEvent): string | null {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return null;
   const key = event.key.toLowerCase();
   if (key.startsWith("arrow")) return event.ctrlKey ? `size-${key.slice(5)}` : null;

@@ -1,17 +1,17 @@
-// One radiograph on screen: its image, its boxes, what is written beside it, and how it is looked at now.
+// One radiograph on screen: its image, boxes, text overlays and display state.
 
 import { h } from "../shared/dom";
-import { edgeLetters, pixelText, windowText } from "./facts";
-import { Ruler, type Measured } from "./ruler";
-import { greyTable } from "./lut";
-import { BoxLayer, type LayerTold } from "./layer";
-import { hasPixels, picture, type Picture } from "./pixels";
-import { Screen } from "./render";
-import { fitted, resized, toMatrix, UPRIGHT, zoomed, type View } from "./transform";
+import { findEdgeLetters, formatPixel, formatWindow } from "./overlay-text";
+import { Ruler, type MeasuredLine } from "./ruler";
+import { buildGreyTable } from "./lut";
+import { BoxLayer, type BoxLayerEvents } from "./box-layer";
+import { hasPixels, loadPicture, type Picture } from "./picture-cache";
+import { ImageCanvas } from "./render";
+import { fitView, resizeView, toMatrix, UPRIGHT_ORIENTATION, zoomView, type View } from "./transform";
 import type { Radiograph, Voi } from "./types";
 
-/** How a radiograph is looked at; kept while one goes back and forth between questions. */
-export interface Look {
+/** The window and view of a radiograph, kept while the person moves between questions. */
+export interface DisplayState {
   voi: Voi;
   invert: boolean;
   view: View;
@@ -30,156 +30,156 @@ export class Pane {
   invert = false;
   view: View;
   pointer: [number, number] | null = null;
-  private magnify = false;
-  private readonly screen = new Screen("image");
-  private readonly lens = new Screen("lens");
+  private isMagnifying = false;
+  private readonly imageCanvas = new ImageCanvas("image");
+  private readonly magnifierCanvas = new ImageCanvas("lens");
   private readonly table = new Uint32Array(65_536);
-  private readonly letters = (["top", "right", "bottom", "left"] as const).map((edge) => h("span", { class: `edge edge-${edge}` }));
-  private readonly name = h("span", { class: "name" });
-  private readonly status = h("span", { class: "status" });
-  private readonly lack = h("span", { class: "lack", role: "status" });
+  private readonly edgeLetters = (["top", "right", "bottom", "left"] as const).map((edge) => h("span", { class: `edge edge-${edge}` }));
+  private readonly viewName = h("span", { class: "name" });
+  private readonly statusText = h("span", { class: "status" });
+  private readonly notice = h("span", { class: "lack", role: "status" });
   private readonly ruler = new Ruler();
-  private readonly sizes: ResizeObserver;
+  private readonly resizeObserver: ResizeObserver;
   private frame = 0;
-  private settle = 0;
-  private tableStale = true;
-  private busy = false;
-  private ended = false;
-  private failed = false;
+  private sharpTimer = 0;
+  private isTableStale = true;
+  private isBusy = false;
+  private isEnded = false;
+  private hasFailed = false;
 
-  /** `painted` is called after every painting, `loadEnded` when the radiograph is loaded or could not be. */
-  constructor(public radiograph: Radiograph, told: LayerTold, private readonly painted: (pane: Pane) => void, private readonly loadEnded: () => void) {
+  /** `onPainted` runs after every paint, `onLoadEnded` when loading succeeds or fails. */
+  constructor(public radiograph: Radiograph, layerEvents: BoxLayerEvents, private readonly onPainted: (pane: Pane) => void, private readonly onLoadEnded: () => void) {
     const { rows = 1, columns = 1 } = radiograph;
-    this.view = { width: 1, height: 1, ratio: 1, columns, rows, aspect: [1, 1], zoom: 1, x: columns / 2, y: rows / 2, turn: UPRIGHT };
-    this.name.textContent = radiograph.view;
-    const what = `Radiograph ${radiograph.id}, ${radiograph.view}. Tab selects a box, arrow keys move it.`;
-    this.root = h("div", { class: "pane", tabindex: "0", role: "application", "aria-label": what, "data-radiograph": radiograph.id }, this.screen.canvas, this.boxesRoot, this.ruler.root, this.lens.canvas, this.name, this.status, this.lack, ...this.letters);
-    this.lens.canvas.hidden = true;
-    this.layer = new BoxLayer(this.boxesRoot, told);
-    this.sizes = new ResizeObserver(() => this.fitPane());
-    this.sizes.observe(this.root);
+    this.view = { width: 1, height: 1, ratio: 1, columns, rows, aspect: [1, 1], zoom: 1, x: columns / 2, y: rows / 2, orientation: UPRIGHT_ORIENTATION };
+    this.viewName.textContent = radiograph.view;
+    const description = `Radiograph ${radiograph.id}, ${radiograph.view}. Tab selects a box, arrow keys move it.`;
+    this.root = h("div", { class: "pane", tabindex: "0", role: "application", "aria-label": description, "data-radiograph": radiograph.id }, this.imageCanvas.canvas, this.boxesRoot, this.ruler.root, this.magnifierCanvas.canvas, this.viewName, this.statusText, this.notice, ...this.edgeLetters);
+    this.magnifierCanvas.canvas.hidden = true;
+    this.layer = new BoxLayer(this.boxesRoot, layerEvents);
+    this.resizeObserver = new ResizeObserver(() => this.updateSize());
+    this.resizeObserver.observe(this.root);
   }
 
-  /** Fetch the matrix and show it, as it was looked at before or in its first window. */
-  async load(before: Look | undefined): Promise<void> {
+  /** Fetch the matrix and show it with its earlier display state or in its first window. */
+  async load(before: DisplayState | undefined): Promise<void> {
     const { radiograph } = this;
     if (!hasPixels(radiograph)) {
-      this.lack.textContent = `The workspace has no image for ${radiograph.id} (${radiograph.view}).`;
-      this.painted(this);
+      this.notice.textContent = `The workspace has no image for ${radiograph.id} (${radiograph.view}).`;
+      this.onPainted(this);
       return;
     }
-    this.lack.textContent = "Loading …";
+    this.notice.textContent = "Loading …";
     try {
-      this.picture = await picture(radiograph);
+      this.picture = await loadPicture(radiograph);
     } catch (problem) {
-      this.lack.textContent = `The radiograph could not be loaded. ${problem instanceof Error ? problem.message : ""} Click here to retry.`;
-      this.failed = true;
-      if (!this.ended) this.loadEnded();
+      this.notice.textContent = `The radiograph could not be loaded. ${problem instanceof Error ? problem.message : ""} Click here to retry.`;
+      this.hasFailed = true;
+      if (!this.isEnded) this.onLoadEnded();
       return;
     }
-    if (this.ended) return; // somebody went on before it was there
-    const { facts, lack } = this.picture;
-    this.lack.textContent = [lack, ...(facts.notes ?? [])].filter(Boolean).join(" · ");
+    if (this.isEnded) return; // the person moved on before it was loaded
+    const { facts, limitation } = this.picture;
+    this.notice.textContent = [limitation, ...(facts.notes ?? [])].filter(Boolean).join(" · ");
     this.presets = this.picture.presets;
     this.view = { ...this.view, columns: facts.columns, rows: facts.rows, aspect: facts.aspect };
     this.voi = before?.voi ?? this.presets[0] ?? null;
     this.invert = before?.invert ?? false;
-    this.view = before ? resized(before.view, this.view.width, this.view.height, this.view.ratio) : fitted(this.view);
-    this.tableStale = true;
-    this.fitPane();
+    this.view = before ? resizeView(before.view, this.view.width, this.view.height, this.view.ratio) : fitView(this.view);
+    this.isTableStale = true;
+    this.updateSize();
     if (this.view.width > 1) this.paint();
-    this.loadEnded();
+    this.onLoadEnded();
   }
 
-  /** Ask again for what could not be had. */
-  tryAgain(): void {
-    if (!this.failed) return;
-    this.failed = false;
+  /** Load again after a failure. */
+  retry(): void {
+    if (!this.hasFailed) return;
+    this.hasFailed = false;
     void this.load(undefined);
   }
 
   /** Whether its image is loaded. */
   get loadState(): "loaded" | "loading" | "failed" {
-    if (this.failed) return "failed";
+    if (this.hasFailed) return "failed";
     return this.picture ? "loaded" : "loading";
   }
 
-  look(): Look | null {
+  getDisplayState(): DisplayState | null {
     return this.voi && this.picture ? { voi: this.voi, invert: this.invert, view: this.view } : null;
   }
 
   setVoi(voi: Voi, invert = this.invert): void {
     this.voi = voi;
     this.invert = invert;
-    this.tableStale = true;
-    this.ask();
+    this.isTableStale = true;
+    this.requestPaint();
   }
 
   setView(view: View): void {
     this.view = view;
-    this.ask();
+    this.requestPaint();
   }
 
   zoomBy(factor: number, anchor?: [number, number]): void {
-    this.setView(zoomed(this.view, this.view.zoom * factor, anchor));
+    this.setView(zoomView(this.view, this.view.zoom * factor, anchor));
   }
 
-  /** One pixel of the matrix to one of the screen. */
-  oneToOne(): void {
-    this.setView(zoomed(this.view, 1, this.pointer ?? undefined));
+  /** Show one pixel of the matrix per device pixel. */
+  showActualSize(): void {
+    this.setView(zoomView(this.view, 1, this.pointer ?? undefined));
   }
 
-  setRuler(measured: Measured | null): void {
-    this.ruler.measured = measured;
-    this.ask();
+  setRuler(line: MeasuredLine | null): void {
+    this.ruler.measuredLine = line;
+    this.requestPaint();
   }
 
   /** Where an event happened, in CSS pixels of the pane. */
-  place(event: MouseEvent): [number, number] {
+  findPosition(event: MouseEvent): [number, number] {
     const { left, top } = this.root.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
   }
 
   /** Where an event happened, in pixels of the matrix. */
-  matrixPlace(event: MouseEvent): [number, number] {
-    return toMatrix(this.view, this.place(event));
+  findMatrixPosition(event: MouseEvent): [number, number] {
+    return toMatrix(this.view, this.findPosition(event));
   }
 
-  /** The pointer has moved: what stands beside the image, and the lens. */
-  say(): void {
-    this.write();
-    this.drawLens();
+  /** Update the pixel value and the magnifier after a pointer move. */
+  showPointerValue(): void {
+    this.writeText();
+    this.drawMagnifier();
   }
 
-  setMagnify(on: boolean): void {
-    this.magnify = on;
-    this.drawLens();
+  setMagnifier(enabled: boolean): void {
+    this.isMagnifying = enabled;
+    this.drawMagnifier();
   }
 
-  /** A drag is on: frames before beauty. */
-  setBusy(on: boolean): void {
-    this.busy = on;
-    if (!on) this.ask();
+  /** During a drag, frame rate has priority over quality. */
+  setBusy(enabled: boolean): void {
+    this.isBusy = enabled;
+    if (!enabled) this.requestPaint();
   }
 
   /** Paint with the next frame. */
-  ask(): void {
+  requestPaint(): void {
     if (!this.frame) this.frame = requestAnimationFrame(() => this.paint());
   }
 
-  fitPane(): void {
+  updateSize(): void {
     const { clientWidth: width, clientHeight: height } = this.root;
     if (width < 2 || height < 2) return;
     if (width === this.view.width && height === this.view.height && this.view.ratio === devicePixelRatio) return;
-    this.view = resized(this.view, width, height, devicePixelRatio);
+    this.view = resizeView(this.view, width, height, devicePixelRatio);
     if (this.picture) this.paint(); // at once: another size must not flash
   }
 
   end(): void {
-    this.ended = true;
+    this.isEnded = true;
     cancelAnimationFrame(this.frame);
-    clearTimeout(this.settle);
-    this.sizes.disconnect();
+    clearTimeout(this.sharpTimer);
+    this.resizeObserver.disconnect();
     this.layer.end();
     this.root.remove();
   }
@@ -189,46 +189,46 @@ export class Pane {
     this.frame = 0;
     if (!this.picture || !this.voi || this.view.width < 2) return;
     const { facts, levels, values } = this.picture;
-    if (this.tableStale) greyTable(facts, values, this.voi, this.invert, this.table);
-    this.tableStale = false;
-    const coarse = this.busy && this.screen.cost > SLOW;
-    this.screen.draw(levels, this.view, this.table, coarse);
-    this.layer.place(this.view);
-    this.ruler.place(this.view, facts);
-    this.write();
-    this.drawLens();
+    if (this.isTableStale) buildGreyTable(facts, values, this.voi, this.invert, this.table);
+    this.isTableStale = false;
+    const coarse = this.isBusy && this.imageCanvas.lastFrameTime > SLOW;
+    this.imageCanvas.draw(levels, this.view, this.table, coarse);
+    this.layer.applyView(this.view);
+    this.ruler.update(this.view, facts);
+    this.writeText();
+    this.drawMagnifier();
     if (coarse) {
-      clearTimeout(this.settle);
-      this.settle = window.setTimeout(() => this.paintSharp(), 120);
+      clearTimeout(this.sharpTimer);
+      this.sharpTimer = window.setTimeout(() => this.paintSharp(), 120);
     }
-    this.painted(this);
+    this.onPainted(this);
   }
 
   private paintSharp(): void {
     if (!this.picture) return;
-    this.screen.draw(this.picture.levels, this.view, this.table);
+    this.imageCanvas.draw(this.picture.levels, this.view, this.table);
   }
 
   /** A round part of the image at three times its size, under the pointer. */
-  private drawLens(): void {
-    const { canvas } = this.lens;
-    canvas.hidden = !this.magnify || !this.pointer || !this.picture;
+  private drawMagnifier(): void {
+    const { canvas } = this.magnifierCanvas;
+    canvas.hidden = !this.isMagnifying || !this.pointer || !this.picture;
     if (canvas.hidden || !this.pointer || !this.picture) return;
     const [left, top] = this.pointer;
     const [x, y] = toMatrix(this.view, this.pointer); // goes into the middle of the lens
-    this.lens.draw(this.picture.levels, { ...this.view, width: MAGNIFIER, height: MAGNIFIER, zoom: 3 * this.view.zoom, x, y }, this.table);
+    this.magnifierCanvas.draw(this.picture.levels, { ...this.view, width: MAGNIFIER, height: MAGNIFIER, zoom: 3 * this.view.zoom, x, y }, this.table);
     canvas.style.transform = `translate(${left - MAGNIFIER / 2}px, ${top - MAGNIFIER / 2}px)`;
   }
 
-  private write(): void {
+  private writeText(): void {
     if (!this.picture || !this.voi) return;
     const { facts, levels, values } = this.picture;
-    const under = this.pointer ? pixelText(facts, levels[0].matrix, values, toMatrix(this.view, this.pointer)) : "";
+    const pointerText = this.pointer ? formatPixel(facts, levels[0].matrix, values, toMatrix(this.view, this.pointer)) : "";
     const inverted = this.invert ? " inverted" : "";
-    this.status.textContent = [`${Math.round(this.view.zoom * 100)} %`, windowText(this.voi) + inverted, under].filter(Boolean).join(" · ");
-    const edges = edgeLetters(facts.orientation, this.view.turn);
-    (["top", "right", "bottom", "left"] as const).forEach((edge, at) => (this.letters[at]!.textContent = edges?.[edge] ?? ""));
-    const turn = this.view.turn.join();
-    this.name.textContent = `${this.radiograph.view}${turn === UPRIGHT.join() ? "" : " · rotated or mirrored"}`;
+    this.statusText.textContent = [`${Math.round(this.view.zoom * 100)} %`, formatWindow(this.voi) + inverted, pointerText].filter(Boolean).join(" · ");
+    const edges = findEdgeLetters(facts.orientation, this.view.orientation);
+    (["top", "right", "bottom", "left"] as const).forEach((edge, index) => (this.edgeLetters[index]!.textContent = edges?.[edge] ?? ""));
+    const orientation = this.view.orientation.join();
+    this.viewName.textContent = `${this.radiograph.view}${orientation === UPRIGHT_ORIENTATION.join() ? "" : " · rotated or mirrored"}`;
   }
 }

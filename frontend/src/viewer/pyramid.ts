@@ -10,20 +10,20 @@ export interface Level {
 /** The full matrix first. */
 export type Levels = [Level, ...Level[]];
 
-const SMALLEST = 400;
+const SMALLEST_LEVEL = 400;
 
 /** Each level has the means of two by two pixels of the one before; an odd last row or column is left out. */
-export function pyramid(matrix: Uint16Array, rows: number, columns: number): Levels {
-  let last: Level = { matrix, columns, rows, factor: 1 };
-  const levels: Levels = [last];
-  while (Math.min(last.columns, last.rows) > 2 && Math.max(last.columns, last.rows) > SMALLEST) {
-    last = halved(last);
-    levels.push(last);
+export function buildPyramid(matrix: Uint16Array, rows: number, columns: number): Levels {
+  let level: Level = { matrix, columns, rows, factor: 1 };
+  const levels: Levels = [level];
+  while (Math.min(level.columns, level.rows) > 2 && Math.max(level.columns, level.rows) > SMALLEST_LEVEL) {
+    level = halveLevel(level);
+    levels.push(level);
   }
   return levels;
 }
 
-function halved({ matrix, columns, rows, factor }: Level): Level {
+function halveLevel({ matrix, columns, rows, factor }: Level): Level {
   const [width, height] = [columns >> 1, rows >> 1];
   const half = new Uint16Array(width * height);
   for (let y = 0, to = 0; y < height; y += 1) {
@@ -35,6 +35,6 @@ function halved({ matrix, columns, rows, factor }: Level): Level {
 }
 
 /** The smallest level that has at least a pixel for each of the screen's. */
-export function levelFor(levels: Levels, zoom: number): Level {
+export function chooseLevel(levels: Levels, zoom: number): Level {
   return levels.reduce((best, level) => (level.factor * zoom <= 1 ? level : best), levels[0]);
 }

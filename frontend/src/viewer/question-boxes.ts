@@ -1,6 +1,6 @@
 // The boxes of one question on all its radiographs: the machine's, those that are there now, and their history.
 
-import { History, isOneOf, type RoomBox } from "./boxes";
+import { BoxHistory, includesBox, type ViewerBox } from "./boxes";
 import type { DrawnBox } from "../shared/api";
 import type { PlainBox, Radiograph } from "./types";
 
@@ -10,39 +10,39 @@ let lastId = 0;
 export const nextId = (): number => (lastId += 1);
 
 export class QuestionBoxes {
-  readonly history: History;
-  readonly machine: readonly RoomBox[];
-  /** Whether what is there may not be what the machine drew. */
+  readonly history: BoxHistory;
+  readonly machine: readonly ViewerBox[];
+  /** Whether the boxes may differ from the machine's. */
   touched: boolean;
-  private readonly sized: string[];
+  private readonly idsWithPixels: string[];
 
   constructor(radiographs: readonly Radiograph[]) {
-    const boxes = (plain: PlainBox[] | undefined, radiograph: string): RoomBox[] => (plain ?? []).map(({ label, box }) => ({ id: nextId(), radiograph, label, box }));
-    this.machine = radiographs.flatMap((each) => boxes(each.machineBoxes, each.id));
-    this.history = new History(radiographs.flatMap((each) => boxes(each.boxes, each.id)));
-    this.touched = radiographs.some((each) => each.touched);
-    this.sized = radiographs.filter((each) => each.rows && each.columns).map((each) => each.id);
+    const createBoxes = (plainBoxes: PlainBox[] | undefined, radiograph: string): ViewerBox[] => (plainBoxes ?? []).map(({ label, box }) => ({ id: nextId(), radiograph, label, box }));
+    this.machine = radiographs.flatMap((radiograph) => createBoxes(radiograph.machineBoxes, radiograph.id));
+    this.history = new BoxHistory(radiographs.flatMap((radiograph) => createBoxes(radiograph.boxes, radiograph.id)));
+    this.touched = radiographs.some((radiograph) => radiograph.touched);
+    this.idsWithPixels = radiographs.filter((radiograph) => radiograph.rows && radiograph.columns).map((radiograph) => radiograph.id);
   }
 
-  /** Those on one radiograph, in the order that they were drawn in. */
-  on(radiograph: string): RoomBox[] {
-    return this.history.now.filter((box) => box.radiograph === radiograph);
+  /** The boxes on one radiograph, in drawing order. */
+  listBoxesOn(radiograph: string): ViewerBox[] {
+    return this.history.current.filter((box) => box.radiograph === radiograph);
   }
 
-  find(id: number | null): RoomBox | undefined {
-    return this.history.now.find((box) => box.id === id);
+  find(id: number | null): ViewerBox | undefined {
+    return this.history.current.find((box) => box.id === id);
   }
 
-  readonly isMachines = (box: RoomBox): boolean => isOneOf(box, this.machine);
+  readonly isMachineBox = (box: ViewerBox): boolean => includesBox(box, this.machine);
 
   /** The machine's boxes that are no longer there as they were. */
-  gone(): readonly RoomBox[] {
-    return this.machine.filter((box) => !isOneOf(box, this.history.now));
+  listRemovedMachineBoxes(): readonly ViewerBox[] {
+    return this.machine.filter((box) => !includesBox(box, this.history.current));
   }
 
   /** All of them by radiograph; null when none was touched. A radiograph without pixels has no place for boxes. */
-  drawn(): Record<string, DrawnBox[]> | null {
+  toDrawings(): Record<string, DrawnBox[]> | null {
     if (!this.touched) return null;
-    return Object.fromEntries(this.sized.map((id) => [id, this.on(id).map(({ label, box }) => ({ type: "Box" as const, label, box }))]));
+    return Object.fromEntries(this.idsWithPixels.map((id) => [id, this.listBoxesOn(id).map(({ label, box }) => ({ type: "Box" as const, label, box }))]));
   }
 }

@@ -2,12 +2,12 @@
 //
 // With a window drag in mind: the table of greys is new at each frame, everything else is arithmetic on typed arrays.
 
-import { levelFor, type Levels } from "./pyramid";
-import { scales, type View } from "./transform";
+import { chooseLevel, type Levels } from "./pyramid";
+import { computeScales, type View } from "./transform";
 
-/** From this zoom on pixels are shown as they are, from `GRID` on with lines between them. */
-const NEAREST = 8;
-const GRID = 16;
+/** From this zoom on, pixels are not interpolated; from `GRID_FROM_ZOOM` on, lines separate them. */
+const NEAREST_FROM_ZOOM = 8;
+const GRID_FROM_ZOOM = 16;
 const BLACK = 0xff000000;
 
 interface Axis {
@@ -17,44 +17,44 @@ interface Axis {
   end: number;
 }
 
-/** For each of `length` pixels of the screen: where on the matrix, along one side of it. */
-function axis(length: number, side: { size: number; full: number; factor: number; stride: number }, middle: number, step: number, nearest: boolean): Axis {
+/** For each of `length` screen pixels: its position along one side of the matrix. */
+function computeAxis(length: number, side: { size: number; full: number; factor: number; stride: number }, middle: number, step: number, isNearest: boolean): Axis {
   const index = new Int32Array(length);
   const weight = new Int32Array(length);
   let [first, end] = [length, 0];
-  for (let at = 0; at < length; at += 1) {
-    const place = middle + (at + 0.5 - length / 2) * step;
-    if (place < 0 || place >= side.full) continue;
-    first = Math.min(first, at);
-    end = at + 1;
-    const exact = place / side.factor - (nearest ? 0 : 0.5);
-    const base = Math.min(Math.max(Math.floor(exact), 0), Math.max(side.size - (nearest ? 1 : 2), 0));
-    index[at] = base * side.stride;
-    weight[at] = nearest ? 0 : Math.min(Math.max(Math.round((exact - base) * 256), 0), 256);
+  for (let i = 0; i < length; i += 1) {
+    const position = middle + (i + 0.5 - length / 2) * step;
+    if (position < 0 || position >= side.full) continue;
+    first = Math.min(first, i);
+    end = i + 1;
+    const exact = position / side.factor - (isNearest ? 0 : 0.5);
+    const base = Math.min(Math.max(Math.floor(exact), 0), Math.max(side.size - (isNearest ? 1 : 2), 0));
+    index[i] = base * side.stride;
+    weight[i] = isNearest ? 0 : Math.min(Math.max(Math.round((exact - base) * 256), 0), 256);
   }
   return { index, weight, first, end };
 }
 
 /** Paints what `view` shows into `pixels`, which is `width` x `height` pixels of the device. */
-export function paint(pixels: Uint32Array, width: number, height: number, levels: Levels, view: View, table: Uint32Array): void {
-  const { matrix, columns, rows, factor } = levelFor(levels, view.zoom);
-  const nearest = view.zoom >= NEAREST;
+export function paintImage(pixels: Uint32Array, width: number, height: number, levels: Levels, view: View, table: Uint32Array): void {
+  const { matrix, columns, rows, factor } = chooseLevel(levels, view.zoom);
+  const isNearest = view.zoom >= NEAREST_FROM_ZOOM;
   const shrink = view.width / width; // CSS pixels to a painted one: a coarse frame has fewer than the device
-  const [kx, ky] = scales(view, 1 / shrink);
-  const [a, b, c, d] = view.turn;
+  const [kx, ky] = computeScales(view, 1 / shrink);
+  const [a, b, c, d] = view.orientation;
   const byColumn = { size: columns, full: view.columns, factor, stride: 1 };
   const byRow = { size: rows, full: view.rows, factor, stride: columns };
-  const lying = a === 0;
-  const across = lying ? axis(width, byRow, view.y, b / ky, nearest) : axis(width, byColumn, view.x, a / kx, nearest);
-  const down = lying ? axis(height, byColumn, view.x, c / kx, nearest) : axis(height, byRow, view.y, d / ky, nearest);
-  const [right, below] = lying ? [columns, 1] : [1, columns];
+  const isSideways = a === 0;
+  const across = isSideways ? computeAxis(width, byRow, view.y, b / ky, isNearest) : computeAxis(width, byColumn, view.x, a / kx, isNearest);
+  const down = isSideways ? computeAxis(height, byColumn, view.x, c / kx, isNearest) : computeAxis(height, byRow, view.y, d / ky, isNearest);
+  const [right, below] = isSideways ? [columns, 1] : [1, columns];
   pixels.fill(BLACK);
   const { index, weight, first, end } = across;
   for (let y = down.first; y < down.end; y += 1) {
     const row = down.index[y]!;
     const fy = down.weight[y]!;
     let to = y * width + first;
-    if (nearest) {
+    if (isNearest) {
       for (let x = first; x < end; x += 1, to += 1) pixels[to] = table[matrix[row + index[x]!]!]!;
       continue;
     }
@@ -69,13 +69,13 @@ export function paint(pixels: Uint32Array, width: number, height: number, levels
 }
 
 /** A canvas that shows a radiograph. */
-export class Screen {
+export class ImageCanvas {
   readonly canvas: HTMLCanvasElement;
   private readonly context: CanvasRenderingContext2D;
   private image: ImageData | null = null;
-  private words = new Uint32Array(0);
+  private pixels = new Uint32Array(0);
   /** Milliseconds that the last full frame took. */
-  cost = 0;
+  lastFrameTime = 0;
 
   constructor(className: string) {
     this.canvas = document.createElement("canvas");
@@ -85,35 +85,35 @@ export class Screen {
   }
 
   /** `coarse` paints every second pixel each way: for the moments of a drag that a large screen can't keep up with. */
-  draw(levels: Levels, view: View, table: Uint32Array, coarse = false): void {
-    const began = performance.now();
-    const share = coarse ? 0.5 : 1;
-    const width = Math.max(1, Math.round(view.width * view.ratio * share));
-    const height = Math.max(1, Math.round(view.height * view.ratio * share));
+  draw(levels: Levels, view: View, table: Uint32Array, isCoarse = false): void {
+    const startTime = performance.now();
+    const scale = isCoarse ? 0.5 : 1;
+    const width = Math.max(1, Math.round(view.width * view.ratio * scale));
+    const height = Math.max(1, Math.round(view.height * view.ratio * scale));
     if (!this.image || this.image.width !== width || this.image.height !== height) {
       this.canvas.width = width;
       this.canvas.height = height;
       this.image = this.context.createImageData(width, height);
-      this.words = new Uint32Array(this.image.data.buffer);
+      this.pixels = new Uint32Array(this.image.data.buffer);
     }
-    paint(this.words, width, height, levels, view, table);
+    paintImage(this.pixels, width, height, levels, view, table);
     this.context.putImageData(this.image, 0, 0);
-    if (view.zoom >= GRID && !coarse) this.grid(view, width, height);
-    if (!coarse) this.cost = performance.now() - began;
+    if (view.zoom >= GRID_FROM_ZOOM && !isCoarse) this.drawGrid(view, width, height);
+    if (!isCoarse) this.lastFrameTime = performance.now() - startTime;
   }
 
-  private grid(view: View, width: number, height: number): void {
-    const [kx, ky] = scales(view, view.ratio);
-    const [stepX, stepY] = view.turn[0] === 0 ? [ky, kx] : [kx, ky];
-    const [middleX, middleY] = view.turn[0] === 0 ? [view.y * ky * view.turn[1], view.x * kx * view.turn[2]] : [view.x * kx * view.turn[0], view.y * ky * view.turn[3]];
-    const begin = (middle: number, length: number, step: number): number => (((length / 2 - middle) % step) + step) % step;
+  private drawGrid(view: View, width: number, height: number): void {
+    const [kx, ky] = computeScales(view, view.ratio);
+    const [stepX, stepY] = view.orientation[0] === 0 ? [ky, kx] : [kx, ky];
+    const [middleX, middleY] = view.orientation[0] === 0 ? [view.y * ky * view.orientation[1], view.x * kx * view.orientation[2]] : [view.x * kx * view.orientation[0], view.y * ky * view.orientation[3]];
+    const findFirstLine = (middle: number, length: number, step: number): number => (((length / 2 - middle) % step) + step) % step;
     this.context.strokeStyle = "rgba(128, 128, 128, 0.35)";
     this.context.beginPath();
-    for (let x = begin(middleX, width, stepX); x < width; x += stepX) {
+    for (let x = findFirstLine(middleX, width, stepX); x < width; x += stepX) {
       this.context.moveTo(Math.round(x) + 0.5, 0);
       this.context.lineTo(Math.round(x) + 0.5, height);
     }
-    for (let y = begin(middleY, height, stepY); y < height; y += stepY) {
+    for (let y = findFirstLine(middleY, height, stepY); y < height; y += stepY) {
       this.context.moveTo(0, Math.round(y) + 0.5);
       this.context.lineTo(width, Math.round(y) + 0.5);
     }

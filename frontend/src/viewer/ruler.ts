@@ -1,17 +1,17 @@
 // A line between two places and its length, over the image.
 
 import { h } from "../shared/dom";
-import { length } from "./facts";
+import { formatLength } from "./overlay-text";
 import { toScreen, type View } from "./transform";
 import type { Facts } from "./types";
 
-export type Measured = [[number, number], [number, number]];
+export type MeasuredLine = [[number, number], [number, number]];
 
 const SVG = "http://www.w3.org/2000/svg";
 
 export class Ruler {
   readonly root = h("div", { class: "ruler" });
-  measured: Measured | null = null;
+  measuredLine: MeasuredLine | null = null;
   private readonly line = document.createElementNS(SVG, "line");
   private readonly text = h("span");
 
@@ -23,13 +23,13 @@ export class Ruler {
     this.root.hidden = true;
   }
 
-  place(view: View, facts: Facts): void {
-    this.root.hidden = !this.measured;
-    if (!this.measured) return;
-    const [from, to] = this.measured;
+  update(view: View, facts: Facts): void {
+    this.root.hidden = !this.measuredLine;
+    if (!this.measuredLine) return;
+    const [from, to] = this.measuredLine;
     const [[x1, y1], [x2, y2]] = [toScreen(view, from), toScreen(view, to)];
     for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) this.line.setAttribute(name, value.toFixed(1));
-    this.text.textContent = length(facts, from, to);
+    this.text.textContent = formatLength(facts, from, to);
     const [right, lower] = x1 > x2 ? [x1, y1] : [x2, y2];
     this.text.style.transform = `translate(${Math.min(right + 8, view.width - 180)}px, ${Math.min(Math.max(lower - 10, 0), view.height - 24)}px)`;
   }

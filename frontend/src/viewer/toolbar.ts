@@ -7,12 +7,12 @@ export interface Control {
   id: string;
   name: string;
   key: string;
-  /** A path of 16 x 16, or what stands on the button. */
-  sign: string;
+  /** The text on the button if it has no icon. */
+  symbol: string;
   toggle?: boolean;
 }
 
-const DRAWN: Record<string, string> = {
+const ICON_PATHS: Record<string, string> = {
   boxes: "M2.5 3.5h11v9h-11z",
   window: "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M8 2v12M10 2.5v11M12 4v8",
   pan: "M8 1.5v13M1.5 8h13M6 3.5l2-2 2 2M6 12.5l2 2 2-2M3.5 6l-2 2 2 2M12.5 6l2 2-2 2",
@@ -21,44 +21,44 @@ const DRAWN: Record<string, string> = {
   undo: "M3 6h7a3.5 3.5 0 0 1 0 7H6M6 3L3 6l3 3",
   redo: "M13 6H6a3.5 3.5 0 0 0 0 7h4M10 3l3 3-3 3",
   remove: "M3.5 4.5h9M6.5 4.5v-2h3v2M5 4.5l.5 9h5l.5-9",
-  other: "M8 1.5v13M2 5h3.5v6H2zM10.5 5H14v6h-3.5z",
+  "mirror-box": "M8 1.5v13M2 5h3.5v6H2zM10.5 5H14v6h-3.5z",
   invert: "M2.5 2.5h11v11h-11zM2.5 13.5l11-11M6 13.5l7.5-7.5M9.5 13.5l4-4",
-  turn: "M13 8a5 5 0 1 1-1.6-3.7M13.5 1.5v3.5H10",
+  rotate: "M13 8a5 5 0 1 1-1.6-3.7M13.5 1.5v3.5H10",
   mirror: "M8 1.5v13M6 4L1.5 12H6zM10 4l4.5 8H10z",
   magnify: "M6.5 2a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M10 10l4.5 4.5",
-  together: "M1.5 3h13v10h-13zM8 3v10",
+  "side-by-side": "M1.5 3h13v10h-13zM8 3v10",
   link: "M6.5 9.5l3-3M7 5l2-2a2.8 2.8 0 0 1 4 4l-2 2M9 11l-2 2a2.8 2.8 0 0 1-4-4l2-2",
-  full: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
+  "full-screen": "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
 };
 
-const BOXES: Control[] = [
-  { id: "boxes", name: "Boxes: drag to draw; drag a box to move it", key: "B", sign: "", toggle: true },
-  { id: "undo", name: "Undo", key: "U", sign: "" },
-  { id: "redo", name: "Redo", key: "Shift U", sign: "" },
-  { id: "remove", name: "Delete the selected box", key: "Del", sign: "" },
-  { id: "other", name: "Copy the selected box to the other side", key: "Shift S", sign: "" },
+const BOX_CONTROLS: Control[] = [
+  { id: "boxes", name: "Boxes: drag to draw; drag a box to move it", key: "B", symbol: "", toggle: true },
+  { id: "undo", name: "Undo", key: "U", symbol: "" },
+  { id: "redo", name: "Redo", key: "Shift U", symbol: "" },
+  { id: "remove", name: "Delete the selected box", key: "Del", symbol: "" },
+  { id: "mirror-box", name: "Copy the selected box to the other side", key: "Shift S", symbol: "" },
 ];
-const LOOKING: Control[] = [
-  { id: "window", name: "Window: drag to adjust (or right drag with any tool)", key: "Shift W", sign: "", toggle: true },
-  { id: "region", name: "Window of a region", key: "Shift A", sign: "", toggle: true },
-  { id: "pan", name: "Pan (or middle drag or Space with any tool)", key: "Shift P", sign: "", toggle: true },
-  { id: "ruler", name: "Ruler", key: "Shift D", sign: "", toggle: true },
-  { id: "magnify", name: "Magnifier", key: "Shift M", sign: "", toggle: true },
-  { id: "invert", name: "Invert", key: "I", sign: "", toggle: true },
-  { id: "turn", name: "Rotate right", key: "Shift T", sign: "" },
-  { id: "mirror", name: "Mirror horizontally", key: "Shift F", sign: "" },
+const VIEW_CONTROLS: Control[] = [
+  { id: "window", name: "Window: drag to adjust (or right drag with any tool)", key: "Shift W", symbol: "", toggle: true },
+  { id: "region", name: "Window of a region", key: "Shift A", symbol: "", toggle: true },
+  { id: "pan", name: "Pan (or middle drag or Space with any tool)", key: "Shift P", symbol: "", toggle: true },
+  { id: "ruler", name: "Ruler", key: "Shift D", symbol: "", toggle: true },
+  { id: "magnify", name: "Magnifier", key: "Shift M", symbol: "", toggle: true },
+  { id: "invert", name: "Invert", key: "I", symbol: "", toggle: true },
+  { id: "rotate", name: "Rotate right", key: "Shift T", symbol: "" },
+  { id: "mirror", name: "Mirror horizontally", key: "Shift F", symbol: "" },
 ];
-const ZOOM: Control[] = [
-  { id: "out", name: "Zoom out", key: "−", sign: "−" },
-  { id: "in", name: "Zoom in", key: "+", sign: "+" },
-  { id: "fit", name: "Fit to window", key: "0", sign: "Fit" },
-  { id: "one", name: "Actual size", key: "O", sign: "1:1" },
+const ZOOM_CONTROLS: Control[] = [
+  { id: "zoom-out", name: "Zoom out", key: "−", symbol: "−" },
+  { id: "zoom-in", name: "Zoom in", key: "+", symbol: "+" },
+  { id: "fit", name: "Fit to window", key: "0", symbol: "Fit" },
+  { id: "actual-size", name: "Actual size", key: "O", symbol: "1:1" },
 ];
-const SEVERAL: Control[] = [
-  { id: "together", name: "Side by side", key: "Shift L", sign: "", toggle: true },
-  { id: "link", name: "Link window, zoom and position", key: "Shift K", sign: "", toggle: true },
+const SEVERAL_VIEW_CONTROLS: Control[] = [
+  { id: "side-by-side", name: "Side by side", key: "Shift L", symbol: "", toggle: true },
+  { id: "link", name: "Link window, zoom and position", key: "Shift K", symbol: "", toggle: true },
 ];
-const FULL: Control[] = [{ id: "full", name: "Full screen", key: "Shift E", sign: "", toggle: true }];
+const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", key: "Shift E", symbol: "", toggle: true }];
 
 export interface ToolbarState {
   pressed: ReadonlySet<string>;
@@ -71,26 +71,26 @@ export interface ToolbarState {
 export class Toolbar {
   readonly root = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Radiograph" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
-  private readonly windows: HTMLSelectElement;
-  private shown: readonly Voi[] | null = null;
+  private readonly windowSelect: HTMLSelectElement;
+  private shownPresets: readonly Voi[] | null = null;
 
-  constructor(private readonly act: (id: string) => void, choose: (index: number) => void) {
-    this.windows = h("select", {
+  constructor(private readonly onAction: (id: string) => void, onChoose: (index: number) => void) {
+    this.windowSelect = h("select", {
       class: "windows",
       "aria-label": "Window",
       title: "Window (Shift 1 to 9)",
       onchange: () => {
-        choose(Number(this.windows.value));
-        this.windows.blur(); // keys are the form's again
+        onChoose(Number(this.windowSelect.value));
+        this.windowSelect.blur(); // keys are the form's again
       },
     });
   }
 
-  /** `boxes` may be changed; `several` radiographs are there. */
-  build({ boxes, several }: { boxes: boolean; several: boolean }): void {
-    const groups = [boxes ? BOXES : [], LOOKING, [], ZOOM, several ? SEVERAL : [], FULL];
+  /** Build the groups of controls for a question. */
+  build({ boxes: canEditBoxes, hasSeveral }: { boxes: boolean; hasSeveral: boolean }): void {
+    const groups = [canEditBoxes ? BOX_CONTROLS : [], VIEW_CONTROLS, [], ZOOM_CONTROLS, hasSeveral ? SEVERAL_VIEW_CONTROLS : [], FULL_SCREEN_CONTROLS];
     this.buttons.clear();
-    this.root.replaceChildren(...groups.map((group, at) => (at === 2 ? this.windows : h("span", { class: "group" }, ...group.map((control) => this.button(control))))));
+    this.root.replaceChildren(...groups.map((group, index) => (index === 2 ? this.windowSelect : h("span", { class: "group" }, ...group.map((control) => this.createButton(control))))));
   }
 
   paint({ pressed, disabled, presets, voi, note }: ToolbarState): void {
@@ -98,20 +98,20 @@ export class Toolbar {
       if (button.hasAttribute("aria-pressed")) button.setAttribute("aria-pressed", String(pressed.has(id)));
       button.disabled = disabled.has(id);
     }
-    if (this.shown !== presets) {
-      this.shown = presets;
-      this.windows.replaceChildren(...presets.map((each, at) => h("option", { value: String(at) }, `${at < 9 ? `${at + 1}  ` : ""}${each.name || "Window"}`)), h("option", { value: "-1" }, "Custom"));
+    if (this.shownPresets !== presets) {
+      this.shownPresets = presets;
+      this.windowSelect.replaceChildren(...presets.map((preset, index) => h("option", { value: String(index) }, `${index < 9 ? `${index + 1}  ` : ""}${preset.name || "Window"}`)), h("option", { value: "-1" }, "Custom"));
     }
-    const at = voi ? presets.indexOf(voi) : -1;
-    this.windows.value = String(at);
-    this.windows.options[this.windows.options.length - 1]!.textContent = voi && at < 0 && voi.name ? voi.name : "Custom";
-    this.windows.title = voi && isTable(voi) ? "table from the file" : "Window (Shift 1 to 9)";
+    const index = voi ? presets.indexOf(voi) : -1;
+    this.windowSelect.value = String(index);
+    this.windowSelect.options[this.windowSelect.options.length - 1]!.textContent = voi && index < 0 && voi.name ? voi.name : "Custom";
+    this.windowSelect.title = voi && isTable(voi) ? "table from the file" : "Window (Shift 1 to 9)";
     this.buttons.get("ruler")?.setAttribute("title", `Ruler (Shift D). ${note}`);
   }
 
-  private button({ id, name, key, sign, toggle }: Control): HTMLButtonElement {
-    const button = h("button", { type: "button", "data-control": id, "aria-label": name, title: `${name} (${key})`, "aria-pressed": toggle ? "false" : null, onclick: () => this.act(id) });
-    button.append(DRAWN[id] ? icon(DRAWN[id]) : sign);
+  private createButton({ id, name, key, symbol, toggle }: Control): HTMLButtonElement {
+    const button = h("button", { type: "button", "data-control": id, "aria-label": name, title: `${name} (${key})`, "aria-pressed": toggle ? "false" : null, onclick: () => this.onAction(id) });
+    button.append(ICON_PATHS[id] ? icon(ICON_PATHS[id]) : symbol);
     this.buttons.set(id, button);
     return button;
   }

@@ -1,4 +1,4 @@
-// What the server says of a radiograph, and what the viewer holds. Field names are those of the wire.
+// The data of a radiograph from the server. Field names match the JSON.
 
 export type WindowFunction = "LINEAR" | "LINEAR_EXACT" | "SIGMOID";
 
@@ -39,7 +39,7 @@ export interface Spacing {
   note: string;
 }
 
-/** All that is needed to show the matrix rightly. A value on the wire is the stored one plus `offset`. */
+/** The data needed to display the matrix. A transferred value is the stored value plus `offset`. */
 export interface Facts {
   rows: number;
   columns: number;
@@ -64,4 +64,4 @@ export interface Facts {
 }
 
 export type { ImageState } from "../shared/viewer";
-export type { Corners, ExamOnScreen, PlainBox, Radiograph } from "../shared/api";
+export type { Corners, ExamData, PlainBox, Radiograph } from "../shared/api";

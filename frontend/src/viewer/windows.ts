@@ -3,11 +3,11 @@
 // CR and DX values have no common scale as Hounsfield units are one, so a window that suits "the lung" or "the bones"
 // is read off the image, or off a region of it that the reader marks.
 
-import { offsetOf, windowLike } from "./lut";
+import { getOffset, approximateTable } from "./lut";
 import { isTable, type Corners, type Facts, type Voi, type Window } from "./types";
 
-/** How often each value on the wire occurs in a region (the whole without one), in at most a million pixels; padding left out. */
-export function histogram(matrix: Uint16Array, facts: Facts, region: Corners | null = null): Uint32Array {
+/** Count the transferred values in a region (by default the whole image), in at most a million pixels, without padding. */
+export function computeHistogram(matrix: Uint16Array, facts: Facts, region: Corners | null = null): Uint32Array {
   const { rows, columns } = facts;
   const [x0, y0, x1, y1] = region ?? [0, 0, columns, rows];
   const [left, top] = [Math.max(0, Math.floor(x0)), Math.max(0, Math.floor(y0))];
@@ -18,53 +18,53 @@ export function histogram(matrix: Uint16Array, facts: Facts, region: Corners | n
     for (let x = left; x < right; x += step) counts[matrix[y * columns + x]!]! += 1;
   }
   if (!facts.padding) return counts;
-  const offset = offsetOf(facts);
-  const kept = counts.slice().fill(0, Math.max(0, facts.padding[0] + offset), Math.max(0, facts.padding[1] + offset + 1));
-  return kept.some((count) => count > 0) ? kept : counts; // a region of nothing but padding is taken as it is
+  const offset = getOffset(facts);
+  const unpadded = counts.slice().fill(0, Math.max(0, facts.padding[0] + offset), Math.max(0, facts.padding[1] + offset + 1));
+  return unpadded.some((count) => count > 0) ? unpadded : counts; // a region of nothing but padding is taken as it is
 }
 
-/** The window from one percentile to another of what is counted; `values` has what each value on the wire stands for. */
-export function percentileWindow(counts: Uint32Array, values: Float32Array, low: number, high: number, name: string): Window {
+/** The window between two percentiles of the counts. `values` maps transferred values to modality values. */
+export function createPercentileWindow(counts: Uint32Array, values: Float32Array, low: number, high: number, name: string): Window {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const at = (percent: number): number => {
-    let seen = 0;
+  const findValue = (percent: number): number => {
+    let cumulative = 0;
     for (let wire = 0; wire < counts.length; wire += 1) {
-      seen += counts[wire]!;
-      if (seen > 0 && seen >= (total * percent) / 100) return values[wire]!;
+      cumulative += counts[wire]!;
+      if (cumulative > 0 && cumulative >= (total * percent) / 100) return values[wire]!;
     }
     return values[counts.length - 1]!;
   };
-  return between(name, at(low), at(high));
+  return createWindow(name, findValue(low), findValue(high));
 }
 
-/** The window whose ends are two values, in either order. */
-function between(name: string, some: number, other: number): Window {
-  return { name, center: (some + other) / 2, width: Math.max(Math.abs(other - some), 1), function: "LINEAR_EXACT" };
+/** The window between two values, in either order. */
+function createWindow(name: string, first: number, second: number): Window {
+  return { name, center: (first + second) / 2, width: Math.max(Math.abs(second - first), 1), function: "LINEAR_EXACT" };
 }
 
 /** From the least to the highest value that occurs. */
-export function fullRange(facts: Facts, values: Float32Array): Window {
-  const offset = offsetOf(facts);
-  return between("Full range", values[facts.stored_min + offset]!, values[facts.stored_max + offset]!);
+export function createFullRangeWindow(facts: Facts, values: Float32Array): Window {
+  const offset = getOffset(facts);
+  return createWindow("Full range", values[facts.stored_min + offset]!, values[facts.stored_max + offset]!);
 }
 
-/** A window to go on from: a table as the window that does about the same. */
-export function asWindow(voi: Voi, range: Window): Window {
-  return isTable(voi) ? windowLike(voi, range.center - range.width / 2, range.center + range.width / 2) : voi;
+/** A window to start from. A table becomes the window that approximates it. */
+export function toWindow(voi: Voi, range: Window): Window {
+  return isTable(voi) ? approximateTable(voi, range.center - range.width / 2, range.center + range.width / 2) : voi;
 }
 
 /** One step by key: `brighter` and `wider` are shares of the window's width. */
-export function windowStep(voi: Voi, { facts, values }: { facts: Facts; values: Float32Array }, invert: boolean, brighter: number, wider: number): Window {
-  const range = fullRange(facts, values);
-  const begin = asWindow(voi, range);
-  const darker = facts.inverted === invert ? 1 : -1; // an inverted image is brighter where values are low
-  const width = Math.max(1, range.width / 1000, begin.width * (1 + wider));
-  return { name: "", function: begin.function, width, center: begin.center - brighter * begin.width * darker };
+export function stepWindow(voi: Voi, { facts, values }: { facts: Facts; values: Float32Array }, invert: boolean, brighter: number, wider: number): Window {
+  const range = createFullRangeWindow(facts, values);
+  const start = toWindow(voi, range);
+  const direction = facts.inverted === invert ? 1 : -1; // an inverted image is brighter where values are low
+  const width = Math.max(1, range.width / 1000, start.width * (1 + wider));
+  return { name: "", function: start.function, width, center: start.center - brighter * start.width * direction };
 }
 
-/** All windows on offer, the one to begin with first. */
-export function presets(facts: Facts, matrix: Uint16Array, values: Float32Array): Voi[] {
-  const counts = histogram(matrix, facts);
+/** All window presets, the initial one first. */
+export function listPresets(facts: Facts, matrix: Uint16Array, values: Float32Array): Voi[] {
+  const counts = computeHistogram(matrix, facts);
   const automatic: Window = { name: "Automatic", center: facts.automatic.center, width: facts.automatic.width, function: "LINEAR_EXACT" };
   const { kind, index } = facts.first_look ?? { kind: "automatic", index: 0 };
   const first: Voi = (kind === "table" ? facts.voi_tables[index] : kind === "window" ? facts.windows[index] : null) ?? automatic;
@@ -72,9 +72,9 @@ export function presets(facts: Facts, matrix: Uint16Array, values: Float32Array)
   return [
     first,
     ...stored,
-    fullRange(facts, values),
-    percentileWindow(counts, values, 1, 60, "Dark regions (1st to 60th percentile)"),
-    percentileWindow(counts, values, 40, 99.8, "Bright regions (40th to 99.8th percentile)"),
-    percentileWindow(counts, values, 10, 90, "More contrast (10th to 90th percentile)"),
+    createFullRangeWindow(facts, values),
+    createPercentileWindow(counts, values, 1, 60, "Dark regions (1st to 60th percentile)"),
+    createPercentileWindow(counts, values, 40, 99.8, "Bright regions (40th to 99.8th percentile)"),
+    createPercentileWindow(counts, values, 10, 90, "More contrast (10th to 90th percentile)"),
   ];
 }

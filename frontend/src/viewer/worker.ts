@@ -1,8 +1,8 @@
-// The worker's own script (dist/viewer-worker.js): asked for a matrix, it gives it, and keeps nothing.
+// The worker's script (dist/viewer-worker.js). It loads a matrix on request and keeps no state.
 
-import { NotLoaded, unpack } from "./unpack";
+import { PictureUnavailableError, fetchPicture } from "./picture";
 
-export interface Wanted {
+export interface PictureRequest {
   id: number;
   pixels: string;
   facts: string;
@@ -10,11 +10,11 @@ export interface Wanted {
 
 const scope = globalThis as unknown as { onmessage: unknown; postMessage: (message: unknown, transfer?: Transferable[]) => void };
 
-scope.onmessage = async ({ data: { id, pixels, facts } }: MessageEvent<Wanted>): Promise<void> => {
+scope.onmessage = async ({ data: { id, pixels, facts } }: MessageEvent<PictureRequest>): Promise<void> => {
   try {
-    const picture = await unpack(pixels, facts);
+    const picture = await fetchPicture(pixels, facts);
     scope.postMessage({ id, picture }, [picture.values.buffer, ...picture.levels.map(({ matrix }) => matrix.buffer)] as Transferable[]);
   } catch (problem) {
-    scope.postMessage({ id, problem: problem instanceof Error ? problem.message : String(problem), barred: problem instanceof NotLoaded });
+    scope.postMessage({ id, problem: problem instanceof Error ? problem.message : String(problem), isUnavailable: problem instanceof PictureUnavailableError });
   }
 };

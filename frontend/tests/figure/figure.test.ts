@@ -7,7 +7,7 @@ import mount from "../../src/figure/figure";
 const drawing = (title: string, text: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" aria-label="${title}"><text>${text}</text></svg>`;
 
-test("a figure is named and drawn, the next takes its place, and the end leaves nothing", () => {
+test("a figure is labelled and drawn, replaced by the next one, and removed at the end", () => {
   const parentElement = document.createElement("div");
   const component = { parentElement, setTriggerValue: vi.fn() };
   mount({ ...component, data: { svg: drawing("Accuracy", "62.10") } });

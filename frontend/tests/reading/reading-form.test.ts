@@ -4,17 +4,17 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import readingForm from "../../src/reading/reading-form";
 import type { ReadingData } from "../../src/shared/api";
-import { MountedPage, pass, readingData, saved } from "../forms";
+import { MountedPage, advanceTime, readingData, saved } from "../forms";
 import { AWAY, FakeServer, Refusal } from "../server";
 
 const second = readingData({ position: 2, question: 2, previous: 1, next: null });
 let server: FakeServer;
 let page: MountedPage<ReadingData>;
 
-const answers = (): unknown[] => server.to("/reading/answer").map(({ position, answer, cannot, confidence, faulty }) => ({ position, answer, cannot, confidence, faulty }));
+const answers = (): unknown[] => server.bodiesSentTo("/reading/answer").map(({ position, answer, cannot, confidence, faulty }) => ({ position, answer, cannot, confidence, faulty }));
 const open = async (data = readingData()): Promise<void> => {
   page = new MountedPage(readingForm, data);
-  await pass(600);
+  await advanceTime(600);
 };
 
 beforeEach(async () => {
@@ -32,13 +32,13 @@ afterEach(() => {
 
 const answered = { position: 1, answer: [1], cannot: false, confidence: 4, faulty: "" };
 
-test("a letter or a digit answers, a further digit says how sure, Enter saves", async () => {
+test("a letter or digit answers, the next digit sets the confidence, Enter saves", async () => {
   page.press("Enter");
   expect(page.message).toMatch(/^Answer the question/);
   page.press("2", "Enter");
   expect(page.message).toBe("Give your confidence: press 1 to 5.");
   page.press("4", "Enter");
-  await pass(50);
+  await advanceTime(50);
   expect(answers()).toEqual([answered]);
   expect(page.find(".saved").textContent).toMatch(/^Saved/);
 });
@@ -46,39 +46,39 @@ test("a letter or a digit answers, a further digit says how sure, Enter saves", 
 test.each([0, 20, 100, 250])("a second Enter %i ms later saves nothing more", async (gap) => {
   server.latency = 60;
   page.press("b", "4", "Enter");
-  await pass(gap);
+  await advanceTime(gap);
   page.press("Enter");
-  await pass(1000);
+  await advanceTime(1000);
   expect(answers()).toEqual([answered]);
 });
 
 test("an answer that was not saved can be changed before it is sent again", async () => {
   server.on("/reading/answer", () => AWAY);
   page.press("b", "4", "Enter");
-  await pass(50);
+  await advanceTime(50);
   expect(page.message).toBe("Not saved. The database could not be reached. Try again T");
   page.press("a"); // another answer
   server.on("/reading/answer", () => saved(second));
   page.press("t");
-  await pass(50);
+  await advanceTime(50);
   expect(answers()).toEqual([answered, { ...answered, answer: [0] }]);
 });
 
-test("a newer answer is said to be there, and this one stays", async () => {
+test("a newer answer on the server is reported, and the entered one stays", async () => {
   server.on("/reading/answer", () => new Refusal(409, { error: "Another tab saved it.", kind: "StaleRevision" }));
   page.press("b", "4", "Enter");
-  await pass(50);
+  await advanceTime(50);
   expect(page.message).toBe("Not saved. Another tab saved it. Reload the page");
   expect(page.find('[data-answer="1"]').getAttribute("aria-pressed")).toBe("true");
 });
 
-test("what is entered is kept, sent again until it is taken, and sent when the page is left", async () => {
+test("a draft is resent until the server accepts it, and sent when the page is left", async () => {
   server.on("/reading/draft", () => AWAY);
   page.press("b");
-  await pass(450);
+  await advanceTime(450);
   expect(page.message).toBe("Draft not saved: The database could not be reached.");
   server.on("/reading/draft", () => ({ revision: 1 }));
-  await pass(3100);
+  await advanceTime(3100);
   expect(page.message).toBe("");
   page.press("3");
   window.dispatchEvent(new Event("pagehide"));
@@ -86,24 +86,24 @@ test("what is entered is kept, sent again until it is taken, and sent when the p
   expect(last).toMatchObject({ keepalive: true, body: { study: 1, position: 1, part: "entry", revision: 1, body: { answer: [1], confidence: 3 } } });
 });
 
-test("what was entered before is back, and is not sent anew", async () => {
+test("a stored draft is restored and not sent again", async () => {
   page.close();
   await open(readingData({ entry: { answer: [0], cannot: false, confidence: 2, faulty: "" }, draftRevision: 3 }));
   expect(page.message).toBe("Draft restored.");
   expect(page.find('[data-answer="0"]').getAttribute("aria-pressed")).toBe("true");
-  await pass(5000);
-  expect(server.to("/reading/draft")).toEqual([]);
+  await advanceTime(5000);
+  expect(server.bodiesSentTo("/reading/draft")).toEqual([]);
 });
 
-test("a break hides the case, takes no answers, and counts as time away", async () => {
+test("a break hides the case, accepts no answers, and counts as time away", async () => {
   page.press("p");
-  await pass(4000);
+  await advanceTime(4000);
   page.press("b");
   page.press("Enter"); // ends it
   expect(page.find('[data-answer="1"]').getAttribute("aria-pressed")).toBe("false");
   page.press("b", "4", "Enter");
-  await pass(50);
-  const [answer] = server.to("/reading/answer");
+  await advanceTime(50);
+  const [answer] = server.bodiesSentTo("/reading/answer");
   expect(answer).toMatchObject({ seconds_away: 4 });
 });
 
@@ -111,16 +111,16 @@ test("a question may be reported without an answer", async () => {
   page.press("x");
   page.type(".faulty textarea", " both are right ");
   page.press("Enter");
-  await pass(50);
+  await advanceTime(50);
   expect(answers()).toEqual([{ position: 1, answer: null, cannot: false, confidence: null, faulty: "both are right" }]);
 });
 
-test("where there is no further case the page is told, and nothing more is saved", async () => {
+test("after the last case the page is notified and nothing more is saved", async () => {
   server.on("/reading/answer", () => saved(null));
   page.press("b", "4", "Enter");
-  await pass(50);
+  await advanceTime(50);
   expect(page.trigger).toHaveBeenCalledWith("over", expect.any(Number));
   page.press("Enter");
-  await pass(1000);
+  await advanceTime(1000);
   expect(answers()).toHaveLength(1);
 });

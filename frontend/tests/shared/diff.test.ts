@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { diffWords } from "../../src/shared/diff";
 
-const shown = (before: string, after: string): string => diffWords(before, after).map(({ kind, text }) => (kind === "same" ? text : `${kind === "del" ? "-" : "+"}[${text}]`)).join("");
+const formatDiff = (before: string, after: string): string => diffWords(before, after).map(({ kind, text }) => (kind === "same" ? text : `${kind === "del" ? "-" : "+"}[${text}]`)).join("");
 
 test.each([
   ["the left lung", "the left lung", "the left lung"],
@@ -13,10 +13,10 @@ test.each([
   ["a b", "a x b", "a +[x ]b"],
   ["größer", "größte", "-[größer]+[größte]"],
 ])("%j to %j", (before, after, expected) => {
-  expect(shown(before, after)).toBe(expected);
+  expect(formatDiff(before, after)).toBe(expected);
 });
 
-test("what stays and what was removed give the text before, what stays and what was added the text after", () => {
+test("kept and deleted parts give the old text, kept and inserted parts the new text", () => {
   const words = ["left", "right", "lung", "effusion", ",", "no", " "];
   let seed = 7;
   const text = (): string => Array.from({ length: 12 }, () => words[(seed = (seed * 16807) % 2147483647) % words.length]).join(" ");
@@ -28,7 +28,7 @@ test("what stays and what was removed give the text before, what stays and what 
   }
 });
 
-test("of very long texts the middle is one deletion and one insertion", () => {
+test("the middle of very long texts is one deletion and one insertion", () => {
   const [before, after] = ["a ".repeat(1500), "b ".repeat(1500)];
   expect(diffWords(before, after).map(({ kind }) => kind)).toEqual(["del", "ins", "same"]);
 });

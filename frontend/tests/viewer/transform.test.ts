@@ -2,106 +2,106 @@
 
 import { describe, expect, it } from "vitest";
 
-import { boxToMatrix, boxToScreen, fitted, fitZoom, mirrored, panned, resized, scales, toMatrix, toScreen, turned, UPRIGHT, upright, zoomed, type View } from "../../src/viewer/transform";
+import { boxToMatrix, boxToScreen, fitView, computeFitZoom, mirrorView, panView, resizeView, computeScales, toMatrix, toScreen, rotateView, UPRIGHT_ORIENTATION, resetOrientation, zoomView, type View } from "../../src/viewer/transform";
 import type { Corners } from "../../src/viewer/types";
 
-const plain: View = { width: 800, height: 600, ratio: 1, columns: 2500, rows: 3000, aspect: [1, 1], zoom: 0.2, x: 1250, y: 1500, turn: UPRIGHT };
+const plain: View = { width: 800, height: 600, ratio: 1, columns: 2500, rows: 3000, aspect: [1, 1], zoom: 0.2, x: 1250, y: 1500, orientation: UPRIGHT_ORIENTATION };
 
-function everyTurn(view: View): View[] {
-  const quarters = [view, turned(view), turned(turned(view)), turned(turned(turned(view)))];
-  return [...quarters, ...quarters.map(mirrored)];
+function listOrientations(view: View): View[] {
+  const quarters = [view, rotateView(view), rotateView(rotateView(view)), rotateView(rotateView(rotateView(view)))];
+  return [...quarters, ...quarters.map(mirrorView)];
 }
 
-const everyView = [0.13, 1, 4, 37.5].flatMap((zoom) =>
-  [1, 1.5, 2, 3].flatMap((ratio) => ([[1, 1], [2, 1], [3, 4]] as const).flatMap((aspect) => everyTurn({ ...plain, zoom, ratio, aspect, x: 700.25, y: 2100.5 }))),
+const views = [0.13, 1, 4, 37.5].flatMap((zoom) =>
+  [1, 1.5, 2, 3].flatMap((ratio) => ([[1, 1], [2, 1], [3, 4]] as const).flatMap((aspect) => listOrientations({ ...plain, zoom, ratio, aspect, x: 700.25, y: 2100.5 }))),
 );
 
 describe("matrix and screen", () => {
-  it("there and back is the same place, in every view", () => {
-    for (const view of everyView) {
-      for (const place of [[0, 0], [2500, 3000], [1203.4, 877.25]] as const) {
-        const [x, y] = toMatrix(view, toScreen(view, place));
-        expect(Math.hypot(x - place[0], y - place[1])).toBeLessThan(1e-8);
+  it("mapping to the screen and back returns the same position in every view", () => {
+    for (const view of views) {
+      for (const position of [[0, 0], [2500, 3000], [1203.4, 877.25]] as const) {
+        const [x, y] = toMatrix(view, toScreen(view, position));
+        expect(Math.hypot(x - position[0], y - position[1])).toBeLessThan(1e-8);
       }
     }
   });
 
-  it("a box there and back has the same corners, in every view", () => {
+  it("mapping a box to the screen and back returns the same corners in every view", () => {
     const box: Corners = [310.5, 42, 355.25, 99.75];
-    for (const view of everyView) boxToMatrix(view, boxToScreen(view, box)).forEach((value, at) => expect(value).toBeCloseTo(box[at]!, 8));
+    for (const view of views) boxToMatrix(view, boxToScreen(view, box)).forEach((value, index) => expect(value).toBeCloseTo(box[index]!, 8));
   });
 
-  it("the middle of the pane shows the view's place", () => {
-    for (const view of everyView) expect(toScreen(view, [700.25, 2100.5])).toEqual([400, 300]);
+  it("the middle of the pane shows the view's position", () => {
+    for (const view of views) expect(toScreen(view, [700.25, 2100.5])).toEqual([400, 300]);
   });
 
   it("a zoom of 1 gives a pixel of the matrix a pixel of the device", () => {
-    expect(scales({ ...plain, zoom: 1, ratio: 2 })).toEqual([0.5, 0.5]);
+    expect(computeScales({ ...plain, zoom: 1, ratio: 2 })).toEqual([0.5, 0.5]);
   });
 
-  it("pixels that are twice as high as wide are drawn so", () => {
-    expect(scales({ ...plain, zoom: 1, aspect: [2, 1] })).toEqual([1, 2]);
+  it("pixels that are twice as high as wide are displayed so", () => {
+    expect(computeScales({ ...plain, zoom: 1, aspect: [2, 1] })).toEqual([1, 2]);
   });
 });
 
 describe("turning", () => {
-  it("a quarter to the right brings the left edge up", () => {
-    const view = turned({ ...plain, zoom: 0.1 });
+  it("a quarter turn to the right moves the left edge to the top", () => {
+    const view = rotateView({ ...plain, zoom: 0.1 });
     expect(toScreen(view, [0, 1500])[1]).toBeLessThan(300);
     expect(toScreen(view, [1250, 0])[0]).toBeGreaterThan(400); // and what was above to the right
   });
 
-  it("four quarters, or two mirrors, are none", () => {
-    expect(turned(turned(turned(turned(plain)))).turn).toEqual(UPRIGHT);
-    expect(mirrored(mirrored(plain)).turn).toEqual(UPRIGHT);
+  it("four quarter turns or two mirrors restore the orientation", () => {
+    expect(rotateView(rotateView(rotateView(rotateView(plain)))).orientation).toEqual(UPRIGHT_ORIENTATION);
+    expect(mirrorView(mirrorView(plain)).orientation).toEqual(UPRIGHT_ORIENTATION);
   });
 
-  it("mirrors left and right as one sees them, turned or not", () => {
-    for (const view of everyTurn(plain)) {
+  it("mirrors left and right as displayed, in every orientation", () => {
+    for (const view of listOrientations(plain)) {
       const [x, y] = toScreen(view, [300, 400]);
-      expect(toScreen(mirrored(view), [300, 400])).toEqual([800 - x, y]);
+      expect(toScreen(mirrorView(view), [300, 400])).toEqual([800 - x, y]);
     }
   });
 
-  it("a whole image stays whole when it is turned", () => {
-    const view = turned(fitted(plain));
+  it("a fitted image stays fitted after a rotation", () => {
+    const view = rotateView(fitView(plain));
     expect(view.zoom).toBeCloseTo(Math.min(800 / 3000, 600 / 2500), 10);
-    expect(upright(view)).toEqual(fitted(plain));
+    expect(resetOrientation(view)).toEqual(fitView(plain));
   });
 });
 
-describe("zoom and place", () => {
-  it("what is under the pointer stays there", () => {
-    for (const view of everyTurn({ ...plain, zoom: 0.5 })) {
-      const under = toMatrix(view, [523, 211]);
-      const [x, y] = toMatrix(zoomed(view, 1.7, [523, 211]), [523, 211]);
-      expect(Math.hypot(x - under[0], y - under[1])).toBeLessThan(1e-8);
+describe("zoom and position", () => {
+  it("zooming keeps the position under the pointer", () => {
+    for (const view of listOrientations({ ...plain, zoom: 0.5 })) {
+      const position = toMatrix(view, [523, 211]);
+      const [x, y] = toMatrix(zoomView(view, 1.7, [523, 211]), [523, 211]);
+      expect(Math.hypot(x - position[0], y - position[1])).toBeLessThan(1e-8);
     }
   });
 
-  it("a drag takes the image along with the pointer", () => {
-    for (const view of everyTurn({ ...plain, zoom: 1 })) {
+  it("a drag moves the image with the pointer", () => {
+    for (const view of listOrientations({ ...plain, zoom: 1 })) {
       const [x, y] = toScreen(view, [1200, 1400]);
-      const [nowX, nowY] = toScreen(panned(view, 30, -12), [1200, 1400]);
+      const [nowX, nowY] = toScreen(panView(view, 30, -12), [1200, 1400]);
       expect([nowX - x, nowY - y].map((value) => Math.round(value * 1e6) / 1e6)).toEqual([30, -12]);
     }
   });
 
-  it("the image can't be lost: its middle of view stays on it", () => {
-    const { x, y } = panned({ ...plain, zoom: 1 }, 1e6, -1e6);
+  it("the middle of the view stays on the image", () => {
+    const { x, y } = panView({ ...plain, zoom: 1 }, 1e6, -1e6);
     expect([x, y]).toEqual([0, 3000]);
   });
 
-  it("a fitted image is in sight to its corners", () => {
-    for (const view of everyTurn(plain).map(fitted)) {
+  it("a fitted image is completely visible", () => {
+    for (const view of listOrientations(plain).map(fitView)) {
       const [left, top, right, bottom] = boxToScreen(view, [0, 0, 2500, 3000]);
       expect(Math.min(left, top, 800 - right, 600 - bottom)).toBeGreaterThan(-1e-6);
     }
   });
 
-  it("another size of the pane keeps a fitted image fitted, and any other zoom as it is", () => {
-    const larger = resized(fitted(plain), 1600, 1200, 2);
-    expect(larger.zoom).toBeCloseTo(fitZoom(larger), 10);
-    expect(resized({ ...plain, zoom: 3 }, 1600, 1200, 2).zoom).toBe(3);
+  it("a resized pane keeps a fitted image fitted, and any other zoom unchanged", () => {
+    const larger = resizeView(fitView(plain), 1600, 1200, 2);
+    expect(larger.zoom).toBeCloseTo(computeFitZoom(larger), 10);
+    expect(resizeView({ ...plain, zoom: 3 }, 1600, 1200, 2).zoom).toBe(3);
   });
 });

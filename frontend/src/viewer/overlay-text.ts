@@ -1,7 +1,7 @@
-// What is said beside the image: orientation letters, lengths, the value under the pointer. Pure.
+// The text overlays of the image: orientation letters, lengths, pixel values. Pure functions.
 
-import { offsetOf } from "./lut";
-import type { Turn } from "./transform";
+import { getOffset } from "./lut";
+import type { OrientationMatrix } from "./transform";
 import { isTable, type Facts, type Voi } from "./types";
 
 const OPPOSITE: Record<string, string> = { A: "P", P: "A", R: "L", L: "R", H: "F", F: "H" };
@@ -15,16 +15,16 @@ export interface Edges {
 }
 
 /** The letters at the edges (PS3.3 C.7.6.1.1.1), which follow the image when it is turned or mirrored. */
-export function edgeLetters(orientation: readonly [string, string] | null, [a, b, c, d]: Turn): Edges | null {
+export function findEdgeLetters(orientation: readonly [string, string] | null, [a, b, c, d]: OrientationMatrix): Edges | null {
   if (!orientation) return null;
   const [row, column] = orientation;
-  const along = (x: number, y: number): string => (x === 1 ? row : x === -1 ? opposite(row) : y === 1 ? column : y === -1 ? opposite(column) : "");
+  const letterAlong = (x: number, y: number): string => (x === 1 ? row : x === -1 ? opposite(row) : y === 1 ? column : y === -1 ? opposite(column) : "");
   // the direction of the matrix that a direction of the screen is: the turn's transpose
-  return { right: along(a, b), left: along(-a, -b), bottom: along(c, d), top: along(-c, -d) };
+  return { right: letterAlong(a, b), left: letterAlong(-a, -b), bottom: letterAlong(c, d), top: letterAlong(-c, -d) };
 }
 
 /** The length from one place of the matrix to another, and of what plane; without a valid spacing in pixels alone. */
-export function length(facts: Facts, from: readonly [number, number], to: readonly [number, number]): string {
+export function formatLength(facts: Facts, from: readonly [number, number], to: readonly [number, number]): string {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const pixels = `${Math.hypot(dx, dy).toFixed(0)} px`;
   const { spacing } = facts;
@@ -40,18 +40,18 @@ export function rulerNote(facts: Facts): string {
   return spacing?.note || "The file has no valid pixel spacing. The ruler shows pixels.";
 }
 
-const short = (value: number): string => (Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2));
+const formatValue = (value: number): string => (Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2));
 
 /** Column, row and value of the pixel at a place of the matrix; empty off the image. */
-export function pixelText(facts: Facts, matrix: Uint16Array, values: Float32Array, [x, y]: readonly [number, number]): string {
+export function formatPixel(facts: Facts, matrix: Uint16Array, values: Float32Array, [x, y]: readonly [number, number]): string {
   const [column, row] = [Math.floor(x), Math.floor(y)];
   if (column < 0 || row < 0 || column >= facts.columns || row >= facts.rows) return "";
   const wire = matrix[row * facts.columns + column]!;
-  const stored = wire - offsetOf(facts);
-  const shown = short(values[wire]!);
-  return `x ${column} y ${row}: ${shown}${shown === String(stored) ? "" : ` (stored ${stored})`}`;
+  const stored = wire - getOffset(facts);
+  const formatted = formatValue(values[wire]!);
+  return `x ${column} y ${row}: ${formatted}${formatted === String(stored) ? "" : ` (stored ${stored})`}`;
 }
 
-export function windowText(voi: Voi): string {
-  return isTable(voi) ? `table ${voi.name}` : `C ${short(voi.center)} W ${short(voi.width)}`;
+export function formatWindow(voi: Voi): string {
+  return isTable(voi) ? `table ${voi.name}` : `C ${formatValue(voi.center)} W ${formatValue(voi.width)}`;
 }

@@ -1,14 +1,14 @@
-// Where a box's label stands: outside of its box, clear of the other boxes and labels, within the pane. Pure.
+// Label placement: outside of the box, clear of other boxes and labels, within the pane. Pure functions.
 
 import type { Corners } from "./types";
 
 const GAP = 3;
 
-const overlap = ([a, b, c, d]: Corners, [e, f, g, h]: Corners): number =>
+const computeOverlap = ([a, b, c, d]: Corners, [e, f, g, h]: Corners): number =>
   Math.max(0, Math.min(c, g) - Math.max(a, e)) * Math.max(0, Math.min(d, h) - Math.max(b, f));
 
 /** The places beside a box, the preferred one first: above, below, right, left, by either corner. */
-function places([left, top, right, bottom]: Corners, width: number, height: number): [number, number][] {
+function listPositions([left, top, right, bottom]: Corners, width: number, height: number): [number, number][] {
   return [
     [left, top - height - GAP],
     [left, bottom + GAP],
@@ -29,12 +29,12 @@ function places([left, top, right, bottom]: Corners, width: number, height: numb
  */
 export function placeLabel(box: Corners, width: number, height: number, pane: { width: number; height: number }, others: readonly Corners[]): [number, number] {
   let best: [number, number] = [box[0], box[1]];
-  let least = Infinity;
-  for (const [x, y] of places(box, width, height)) {
-    const at: [number, number] = [Math.min(Math.max(x, 0), Math.max(0, pane.width - width)), Math.min(Math.max(y, 0), Math.max(0, pane.height - height))];
-    const label: Corners = [at[0], at[1], at[0] + width, at[1] + height];
-    const covered = others.reduce((sum, other) => sum + overlap(label, other), 0) + 1000 * overlap(label, box);
-    if (covered < least) [best, least] = [at, covered];
+  let leastCovered = Infinity;
+  for (const [x, y] of listPositions(box, width, height)) {
+    const position: [number, number] = [Math.min(Math.max(x, 0), Math.max(0, pane.width - width)), Math.min(Math.max(y, 0), Math.max(0, pane.height - height))];
+    const label: Corners = [position[0], position[1], position[0] + width, position[1] + height];
+    const covered = others.reduce((sum, other) => sum + computeOverlap(label, other), 0) + 1000 * computeOverlap(label, box);
+    if (covered < leastCovered) [best, leastCovered] = [position, covered];
     if (covered === 0) break;
   }
   return best;

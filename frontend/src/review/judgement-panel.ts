@@ -1,0 +1,235 @@
+// The reviewer's own part: ratings, yes/no, difficulty, kinds of error, texts.
+
+import type { Choice as NamedChoice, Question, RatingQuestion, ReviewData, YesNoField } from "../shared/api";
+import { growingTextArea, h, keycap, letterIndex } from "../shared/dom";
+import { getTierKey, listSteps, type OpinionState, type Step } from "./opinion";
+
+type ChoiceValue = number | boolean | string;
+
+interface ChoiceOption {
+  value: ChoiceValue;
+  text: string;
+  key?: string | undefined;
+  title?: string;
+}
+
+const buildYesNoChoices = (hasKeys: boolean): ChoiceOption[] => [
+  { value: true, text: "yes", key: hasKeys ? "Y" : undefined },
+  { value: false, text: "no", key: hasKeys ? "N" : undefined },
+];
+
+export class JudgementPanel {
+  readonly root = h("section", { class: "judgement", "aria-label": "Judgement" });
+  readonly commentArea: HTMLTextAreaElement;
+  private readonly steps: Step[];
+  private readonly rows = new Map<string, HTMLElement>();
+  private readonly anchorLine = h("p", { class: "anchor" });
+  private readonly errorBox: HTMLElement;
+  /** The next letter names a kind of error. */
+  private isChoosingError = false;
+  private lastSet: string | undefined;
+
+  /** `onChange(note)` runs after every choice. */
+  constructor(
+    private readonly data: ReviewData,
+    question: Question,
+    private readonly state: OpinionState,
+    private readonly onChange: (note?: string) => void,
+  ) {
+    this.steps = listSteps(data, state);
+    this.errorBox = this.buildErrorFields();
+    this.commentArea = this.buildTextArea("comment", "Comment");
+    const { asks } = data;
+    if (asks.ratings.length) this.root.append(h("div", {}, h("div", { class: "ratings" }, asks.ratings.map((rating) => this.buildRatingRow(rating))), this.anchorLine));
+    if (asks.flags) this.root.append(this.buildFlagRows(question));
+    this.root.append(this.errorBox, this.buildTextFields());
+    this.paint();
+  }
+
+  /** A digit goes to the next rating, Y and N to the next yes/no, E M H to the difficulty. */
+  handleKey(pressedKey: string): boolean {
+    if (this.isChoosingError) return this.handleErrorKey(pressedKey);
+    if (pressedKey === "f") return this.setChoosingError(true);
+    const { asks, scales } = this.data;
+    if (scales.values.includes(Number(pressedKey))) return this.fillNext("rating", Number(pressedKey));
+    if (pressedKey === "Backspace") return this.undoLast();
+    if (!asks.flags) return false;
+    if (pressedKey === "y" || pressedKey === "n") return this.fillNext("flag", pressedKey === "y");
+    const tier = scales.tiers.find(({ id }) => getTierKey(id) === pressedKey.toUpperCase());
+    if (tier) this.setValue("difficulty", tier.id);
+    return tier !== undefined;
+  }
+
+  /** Bring a part into sight and mark it. */
+  highlight(name: string): boolean {
+    const row = this.rows.get(name) ?? (name === "errors" ? this.errorBox : null);
+    if (!row) return false;
+    row.scrollIntoView({ block: "nearest" });
+    row.classList.remove("pointed");
+    row.getBoundingClientRect(); // restarts the animation
+    row.classList.add("pointed");
+    row.querySelector("button")?.focus({ preventScroll: true });
+    return true;
+  }
+
+  // ------------------------------------------------------------------ parts
+
+  private buildRatingRow({ name, label, anchors }: RatingQuestion): HTMLElement {
+    const choices = anchors.map((anchorText, index) => ({ value: index + 1, text: String(index + 1), title: `${index + 1}: ${anchorText}` }));
+    return this.buildChoiceRow(name, label, choices, "rating");
+  }
+
+  private buildFlagRows(question: Question): HTMLElement {
+    const { flags, tiers } = this.data.scales;
+    const choices = tiers.map(({ id, label }) => ({ value: id, text: label, key: getTierKey(id) }));
+    const rows = (isRequired: boolean): HTMLElement[] => flags.filter(({ required }) => required === isRequired).map((flag) => this.buildFlagRow(flag));
+    return h(
+      "div",
+      { class: "flags" },
+      rows(true),
+      this.buildChoiceRow("difficulty", `Your difficulty (machine: ${question.difficulty ?? "none"})`, choices, "wide"),
+      rows(false),
+    );
+  }
+
+  private buildFlagRow({ id, label, required }: YesNoField): HTMLElement {
+    return this.buildChoiceRow(id, label, buildYesNoChoices(required), required ? "" : "optional");
+  }
+
+  private buildChoiceRow(name: string, label: string, choices: ChoiceOption[], className = ""): HTMLElement {
+    const buildChoiceButton = ({ value, text, key, title }: ChoiceOption): HTMLElement => {
+      const showValueAnchor = (): void => this.showAnchor(name, value);
+      const onClick = (): void => this.setValue(name, className === "optional" && this.getValue(name) === value ? null : value);
+      return h("button", { type: "button", class: "choice", title, "data-value": String(value), onclick: onClick, onpointerenter: showValueAnchor, onfocus: showValueAnchor }, text, key !== undefined && keycap(key));
+    };
+    const row = h("fieldset", { class: `row ${className}`, "data-step": name, onpointerleave: () => this.showAnchor() }, h("legend", {}, label), choices.map(buildChoiceButton));
+    this.rows.set(name, row);
+    return row;
+  }
+
+  private buildErrorFields(): HTMLElement {
+    const buildErrorChip = ({ id, label }: NamedChoice, index: number): HTMLElement =>
+      h("button", { type: "button", class: "choice chip", "data-error": id, onclick: () => this.toggleError(id) }, h("kbd", { "aria-hidden": "true" }, String.fromCharCode(97 + index)), label);
+    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap("F")), this.data.scales.errors.map(buildErrorChip));
+  }
+
+  private buildTextFields(): HTMLElement {
+    const buildField = (label: string, key: string | null, area: HTMLElement): HTMLElement => h("label", { class: "field free" }, h("span", { class: "label" }, label, " ", key !== null && keycap(key)), area);
+    const reasoning = "Clinical reasoning";
+    const why = "Reason for changing your verdict";
+    return h(
+      "div",
+      { class: "texts" },
+      this.data.last && buildField(why, null, this.buildTextArea("why", why)),
+      this.data.asks.flags && buildField(reasoning, null, this.buildTextArea("clinical_reasoning", reasoning)),
+      buildField("Comment", "W", this.commentArea),
+    );
+  }
+
+  private buildTextArea(name: "comment" | "clinical_reasoning" | "why", label: string): HTMLTextAreaElement {
+    return growingTextArea({ name, value: this.state[name], placeholder: "optional", "aria-label": label }, (text) => {
+      this.state[name] = text;
+      this.onChange();
+    });
+  }
+
+  // ----------------------------------------------------------------- values
+
+  private findStep(name: string | undefined): Step | undefined {
+    return this.steps.find((step) => step.name === name);
+  }
+
+  private findRating(name: string | undefined): RatingQuestion | undefined {
+    return this.data.asks.ratings.find((rating) => rating.name === name);
+  }
+
+  private getValue(name: string): ChoiceValue | null {
+    return (this.findStep(name) ?? { get: () => this.state.flags[name] ?? null }).get();
+  }
+
+  private isFixed(name: string): boolean {
+    return this.data.fixedAlignment !== null && this.findRating(name)?.ofImage === true;
+  }
+
+  private setValue(name: string, value: ChoiceValue | null): void {
+    if (this.isFixed(name) && value !== this.data.fixedAlignment) {
+      this.onChange(`${this.findRating(name)?.label ?? name} is locked at ${String(this.data.fixedAlignment)} because the report was opened.`);
+      return;
+    }
+    const step = this.findStep(name);
+    if (step) step.set(value);
+    else this.state.flags[name] = value as boolean | null;
+    this.lastSet = name;
+    this.paint();
+    this.onChange();
+  }
+
+  /** The first input without a value: the target of the next digit or letter. */
+  private findCurrentStep(): Step | undefined {
+    return this.steps.find((step) => step.get() === null);
+  }
+
+  private fillNext(kind: Step["kind"], value: ChoiceValue): true {
+    const step = this.steps.find((step) => step.kind === kind && step.get() === null);
+    if (step) this.setValue(step.name, value);
+    else this.onChange(kind === "rating" ? "All ratings are given. Backspace undoes the last one." : "Both are given. Backspace undoes the last one.");
+    return true;
+  }
+
+  private undoLast(): true {
+    const filled = this.steps.filter((step) => step.get() !== null && !this.isFixed(step.name));
+    const last = filled.find((step) => step.name === this.lastSet) ?? filled.at(-1);
+    if (!last) return true;
+    last.set(null);
+    this.lastSet = this.steps.slice(0, this.steps.indexOf(last)).findLast((step) => step.get() !== null)?.name;
+    this.paint();
+    this.onChange();
+    return true;
+  }
+
+  private setChoosingError(enabled: boolean): true {
+    this.isChoosingError = enabled;
+    this.errorBox.classList.toggle("marking", enabled);
+    if (enabled) this.errorBox.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
+  private handleErrorKey(pressedKey: string): true {
+    const kind = this.data.scales.errors[letterIndex(pressedKey)];
+    if (kind) this.toggleError(kind.id);
+    return this.setChoosingError(false);
+  }
+
+  private toggleError(kind: string): void {
+    const { errors } = this.state;
+    if (!errors.delete(kind)) errors.add(kind);
+    this.paint();
+    this.onChange();
+  }
+
+  // --------------------------------------------------------------- painting
+
+  private paint(): void {
+    const currentName = this.findCurrentStep()?.name;
+    for (const [name, row] of this.rows) {
+      const value = String(this.getValue(name));
+      row.classList.toggle("current", name === currentName);
+      for (const button of row.querySelectorAll<HTMLButtonElement>(".choice")) {
+        button.setAttribute("aria-pressed", String(button.dataset.value === value));
+        button.disabled = this.isFixed(name) && button.dataset.value !== String(this.data.fixedAlignment);
+      }
+    }
+    for (const chip of this.errorBox.querySelectorAll<HTMLElement>("[data-error]")) chip.setAttribute("aria-pressed", String(this.state.errors.has(chip.dataset.error ?? "")));
+    this.showAnchor();
+  }
+
+  /** Show the anchors of the rating under the pointer, else of the current rating. */
+  private showAnchor(name?: string, pointedValue?: ChoiceValue): void {
+    const { ratings } = this.data.asks;
+    const namedRating = [name, this.findCurrentStep()?.name, this.lastSet].map((stepName) => this.findRating(stepName)).find(Boolean);
+    const rating = namedRating ?? ratings.at(-1);
+    if (!rating) return;
+    const value = pointedValue ?? this.getValue(rating.name);
+    this.anchorLine.replaceChildren(...rating.anchors.map((text, index) => h("span", { class: index + 1 === value && "meant" }, h("b", {}, String(index + 1)), ` ${text}`)));
+  }
+}

@@ -1,0 +1,78 @@
+// The plain editor's toolbar and keys. The radiograph viewer has its own.
+
+import { button, h } from "./dom";
+import type { PlainEditor } from "./plain-editor";
+
+export class PlainEditorTools {
+  private readonly adjustments = { brightness: 1, contrast: 1 };
+  private inverted = false;
+  private element = h("div");
+
+  constructor(private readonly editor: PlainEditor) {}
+
+  /** Build the toolbar of a question, without box tools if the boxes are locked. */
+  build(isLocked: boolean): HTMLElement {
+    const { editor } = this;
+    const quiet = { class: "quiet" };
+    const draw = { class: "quiet toggle", "data-tool": "draw", "aria-pressed": "true", title: "drag on the image to draw a box" };
+    const move = { class: "quiet toggle", "data-tool": "move", "aria-pressed": "false", title: "drag a box or its corners; click a selected box to change its label" };
+    this.element = h(
+      "div",
+      { class: "tools-row" },
+      !isLocked && [button("Draw", null, () => this.setEditing(false), draw), button("Move, resize", "B", () => this.setEditing(true), move), button("Undo", "U", () => editor.undo(), quiet)],
+      h("span", { class: "spring" }),
+      this.createSlider("brightness", "☀", "Brightness"),
+      this.createSlider("contrast", "◐", "Contrast"),
+      button("Invert", "I", () => this.invert(), quiet),
+      button("−", null, () => this.changeZoom(-1), { ...quiet, "aria-label": "zoom out" }),
+      button("+", null, () => this.changeZoom(1), { ...quiet, "aria-label": "zoom in" }),
+      button("Fit", "0", () => this.changeZoom(0), quiet),
+    );
+    return this.element;
+  }
+
+  /** Returns whether the key was handled. */
+  handleKey(pressedKey: string, isShifted: boolean): boolean {
+    const { editor } = this;
+    const commands: Record<string, () => void> = {
+      b: () => this.setEditing(!editor.isEditing),
+      u: () => (isShifted ? editor.redo() : editor.undo()),
+      Delete: () => editor.deleteSelected(),
+      i: () => this.invert(),
+      "+": () => this.changeZoom(1),
+      "-": () => this.changeZoom(-1),
+      "0": () => this.changeZoom(0),
+    };
+    commands[pressedKey]?.();
+    return pressedKey in commands;
+  }
+
+  private setEditing(enabled: boolean): void {
+    this.editor.setEditing(enabled);
+    for (const tool of this.element.querySelectorAll<HTMLElement>("[data-tool]")) tool.setAttribute("aria-pressed", String((tool.dataset.tool === "move") === this.editor.isEditing));
+  }
+
+  private invert(): void {
+    this.inverted = !this.inverted;
+    this.applyAdjustments();
+  }
+
+  private changeZoom(direction: -1 | 0 | 1): void {
+    this.editor.setZoom(direction === 0 ? 1 : this.editor.zoom * 1.5 ** direction);
+  }
+
+  private createSlider(name: "brightness" | "contrast", symbol: string, label: string): HTMLElement {
+    const input = h("input", { type: "range", min: "0.4", max: "2.5", step: "0.05", "aria-label": label });
+    input.value = String(this.adjustments[name]);
+    input.addEventListener("input", () => {
+      this.adjustments[name] = Number(input.value);
+      this.applyAdjustments();
+    });
+    return h("label", { class: "small", title: label }, symbol, input);
+  }
+
+  private applyAdjustments(): void {
+    const { brightness, contrast } = this.adjustments;
+    this.editor.stage.style.setProperty("--light", `brightness(${brightness}) contrast(${contrast}) invert(${this.inverted ? 1 : 0})`);
+  }
+}

@@ -1,0 +1,92 @@
+// Edits of a box. Each edit creates the next state of the question's boxes.
+
+import { resizeEdge, clampBox, MIN_SIDE, moveBox, mirrorBox, findChangedRadiograph, type Boxes, type BoxHistory, type ViewerBox, type MatrixSize } from "./boxes";
+import type { Pane } from "./pane";
+import { nextId } from "./question-boxes";
+import type { View } from "./transform";
+import type { Corners } from "./types";
+
+const STEPS: Record<string, [number, number]> = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] };
+
+interface EditContext {
+  history: () => BoxHistory;
+  apply: (next: Boxes, tag?: string) => void;
+  select: (id: number | null) => void;
+}
+
+export class BoxEdits {
+  constructor(private readonly context: EditContext) {}
+
+  add(radiograph: string, label: string, box: Corners): void {
+    const id = nextId();
+    this.context.apply([...this.current, { id, radiograph, label, box }]);
+    this.context.select(id);
+  }
+
+  /** After a drag: moved as it was, or resized; both stay on the matrix. */
+  moveOrResize(id: number, box: Corners, resized: boolean, size: MatrixSize): void {
+    const before = this.find(id);
+    if (!before) return;
+    const next = resized ? clampBox(box, size) : moveBox(before.box, box[0] - before.box[0], box[1] - before.box[1], size);
+    if (next[2] - next[0] < MIN_SIDE || next[3] - next[1] < MIN_SIDE) this.context.apply([...this.current]); // drawn anew as it was
+    else this.update(id, { box: next });
+  }
+
+  relabel(id: number, label: string): void {
+    if (this.find(id)?.label !== label) this.update(id, { label });
+  }
+
+  remove(id: number): void {
+    this.context.apply(this.current.filter((box) => box.id !== id));
+  }
+
+  /** Move by pixels of the matrix, in the direction on screen. */
+  nudge(id: number, direction: string, distance: number, { orientation: [a, b, c, d], rows, columns }: View): boolean {
+    const before = this.find(id);
+    const [dx, dy] = STEPS[direction] ?? [0, 0];
+    if (!before || (dx === 0 && dy === 0)) return false;
+    this.update(id, { box: moveBox(before.box, distance * (a * dx + c * dy), distance * (b * dx + d * dy), { rows, columns }) }, `nudge ${id}`);
+    return true;
+  }
+
+  /** The right edge (arrows right, left) or the lower one (down, up), as one sees them, moved by so many pixels. */
+  moveEdge(id: number, arrow: string, distance: number, { orientation: [a, b, c, d], rows, columns }: View): boolean {
+    const before = this.find(id);
+    if (!before) return false;
+    const edge: [number, number] = arrow === "right" || arrow === "left" ? [a, b] : [c, d];
+    const box = resizeEdge(before.box, edge, arrow === "right" || arrow === "down" ? distance : -distance, { rows, columns });
+    if (box) this.update(id, { box }, `size ${id}`);
+    return true;
+  }
+
+  copyToOtherSide(id: number, pane: Pane): void {
+    const before = this.find(id);
+    if (!before || pane.radiograph.id !== before.radiograph) return;
+    const [row = "", column = ""] = pane.picture?.facts.orientation ?? [];
+    const isSideways = !/[LR]/.test(row) && /[LR]/.test(column);
+    const copy = mirrorBox(before.box, before.label, pane.view, isSideways);
+    this.add(before.radiograph, copy.label, copy.box);
+  }
+
+  /** The radiograph that a step of the history changed; undefined when there was none to take. */
+  stepHistory(direction: "undo" | "redo"): string | null | undefined {
+    const history = this.context.history();
+    const before = history.current;
+    return history[direction]() ? findChangedRadiograph(before, history.current) : undefined;
+  }
+
+  private get current(): Boxes {
+    return this.context.history().current;
+  }
+
+  private find(id: number): ViewerBox | undefined {
+    return this.current.find((box) => box.id === id);
+  }
+
+  private update(id: number, changes: Partial<ViewerBox>, tag = ""): void {
+    this.context.apply(
+      this.current.map((box) => (box.id === id ? { ...box, ...changes } : box)),
+      tag,
+    );
+  }
+}

@@ -1,0 +1,26 @@
+// The boxes of a pane, for the form's box list and for screen readers.
+
+import type { ViewerBox } from "./boxes";
+import type { Pane } from "./pane";
+
+/** A box in the list; place and size in whole pixels of the matrix. */
+export interface PaneBox {
+  view: Pane;
+  index: number;
+  label: string;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  machine: boolean;
+  selected: boolean;
+}
+
+/** The boxes of one radiograph, in drawing order. */
+export function listPaneBoxes(pane: Pane, boxes: readonly ViewerBox[], isMachineBox: (box: ViewerBox) => boolean, selectedId: number | null): PaneBox[] {
+  return boxes.map((box, index) => {
+    const [x0, y0, x1, y1] = box.box;
+    const geometry = { x: Math.round(x0), y: Math.round(y0), width: Math.round(x1 - x0), height: Math.round(y1 - y0) };
+    return { view: pane, index, label: box.label, ...geometry, machine: isMachineBox(box), selected: box.id === selectedId };
+  });
+}
