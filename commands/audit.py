@@ -20,13 +20,9 @@ from accounts.service.audit_trail import (
     verify_audit,
 )
 from commands.arguments import Subparsers
-from domain.errors import DomainError
 from domain.file_errors import add_filename_to_errors
-from storage.backup.databases import has_database
-from storage.database_errors import DATABASE_ERRORS, DatabaseDamaged, to_domain_error
-from storage.engine import current_engine
-from storage.schema import is_current, prepare_workspace
-from storage.unit_of_work import read_only_session
+from storage.schema import prepare_workspace
+from storage.unit_of_work import explain_database_errors, read_only_session
 from storage.workspace import current_workspace
 
 
@@ -77,9 +73,8 @@ def add_to(subparsers: Subparsers) -> None:
 def _verify(args: argparse.Namespace) -> int:
     """Verify the audit trail. Returns 0 if it is intact, else 1 with the faults on standard error."""
     workspace = current_workspace()
-    try:
-        if not (has_database(workspace) and is_current(current_engine())):
-            prepare_workspace()
+    with explain_database_errors("The audit trail could not be verified"):
+        prepare_workspace(checks_tables=False)
         with read_only_session() as db:
             result = verify_audit(
                 db,
@@ -89,12 +84,6 @@ def _verify(args: argparse.Namespace) -> int:
                 workspace=workspace,
                 progress=_print_progress,
             )
-    except DomainError:
-        raise
-    except DATABASE_ERRORS as error:
-        raise to_domain_error(error, problem="The audit trail could not be verified") from error
-    except (ValueError, TypeError, LookupError) as error:  # for example a time that is no time
-        raise DatabaseDamaged("a column holds a value of another type") from error
     for line in format_text(result):
         print(line)
     for index, fault in enumerate(result.faults):

@@ -136,7 +136,8 @@ def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
         InvalidValue: the whole box is in the padding.
 
     >>> grid = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
-    >>> from_grid(Box(x_min=56, y_min=0, x_max=168, y_max=112), grid=grid, rows=896, columns=448).as_tuple()
+    >>> box = Box(x_min=56, y_min=0, x_max=168, y_max=112)
+    >>> box_from_grid(box, grid=grid, rows=896, columns=448).as_tuple()
     (0.0, 0.0, 448.0, 448.0)
     """
     if grid.fit is BoxFit.STRETCH:
@@ -168,7 +169,7 @@ def box_to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
         The box in pixels of the grid.
 
     >>> grid = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
-    >>> to_grid(Box(x_min=0, y_min=0, x_max=448, y_max=896), grid=grid, rows=896, columns=448).as_tuple()
+    >>> box_to_grid(Box(x_min=0, y_min=0, x_max=448, y_max=896), grid=grid, rows=896, columns=448).as_tuple()
     (56.0, 0.0, 168.0, 224.0)
     """
     if grid.fit is BoxFit.STRETCH:

@@ -19,7 +19,7 @@ def compute_draw_hash(key: str) -> int:
     Returns:
         -2**63 to 2**63 - 1.
 
-    >>> draw_hash("q1") == draw_hashes(["q0", "q1"])[1]
+    >>> compute_draw_hash("q1") == compute_draw_hashes(["q0", "q1"])[1]
     True
     """
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big", signed=True)

@@ -17,8 +17,8 @@ def describe_file_error(error: OSError) -> str:
     Args:
         error: with the file's name where it is known; see :func:`add_filename_to_errors`.
 
-    >>> file_trouble(OSError(28, "No space left on device", "out.csv"))
-    'The disk is full: out.csv could not be written. Make room on it, then try again.'
+    >>> describe_file_error(OSError(28, "No space left on device", "out.csv"))
+    'The disk is full: out.csv could not be written. Free some space, then try again.'
     """
     file = "a file" if error.filename is None else str(error.filename)
     if error.errno in _DISK_FULL_CODES:

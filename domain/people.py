@@ -64,7 +64,7 @@ def normalise_sign_in_name(name: str) -> str:
     Raises:
         InvalidValue: not 1 to 64 of a-z, 0-9 and . _ @ + -, beginning with a letter or digit.
 
-    >>> check_name(" Anna.Lee ")
+    >>> normalise_sign_in_name(" Anna.Lee ")
     'anna.lee'
     """
     normalised = name.strip().lower()

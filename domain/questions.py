@@ -107,7 +107,7 @@ def option_letter(index: int) -> str:
     Args:
         index: of the option, 0 to 25 (questions have at most 26 options: :mod:`records.questions`).
 
-    >>> letter(2)
+    >>> option_letter(2)
     'C'
     """
     return chr(ord("A") + index)
@@ -120,7 +120,7 @@ def format_answer(answer: Answer, options: tuple[str, ...]) -> str:
         answer: indices of options, or text.
         options: of the question.
 
-    >>> answer_text((1,), ("Normal", "Pleural effusion"))
+    >>> format_answer((1,), ("Normal", "Pleural effusion"))
     'B. Pleural effusion'
     """
     if isinstance(answer, str):

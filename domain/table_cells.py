@@ -13,9 +13,9 @@ def escape_formula(text: str) -> str:
     Args:
         text: starts with =, +, -, @, tab or carriage return, possibly after apostrophes, to be changed.
 
-    >>> harmless("=1+1")
+    >>> escape_formula("=1+1")
     "'=1+1"
-    >>> harmless("Pneumonia")
+    >>> escape_formula("Pneumonia")
     'Pneumonia'
     """
     return f"'{text}" if _is_formula(text) else text
@@ -27,7 +27,7 @@ def unescape_formula(text: str) -> str:
     Args:
         text: of a cell that :func:`escape_formula` wrote.
 
-    >>> as_written(harmless("=1+1"))
+    >>> unescape_formula(escape_formula("=1+1"))
     '=1+1'
     """
     return text[1:] if text.startswith("'") and _is_formula(text) else text

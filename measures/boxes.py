@@ -95,8 +95,8 @@ def match_boxes(truth: ArrayLike, predicted: ArrayLike) -> Overlap:
     Raises:
         ValueError: a box without extent.
 
-    >>> found = match([(0, 0, 2, 2), (5, 5, 6, 6)], [(0, 0, 2, 2)])
-    >>> (found.score, found.per_truth, found.per_match)
+    >>> result = match_boxes([(0, 0, 2, 2), (5, 5, 6, 6)], [(0, 0, 2, 2)])
+    >>> (result.score, result.per_truth, result.per_match)
     (0.5, 0.5, 1.0)
     """
     overlaps = iou(truth, predicted)

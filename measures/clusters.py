@@ -19,7 +19,7 @@ def renumber_clusters(clusters: Sequence[int] | NDArray[np.int64]) -> tuple[NDAr
     Returns:
         Each question's cluster, 0 to c - 1, shape (n,); and c, the number of clusters.
 
-    >>> members([7, 3, 7])
+    >>> renumber_clusters([7, 3, 7])
     (array([1, 0, 1]), 2)
     """
     numbers = np.asarray(clusters)

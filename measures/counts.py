@@ -139,9 +139,9 @@ def count_from_percent(percent: float, n: int, *, digits: int) -> int | None:
     Returns:
         The count nearest to the percentage; None where no count of ``n`` is printed so.
 
-    >>> count_printed(83.84, 198, digits=2)
+    >>> count_from_percent(83.84, 198, digits=2)
     166
-    >>> count_printed(83.9, 198, digits=1) is None
+    >>> count_from_percent(83.9, 198, digits=1) is None
     True
     """
     count = round(percent * n / 100)
@@ -161,13 +161,13 @@ def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -
         Accuracy in the order of ``counts``; means in the order of the raters; differences task by task, in
         ``paired`` for raters with the same n and in ``unpaired`` for others.
 
-    >>> found = measure_counts([
+    >>> result = measure_counts([
     ...     Count(rater="reader", task="", correct=166, n=198),
     ...     Count(rater="model", task="", correct=153, n=198),
     ... ])
-    >>> [round(result.estimate, 4) for result in found.accuracy]
+    >>> [round(result.estimate, 4) for result in result.accuracy]
     [0.8384, 0.7727]
-    >>> (found.paired[0].a_only_least, found.paired[0].a_only_most)
+    >>> (result.paired[0].a_only_least, result.paired[0].a_only_most)
     (13, 45)
     """
     tasks = list(dict.fromkeys(count.task for count in counts))

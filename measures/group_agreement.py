@@ -73,7 +73,7 @@ def agreement_coefficient(
         with a single category (except percent agreement, AC1 and Brennan-Prediger).
 
     >>> ratings = np.array([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1]])
-    >>> round(agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(2)).value, 3)
+    >>> round(agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(2)).value, 3)
     0.657
     """
     k = len(weights)
@@ -154,7 +154,7 @@ def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
 
     >>> ratings = np.array([[0, 0, -1], [1, 1, 2], [2, 2, 2], [0, 1, 1]])
     >>> weights = ordinal_weights(ratings, k=3)
-    >>> round(agreement_of(ratings, Coefficient.ALPHA, weights=weights).value, 3)
+    >>> round(agreement_coefficient(ratings, Coefficient.ALPHA, weights=weights).value, 3)
     0.738
     """
     counts = _count_answers(ratings, k)

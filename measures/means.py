@@ -61,8 +61,8 @@ def mean_by_cluster(
     Raises:
         ValueError: ``values`` and ``clusters`` differ in length.
 
-    >>> found = mean_by_cluster([1, 2, 3, 4], [0, 1, 2, 3])
-    >>> (found.estimate, round(found.low, 2), round(found.high, 2))
+    >>> result = mean_by_cluster([1, 2, 3, 4], [0, 1, 2, 3])
+    >>> (result.estimate, round(result.low, 2), round(result.high, 2))
     (2.5, 0.45, 4.55)
     """
     if len(values) != len(clusters):

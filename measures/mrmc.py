@@ -62,8 +62,8 @@ def compare_with_model(
         reader and the model answered.
 
     >>> readers = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1], [1, 1]], dtype=float)
-    >>> found = against_model(readers, np.array([1, 0, 1, 0, 0, 1], dtype=float))
-    >>> (found.readers, found.cases, round(found.difference, 3), found.method)
+    >>> result = compare_with_model(readers, np.array([1, 0, 1, 0, 0, 1], dtype=float))
+    >>> (result.readers, result.cases, round(result.difference, 3), result.method)
     (2, 6, 0.333, 'Obuchowski-Rockette')
     """
     differences = readers - model[:, None]

@@ -35,8 +35,8 @@ def average_over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Ov
     Raises:
         ValueError: ``accuracies`` and ``counts`` differ in length.
 
-    >>> found = over_tasks([0.75, 1.0], [4, 1])
-    >>> (found.micro, found.macro)
+    >>> result = average_over_tasks([0.75, 1.0], [4, 1])
+    >>> (result.micro, result.macro)
     (0.8, 0.875)
     """
     if len(accuracies) != len(counts):

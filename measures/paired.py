@@ -94,7 +94,7 @@ def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     Returns:
         The exact and the mid-p value, two-sided; 1 and 1 if all differences are 0.
 
-    >>> swap_test(np.array([2, 1, 0, 1]))
+    >>> sign_flip_test(np.array([2, 1, 0, 1]))
     (0.25, 0.125)
     """
     sizes = np.abs(differences[differences != 0]).astype(np.int64)
@@ -241,8 +241,8 @@ def compare_paired(
     Raises:
         ValueError: ``a``, ``b`` and ``clusters`` differ in length.
 
-    >>> found = compare([True, True, True, False], [True, False, False, False])
-    >>> (found.a_only, found.b_only, found.difference, found.p_exact)
+    >>> result = compare_paired([True, True, True, False], [True, False, False, False])
+    >>> (result.a_only, result.b_only, result.difference, result.p_exact)
     (2, 0, 0.5, 0.5)
     """
     first, second = np.asarray(a, dtype=bool), np.asarray(b, dtype=bool)
@@ -288,8 +288,8 @@ def compare_margins(a_correct: int, b_correct: int, n: int, *, confidence: float
     Raises:
         ValueError: counts that are not possible.
 
-    >>> found = compare_margins(166, 153, 198)
-    >>> found.a_only
+    >>> result = compare_margins(166, 153, 198)
+    >>> result.a_only
     (13, 45)
     """
     if not (0 <= a_correct <= n and 0 <= b_correct <= n and n > 0):

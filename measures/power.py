@@ -126,7 +126,7 @@ def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int)
     Raises:
         InvalidValue: a number of readers or cases outside its range.
 
-    >>> expected = Expected(reader_accuracy=0.75, model_accuracy=0.85, spread=0.03)
+    >>> expected = PowerAssumptions(reader_accuracy=0.75, model_accuracy=0.85, spread=0.03)
     >>> round(power_by_formula(expected, readers=5, cases=200), 2)
     0.89
     """

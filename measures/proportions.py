@@ -50,8 +50,8 @@ def wilson(
 
     Source: Wilson EB, J Am Stat Assoc 1927;22:209-212. Newcombe RG, Stat Med 1998;17:857-872.
 
-    >>> found = wilson(166, 198)
-    >>> (round(found.estimate, 4), round(found.low, 4), round(found.high, 4))
+    >>> result = wilson(166, 198)
+    >>> (round(result.estimate, 4), round(result.low, 4), round(result.high, 4))
     (0.8384, 0.7808, 0.8831)
     """
     _check_count(count, n)
@@ -83,8 +83,8 @@ def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Pr
 
     Source: Clopper CJ, Pearson ES, Biometrika 1934;26:404-413.
 
-    >>> found = clopper_pearson(2, 10)
-    >>> (round(found.low, 3), round(found.high, 3))
+    >>> result = clopper_pearson(2, 10)
+    >>> (round(result.low, 3), round(result.high, 3))
     (0.025, 0.556)
     """
     return _beta_interval(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
@@ -115,8 +115,8 @@ def wilson_by_cluster(
 
     Source: Korn EL, Graubard BI, Surv Methodol 1998;24:193-201, with Wilson's interval for theirs.
 
-    >>> found = wilson_by_cluster([True, True, False, False], [0, 0, 1, 1])
-    >>> (found.estimate, round(found.low, 3), round(found.high, 3))
+    >>> result = wilson_by_cluster([True, True, False, False], [0, 0, 1, 1])
+    >>> (result.estimate, round(result.low, 3), round(result.high, 3))
     (0.5, 0.069, 0.931)
     """
     if len(hits) != len(clusters):

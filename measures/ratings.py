@@ -95,7 +95,7 @@ def canonical_answer(answer: str) -> str:
     Args:
         answer: one answer, or several joined by "|".
 
-    >>> canonical("C | A")
+    >>> canonical_answer("C | A")
     'A|C'
     """
     if "|" not in answer:
@@ -133,9 +133,9 @@ def scale_positions(labels: Iterable[str]) -> list[float]:
     Raises:
         Refused: the answers are neither all finite numbers nor all single letters; the message names some.
 
-    >>> scale(["2", "10"])
+    >>> scale_positions(["2", "10"])
     [2.0, 10.0]
-    >>> scale(["A", "c"])
+    >>> scale_positions(["A", "c"])
     [65.0, 67.0]
     """
     names = list(labels)

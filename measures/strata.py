@@ -113,8 +113,8 @@ def stratified_rate(
 
     >>> strata = [StratumCount(name="a", size=900, reviewed=50, hits=5),
     ...           StratumCount(name="b", size=100, reviewed=50, hits=25)]
-    >>> found = whole_rate(strata, seed=1)
-    >>> (round(found.estimate, 3), found.unweighted)
+    >>> result = stratified_rate(strata, seed=1)
+    >>> (round(result.estimate, 3), result.unweighted)
     (0.14, 0.3)
     """
     filled = [stratum for stratum in strata if stratum.size]
@@ -191,8 +191,8 @@ def stratified_mean(
 
     Source: Lohr SL, Sampling: Design and Analysis, 1999, ch. 4.
 
-    >>> found = whole_mean([np.array([1.0, 3.0]), np.array([10.0, 10.0])], [30, 10])
-    >>> (found.mean, found.total)
+    >>> result = stratified_mean([np.array([1.0, 3.0]), np.array([10.0, 10.0])], [30, 10])
+    >>> (result.mean, result.total)
     (4.0, 160.0)
     """
     if not values or any(len(stratum_values) < 2 for stratum_values in values):

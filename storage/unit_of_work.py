@@ -11,8 +11,15 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
-from domain.errors import AlreadyThere, NotNow
-from storage.database_errors import DatabaseDamaged, find_cause, is_damaged, is_disk_full
+from domain.errors import AlreadyThere, DomainError, NotNow
+from storage.database_errors import (
+    DATABASE_ERRORS,
+    DatabaseDamaged,
+    find_cause,
+    is_damaged,
+    is_disk_full,
+    to_domain_error,
+)
 from storage.engine import current_engine
 
 _LOG = logging.getLogger(__name__)
@@ -104,3 +111,20 @@ def _to_domain_error(error: SQLAlchemyError) -> NotNow:
     if is_disk_full(error):
         return NotNow(_FULL)
     return NotNow(next((text for fragment, text in _MESSAGES if fragment in cause), _NOT_SAVED))
+
+
+@contextmanager
+def explain_database_errors(problem: str) -> Iterator[None]:
+    """Raise errors of the database, and values that no row can have, as a :class:`DomainError`.
+
+    Args:
+        problem: what could not be done, such as "The audit trail could not be verified".
+    """
+    try:
+        yield
+    except DomainError:
+        raise
+    except DATABASE_ERRORS as error:
+        raise to_domain_error(error, problem=problem) from error
+    except (ValueError, TypeError, LookupError) as error:  # for example a time that is no time
+        raise DatabaseDamaged("a column holds a value of another type") from error

@@ -22,7 +22,7 @@ from storage.workspace import Workspace
 STORED_WORKSPACES = Path(__file__).parent / "at_1d5f6f1"
 RELEASE_OPTIONS: dict[str, dict[str, Any]] = {
     "forms": {"dataset": "forms"},
-    "judged": {"dataset": "demo", "names": ReviewerNaming.ACCOUNT, "with_reports": True},
+    "judged": {"dataset": "demo", "reviewer_naming": ReviewerNaming.ACCOUNT, "with_reports": True},
 }
 
 
