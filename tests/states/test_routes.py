@@ -51,7 +51,7 @@ TESTED_URLS = {
 UNTESTED_ROUTES = {
     "GET /frontend/{digest}/{name}", "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider",
-    "GET /sign-in/provider/sign-out", "GET /health/ready", "GET /metrics",
+    "GET /sign-in/provider/sign-out", "GET /sign-in/code", "GET /health/ready", "GET /metrics",
 }  # fmt: skip
 
 

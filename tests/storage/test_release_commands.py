@@ -58,7 +58,7 @@ def test_all_batches_are_listed_with_their_plans(workspace, capsys):
     )
     [row] = list_batch(capsys)
     assert (row["batch"], row["questions"], row["mode"]) == ("b", "100", "answer first")
-    assert row["plan"] == "100 of every 1,000, seed 7, hard with share 2"
+    assert row["plan"] == "100 per 1,000, seed 7, hard with share 2"
 
 
 def test_dry_run_previews_the_draw_and_draws_nothing(workspace, capsys):
@@ -75,7 +75,7 @@ def test_dry_run_previews_the_draw_and_draws_nothing(workspace, capsys):
         (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "hard=much"], "like hard=2"),
         (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "expert=2"], "is no tier"),
         (["sample", "demo", "--seed", "7", "--batch", "b", "--per-1000", "0"], "must be 1 to 1,000"),
-        (["sample", "demo", "--seed", "7", "--batch", "b", "--strata", "age"], "may be task and category"),
+        (["sample", "demo", "--seed", "7", "--batch", "b", "--strata", "age"], "may contain task and"),
         (["batch", "list", "nothing"], "no batch 'nothing'"),
         (["release", "create", "demo", "--name", "v1", "--out", "x"], "has no batch yet"),
         (["release", "verify", "nowhere"], "is it the folder of a release"),

@@ -79,7 +79,7 @@ def test_find_with_a_limit_of_zero_is_refused(workspace, capsys):
 
 def test_history_prints_the_events_of_a_question_in_order(workspace, capsys):
     history = run_command(capsys, "history", "demo", find_questions(capsys)[1])
-    events_in_order = ["key: ", "imported from", "drawn into batch first", "assigned to Ruth", "corrected it"]
+    events_in_order = ["key: ", "imported from", "drawn into batch first", "assigned to Ruth", "revised in"]
     assert [history.index(part) for part in events_in_order] == sorted(
         history.index(part) for part in events_in_order
     )
@@ -129,7 +129,7 @@ def test_backup_is_checked_restored_and_audited(workspace, tmp_path, capsys, mon
     output = run_command(capsys, "restore", str(file), code=1)  # 1: the world's images are rows without files
     assert "have the rows and the hashes of the backup" in output
     assert run_command(capsys, "find", "demo") == before
-    assert "is whole" in run_command(capsys, "audit", "verify")
+    assert "is consistent" in run_command(capsys, "audit", "verify")
 
 
 def test_altered_backup_is_not_restored(workspace, tmp_path, capsys):
