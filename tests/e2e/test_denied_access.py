@@ -151,7 +151,8 @@ def test_closed_route_is_refused_without_a_sign_in(app, route):
 
 def test_only_sign_in_and_health_routes_are_open(app):
     assert {route.split()[1] for route in OPEN_ROUTES} == {
-        "/health", "/health/ready", "/first-admin", "/sign-in", "/sign-in/provider",
+        "/health", "/health/ready", "/metrics", "/first-admin", "/sign-in", "/sign-in/code",
+        "/sign-in/provider", "/sign-in/provider/sign-out",
     }  # fmt: skip
 
 

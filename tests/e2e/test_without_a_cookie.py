@@ -15,7 +15,7 @@ _CLOSED = (
     "/manifest.json", "/app/static/anything", "/radiographs/1/anything", "/files/refusals/anything.csv",
     "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/", "/sign-in/../", "//sign-in", "/health/x",
     "/_stcore/agent/interact", "/_stcore/stream", "/_stcore/upload_file/session/file", "/_stcore/health/x",
-    "/_stcore//metrics", "//_stcore/metrics", "/%5Fstcore/metrics", "/_stcore/%2e%2e/media/x.png",
+    "/_stcore//metrics", "//_stcore/stream", "/%5Fstcore/metrics", "/_stcore/%2e%2e/media/x.png",
     "/_stcore/", "/_stcore/host-config/", "/connected", "/pixels/1/pa", "/frontend/x/review.js",
 )  # fmt: skip
 #: In /_stcore/host-config: which sites may frame the page (Streamlit's list; our header permits none).
