@@ -1,12 +1,13 @@
-"""Finds unclear words in the documents. A smoke test: CONTRIBUTING.md has the rules."""
+"""Finds unclear words in documents and names. A smoke test: CONTRIBUTING.md has the rules."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lints.source import Violation
+from lints.source import SourceFile, Violation
 
 #: Each unclear word or phrase, with its replacement.
 UNCLEAR_WORDS = {
@@ -25,6 +26,8 @@ UNCLEAR_WORDS = {
     "at the door": "write on import, or at sign-in",
     "bears on": "write affects or supports",
 }
+#: Words that no name contains. ``each`` is no name of a variable or parameter either.
+_UNCLEAR_IN_NAMES = {"told", "said", "telling"}
 _UNCLEAR_PATTERN = re.compile(
     r"\b(" + "|".join(sorted(UNCLEAR_WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE
 )
@@ -49,3 +52,28 @@ def find_unclear_words(root: Path) -> Iterator[Violation]:
                     rule="unclear-word",
                     text=f"{word!r}: {UNCLEAR_WORDS[word]}",
                 )
+
+
+def find_unclear_names(source: SourceFile) -> Iterator[Violation]:
+    """Finds functions, classes, variables and parameters with a name that does not state what they are."""
+    if "/migrations/" in source.path:  # landed migrations are never changed
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name, words = node.name, _UNCLEAR_IN_NAMES
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name, words = node.id, {*_UNCLEAR_IN_NAMES, "each"}
+        elif isinstance(node, ast.arg):
+            name, words = node.arg, {*_UNCLEAR_IN_NAMES, "each"}
+        else:
+            continue
+        if name in words or _UNCLEAR_IN_NAMES & set(name.lower().split("_")):
+            yield Violation(
+                path=source.path,
+                line=node.lineno,
+                rule="unclear-name",
+                text=f"{name!r}: name what it holds or does (`row`, `describe_event`)",
+            )
+
+
+RULES = (find_unclear_names,)

@@ -217,7 +217,7 @@ def _build_accuracy(count: Count, confidence: float) -> CountAccuracy:
 
 
 def _build_overall(rater: str, counts: list[Count]) -> CountOverall:
-    overall = average_over_tasks([count.accuracy for count in counts], [each.n for each in counts])
+    overall = average_over_tasks([count.accuracy for count in counts], [count.n for count in counts])
     return CountOverall(
         rater=rater, tasks=overall.tasks, n=overall.n, micro=overall.micro, macro=overall.macro
     )

@@ -118,7 +118,7 @@ def stratified_rate(
     (0.14, 0.3)
     """
     filled = [stratum for stratum in strata if stratum.size]
-    size, reviewed = sum(stratum.size for stratum in filled), sum(each.reviewed for each in filled)
+    size, reviewed = sum(stratum.size for stratum in filled), sum(stratum.reviewed for stratum in filled)
     pooled = sum(stratum.hits for stratum in filled) / reviewed if reviewed else None
     empty = [stratum.name for stratum in filled if stratum.reviewed == 0]
     if empty or not filled:

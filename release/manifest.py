@@ -73,7 +73,7 @@ def render_manifest(
         "batches": [_batch_to_json(drawn_batch) for drawn_batch in batches],
         "files": [
             {"path": file.path, "bytes": file.bytes, "sha256": file.sha256}
-            for file in sorted(files, key=lambda each: each.path)
+            for file in sorted(files, key=lambda file: file.path)
         ],
     }
     return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"

@@ -161,11 +161,12 @@ def _compute_blocks(
                 last=start + len(in_block),
                 until=_select_verdict(in_block[-1]).given_at,
                 same=wilson_by_cluster(
-                    [repeat.has_same_decision for repeat in repeats], [each.exam_number for each in repeats]
+                    [repeat.has_same_decision for repeat in repeats],
+                    [repeat.exam_number for repeat in repeats],
                 ),
                 found=wilson_by_cluster(
                     [planted_verdict.detection is FaultDetection.FOUND for planted_verdict in faults],
-                    [each.exam_number for each in faults],
+                    [fault.exam_number for fault in faults],
                 ),
             )
         )

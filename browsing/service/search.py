@@ -175,10 +175,10 @@ def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
         conditions.append("number IN (SELECT question_id FROM problem WHERE check_name = :check)")
         values["check"] = search.check.value
     return {
-        "said": search.words,
+        "query": search.words,
         "facets": facets,
         "dataset_id": load_dataset_number(db, name=search.dataset),
-        "also": " AND ".join(conditions),
-        "within": "" if search.standing is None else _STATUS_SUBQUERIES.get(search.standing, ""),
+        "condition": " AND ".join(conditions),
+        "allowed_sql": "" if search.standing is None else _STATUS_SUBQUERIES.get(search.standing, ""),
         "values": values,
     }

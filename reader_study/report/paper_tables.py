@@ -36,7 +36,7 @@ def build_task_table(
             "Failed extractions": "",
         }
     ]
-    for row in sorted(overall, key=lambda each: (each.micro or 0.0, each.rater)):
+    for row in sorted(overall, key=lambda row: (row.micro or 0.0, row.rater)):
         rater = row.rater
         lines.append(
             {

@@ -108,7 +108,7 @@ def import_readings(
     for reading in iterate_readings(db, study_id=loaded_study.id):
         last_positions[reading.key.reader_id] += 1
     new_readings: list[Reading] = []
-    for reading_record in sorted(records, key=lambda each: (each.read_at, each.line)):
+    for reading_record in sorted(records, key=lambda record: (record.read_at, record.line)):
         reader, case = readers[reading_record.reader], cases[reading_record.question_id]
         last_positions[reader.id] += 1
         key = ReadingKey(

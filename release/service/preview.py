@@ -91,7 +91,7 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
     # verdicts are combined.
     parts_index = np.select(
         [latest_verdicts.batches[rows] == batch.id for batch in batches],
-        [_parts_index(each) for each in batches],
+        [_parts_index(batch) for batch in batches],
     )
     codes = (
         latest_verdicts.decisions[rows].astype(np.int64) * len(_PARTS) + parts_index

@@ -103,11 +103,11 @@ def index_next_questions(db: Session, *, after: int, limit: int) -> int:
 def find_matching_questions(
     db: Session,
     *,
-    said: str,
+    query: str,
     facets: Sequence[str],
     dataset_id: int,
-    also: str = "",
-    within: str = "",
+    condition: str = "",
+    allowed_sql: str = "",
     values: Mapping[str, object] | None = None,
     after: int = 0,
     before: int | None = None,
@@ -117,23 +117,23 @@ def find_matching_questions(
 
     Args:
         db: a session.
-        said: words; text in quotation marks is a phrase, a word followed by a star is a prefix.
+        query: words; text in quotation marks is a phrase, a word followed by a star is a prefix.
         facets: facets as :func:`encode_facet` returns them.
         dataset_id: the dataset to search.
-        also: a further SQL condition on the question's number, which is called ``number``.
-        within: SQL that selects the permitted numbers.
-        values: bound parameters of ``also`` and ``within``.
+        condition: a further SQL condition on the question's number, which is called ``number``.
+        allowed_sql: SQL that selects the permitted numbers.
+        values: bound parameters of ``condition`` and ``allowed_sql``.
         after: return only higher numbers.
         before: return only lower numbers, and of these the ``limit`` highest.
         limit: the maximum number of results.
     """
     sqlite = _is_sqlite(db)
     where, parameters = [], {**(values or {}), "after": after, "before": before, "most": limit}
-    if said or facets:
+    if query or facets:
         # With a single dataset its facet matches every question, and only makes the query slower.
         other_datasets = db.execute(text("SELECT 1 FROM dataset WHERE id <> :id LIMIT 1"), {"id": dataset_id})
         facets = [*facets, encode_facet("dataset_id", dataset_id)] if other_datasets.first() else list(facets)
-    index_query = fts_query(said, facets) if sqlite else ts_query(said, facets)
+    index_query = fts_query(query, facets) if sqlite else ts_query(query, facets)
     number = "id" if not index_query else "rowid" if sqlite else "question_id"
     table = "question_words" if index_query else "question"
     if index_query:
@@ -146,15 +146,15 @@ def find_matching_questions(
     where.append(f"{number} > :after")
     if before is not None:
         where.append(f"{number} < :before")
-    if also:
+    if condition:
         # Qualified, because a table of the condition has numbers too. The plus makes SQLite scan the index
         # once instead of looking up each number of a set.
         qualified = f"{'+' if sqlite and index_query else ''}{table}.{number}"
-        where.append(re.sub(r"\bnumber\b", qualified, also))
-    if within:
+        where.append(re.sub(r"\bnumber\b", qualified, condition))
+    if allowed_sql:
         # A few numbers are looked up in the index one by one; many are matched during one scan.
-        one_by_one = not (sqlite and index_query) or _has_few_rows(db, within, parameters)
-        where.append(f"{'' if one_by_one else '+'}{table}.{number} IN ({within})")
+        one_by_one = not (sqlite and index_query) or _has_few_rows(db, allowed_sql, parameters)
+        where.append(f"{'' if one_by_one else '+'}{table}.{number} IN ({allowed_sql})")
     order = "DESC" if before is not None else "ASC"
     statement = (
         f"SELECT {number} FROM {table} WHERE {' AND '.join(where)} ORDER BY {number} {order} LIMIT :most"  # noqa: S608 - our own names and conditions
@@ -169,7 +169,7 @@ def _has_few_rows(db: Session, allowed_sql: str, values: Mapping[str, object]) -
 
 
 def fts_query(query: str, facets: Sequence[str]) -> str:
-    """Return FTS5's query: all words in column ``query``, all facets in ``facets``; "" for no condition."""
+    """Return FTS5's query: all words in column ``said``, all facets in ``facets``; "" for no condition."""
     conditions = [f"facets : {name}" for name in facets]
     for words, is_prefix in _parse_phrases(query):
         phrase = f'"{" ".join(words)}"'

@@ -143,7 +143,7 @@ def _load_adjudications(
     if not numbers:  # the usual case
         return latest
     adjudications = load_latest_adjudications(db, batch_ids=list(batches_by_id), question_ids=numbers)
-    for adjudication in sorted(adjudications.values(), key=lambda each: each.given_at):
+    for adjudication in sorted(adjudications.values(), key=lambda adjudication: adjudication.given_at):
         latest[adjudication.question_id] = adjudication
     return latest
 

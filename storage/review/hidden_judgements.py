@@ -37,7 +37,7 @@ class HiddenJudgement:
 def load_hidden_judgements(db: Session, *, batch_id: int) -> tuple[HiddenJudgement, ...]:
     """Return every hidden question of the batch, including removed ones, by number."""
     hidden = list_hidden_questions(db, batch_id=batch_id)
-    numbers = {question.number for question in hidden} | {each.source_number for each in hidden}
+    numbers = {question.number for question in hidden} | {question.source_number for question in hidden}
     verdicts = _load_first_verdicts(db, batch_id, numbers)
     sources = _load_sources(db, {question.source_number for question in hidden})
     states = dict(_load_states(db, batch_id, {question.number for question in hidden}))

@@ -94,7 +94,7 @@ def test_the_cookie_that_would_hold_for_thirty_days_is_gone(client, provider):
     assert not [name for name in client.cookies if name.startswith("_streamlit_user")]
 
 
-def test_a_stranger_is_refused_and_told_what_to_do(client, provider):
+def test_a_stranger_is_refused_with_advice(client, provider):
     answer = come_by_the_provider(client, provider, "eve", email="eve@example.org", email_verified=True)
     assert answer.status_code == 403
     assert "eve@example.org has no account here. Ask an admin to add one" in answer.text
@@ -131,7 +131,7 @@ def test_the_claim_gives_the_roles_at_each_sign_in(app, client, provider):
     assert roles(app, "anna@example.org") == {Role.COORDINATOR, Role.REVIEWER}
 
 
-def test_a_person_of_no_group_that_we_know_is_refused_and_told_which_claim_was_looked_at(client, provider):
+def test_a_person_without_a_known_group_is_refused_with_the_name_of_the_claim(client, provider):
     bert = {"email": "bert@example.org", "email_verified": True, "groups": ["cafeteria"]}
     answer = come_by_the_provider(client, provider, "bert", **bert)
     assert answer.status_code == 403

@@ -87,7 +87,7 @@ def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_text"),
     [
         ("who,n\na,3\n", "line 1: the columns are"),
         ("rater,n,correct\na,3,4\n", "line 2: correct: 4 of 3 cannot be"),
@@ -96,10 +96,10 @@ def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):
         ("rater,n,correct\n", "no count"),
     ],
 )
-def test_invalid_counts_are_refused_with_line_and_field(run_counts, text, said):
+def test_invalid_counts_are_refused_with_line_and_field(run_counts, text, expected_text):
     code, output, _ = run_counts(text)
     assert code == 1
-    assert said in output
+    assert expected_text in output
 
 
 def test_raters_with_different_n_are_compared_unpaired(run_counts):

@@ -44,7 +44,7 @@ def test_each_exam_is_either_public_or_private(folder):
         read_records(folder / "gold.jsonl"),
         read_records(folder / "private" / "questions.jsonl"),
     )
-    assert {record["exam"]["id"] for record in public} & {each["exam"]["id"] for each in private} == set()
+    assert {record["exam"]["id"] for record in public} & {record["exam"]["id"] for record in private} == set()
     assert len(public) + len(private) == 7
     assert public
     assert private
@@ -66,7 +66,7 @@ def test_no_file_reveals_a_private_answer(folder, formats_world):
 def test_complete_keys_are_written_beside_the_release(folder, formats_world):
     keys = read_records(folder.with_name("v1-keys") / "keys.jsonl")
     private = read_records(folder / "private" / "questions.jsonl")
-    assert [key_record["id"] for key_record in keys] == [each["id"] for each in private]
+    assert [key_record["id"] for key_record in keys] == [record["id"] for record in private]
     assert {key_record["id"]: key_record.get("explanation", "") for key_record in keys} == {
         private_record["id"]: formats_world.gold[private_record["id"]].explanation
         for private_record in private

@@ -103,15 +103,15 @@ def test_changing_the_password_ends_other_sign_ins(page):
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "expected_text"),
     [
         ({"current": "not hers", "new": NEW}, "The current password is not right"),
         ({"current": OLD, "new": "short"}, "at least 10 characters"),
         ({"current": OLD, "new": NEW, "again": "something else"}, "the two are not the same"),
     ],
 )
-def test_invalid_new_password_is_reported_and_not_saved(page, fields, said):
-    assert said in get_text(change_password(page, **fields))
+def test_invalid_new_password_is_reported_and_not_saved(page, fields, expected_text):
+    assert expected_text in get_text(change_password(page, **fields))
     assert can_authenticate("anna", OLD)
     assert is_signed_in("at-work")
 

@@ -52,7 +52,7 @@ def test_fields_are_cleared_after_adding_a_person(page):
 
 
 @pytest.mark.parametrize(
-    ("name", "roles", "password", "said"),
+    ("name", "roles", "password", "expected_text"),
     [
         ("bert", [], "", "choose at least one"),
         ("Bert Smith", [Role.REVIEWER], "", "must have 1 to 64"),
@@ -60,9 +60,9 @@ def test_fields_are_cleared_after_adding_a_person(page):
         ("ada", [Role.REVIEWER], "", "Somebody is called 'ada' already"),
     ],
 )
-def test_invalid_input_is_reported_and_kept(page, name, roles, password, said):
+def test_invalid_input_is_reported_and_kept(page, name, roles, password, expected_text):
     page = add_person(page, name=name, roles=roles, password=password)
-    assert said in get_text(page)
+    assert expected_text in get_text(page)
     assert page.text_input(key="add-person-0-name").value == name
     with read_only_session() as db:
         assert len(accounts.list_people(db, by=accounts.command_line_person())) == 1

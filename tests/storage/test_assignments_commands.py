@@ -48,7 +48,7 @@ def test_second_opinions_for_a_share_and_then_where_errors_were_found(world, cap
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reason"),
     [
         (["assign", "second", "--to", "ruth"], "no batch 'second'"),
         (["assign", "first", "--to", "rea"], "rea is not a reviewer"),
@@ -56,9 +56,9 @@ def test_second_opinions_for_a_share_and_then_where_errors_were_found(world, cap
         (["settings", "first", "--anchors", "nowhere.json"], "can't be read"),
     ],
 )
-def test_impossible_commands_fail_with_the_reason(world, capsys, arguments, said):
+def test_impossible_commands_fail_with_the_reason(world, capsys, arguments, reason):
     assert cli.main(arguments) == 1
-    assert said in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

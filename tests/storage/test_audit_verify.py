@@ -164,7 +164,7 @@ def test_filters_and_pages(world):
             found = list_audit_entries(
                 db, by=BY, entry_filter=AuditFilter(**wanted), below=below, limit=limit
             )
-        return [each.entry.number for each in found]
+        return [visible.entry.number for visible in found]
 
     assert numbers() == [5, 4, 3, 2, 1]
     assert numbers(limit=2) == [5, 4]
@@ -189,7 +189,7 @@ def test_a_reviewer_sees_nothing_of_it(world):
                 look()
 
 
-def test_a_coordinator_who_judges_too_does_not_see_what_others_said_of_their_questions(engine):
+def test_a_coordinator_who_judges_too_does_not_see_judgements_of_others(engine):
     world = make_world(engine, assigned_to=["ruth", "remo"])
     save_verdict(world, make_acceptance(world, question=1, comment="PLANTED", person="remo"), "remo")
     both = Person(
@@ -228,9 +228,9 @@ def test_the_commands_verify_and_export(workspace, capsys, tmp_path):
     world = make_world(workspace, assigned_to=["ruth"])
     save_verdict(world, make_acceptance(world, question=1))
     assert cli.main(["audit", "verify"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "The audit trail is consistent: 1 entries, 1 judgements agree."
-    assert cli.main(["audit", "verify", "--head", said[-1].split()[1]]) == 0
+    output = capsys.readouterr().out.splitlines()
+    assert output[0] == "The audit trail is consistent: 1 entries, 1 judgements agree."
+    assert cli.main(["audit", "verify", "--head", output[-1].split()[1]]) == 0
     assert cli.main(["audit", "verify", "--head", "0" * 63 + "1"]) == 1
     out = tmp_path / "trail.jsonl"
     assert cli.main(["audit", "export", "--format", "jsonl", "--person", "ruth", "--out", str(out)]) == 0
@@ -243,6 +243,6 @@ def test_the_command_names_the_broken_entry_and_fails(workspace, capsys):
     save_verdict(world, make_acceptance(world, question=1))
     behind_the_back(workspace, "UPDATE audit_entry SET why = 'x'")
     assert cli.main(["audit", "verify"]) == 1
-    said = capsys.readouterr()
-    assert "NOT whole" in said.out
-    assert said.err == "Entry 1: its content is not what was written: it was altered.\n"
+    output = capsys.readouterr()
+    assert "NOT whole" in output.out
+    assert output.err == "Entry 1: its content is not what was written: it was altered.\n"

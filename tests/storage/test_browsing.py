@@ -212,21 +212,21 @@ def test_history_lists_all_events_in_order(world, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("image", "said_of_it"),
+    ("image", "reviewed_text"),
     [
         (None, []),
         (ImageDisplay.DRAWN, ["the radiograph was displayed"]),
         (ImageDisplay.CONFIRMED, ["confirmed without seeing the radiograph"]),
     ],
 )
-def test_history_states_whether_the_radiograph_was_on_screen(world, image, said_of_it):
+def test_history_states_whether_the_radiograph_was_on_screen(world, image, reviewed_text):
     save_verdict(world, replace(make_rejection(world, question=2), image=image))
     with read_only_session(world.engine) as db:
         history = load_history(db, by=BY, question_number=2)
     [(_, details)] = [
         describe_event(event, history.question) for event in history.events if event.kind == "verdict"
     ]
-    assert [line for line in details if "radiograph" in line] == said_of_it
+    assert [line for line in details if "radiograph" in line] == reviewed_text
 
 
 def test_search_queries_follow_the_syntax_of_each_database():

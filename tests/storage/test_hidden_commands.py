@@ -75,21 +75,21 @@ def test_list_states_when_nothing_is_hidden(world, capsys):
 
 
 @pytest.mark.parametrize(
-    ("plain", "said"),
+    ("plain", "reason"),
     [
         (["hide", "asked", "--remove", "1"], "--remove and --reason go together"),
         (["hide", "asked", "--faults", "no such fault"], "invalid choice"),
     ],
 )
-def test_wrong_usage_exits_with_2_and_the_reason(world, capsys, plain, said):
+def test_wrong_usage_exits_with_2_and_the_reason(world, capsys, plain, reason):
     with pytest.raises(SystemExit) as exit_info:
         cli.main(plain)
     assert exit_info.value.code == 2
-    assert said in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("plain", "said"),
+    ("plain", "reason"),
     [
         (["hide", "nowhere"], "nowhere"),
         (["hide", "nowhere", "--list"], "nowhere"),
@@ -98,9 +98,9 @@ def test_wrong_usage_exits_with_2_and_the_reason(world, capsys, plain, said):
         (["hide", "asked", "--remove", "99", "--reason", "none"], "99"),
     ],
 )
-def test_impossible_commands_fail_with_the_reason(world, capsys, plain, said):
+def test_impossible_commands_fail_with_the_reason(world, capsys, plain, reason):
     assert cli.main(plain) == 1
-    assert said in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 def test_attention_counts_hidden_and_judged_questions(world, capsys):
@@ -118,7 +118,7 @@ def test_attention_counts_hidden_and_judged_questions(world, capsys):
 
 def test_attention_text_has_n_and_interval_or_not_defined(world, capsys):
     cli.main(HIDE_COMMAND)
-    for repeat in [each for each in list_hidden(world) if each.fault is None]:
+    for repeat in [hidden for hidden in list_hidden(world) if hidden.fault is None]:
         save_verdict(world, make_acceptance(world, question=repeat.source_number))
         save_verdict(world, make_acceptance(world, question=repeat.number))
     capsys.readouterr()

@@ -106,8 +106,10 @@ def test_unreachable_server_is_reported(monkeypatch):
         read_image(current_workspace(), sha256=SHA256)
 
 
-@pytest.mark.parametrize("said", ["https://bucket/images", "s3://", "s3://bucket/../etc", "/srv/images"])
-def test_address_that_is_no_bucket_is_refused(monkeypatch, said):
-    monkeypatch.setenv("OVERREAD_IMAGES", said)
+@pytest.mark.parametrize(
+    "address_text", ["https://bucket/images", "s3://", "s3://bucket/../etc", "/srv/images"]
+)
+def test_address_that_is_no_bucket_is_refused(monkeypatch, address_text):
+    monkeypatch.setenv("OVERREAD_IMAGES", address_text)
     with pytest.raises(InvalidValue, match=r"OVERREAD_IMAGES: .* is not of the form s3://bucket/prefix"):
         current_workspace()

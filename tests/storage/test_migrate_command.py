@@ -46,8 +46,8 @@ def backups() -> list[Path]:
 )
 def test_a_command_leaves_older_tables_alone_and_says_what_to_do(old_tables, command, capsys):
     assert main(command.split()) == 1
-    assert f"an older version of Overread ({OLD}; this version needs" in (said := capsys.readouterr().err)
-    assert "`cli.py migrate`" in said
+    assert f"an older version of Overread ({OLD}; this version needs" in (output := capsys.readouterr().err)
+    assert "`cli.py migrate`" in output
     assert read_revision(old_tables) == OLD
     assert backups() == []
 
@@ -101,9 +101,9 @@ def test_health_on_newer_tables_advises_no_migration(sqlite_engine, monkeypatch,
     with sqlite_engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     assert main(["health"]) == 1
-    said = capsys.readouterr().out
-    assert "newer version" in said
-    assert "migrate" not in said
+    output = capsys.readouterr().out
+    assert "newer version" in output
+    assert "migrate" not in output
 
 
 def test_a_new_database_gets_its_tables_by_any_command(tmp_path, monkeypatch):

@@ -206,11 +206,13 @@ def test_faulty_question_can_be_reported_instead_of_answered(engine: Engine) -> 
     assert (report.reader, report.why) == ("rea", "two options are right")
 
 
-@pytest.mark.parametrize("said", [{"answer": (7,)}, {"answer": (0, 1)}, {"answer": ()}, {"answer": "yes"}])
-def test_answer_outside_the_options_is_refused(engine: Engine, said: dict) -> None:
+@pytest.mark.parametrize(
+    "answer_values", [{"answer": (7,)}, {"answer": (0, 1)}, {"answer": ()}, {"answer": "yes"}]
+)
+def test_answer_outside_the_options_is_refused(engine: Engine, answer_values: dict) -> None:
     study_world = make_study_world(engine)
     with pytest.raises(InvalidValue):
-        answer_case(study_world, **said)
+        answer_case(study_world, **answer_values)
     assert list_saved_readings(study_world) == []
 
 

@@ -69,7 +69,7 @@ def test_dry_run_previews_the_draw_and_draws_nothing(workspace, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reason"),
     [
         (["sample", "other", "--seed", "7", "--batch", "b"], "no dataset 'other'"),
         (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "hard=much"], "like hard=2"),
@@ -81,10 +81,10 @@ def test_dry_run_previews_the_draw_and_draws_nothing(workspace, capsys):
         (["release", "verify", "nowhere"], "is it the folder of a release"),
     ],
 )
-def test_impossible_commands_fail_with_the_reason(workspace, capsys, arguments, said):
+def test_impossible_commands_fail_with_the_reason(workspace, capsys, arguments, reason):
     insert_questions(workspace, make_questions(10))
     assert cli.main(arguments) == 1
-    assert said in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 def test_release_is_created_listed_and_verified(workspace, capsys, tmp_path):

@@ -58,7 +58,7 @@ def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("plain", "said"),
+    ("plain", "reason"),
     [
         ({"margins": 1}, "no field of a protocol"),
         ({"margin": "5"}, "must be a number"),
@@ -67,16 +67,16 @@ def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
         ({"seed": True}, "must be a whole number"),
     ],
 )
-def test_invalid_protocol_is_refused_by_field(world, capsys, tmp_path, plain, said):
+def test_invalid_protocol_is_refused_by_field(world, capsys, tmp_path, plain, reason):
     cli.main(CREATE_COMMAND)
     file = tmp_path / "protocol.json"
     file.write_text(json.dumps(plain))
     assert cli.main(["study", "protocol", "pilot", "--set", str(file)]) == 1
-    assert said in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "reason"),
     [
         (["--crossing", "parts"], "readers_per_case"),
         (["--arms", "a", "b"], "go with --crossing crossover"),
@@ -84,9 +84,9 @@ def test_invalid_protocol_is_refused_by_field(world, capsys, tmp_path, plain, sa
         (["--release", "v1"], "no release 'v1'"),
     ],
 )
-def test_invalid_design_is_refused(world, capsys, more, said):
+def test_invalid_design_is_refused(world, capsys, more, reason):
     assert cli.main([*CREATE_COMMAND, *more]) == 1
-    assert said in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 def test_a_crossover_has_two_arms(world, capsys):

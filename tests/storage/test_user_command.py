@@ -84,17 +84,17 @@ def test_two_different_passwords_change_nothing(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "password", "said"),
+    ("name", "password", "reason"),
     [
         ("anna", "short", "at least 10 characters"),
         ("Anna Smith", PASSWORD, "must have 1 to 64"),
         ("", PASSWORD, "must have 1 to 64"),
     ],
 )
-def test_invalid_account_is_refused_with_the_reason(run, name, password, said):
+def test_invalid_account_is_refused_with_the_reason(run, name, password, reason):
     code, _, error = add_account(run, name, password=password)
     assert code == 1
-    assert said in error
+    assert reason in error
     with read_only_session() as db:
         assert not accounts.has_people(db)
 

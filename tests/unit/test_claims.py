@@ -19,10 +19,10 @@ def test_a_verified_email_address_is_a_user_name():
 
 
 @pytest.mark.parametrize(
-    "said", [{}, {"email_verified": False}, {"email_verified": "false"}, {"email_verified": 1}]
+    "verified_claim", [{}, {"email_verified": False}, {"email_verified": "false"}, {"email_verified": 1}]
 )
-def test_an_unverified_email_address_is_ignored(said):
-    assert Claims.from_token(ISSUER | {"email": "anna@example.org"} | said).verified_emails == ()
+def test_an_unverified_email_address_is_ignored(verified_claim):
+    assert Claims.from_token(ISSUER | {"email": "anna@example.org"} | verified_claim).verified_emails == ()
 
 
 def test_a_self_chosen_user_name_is_ignored():

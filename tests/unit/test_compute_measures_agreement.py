@@ -45,7 +45,10 @@ def test_common_categories_have_the_large_sample_interval():
     rng = np.random.default_rng(2)
     first = rng.integers(2, size=800)
     second = np.where(rng.random(800) < 0.8, first, 1 - first)
-    answers = {"r1": "".join("AB"[answer] for answer in first), "r2": "".join("AB"[each] for each in second)}
+    answers = {
+        "r1": "".join("AB"[answer] for answer in first),
+        "r2": "".join("AB"[answer] for answer in second),
+    }
     assert measure_answers(answers, Settings(bootstrap=500)).agreement[0].interval == "large-sample"
 
 

@@ -76,7 +76,9 @@ def test_the_images_of_an_exam_stay_together(deidentified):
     _, out = deidentified
     datasets = [dcmread(BytesIO(path.read_bytes())) for path in (out / "clean").rglob("*.dcm")]
     assert (
-        len({each.StudyInstanceUID for each in datasets}) == len({each.PatientID for each in datasets}) == 1
+        len({header.StudyInstanceUID for header in datasets})
+        == len({header.PatientID for header in datasets})
+        == 1
     )
 
 

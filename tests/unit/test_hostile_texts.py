@@ -59,7 +59,7 @@ def test_a_file_that_is_cut_off_in_its_first_record_is_called_truncated(tmp_path
     assert "str" not in message.replace("structure", "")
 
 
-def test_a_single_record_over_several_lines_is_told_from_a_file_of_records(tmp_path):
+def test_a_single_record_over_several_lines_is_recognised(tmp_path):
     message = recognise(tmp_path, '{"id": "q1",\n "stem": "Which side?"}')
     assert "it begins with no record: write one object per line, or a list of objects" in message
 

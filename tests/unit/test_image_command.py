@@ -86,7 +86,7 @@ def test_a_window_is_applied(render, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reason"),
     [
         (["nothing.dcm", "out"], "is not there"),
         (["a.dcm", "out", "--window", "1", "0"], "--window"),
@@ -97,14 +97,14 @@ def test_a_window_is_applied(render, tmp_path):
         ([".", "a.dcm"], "is a file"),
     ],
 )
-def test_invalid_arguments_are_refused(render, tmp_path, arguments, said):
+def test_invalid_arguments_are_refused(render, tmp_path, arguments, reason):
     (tmp_path / "a.dcm").write_bytes(dicom())
     (tmp_path / "a.png").write_bytes(b"an original")
     resolved = [tmp_path / part if not part.lstrip("-")[:1].isdigit() and part[:2] != "--" else part
               for part in arguments]  # fmt: skip
     result = render(*resolved)
     assert result.returncode == 2
-    assert said in result.stderr
+    assert reason in result.stderr
     assert (tmp_path / "a.png").read_bytes() == b"an original"
 
 

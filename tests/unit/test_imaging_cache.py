@@ -109,8 +109,8 @@ def test_the_limit_is_a_setting_in_gib(monkeypatch):
     assert cache_limit() == 1 << 29
 
 
-@pytest.mark.parametrize("said", ["much", "0", "-1", "inf", "nan"])
-def test_an_invalid_cache_limit_is_refused_by_name(monkeypatch, said):
-    monkeypatch.setenv("OVERREAD_CACHE_GIB", said)
+@pytest.mark.parametrize("limit_text", ["much", "0", "-1", "inf", "nan"])
+def test_an_invalid_cache_limit_is_refused_by_name(monkeypatch, limit_text):
+    monkeypatch.setenv("OVERREAD_CACHE_GIB", limit_text)
     with pytest.raises(InvalidValue, match="OVERREAD_CACHE_GIB"):
         cache_limit()

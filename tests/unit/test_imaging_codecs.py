@@ -68,7 +68,7 @@ def test_lossless_pixels_are_decoded_exactly(syntax, bits):
 
 
 @pytest.mark.parametrize(
-    "syntax", [syntax for syntax in LOSSLESS if syntax != JPEGLosslessSV1], ids=lambda each: each.name
+    "syntax", [syntax for syntax in LOSSLESS if syntax != JPEGLosslessSV1], ids=lambda syntax: syntax.name
 )
 def test_negative_values_are_decoded_exactly(syntax):
     stored = make_noisy_ramp(bits=12, signed=True)

@@ -150,7 +150,7 @@ def test_an_empty_file_is_refused():
 
 # -------------------------------------------------------------------------------- the modules' rules
 @pytest.mark.parametrize(
-    ("attributes", "said"),
+    ("attributes", "attribute_name"),
     [
         ({"Rows": 0}, "Rows (0028,0010): is not above 0"),
         ({"Rows": 65535, "Columns": 65535}, "at most 80 million are read"),
@@ -166,10 +166,10 @@ def test_an_empty_file_is_refused():
         ({"RescaleSlope": "0", "RescaleIntercept": "0"}, "RescaleSlope (0028,1053): is 0"),
     ],
 )
-def test_an_invalid_attribute_is_named_in_the_refusal(attributes, said):
+def test_an_invalid_attribute_is_named_in_the_refusal(attributes, attribute_name):
     with pytest.raises(UnreadableImage) as caught:
         read_radiograph(dicom(**attributes), name="a.dcm")
-    assert said in str(caught.value)
+    assert attribute_name in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def fill_batch(raw_lines, *, with_images, chunk_size):
 @pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize(
     ("changes", "spoilt"),
-    [*((each, None) for each in FIELD_CHANGES), *(({}, each) for each in BYTE_REPLACEMENTS)],
+    [*((change, None) for change in FIELD_CHANGES), *(({}, change) for change in BYTE_REPLACEMENTS)],
 )
 def test_a_record_is_read_the_same_with_others_as_alone(changes, spoilt, before, with_images):
     ordinary_lines = [encode_line({"id": f"q{number}"}, None) for number in range(4)]

@@ -75,6 +75,9 @@ def list_broken_rules(path: str, text: str) -> list[str]:
                 "def _put(db):\n    people.set_name(db)\n"
             ),
         ),
+        ("unclear-name", "review/queue.py", "def told(event):\n    pass\n"),
+        ("unclear-name", "review/queue.py", "for each in rows:\n    pass\n"),
+        ("unclear-name", "review/queue.py", "said = 1\n"),
         ("vague-name", "review/utils.py", "x = 1\n"),
         ("vague-name", "common/dates.py", "x = 1\n"),
         ("exception-without-reason", "review/queue.py", "x = 1  # noqa\n"),

@@ -67,7 +67,7 @@ def test_an_invalid_protocol_is_refused_by_field(changes, field):
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("reading_values", "field"),
     [
         ({"answer": None}, "answer"),
         ({"answer": (1,), "cannot_determine": True}, "answer"),
@@ -76,8 +76,8 @@ def test_an_invalid_protocol_is_refused_by_field(changes, field):
         ({"answer": (1,), "seconds": float("nan")}, "seconds"),
     ],
 )
-def test_an_invalid_reading_is_refused_by_field(said, field):
-    values = {"revision": 1, "seconds": 1.0, "confidence": 3} | said
+def test_an_invalid_reading_is_refused_by_field(reading_values, field):
+    values = {"revision": 1, "seconds": 1.0, "confidence": 3} | reading_values
     with pytest.raises(InvalidValue) as error:
         Reading(
             key=KEY,
