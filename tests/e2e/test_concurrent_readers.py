@@ -16,7 +16,7 @@ def test_concurrent_readers_lose_and_duplicate_nothing(opened, processes, tmp_pa
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     # In a thread: after a browser test, Playwright's event loop runs in this one.
     with opened(tmp_path) as workspace, ThreadPoolExecutor(1) as thread:
-        options = {"readers": 4, "verdicts": 3, "thinking": 0.3, "processes": processes}
+        options = {"readers": 4, "verdicts": 3, "thinking_seconds": 0.3, "processes": processes}
         outcome = thread.submit(run_readers, workspace, **options).result()
     assert len(outcome.timings.acknowledged) == 12, outcome.timings.problems
     assert outcome.is_complete

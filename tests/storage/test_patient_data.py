@@ -166,7 +166,7 @@ def test_whole_and_deidentified_files_get_the_same_pseudonym(db, tmp_path, works
 def test_import_is_refused_after_the_rules_became_stricter(db, tmp_path, workspace):
     deidentification = load_deidentification(db, by=COMMAND_LINE)
     enable_deidentification(db)
-    with pytest.raises(Refused, match="de-identify files at the door"):
+    with pytest.raises(Refused, match="de-identify files on import"):
         import_records(db, tmp_path, workspace, deidentification=deidentification)
 
 
@@ -305,5 +305,5 @@ def test_decision_on_an_unknown_image_is_refused(db):
 
 def test_ranking_without_tesseract_is_described_as_such():
     description = describe_ranking(("bright spots in rows", [("a" * 64, 4.0, 4), ("b" * 64, 0.0, 0)]))
-    assert "tesseract, which reads words, is not installed" in description
+    assert "tesseract, which recognises words, is not installed" in description
     assert description.endswith("1 may contain letters.")

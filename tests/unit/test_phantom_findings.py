@@ -43,9 +43,11 @@ def test_every_kind_has_a_box_in_the_frontal_view(exams, kind):
 
 
 @pytest.mark.parametrize("kind", FindingKind)
-def test_finding_changes_the_image_mostly_inside_its_box(exams, healthy, kind):
+def test_finding_changes_the_image_mostly_inside_its_box(exams, normal_exam, kind):
     box = exams[kind].findings[0].boxes[View.PA]
-    change = np.abs(exams[kind].find_image(View.PA).pixels.astype(float) - healthy.find_image(View.PA).pixels)
+    change = np.abs(
+        exams[kind].find_image(View.PA).pixels.astype(float) - normal_exam.find_image(View.PA).pixels
+    )
     inside_box = crop_to_box(change, box)
     mean_outside = (change.sum() - inside_box.sum()) / (change.size - inside_box.size)
     assert np.percentile(inside_box, 97) > 60  # of 4095 grey levels; a line fills little of its box
@@ -53,16 +55,16 @@ def test_finding_changes_the_image_mostly_inside_its_box(exams, healthy, kind):
 
 
 @pytest.mark.parametrize("kind", [FindingKind.NODULE, FindingKind.EFFUSION, FindingKind.CONSOLIDATION])
-def test_opacity_is_brighter_than_the_lung_it_replaces(exams, healthy, kind):
+def test_opacity_is_brighter_than_the_lung_it_replaces(exams, normal_exam, kind):
     box = exams[kind].findings[0].boxes[View.PA]
     pixels_with_finding = crop_to_box(exams[kind].find_image(View.PA).pixels, box)
-    assert pixels_with_finding.mean() > crop_to_box(healthy.find_image(View.PA).pixels, box).mean() + 60
+    assert pixels_with_finding.mean() > crop_to_box(normal_exam.find_image(View.PA).pixels, box).mean() + 60
 
 
-def test_free_air_of_a_pneumothorax_is_darker_than_lung(exams, healthy):
+def test_free_air_of_a_pneumothorax_is_darker_than_lung(exams, normal_exam):
     box = exams[FindingKind.PNEUMOTHORAX].findings[0].boxes[View.PA]
     pixels_with_finding = crop_to_box(exams[FindingKind.PNEUMOTHORAX].find_image(View.PA).pixels, box)
-    assert pixels_with_finding.mean() < crop_to_box(healthy.find_image(View.PA).pixels, box).mean()
+    assert pixels_with_finding.mean() < crop_to_box(normal_exam.find_image(View.PA).pixels, box).mean()
 
 
 def test_pneumothorax_is_not_boxed_on_the_lateral_view(exams):
@@ -111,12 +113,12 @@ def test_more_conspicuous_nodule_is_brighter():
     assert mean_brightness(0.0) + 40 < mean_brightness(1.0)
 
 
-def test_finding_does_not_change_the_other_lung(healthy):
+def test_finding_does_not_change_the_other_lung(normal_exam):
     exam = render(FindingSpec(kind=FindingKind.NODULE, side=Side.RIGHT, zone=Zone.UPPER))
     other_lung = np.s_[:, COLUMNS * 3 // 4 :]
     change = (
         exam.find_image(View.PA).pixels[other_lung].astype(float)
-        - healthy.find_image(View.PA).pixels[other_lung]
+        - normal_exam.find_image(View.PA).pixels[other_lung]
     )
     assert np.abs(change).mean() < 1.0
 
