@@ -102,7 +102,7 @@ def test_disputes_of_two_reviewers_are_settled_and_released(page: Page, sign_in,
     history = page.get_by_test_id("stMain")
     expect(history).to_contain_text("In release v1", timeout=20_000)
     history_text = history.inner_text()
-    order = ["Imported from", "Drawn into batch first", "Assigned to Ruth", "Accepted it", "Corrected it",
-             "Settled the dispute", "In release v1"]  # fmt: skip
+    order = ["Imported from", "Drawn into batch first", "Assigned to Ruth", "Accepted in batch",
+             "Revised in batch", "Adjudicated in batch", "In release v1"]  # fmt: skip
     assert [history_text.index(part) for part in order] == sorted(history_text.index(part) for part in order)
     assert "The key was wrong." in history_text

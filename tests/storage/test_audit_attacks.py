@@ -44,7 +44,7 @@ from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.study_worlds import make_study_world, read_all
 from tests.storage.worlds import NOW, World, make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 BY = command_line_person()
 GIVEN = NOW + timedelta(minutes=1)
