@@ -58,6 +58,7 @@ def test_a_spent_address_gets_one_attempt_per_interval(sqlite_engine):
 def test_right_passwords_spend_nothing_of_a_hospital_that_shares_an_address(sqlite_engine):
     for number in range(10 * ADDRESS_BUDGET.size):
         succeed(sqlite_engine, f"person{number}", GUESSER)
+    assert may_try(sqlite_engine, "anna", GUESSER)
 
 
 def test_one_right_password_does_not_give_the_whole_budget_back(sqlite_engine):
@@ -71,13 +72,13 @@ def test_one_right_password_does_not_give_the_whole_budget_back(sqlite_engine):
 def test_a_person_at_a_new_address_gets_in_while_their_name_is_guessed_from_many(engine):
     for number in range(3 * FREE_ATTEMPTS_ANYWHERE):
         attempt(engine, "anna", f"192.0.2.{number}")
-    succeed(engine, "anna", NEW_ADDRESS)
+    assert may_try(engine, "anna", NEW_ADDRESS)
 
 
 def test_a_person_at_a_new_address_gets_in_while_the_overall_budget_is_spent(engine):
     for number in range(OVERALL_BUDGET.size + 50):
         attempt(engine, f"person{number}", f"192.0.2.{number}")
-    succeed(engine, "anna", NEW_ADDRESS)
+    assert may_try(engine, "anna", NEW_ADDRESS)
 
 
 def test_a_spent_overall_budget_leaves_each_address_one_free_attempt_at_a_name(sqlite_engine):
