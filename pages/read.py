@@ -59,7 +59,6 @@ def main() -> None:
 def _show_stop(person: Person, stop: ReadingStop) -> None:
     """The reason why there is no case now, and what the reader can do."""
     progress = stop.progress
-    show_notice("reading")
     with st.container(border=True):
         if stop.closed:
             st.markdown(f"**{escape_markdown(stop.study.name)} is closed.** A coordinator can open it again.")
@@ -88,6 +87,7 @@ def _show_stop(person: Person, stop: ReadingStop) -> None:
             _show_completed(stop)
         else:
             st.markdown(f"**{escape_markdown(stop.study.name)} has no case for you.** Ask its coordinator.")
+    show_notice("reading")
 
 
 def _show_completed(stop: ReadingStop) -> None:

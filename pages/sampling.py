@@ -31,10 +31,6 @@ def main() -> None:
             label="Import questions",
         )
         return
-    show_notice("draw")
-    last_notice = state.get_notice()
-    if last_notice is not None and last_notice.place == "draw" and not last_notice.refused:
-        st.page_link(ROOT / "pages/assign.py", label="Assign to reviewers", icon=":material/group_work:")
     form_key = state.form_key("draw")
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -49,6 +45,10 @@ def main() -> None:
     st.divider()
     if draw_preview is not None and plan is not None:
         show_draw_button(form_key, dataset, plan, batch=batch, n=draw_preview.n, taken_names=taken_names)
+    show_notice("draw")
+    last_notice = state.get_notice()
+    if last_notice is not None and last_notice.place == "draw" and not last_notice.refused:
+        st.page_link(ROOT / "pages/assign.py", label="Assign to reviewers", icon=":material/group_work:")
 
 
 main()

@@ -6,6 +6,7 @@ stored. ``study`` is the name of a study; NotFound is raised for an unknown one.
 """
 
 from reader_study.answers import SubmittedAnswer
+from reader_study.service.case_sampling import count_available_cases
 from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
 from reader_study.service.outside_readings import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
@@ -55,6 +56,7 @@ __all__ = [
     "change_protocol",
     "close_study",
     "compute_report",
+    "count_available_cases",
     "create_study",
     "describe_design",
     "exclude_readings",

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from sqlmodel import Session
 
 from domain.batches import SamplingPlan, Stratum
+from domain.count_texts import count_text
 from domain.errors import NotFound, Refused
 from domain.exams import Exam
-from domain.people import Person
+from domain.people import Action, Person, require
 from domain.protocols import canonical_json
 from domain.questions import Question
 from domain.studies import BlindCase, Case, CaseKind, CaseSource, SourceKind, StudyDesign
 from domain.vocabulary import Task
+from reader_study.study_sizes import AvailableCases
 from records.questions import question_from_plain
 from release.service import find_release_file
 from sampling.allocation import allocate
@@ -77,14 +79,32 @@ def draw_cases(
         training = list(_draw_questions(db, frame, remaining, plan=plan))
         if len(training) < design.training:
             raise Refused(
-                f"Only {len(training)} training cases are left on other exams than the scored cases, "
-                f"{design.training} are asked for. Score fewer cases, or train on fewer."
+                _describe_shortage(
+                    design, source, cases=int(candidates.sum()), exams=len(set(exams.values()))
+                )
             )
     kinds = [CaseKind.SCORED] * len(scored) + [CaseKind.TRAINING] * len(training)
     return tuple(
         _build_cases(
             db, [*scored, *training], kinds=kinds, exams=exams, released_questions=released_questions
         )
+    )
+
+
+def _describe_shortage(design: StudyDesign, source: CaseSource, *, cases: int, exams: int) -> str:
+    """Why scored and training cases cannot both be drawn; ``cases`` may be drawn, on ``exams`` exams."""
+    available_text = (
+        f"With one question per exam, {source} has {count_text(cases, 'case')}."
+        if design.one_per_exam
+        else f"{str(source).capitalize()} has {count_text(cases, 'question')} on {count_text(exams, 'exam')}."
+    )
+    requested_text = f"{design.plan.n:,} scored and " if design.plan.n is not None else ""
+    way_out = "Request fewer cases" + (
+        ", or allow several questions per exam." if design.one_per_exam else "."
+    )
+    return (
+        f"{available_text} Requested: {requested_text}{count_text(design.training, 'training case')}, which"
+        f" must be on other exams than the scored cases. {way_out}"
     )
 
 
@@ -105,6 +125,21 @@ def hash_content(*, question: Question | BlindCase, exam: Exam) -> str:
         },
     }
     return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+
+def count_available_cases(db: Session, *, by: Person, source: CaseSource) -> AvailableCases:
+    """The questions that :func:`draw_cases` can draw from, and their exams.
+
+    Raises:
+        NotFound: there is no such dataset, batch or release.
+        Refused: the file of the release was changed.
+    """
+    require(by, Action.RUN_STUDY)
+    dataset_id = frames.load_dataset_number(db, name=source.dataset)
+    released_questions = _load_released_questions(db, by=by, dataset_id=dataset_id, source=source)
+    eligible_numbers = _find_eligible_numbers(db, source=source, released_questions=released_questions)
+    questions, exams = frames.load_exam_sizes(db, dataset_id=dataset_id, question_ids=eligible_numbers)
+    return AvailableCases(questions=questions, exams=exams)
 
 
 def _find_eligible_numbers(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -105,6 +105,27 @@ def count_frame(
     if not with_rejected:
         statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
     return {_cell_from_values(row[:-1]): row[-1] for row in db.execute(statement)}
+
+
+def load_exam_sizes(
+    db: Session, *, dataset_id: int, question_ids: Iterable[int] | None = None
+) -> tuple[int, int]:
+    """Return the number of the frame's questions, and of their exams.
+
+    ``question_ids`` limits the frame to these questions; None for all of the dataset.
+    """
+    frame = [QuestionRow.dataset_id == dataset_id]
+    if question_ids is None:
+        statement = select(func.count(), func.count(QuestionRow.exam_id.distinct())).where(*frame)
+        row = db.execute(_exclude_rejected(db, statement, dataset_id=dataset_id)).one()
+        return row[0], row[1]
+    questions, exams, numbers = 0, set[int](), sorted(question_ids)
+    for start in range(0, len(numbers), _CHUNK):
+        chunk = select(QuestionRow.exam_id).where(*frame, QuestionRow.id.in_(numbers[start : start + _CHUNK]))
+        exam_numbers = list(db.execute(_exclude_rejected(db, chunk, dataset_id=dataset_id)).scalars())
+        questions += len(exam_numbers)
+        exams.update(exam_numbers)
+    return questions, len(exams)
 
 
 def load_frame(

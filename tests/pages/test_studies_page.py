@@ -80,7 +80,7 @@ def test_a_later_version_of_the_protocol_is_shown_with_its_reason(workspace, ope
         )
     text = get_text(open_studies_page())
     assert "Version 2" in text
-    assert "1 answers were in" in text
+    assert "after 1 answer." in text
     assert "the margin was left out" in text
 
 
@@ -138,3 +138,50 @@ def test_reader_sees_that_a_study_is_closed(workspace, sign_in_as, run_page):
         studies.close_study(db, by=study_world.cora, study="first", now=NOW)
     sign_in_as("rea", Role.READER)
     assert "first is closed." in get_text(run_page(READ_PAGE))
+
+
+def _find_number(page, label):
+    return next(field for field in page.number_input if field.label == label)
+
+
+def test_a_new_study_begins_with_sizes_that_the_dataset_has(workspace, open_studies_page):
+    # 24 questions on 24 exams: 2 for training, the other 22 scored, 2 of them repeated
+    make_world(workspace, questions=24, per_exam=1)
+    page = open_studies_page("New study")
+    labels = ("Cases", "Training cases", "Hidden repeats", "Cases between")
+    assert [_find_number(page, label).value for label in labels] == [22, 2, 2, 11]
+    page.text_input[0].set_value("with defaults")
+    page.run()
+    next(button for button in page.button if button.label == "Make the study").click().run()
+    assert not page.error
+    with read_only_session() as db:
+        study = find_study(db, name="with defaults")
+    assert study is not None
+
+
+def test_a_study_of_more_exams_than_there_are_is_explained_where_it_is_entered(workspace, open_studies_page):
+    make_world(workspace, questions=24, per_exam=1)
+    page = open_studies_page("New study")
+    _find_number(page, "Cases").set_value(23)
+    page.run()
+    [error] = page.error
+    assert "23 cases and 2 training cases need 25 exams; 24 are available." in error.value
+    assert not [button for button in page.button if button.label == "Make the study"]
+
+
+def test_the_refusal_of_a_new_study_follows_its_button(workspace, open_studies_page):
+    make_study_world(workspace)
+    page = open_studies_page("New study")
+    page.text_input[0].set_value("first")
+    page.run()
+    next(button for button in page.button if button.label == "Make the study").click().run()
+    assert "There is a reader study 'first' already" in page.error[0].value
+    assert [element.type for element in _flatten(page.main)][-2:] == ["button", "error"]
+
+
+def _flatten(block):
+    for child in block.children.values():
+        if hasattr(child, "children"):
+            yield from _flatten(child)
+        else:
+            yield child

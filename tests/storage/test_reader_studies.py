@@ -94,7 +94,7 @@ def test_study_name_must_be_unique(engine: Engine) -> None:
 
 def test_too_many_training_cases_are_refused(engine: Engine) -> None:
     study_world = make_study_world(engine)
-    with pytest.raises(Refused, match="training cases are left"):
+    with pytest.raises(Refused, match="Requested: 20 scored and 20 training cases"):
         create_study(engine, by=study_world.cora, design=make_design(20, training=20))
 
 

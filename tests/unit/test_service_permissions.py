@@ -78,6 +78,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "reader_study.assign_readers": Action.RUN_STUDY,
     "reader_study.change_protocol": Action.RUN_STUDY,
     "reader_study.close_study": Action.RUN_STUDY,
+    "reader_study.count_available_cases": Action.RUN_STUDY,
     "reader_study.create_study": Action.RUN_STUDY,
     "reader_study.exclude_readings": Action.RUN_STUDY,
     "reader_study.list_exclusions": Action.RUN_STUDY,

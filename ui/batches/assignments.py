@@ -22,10 +22,14 @@ def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: l
         empty="No questions of this batch are assigned yet.",
     )
     st.caption(_describe_unassigned(load))
-    show_notice("assign")
     if not reviewers:
         show_empty_state("No reviewers yet", "An admin can assign the role reviewer on the page People.")
         return
+    _show_form(batch, load, reviewers)
+    show_notice("assign")
+
+
+def _show_form(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"assign-{batch.id}")
     people_column, number_column = st.columns([3, 1])

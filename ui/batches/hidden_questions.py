@@ -28,11 +28,11 @@ def show_hidden_panel(batch: Batch) -> None:
         "and no figure of the batch includes them. Tell reviewers that there may be hidden questions, "
         "but not which ones. The page Attention shows the results."
     )
-    show_notice("hidden")
     if batch.state is BatchState.CLOSED:
         st.caption("This batch is closed. Reopen it to hide questions in it.")
     else:
         _show_plan_form(batch, saved_plan, lines)
+        show_notice("hide")
     _show_hidden_list(batch, lines)
 
 
@@ -98,7 +98,7 @@ def _show_plan_form(
         disabled=not preview.total,
         on_click=act,
         args=(_hide, batch.name, batch.id, plan),
-        kwargs={"place": "hidden"},
+        kwargs={"place": "hide"},
     )
 
 
@@ -140,6 +140,11 @@ def _show_preview(preview: review.HiddenSummary) -> None:
 def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> None:
     st.subheader("Hidden questions")
     show_table([_line_row(line) for line in lines], empty="This batch has no hidden questions.")
+    _show_removal_form(batch, lines)
+    show_notice("unhide")
+
+
+def _show_removal_form(batch: Batch, lines: list[review.HiddenQuestionRow]) -> None:
     labels_by_number = {
         line.hidden.number: f"{line.hidden.number}: {_describe_kind(line)} for {line.person}"
         for line in lines
@@ -167,7 +172,7 @@ def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> No
         disabled=not (chosen_numbers and why.strip()),
         on_click=act,
         args=(_remove, batch.name, batch.id, tuple(chosen_numbers), why),
-        kwargs={"place": "hidden"},
+        kwargs={"place": "unhide"},
         help="Questions that are not judged yet leave the reviewer's queue. Verdicts stay on record.",
     )
 

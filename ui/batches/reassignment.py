@@ -16,11 +16,15 @@ from ui.widgets import act, show_notice
 
 def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
     """Draw the choice of the present reviewer and of those who take over."""
-    show_notice("move")
     open_loads = [person_load for person_load in load.people if person_load.left]
-    if not open_loads:
+    if open_loads:
+        _show_form(batch, open_loads, reviewers)
+    else:
         st.caption("No reviewer has open questions in this batch.")
-        return
+    show_notice("move")
+
+
+def _show_form(batch: Batch, open_loads: list[review.PersonWorkload], reviewers: list[Person]) -> None:
     form_key = state.form_key(f"move-{batch.id}")
     from_labels = {
         person_load.person.name: f"{person_load.person.display_name} ({person_load.left:,} left)"

@@ -41,9 +41,12 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
         if saved_rules is None
         else f"Current plan: {_describe_rules(saved_rules)} Repeat this step as first verdicts arrive."
     )
+    if batch.state is not BatchState.CLOSED and reviewers:
+        _show_form(batch, reviewers, saved_rules)
     show_notice("seconds")
-    if batch.state is BatchState.CLOSED or not reviewers:
-        return
+
+
+def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinions | None) -> None:
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"seconds-{batch.id}")
     already_where_found = saved_rules is not None and saved_rules.way is SecondOpinionScope.SHARE_AND_ERRORS

@@ -40,7 +40,6 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
     if opened_batch.settings == batch.settings:
         opened_batch = batch  # the revision also counts closing and reopening, which change no setting
         state.set_selection(_snapshot_key(batch.id), batch)
-    show_notice("settings")
     if opened_batch.revision != batch.revision:
         st.warning("Another user has changed these settings since you opened them.")
         st.button(
@@ -88,6 +87,7 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             disabled=frozen,
         )
         _save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=frozen)
+    show_notice(form_key)
 
 
 def _show_guideline_form(batch: Batch) -> None:
@@ -104,6 +104,7 @@ def _show_guideline_form(batch: Batch) -> None:
             st.form_submit_button(
                 "Preview", key=f"{form_key}-preview"
             )  # allow submit-without-act: it only shows
+    show_notice(form_key)
     guideline_text = str(state.get_widget_value(f"{form_key}-text") or "")
     if guideline_text.strip():
         with st.container(border=True):
@@ -130,6 +131,7 @@ def _show_anchors_form(batch: Batch) -> None:
                             icon=_ICONS[value],
                         )
         _save_button("Save anchors", _save_anchors, batch, form_key)
+    show_notice(form_key)
 
 
 _ICONS = {
@@ -199,7 +201,7 @@ def _save_button(label: str, action: object, batch: Batch, form_key: str, *, dis
         disabled=disabled,
         on_click=act,
         args=(action, batch, form_key),
-        kwargs={"place": "settings"},
+        kwargs={"place": form_key},
     )
 
 

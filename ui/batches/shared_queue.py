@@ -29,11 +29,15 @@ def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers:
         claimed_column.metric("In progress", f"{shared.claimed:,}")
         done_column.metric("Judged", f"{shared.done:,}")
         st.caption(f"A question returns to the queue after {shared.idle_minutes} minutes without activity.")
-    show_notice("share")
     closed = batch.state is BatchState.CLOSED
     if closed or not reviewers:
         st.caption("Reopen the batch to change the queue." if closed else "No reviewers yet.")
-        return
+    else:
+        _show_form(batch, shared, reviewers)
+    show_notice("share")
+
+
+def _show_form(batch: Batch, shared: review.SharedQueueWorkload | None, reviewers: list[Person]) -> None:
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"share-{batch.id}")
     people_column, overlap_column, minutes_column = st.columns([3, 1, 1])

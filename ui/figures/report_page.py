@@ -41,7 +41,6 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
     job = report_job.load_latest_report_job(person, state)
     if show_job_progress(job):
         return
-    show_notice("report")
     if job is not None and job.status is JobStatus.FAILED:
         st.info(escape_markdown(job.message))
     elif job is not None:
@@ -54,6 +53,7 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
         args=(report_job.start_report, person, summary.study.name, state),
         kwargs={"place": "report"},
     )
+    show_notice("report")
     st.caption(
         f"Over the {state.n_answers:,} readings and predictions that are in now. It takes some seconds, once:"
         " the report is kept until an answer, an exclusion or the protocol changes."

@@ -32,7 +32,6 @@ def show_import_outcome(job: Job, person: Person) -> None:
         st.markdown(f"Structural checks found: {escape_markdown(', '.join(counts) or 'no problems')}.")
     if details is not None and details.refused:
         _show_refusals(details)
-    show_notice("import-run")
     other_column, rerun_column, _ = st.columns([1, 1.4, 2])
     other_column.button(
         "Import another file",
@@ -62,6 +61,7 @@ def show_import_outcome(job: Job, person: Person) -> None:
             kwargs={"place": "import-run"},
             width="stretch",
         )
+    show_notice("import-run")
 
 
 def _dismiss(job: Job) -> None:

@@ -42,9 +42,10 @@ def show_pixel_check(dataset: str, person: Person) -> None:
         st.success("All images are checked.")
     else:
         _show_wall(looks, person)
-    show_notice("wall")
     _show_undo_button(person)
+    show_notice("wall")
     _show_removed(removed, person)
+    show_notice("restore")
 
 
 def _show_wall(looks: list[PixelCheck], person: Person) -> None:
@@ -155,5 +156,5 @@ def _show_removed(removed: list[PixelCheck], person: Person) -> None:
                 key=f"back-{look.sha256}",
                 on_click=act,
                 args=(_restore_images, person, (look.sha256,)),
-                kwargs={"place": "wall"},
+                kwargs={"place": "restore"},
             )

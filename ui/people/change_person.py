@@ -37,7 +37,6 @@ def show_change_forms(people: list[Person], *, with_second_factor: Collection[in
         _show_access_buttons(person)
         if person.id in with_second_factor:
             _show_reset_button(person)
-    show_notice("change")
 
 
 def _show_roles_form(person: Person) -> None:
@@ -52,8 +51,9 @@ def _show_roles_form(person: Person) -> None:
             "Save roles",
             on_click=act,
             args=(_save_roles, person.name, field, person.roles),
-            kwargs={"place": "change"},
+            kwargs={"place": form_key},
         )
+    show_notice(form_key)
 
 
 def _show_password_form(person: Person) -> None:
@@ -70,8 +70,9 @@ def _show_password_form(person: Person) -> None:
             "Set password",
             on_click=act,
             args=(_save_password, person.name, person.id, form_key),
-            kwargs={"place": "change"},
+            kwargs={"place": f"password-of-{person.id}"},
         )
+    show_notice(f"password-of-{person.id}")
 
 
 def _show_access_buttons(person: Person) -> None:
@@ -82,7 +83,7 @@ def _show_access_buttons(person: Person) -> None:
         key=f"sign-out-{person.id}",
         on_click=act,
         args=(_sign_out, person.name),
-        kwargs={"place": "change"},
+        kwargs={"place": "access"},
         help="Ends every sign-in of this person at the next click. They may sign in again.",
     )
     left.button(
@@ -90,9 +91,10 @@ def _show_access_buttons(person: Person) -> None:
         key=f"in-or-out-{person.id}",
         on_click=act,
         args=(_enable if disabled else _disable, person.name),
-        kwargs={"place": "change", "switch": f"in-or-out-{person.id}"},
+        kwargs={"place": "access", "switch": f"in-or-out-{person.id}"},
         help="A disabled person is out at the next click and can't sign in. What they did stays.",
     )
+    show_notice("access")
 
 
 def _show_reset_button(person: Person) -> None:
@@ -101,7 +103,7 @@ def _show_reset_button(person: Person) -> None:
         key=f"reset-second-factor-{person.id}",
         on_click=act,
         args=(_reset_second_factor, person.name),
-        kwargs={"place": "change"},
+        kwargs={"place": "access"},
         help="For a person who has lost their phone. Deletes the app's key and the recovery codes, and signs"
         " the person out everywhere.",
     )

@@ -13,7 +13,6 @@ from ui.widgets import act, show_notice
 
 def show_return_button(person: Person, batch_id: int, question: int) -> None:
     """Draw the button that hands a question of a shared queue back; no reason is needed."""
-    show_notice("hand-back")
     with read_only_session() as db:
         number = load_id_mask(db, batch_id=batch_id).unmask(question)
         may_return = may_hand_back(db, person=person, batch_id=batch_id, question_number=number)
@@ -26,6 +25,7 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
             kwargs={"place": "hand-back"},
             help="Another reviewer can take it. Your input is kept in case the question returns to you.",
         )
+    show_notice("hand-back")
 
 
 def _return_question(batch_id: int, question: int) -> str:

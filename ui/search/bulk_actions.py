@@ -39,8 +39,8 @@ def show_bulk_actions(person: Person, search: Search) -> None:
     if not person.may(Action.DRAW_BATCH):
         return
     with st.expander("Apply to all results"):
-        show_notice("apply")
         _show_bulk_form(person, search)
+        show_notice("apply")
         _show_applied_rules(person, search.dataset)
 
 
@@ -100,6 +100,7 @@ def _show_applied_rules(person: Person, dataset: str) -> None:
     st.markdown("**Applied rules**")
     for rule in rules[:_MAX_RULES_SHOWN]:
         _show_rule(rule)
+        show_notice(_undo_place(rule))
 
 
 def _show_rule(rule: AppliedRule) -> None:
@@ -128,8 +129,12 @@ def _show_rule(rule: AppliedRule) -> None:
         disabled=not undo_reason.strip(),
         on_click=act,
         args=(_undo_rule, rule.number, undo_reason),
-        kwargs={"place": "apply"},
+        kwargs={"place": _undo_place(rule)},
     )
+
+
+def _undo_place(rule: AppliedRule) -> str:
+    return f"undo-rule-{rule.number}"
 
 
 def _apply_step(search: Search, step: BulkAction, reason: str, name: str, expected: int) -> str:

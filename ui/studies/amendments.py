@@ -15,7 +15,7 @@ from ui.context import clock, read_only_session, unit_of_work
 from ui.layout import responsive_columns
 from ui.studies.protocol_form import show_protocol_fields
 from ui.tables import show_table
-from ui.widgets import act
+from ui.widgets import act, show_notice
 
 
 def show_amendment_forms(
@@ -60,8 +60,9 @@ def _show_protocol_form(person: Person, summary: StudySummary, latest_version: P
         disabled=not changes or (summary.answers > 0 and not why.strip()),
         on_click=act,
         args=(_change_protocol, person, study.name, new_protocol, why),
-        kwargs={"place": "study"},
+        kwargs={"place": "protocol"},
     )
+    show_notice("protocol")
 
 
 def _change_protocol(person: Person, study: str, protocol: Protocol, why: str) -> str:
@@ -93,8 +94,9 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
         disabled=not why.strip() or (case is None and reader is None),
         on_click=act,
         args=(_exclude, person, study.name, None if case is None else int(case), reader, why),
-        kwargs={"place": "study"},
+        kwargs={"place": "exclusion"},
     )
+    show_notice("exclusion")
     show_table(
         [
             {

@@ -5,15 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import SamplingPlan
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.people import Person
 from domain.protocols import Protocol
 from domain.studies import ONE_ARM, Arm, CaseSource, Crossing, SourceKind, StudyDesign
-from reader_study.service import create_study
+from reader_study.service import count_available_cases, create_study
+from reader_study.study_sizes import AvailableCases
 from release.service import ReleaseRecord, list_releases
 from sampling.service import list_batches, list_drawable_datasets
 from ui import state
-from ui.context import clock, read_only_session, unit_of_work
+from ui.context import clock, current_workspace, read_only_session, unit_of_work
 from ui.layout import responsive_columns
 from ui.studies.protocol_form import show_protocol_fields
 from ui.widgets import act, escape_markdown, show_empty_state, show_notice
@@ -24,8 +26,7 @@ _FORM_NAME = "study"
 def show_study_form(person: Person) -> None:
     """Draw the form; the study that it creates is shown in the other view."""
     with read_only_session() as db:
-        datasets = [name for name, size in list_drawable_datasets(db, by=person).items() if size]
-        batches = list_batches(db, by=person)
+        datasets = {name: size for name, size in list_drawable_datasets(db, by=person).items() if size}
         releases = list_releases(db, by=person)
     if not datasets:
         show_empty_state(
@@ -35,13 +36,13 @@ def show_study_form(person: Person) -> None:
             label="Import questions",
         )
         return
-    show_notice("making")
     form_key = state.form_key(_FORM_NAME)
     left, right = responsive_columns(1, 1, name="making")
     with left:
         name = st.text_input("Name", key=f"{form_key}-name", placeholder="pilot")
-        source = _choose_source(form_key, datasets, [batch.name for batch, _ in batches], releases)
-        design = _choose_design(form_key)
+        source = _choose_source(person, form_key, list(datasets), releases)
+        version = (str(current_workspace().home), datasets[source.dataset])
+        design = _choose_design(form_key, source, _load_available_cases(source, version, person))
     with right:
         st.markdown("**Protocol**")
         protocol = show_protocol_fields(form_key, Protocol())
@@ -59,6 +60,7 @@ def show_study_form(person: Person) -> None:
             args=(_create_study, person, name, source, design, protocol),
             kwargs={"place": "making"},
         )
+    show_notice("making")
 
 
 def _create_study(
@@ -74,14 +76,24 @@ def _create_study(
 
 
 def _choose_source(
-    form_key: str, datasets: list[str], batches: list[str], releases: list[ReleaseRecord]
+    person: Person, form_key: str, datasets: list[str], releases: list[ReleaseRecord]
 ) -> CaseSource:
     kinds = list(SourceKind)
     kind = st.selectbox("Cases from a", kinds, key=f"{form_key}-kind", format_func=str)
-    dataset = st.selectbox("Dataset", datasets, key=f"{form_key}-dataset")
-    if kind is SourceKind.BATCH and batches:
-        source_name = st.selectbox("Batch", batches, key=f"{form_key}-batch")
-        return CaseSource(kind=kind, dataset=dataset, name=source_name)
+    last_dataset = state.get_selection("dataset")
+    dataset = st.selectbox(
+        "Dataset",
+        datasets,
+        index=datasets.index(last_dataset) if last_dataset in datasets else 0,
+        key=f"{form_key}-dataset",
+    )
+    if kind is SourceKind.BATCH:
+        with read_only_session() as db:
+            batches = [batch.name for batch, _ in list_batches(db, by=person, dataset=dataset)]
+        if batches:
+            source_name = st.selectbox("Batch", batches, key=f"{form_key}-batch-{dataset}")
+            return CaseSource(kind=kind, dataset=dataset, name=source_name)
+        st.info("This dataset has no batch yet; the cases are drawn from the whole dataset.")
     if kind is SourceKind.RELEASE:
         names = [release.name for release in releases if release.dataset == dataset]
         if names:
@@ -91,16 +103,45 @@ def _choose_source(
     return CaseSource(kind=SourceKind.DATASET, dataset=dataset)
 
 
-def _choose_design(form_key: str) -> StudyDesign | None:
+@st.cache_data(max_entries=20, ttl=60, show_spinner="Counting the cases …")
+def _load_available_cases(source: CaseSource, version: tuple[object, ...], _person: Person) -> AvailableCases:
+    """Return the counts, kept for a minute: a dataset of a million questions takes seconds."""
+    del version
+    with read_only_session() as db:
+        return count_available_cases(db, by=_person, source=source)
+
+
+def _describe_available(source: CaseSource, available: AvailableCases, *, one_per_exam: bool) -> str:
+    questions, exams = count_text(available.questions, "question"), count_text(available.exams, "exam")
+    if one_per_exam:
+        cases = count_text(available.exams, "case")
+        return f"{cases} available, training cases included: one question of each exam of {source}."
+    return f"{questions} on {exams} of {source} available. Training cases are on other exams."
+
+
+def _choose_design(form_key: str, source: CaseSource, available: AvailableCases) -> StudyDesign | None:
+    one_per_exam = st.checkbox("One question an exam", value=True, key=f"{form_key}-one")
+    limit, sizes = (
+        available.count(one_per_exam=one_per_exam),
+        available.suggest_sizes(one_per_exam=one_per_exam),
+    )
+    st.caption(escape_markdown(_describe_available(source, available, one_per_exam=one_per_exam)))
+    # The keys contain the number of cases, so that another source begins with sizes of its own.
+    size_key = f"{form_key}-{limit}-{available.exams}"
     left_column, middle_column, right_column = st.columns(3)
-    n = left_column.number_input("Cases", 1, 5000, 200, key=f"{form_key}-n")
-    training = middle_column.number_input("Training cases", 0, 50, 5, key=f"{form_key}-training")
+    n = left_column.number_input("Cases", 1, max(1, limit), max(1, sizes.scored), key=f"{size_key}-n")
+    training = middle_column.number_input("Training cases", 0, 50, sizes.training, key=f"{size_key}-training")
     seed = right_column.number_input("Seed", 0, 2**31, 1, key=f"{form_key}-seed")
     repeats = left_column.number_input(
-        "Hidden repeats", 0, 500, 20, key=f"{form_key}-repeats", help="Of each reader's own cases."
+        "Hidden repeats", 0, 500, sizes.repeats, key=f"{size_key}-repeats", help="Of each reader's own cases."
     )
-    gap = middle_column.number_input("Cases between", 1, 1000, 30, key=f"{form_key}-gap")
-    one_per_exam = right_column.checkbox("One question an exam", value=True, key=f"{form_key}-one")
+    gap = middle_column.number_input("Cases between", 1, 1000, sizes.repeat_gap, key=f"{size_key}-gap")
+    if one_per_exam and n + training > limit:
+        st.error(
+            f"{n:,} cases and {count_text(int(training), 'training case')} need {n + training:,} exams;"
+            f" {limit:,} are available. Choose fewer, or allow several questions of one exam."
+        )
+        return None
     crossings = list(Crossing)
     crossing = st.selectbox("Who reads what", crossings, key=f"{form_key}-crossing", format_func=str)
     readers_per_case, shared, washout_days = None, 0, 0

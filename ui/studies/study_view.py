@@ -8,6 +8,7 @@ from itertools import pairwise
 import streamlit as st
 
 from accounts.service import list_people_with_role
+from domain.count_texts import count_text
 from domain.people import Person, Role
 from domain.protocols import Protocol, ProtocolVersion, diff_protocols
 from domain.studies import CaseKind, ReaderLevel, ReaderProfile, StudyState
@@ -27,7 +28,6 @@ def show_study(person: Person, summary: StudySummary) -> None:
         progress = studies.load_study_progress(db, by=person, study=study.name)
         versions = studies.list_protocol_versions(db, by=person, study=study.name)
         faulty = studies.list_faulty_questions(db, by=person, study=study.name)
-    show_notice("study")
     summary_parts = [
         f"{summary.cases[CaseKind.SCORED]:,} cases of {study.source}",
         studies.describe_design(study.design),
@@ -62,8 +62,9 @@ def show_study(person: Person, summary: StudySummary) -> None:
         key=f"study-close-{study.id}-{study.state}",
         on_click=act,
         args=(_set_open, person, study.name, closed),
-        kwargs={"place": "study", "switch": f"study-{study.id}"},
+        kwargs={"place": "study-state", "switch": f"study-{study.id}"},
     )
+    show_notice("study-state")
 
 
 def _set_open(person: Person, study: str, open_: bool) -> str:
@@ -89,6 +90,7 @@ def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderP
             _show_assignment(
                 person, study.name, study.id, {reader_progress.reader.name for reader_progress in progress}
             )
+            show_notice("study-readers")
     if progress:
         with left if study.frozen else right, st.expander("Profile of a reader"):
             _show_profile_form(person, study.name, study.id, progress)
@@ -147,7 +149,7 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
         disabled=not chosen_names,
         on_click=act,
         args=(_assign_readers, person, study, tuple(chosen_names)),
-        kwargs={"place": "study"},
+        kwargs={"place": "study-readers"},
     )
     st.caption("Everybody's order is written down anew; after the first answer it stays.")
 
@@ -155,7 +157,7 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
 def _assign_readers(person: Person, study: str, names: tuple[str, ...]) -> str:
     with unit_of_work() as db:
         readers = studies.assign_readers(db, by=person, study=study, to=names, now=clock())
-    return f"{len(readers)} readers; each has an order of their own."
+    return f"{count_text(len(readers), 'reader')}; each has an order of their own."
 
 
 def _show_profile_form(
@@ -186,9 +188,10 @@ def _show_profile_form(
         kwargs={
             "profile": ReaderProfile(level=level, years=years, subspecialty=subspecialty.strip()),
             "helped": helped,
-            "place": "study",
+            "place": "reader-profile",
         },
     )
+    show_notice("reader-profile")
 
 
 def _save_profile(person: Person, study: str, name: str, *, profile: ReaderProfile, helped: bool) -> str:
@@ -213,7 +216,7 @@ def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
         f"Version {latest_version.version} of {latest_version.written_at:%Y-%m-%d %H:%M} UTC, SHA-256"
         f" `{latest_version.sha256}`"
         + (
-            f"; an amendment, after {latest_version.answers_before} answers"
+            f"; an amendment, after {count_text(latest_version.answers_before, 'answer')}"
             if latest_version.answers_before
             else ""
         )
@@ -228,7 +231,7 @@ def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
             for name, old, new in diff_protocols(old_version.protocol, new_version.protocol)
         ]
         timing = (
-            f"{new_version.answers_before} answers were in"
+            f"after {count_text(new_version.answers_before, 'answer')}"
             if new_version.answers_before
             else "before the first answer"
         )

@@ -1,0 +1,64 @@
+"""The outcome of an action is shown below the control that caused it, not above it out of sight."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted([*ROOT.glob("pages/*.py"), *ROOT.glob("ui/**/*.py")])
+
+
+def _list_places(function: ast.AST) -> set[str]:
+    """The places named by the buttons of a function: ``kwargs={"place": X}``, X as source."""
+    return {
+        ast.unparse(value)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and key.value == "place"
+    }
+
+
+def _find_early_notices(source: str) -> list[str]:
+    """The notices after which their button, or a function that draws it, follows."""
+    tree = ast.parse(source)
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    places_by_function = {name: _list_places(node) for name, node in functions.items()}
+    early = []
+    for function in functions.values():
+        notices = [
+            (node.lineno, ast.unparse(node.args[0]))
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "show_notice" and node.args
+        ]
+        for line, place in notices:
+            later = [node for node in ast.walk(function) if getattr(node, "lineno", 0) > line]
+            drawn_later = {
+                drawn_place
+                for node in later
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                for drawn_place in places_by_function.get(node.func.id, set())
+            }.union(*(_list_places(node) for node in later))
+            if place in drawn_later:
+                early.append(f"{function.name}: {place}")
+    return early
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_outcome_is_shown_above_its_control(module):
+    assert _find_early_notices(module.read_text(encoding="utf-8")) == []
+
+
+def test_an_outcome_above_its_control_is_noticed():
+    source = """
+def show_page():
+    show_notice("save")
+    _show_form()
+
+def _show_form():
+    st.button("Save", on_click=act, kwargs={"place": "save"})
+"""
+    assert _find_early_notices(source) == ["show_page: 'save'"]
