@@ -35,7 +35,7 @@ from browsing.service.search import MAX_COUNTED
 from domain.vocabulary import Difficulty, Task
 from storage.engine import make_engine
 from storage.intake.bulk import insert_rows
-from storage.rows import DatasetRow, ImportRow
+from storage.rows.datasets import DatasetRow, ImportRow
 from storage.schema import upgrade
 from storage.unit_of_work import read_only_session, unit_of_work
 

@@ -38,7 +38,7 @@ from review import service as review
 from storage.accounts.people import insert_person
 from storage.engine import make_engine
 from storage.review import assignments, claims
-from storage.rows import ClaimRow
+from storage.rows.claims import ClaimRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import make_world
 

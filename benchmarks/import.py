@@ -33,7 +33,7 @@ from accounts.service import command_line_person
 from intake.service import import_questions
 from storage.engine import make_engine
 from storage.intake.bulk import defer_indexes, insert_rows
-from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow, RadiographRow
+from storage.rows.datasets import DatasetRow, ExamRow, ImportRow, QuestionRow, RadiographRow
 from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace

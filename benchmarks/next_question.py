@@ -30,7 +30,8 @@ from domain.vocabulary import Difficulty
 from review import service as review
 from storage.engine import make_engine
 from storage.review.assignments import find_first_open
-from storage.rows import DatasetRow, ImportRow, PersonRoleRow, PersonRow
+from storage.rows.datasets import DatasetRow, ImportRow
+from storage.rows.people import PersonRoleRow, PersonRow
 from storage.sampling.batches import add_batch
 from storage.schema import upgrade
 from storage.unit_of_work import read_only_session, unit_of_work

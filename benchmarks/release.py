@@ -33,7 +33,9 @@ from sqlmodel import Session, SQLModel, select
 from accounts.service import command_line_person
 from release.service import FormatName, write_release
 from storage.engine import make_engine
-from storage.rows import BatchQuestionRow, ExamRow, ImageRow, QuestionRow, RadiographRow, VerdictRow
+from storage.rows.batches import BatchQuestionRow
+from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
+from storage.rows.verdicts import VerdictRow
 from storage.schema import upgrade
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace

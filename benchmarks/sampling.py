@@ -29,7 +29,7 @@ from sampling.allocation import allocate
 from sampling.draw import draw_questions
 from sampling.service import draw_batch, preview_draw
 from storage.engine import make_engine
-from storage.rows import BatchQuestionRow
+from storage.rows.batches import BatchQuestionRow
 from storage.schema import upgrade
 from storage.unit_of_work import read_only_session, unit_of_work
 

@@ -21,7 +21,8 @@ from domain.verdicts import Decision, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from review import service as review
 from sampling.service import draw_batch
-from storage import rows
+from storage.rows.audit import AuditRow
+from storage.rows.verdicts import VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
 
 _RATING_KEYS = "3333nne"
@@ -129,7 +130,7 @@ class Reviewer(_Pages):
         page.wait_for_timeout(500)
 
     def _count_verdicts(self, number: int) -> int:
-        row = rows.VerdictRow
+        row = VerdictRow
         with read_only_session(self.place.engine) as db:
             query = select(func.count()).select_from(row)
             return int(db.execute(query.where(row.question_id == number, row.revision == 1)).scalar_one())
@@ -216,7 +217,7 @@ class Coordinator(_Pages):
         draw_batch(db, by=by, dataset="demo", plan=plan, batch_name=name, settings=BatchSettings(), now=now)
 
     def _count_audit_rows(self, audit_actions: set[str]) -> int:
-        row = rows.AuditRow
+        row = AuditRow
         with read_only_session(self.place.engine) as db:
             query = select(func.count()).select_from(row).where(row.what.in_(audit_actions))
             return int(db.execute(query.where(row.person_name == COORDINATOR)).scalar_one())

@@ -20,7 +20,7 @@ from benchmarks.soak_results import MAX_SECONDS, SoakResults
 from domain.errors import DomainError
 from intake.parsing import parse_batches
 from storage.engine import make_engine
-from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
+from storage.rows.datasets import DatasetRow, ExamRow, ImportRow, QuestionRow
 from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace

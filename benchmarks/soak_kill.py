@@ -33,7 +33,7 @@ from accounts.service.audit_trail import verify_audit
 from benchmarks.soak_poster import TIMEOUT_SECONDS, PostedVerdicts, Reviewer
 from benchmarks.soak_processes import KillableApp, KillablePostgres
 from benchmarks.soak_world import SoakWorkspace, fill_workspace, open_sqlite_workspace, open_workspace
-from storage.rows import VerdictRow
+from storage.rows.verdicts import VerdictRow
 from storage.unit_of_work import read_only_session
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from accounts.service import load_person_by_name
 from benchmarks.soak_world import PASSWORD, SoakWorkspace
 from domain.ratings import RATING_IDS
-from storage.rows import AssignmentRow
+from storage.rows.batches import AssignmentRow
 from storage.unit_of_work import read_only_session
 
 TIMEOUT_SECONDS = 10.0  # seconds after which a post counts as unanswered, as in the form

@@ -37,8 +37,9 @@ from benchmarks.soak_world import (
     open_sqlite_workspace,
     run_app,
 )
-from storage import rows
 from storage.audit.contents import GIVE_VERDICT
+from storage.rows.audit import AuditRow
+from storage.rows.verdicts import VerdictRow
 from storage.unit_of_work import read_only_session
 
 TARGET_SECONDS = 0.5  # seconds, 95th percentile of a save
@@ -160,11 +161,11 @@ async def _print_progress(timings: ReaderTimings) -> None:
 def _check_database(
     workspace: SoakWorkspace, timings: ReaderTimings, *, seconds: float, cpu: float
 ) -> ReaderOutcome:
-    verdict = rows.VerdictRow
+    verdict = VerdictRow
     with read_only_session(workspace.engine) as db:
         saved_rows = db.execute(select(verdict.person_id, verdict.question_id, verdict.comment)).all()
         audit_count = db.execute(
-            select(func.count()).select_from(rows.AuditRow).where(rows.AuditRow.what == GIVE_VERDICT)
+            select(func.count()).select_from(AuditRow).where(AuditRow.what == GIVE_VERDICT)
         ).scalar_one()
     saved_counts = Counter((row.person_id, row.question_id) for row in saved_rows)
     comments = {(row.person_id, row.question_id): row.comment for row in saved_rows}

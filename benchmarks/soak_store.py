@@ -44,7 +44,9 @@ from benchmarks.soak_world import (
     open_postgres_workspace,
     run_app,
 )
-from storage.rows import AssignmentRow, ExamRow, ImageRow, RadiographRow, VerdictRow
+from storage.rows.batches import AssignmentRow
+from storage.rows.datasets import ExamRow, ImageRow, RadiographRow
+from storage.rows.verdicts import VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e.app_processes import HOST, run_nginx
 from tests.storage.scripted_bucket import Behaviour, ScriptedBucket, scripted_bucket

@@ -26,7 +26,8 @@ from domain.people import Role
 from review import service as review
 from storage.engine import make_engine
 from storage.images.files import image_path
-from storage.rows import ImageRow, PersonRoleRow, PersonRow, RadiographRow
+from storage.rows.datasets import ImageRow, RadiographRow
+from storage.rows.people import PersonRoleRow, PersonRow
 from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace, driver_url

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from measures.rating_matrix import encode_ratings
+from measures.rating_encoding import encode_ratings
 from measures.ratings import check_ratings
 from measures.ratings import pair_repeats as again
 from measures.records.accuracy import (

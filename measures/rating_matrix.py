@@ -1,20 +1,13 @@
-"""Ratings as arrays of shape (questions, raters): answer numbers, and correct, incorrect or missing.
-
-The truth is the reference's answer; a question that the reference did not answer has none. Training cases and
-repeats are left out. A rater with answers in several arms becomes one rater per arm, named "name (arm)".
-"""
+"""Ratings as arrays of shape (questions, raters): answer numbers, and correct, incorrect or missing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from domain.errors import Refused
-from measures.ratings import ALL, NO, REPEAT, TRAINING, UNDETERMINED, YES
+from measures.rating_values import ALL, UNDETERMINED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,171 +70,7 @@ class RatingMatrix:
         return None if self.exam is None else self.exam[rows]
 
 
-def encode_ratings(table: pd.DataFrame, *, reference: str | None = None) -> RatingMatrix:
-    """Convert a checked table to arrays, without training cases and repeats.
-
-    Args:
-        table: as :func:`measures.ratings.check_ratings` returns it.
-        reference: the rater whose answers are the truth; None for the rater of kind "reference", if any.
-
-    Returns:
-        The arrays; ``right`` is -1 throughout if there is no reference and no ``correct`` column.
-
-    Raises:
-        Refused: two lines contradict each other, the reference is not in the table, several raters are of
-            kind "reference" and none is named, or only training cases and repeats are there.
-    """
-    table = table[~table["arm"].isin([TRAINING, REPEAT])]
-    if not len(table):
-        raise Refused("every rating is of a training case or a repeat: nothing is left to measure")
-    table = table.assign(rater=_append_arm_to_raters(table))
-    questions = _sorted_values(table["question_id"])
-    raters = _sorted_values(table["rater"])
-    kind_by_rater = _value_by_owner(table, "rater", "kind")
-    set_reference_by_rater = _value_by_owner(table, "rater", "set_reference")
-    reference_column = _find_reference(raters, kind_by_rater, reference)
-    labels = tuple(sorted(set(table["answer"]) - {""}, key=_natural_sort_key))
-    q, r = _value_indices(table["question_id"], questions), _value_indices(table["rater"], raters)
-    answers = np.full((len(questions), len(raters)), -1, dtype=np.int64)
-    undetermined = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
-    answers[q, r] = _value_indices(table["answer"], labels)
-    task_by_question, exam_by_question, category_by_question, options_by_question = (
-        _value_by_owner(table, "question_id", name) for name in ("task", "exam", "category", "n_options")
-    )
-    tasks, task = _number_values(questions, task_by_question)
-    categories, category = _number_values(questions, category_by_question)
-    exams, exam = _number_values(questions, exam_by_question)
-    exam = np.where(exam < 0, len(exams) + np.arange(len(questions)), exam)
-    has_multiple_ticks = np.array([label.count("|") > 0 for label in labels] + [False])
-    return RatingMatrix(
-        questions=questions,
-        raters=raters,
-        kinds=tuple(
-            "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
-            for column, name in enumerate(raters)
-        ),
-        labels=labels,
-        answers=answers,
-        correct=_apply_correct_column(
-            _score_answers(answers, reference_column, undetermined),
-            table["correct"],
-            q,
-            r,
-            answers == undetermined,
-        ),
-        tasks=tasks,
-        task=task,
-        categories=categories,
-        category=category,
-        exam=exam if exams else None,
-        options=np.array([int(options_by_question.get(name) or 0) for name in questions], dtype=np.int64),
-        multiple_ticks=np.asarray(has_multiple_ticks[answers].any(axis=1)),
-        reference=reference_column,
-        set_reference=tuple(set_reference_by_rater.get(name) in YES for name in raters),
-    )
-
-
-def _value_indices(column: pd.Series, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """The index of each value in ``names``, -1 if it is not there."""
-    index_by_name = {name: index for index, name in enumerate(names)}
-    codes, distinct = pd.factorize(column)
-    indices = np.array([index_by_name.get(value, -1) for value in distinct], dtype=np.int64)
-    return indices[codes]
-
-
 def _build_subsets(names: tuple[str, ...], numbers: NDArray[np.int64]) -> list[QuestionSubset]:
     return [
         QuestionSubset(name=name, rows=np.flatnonzero(numbers == index)) for index, name in enumerate(names)
     ]
-
-
-def _sorted_values(column: pd.Series) -> tuple[str, ...]:
-    return tuple(sorted(column.unique(), key=_natural_sort_key))
-
-
-def _natural_sort_key(text: str) -> tuple[int, float, str]:
-    """Sort key: numbers by value, then words alphabetically, then "?"."""
-    if text == UNDETERMINED:
-        return 2, 0.0, text
-    try:
-        number = float(text)
-    except ValueError:
-        return 1, 0.0, text
-    return (0, number, text) if np.isfinite(number) else (1, 0.0, text)
-
-
-def _append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
-    """The raters' names, with the arm appended for raters who answered in several."""
-    arms = table.groupby("rater")["arm"].nunique()
-    in_several_arms = table["rater"].isin(arms.index[arms > 1])
-    name_with_arm = table["rater"] + " (" + table["arm"].where(table["arm"] != "", "no arm") + ")"
-    return table["rater"].where(~in_several_arms, name_with_arm)
-
-
-def _value_by_owner(table: pd.DataFrame, owner: str, field: str) -> Mapping[str, str]:
-    """The value of a field for each owner; an owner's lines must agree, but some may leave it empty."""
-    stated = table.loc[table[field] != "", [owner, field]]
-    pairs = stated.drop_duplicates()
-    conflicting = pairs.duplicated(owner)
-    if conflicting.any():
-        line = pairs.index[conflicting][0]
-        name, value = pairs.at[line, owner], pairs.at[line, field]
-        owner_rows = pairs.loc[pairs[owner] == name]
-        raise Refused(
-            f"line {line}: {field} {value!r}: {owner} {name!r} has {owner_rows[field].iloc[0]!r} "
-            f"on line {owner_rows.index[0]}"
-        )
-    return dict(zip(pairs[owner], pairs[field], strict=True))
-
-
-def _number_values(
-    questions: tuple[str, ...], value_by_question: Mapping[str, str]
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    values = tuple(sorted(set(value_by_question.values()), key=_natural_sort_key))
-    index_by_value = {value: index for index, value in enumerate(values)}
-    return values, np.array(
-        [index_by_value.get(value_by_question.get(name, ""), -1) for name in questions], dtype=np.int64
-    )
-
-
-def _find_reference(
-    raters: tuple[str, ...], kind_by_rater: Mapping[str, str], requested: str | None
-) -> int | None:
-    if requested is not None:
-        if requested not in raters:
-            raise Refused(f"--reference {requested!r}: no such rater. There are {', '.join(raters)}.")
-        return raters.index(requested)
-    reference_raters = [name for name in raters if kind_by_rater.get(name) == "reference"]
-    if len(reference_raters) > 1:
-        raise Refused(
-            f"kind: {', '.join(reference_raters)} are all reference; name the one that is the truth:"
-            " --reference NAME"
-        )
-    return raters.index(reference_raters[0]) if reference_raters else None
-
-
-def _score_answers(
-    answers: NDArray[np.int64], reference_column: int | None, undetermined: int
-) -> NDArray[np.int64]:
-    """1 if an answer equals the reference's, 0 if it differs, -1 if one of the two is missing."""
-    if reference_column is None:
-        return np.full(answers.shape, -1, dtype=np.int64)
-    key = answers[:, [reference_column]]
-    comparable = (answers >= 0) & (key >= 0) & (key != undetermined)
-    return np.where(comparable, (answers == key).astype(np.int64), -1)
-
-
-def _apply_correct_column(
-    scores: NDArray[np.int64],
-    correct_column: pd.Series,
-    q: NDArray[np.int64],
-    r: NDArray[np.int64],
-    undetermined: NDArray[np.bool_],
-) -> NDArray[np.int64]:
-    """``scores`` with the file's ``correct_column`` column applied; "cannot determine" stays incorrect."""
-    scores = scores.copy()
-    for spellings, value in ((YES, 1), (NO, 0)):
-        matches = correct_column.isin(spellings).to_numpy()
-        scores[q[matches], r[matches]] = value
-    scores[(scores == 1) & undetermined] = 0
-    return scores

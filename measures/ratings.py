@@ -19,12 +19,11 @@ import numpy as np
 import pandas as pd
 
 from domain.errors import Refused
+from measures.rating_values import ALL, NO, REPEAT, TRAINING, UNDETERMINED, YES
 
 REQUIRED_COLUMNS = ("question_id", "rater", "answer")
 OPTIONAL_COLUMNS = ("kind", "task", "category", "exam", "n_options", "arm", "correct", "set_reference")
 KINDS = ("reader", "model", "reference")
-UNDETERMINED, ALL, TRAINING, REPEAT = "?", "all", "training", "repeat"
-YES, NO = ("1", "true", "yes"), ("0", "false", "no")
 
 
 def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:

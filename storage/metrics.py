@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import Engine, func, select
 from sqlalchemy.pool import QueuePool
 
-from storage.rows import AuditRow, SignInRow
+from storage.rows.audit import AuditRow
+from storage.rows.people import SignInRow
 from storage.unit_of_work import read_only_session
 
 #: The action of a backup in the audit trail.

@@ -7,7 +7,7 @@ import pandas as pd
 
 from measures.agreement import Weights, agreement_weights
 from measures.kappa_intervals import kappa_interval
-from measures.ratings import ALL
+from measures.rating_values import ALL
 from measures.records.settings import Settings
 from measures.results import RepeatAgreement
 

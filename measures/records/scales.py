@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from measures.agreement import Weights
 from measures.rating_matrix import RatingMatrix
-from measures.ratings import UNDETERMINED, scale_positions
+from measures.rating_values import UNDETERMINED
+from measures.ratings import scale_positions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

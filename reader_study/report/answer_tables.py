@@ -14,7 +14,7 @@ import pandas as pd
 from domain.questions import option_letter
 from domain.vocabulary import AnswerFormat
 from measures.proportions import wilson
-from measures.ratings import REPEAT, TRAINING
+from measures.rating_values import REPEAT, TRAINING
 from reader_study.report.report_data import ReportData
 from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPlace, ReadingTimes
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import NotFound
-from measures.ratings import ALL
+from measures.rating_values import ALL
 from reader_study.report import rows
 from reader_study.report.rows import ForestRow, PlaceRow
 from reader_study.report.study_report import SMALL_SAMPLE, StudyReport

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from html import escape
 
 from domain.protocols import canonical_json
-from measures.ratings import ALL
+from measures.rating_values import ALL
 from measures.results import AccuracyResult, Record, to_records
 from reader_study.report.facts import StudyFacts
 from reader_study.report.figures import draw_figures

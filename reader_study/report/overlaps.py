@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from domain.boxes import LabelledBox
 from domain.vocabulary import AnswerFormat
 from measures.boxes import MeanOverlap, mean_overlap
-from measures.ratings import ALL
+from measures.rating_values import ALL
 from measures.records.settings import Settings
 from reader_study.report.report_data import ReportData
 from reader_study.report.tables import BoxOverlap

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from domain.vocabulary import Task
-from measures.ratings import ALL
+from measures.rating_values import ALL
 from measures.results import AccuracyResult, OverallAccuracy, PairAgreement
 from reader_study.report.ratings import KEY_RATER
 from reader_study.report.tables import FailedReplies, TextRow

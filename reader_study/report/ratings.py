@@ -9,7 +9,7 @@ import pandas as pd
 from domain.protocols import CannotDetermineRule
 from domain.questions import Answer, option_letter
 from domain.studies import Case
-from measures.ratings import REPEAT, TRAINING, UNDETERMINED
+from measures.rating_values import REPEAT, TRAINING, UNDETERMINED
 from reader_study.report.report_data import ReportData
 
 KEY_RATER = "the key"

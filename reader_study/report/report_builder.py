@@ -10,7 +10,7 @@ import pandas as pd
 from domain.errors import Refused
 from domain.protocols import protocol_to_plain
 from measures.all_measures import compute_measures
-from measures.ratings import REPEAT, TRAINING
+from measures.rating_values import REPEAT, TRAINING
 from measures.records.settings import EVERY_PAIR, Settings
 from measures.results import UsedSettings, to_record
 from reader_study.report import answer_tables, paper_tables, supplementary_tables

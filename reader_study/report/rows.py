@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from measures.ratings import ALL
+from measures.rating_values import ALL
 from measures.results import to_record
 from reader_study.report.study_report import StudyReport
 from reader_study.report.tables import OptionPlace, StudyAgreement

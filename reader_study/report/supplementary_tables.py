@@ -9,7 +9,7 @@ import pandas as pd
 
 from measures.clusters import renumber_clusters
 from measures.proportions import wilson, wilson_by_cluster
-from measures.rating_matrix import encode_ratings
+from measures.rating_encoding import encode_ratings
 from measures.ratings import check_ratings
 from measures.records.accuracy import compute_category_accuracy
 from measures.records.settings import Settings

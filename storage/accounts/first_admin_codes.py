@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import delete, update
 from sqlmodel import Session, col
 
-from storage.rows import FirstAdminCodeRow
+from storage.rows.sign_in_security import FirstAdminCodeRow
 
 
 def replace_code(db: Session, *, code_sha256: str, expires_at: datetime, now: datetime) -> None:

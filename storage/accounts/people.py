@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from domain.errors import AlreadyThere, NotFound
 from domain.people import Person, Role
-from storage.rows import PersonRoleRow, PersonRow
+from storage.rows.people import PersonRoleRow, PersonRow
 
 
 def insert_person(

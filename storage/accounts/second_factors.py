@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, select, update
 from sqlmodel import Session, col
 
-from storage.rows import PendingSignInRow, RecoveryCodeRow, SecondFactorRow
+from storage.rows.second_factors import PendingSignInRow, RecoveryCodeRow, SecondFactorRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

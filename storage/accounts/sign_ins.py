@@ -10,7 +10,8 @@ from sqlalchemy import bindparam, delete, or_, select, update
 from sqlmodel import Session, col
 
 from domain.people import Person, Role
-from storage.rows import PendingSignInRow, PersonRoleRow, PersonRow, SignInRow
+from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
+from storage.rows.second_factors import PendingSignInRow
 
 _PERSON = ("id", "name", "display_name", "demo", "disabled_at")
 _SIGN_IN = ("token_sha256", "person_id", "signed_in_at", "last_seen_at", "revoked_at", "browser", "way")

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select, update
 from sqlmodel import Session, col
 
 from storage.inserts import insert_into
-from storage.rows import WrongPasswordRow
+from storage.rows.sign_in_security import WrongPasswordRow
 
 
 def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, datetime]:

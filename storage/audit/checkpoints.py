@@ -15,7 +15,7 @@ from domain.audit import AuditEntry
 from storage.audit.contents import TAKE_CHECKPOINT
 from storage.audit.coverage import ANY, COVERED
 from storage.audit.table_digests import RowDifference, find_row_differences
-from storage.rows import AuditRow
+from storage.rows.audit import AuditRow
 from storage.workspace import Workspace
 
 _SUBJECT_PART = re.compile(r"[a-z]+ \S+")

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlmodel import Session
 
 from domain.audit import AuditEntry, AuditHead
-from storage.rows import AuditRow
+from storage.rows.audit import AuditRow
 
 _BLOCK = 5_000  # entries in memory at a time
 _COLUMNS = tuple(getattr(AuditRow, name) for name in AuditEntry.__slots__)

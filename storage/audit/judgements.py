@@ -31,16 +31,9 @@ from storage.audit.contents import (
 from storage.reader_study.readings import reading_from_row
 from storage.review.adjudications import adjudication_from_row
 from storage.review.verdicts import verdict_from_row
-from storage.rows import (
-    AdjudicationRow,
-    CaseRow,
-    OwnAnswerRow,
-    ReadingRow,
-    ReportOpeningRow,
-    SkipRow,
-    StudyReaderRow,
-    VerdictRow,
-)
+from storage.rows.adjudications import AdjudicationRow
+from storage.rows.studies import CaseRow, ReadingRow, StudyReaderRow
+from storage.rows.verdicts import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
 _BLOCK = 2_000  # rows in memory at a time
 

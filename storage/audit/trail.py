@@ -11,7 +11,7 @@ from sqlalchemy.orm import SessionTransaction
 from sqlmodel import Session
 
 from domain.audit import NO_ENTRY, entry_hash
-from storage.rows import AuditRow
+from storage.rows.audit import AuditRow
 
 #: The action of the first entry if judgements existed before the trail.
 BEGIN_TRAIL = "begin audit trail"

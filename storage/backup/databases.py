@@ -18,7 +18,7 @@ from domain.errors import NotNow, Refused
 from storage.backup.tables import DERIVED_TABLES, count_rows, inspect_tables
 from storage.database_errors import find_cause, is_damaged
 from storage.engine import make_engine
-from storage.rows import metadata
+from storage.rows.all_tables import metadata
 from storage.schema import list_revisions, read_revision, upgrade
 from storage.workspace import Workspace
 

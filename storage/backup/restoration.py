@@ -32,7 +32,10 @@ from storage.backup.verification import (
 )
 from storage.engine import make_engine
 from storage.images.files import ImageStore, get_image_store
-from storage.rows import ImageRow, JobRow, ReleaseRow, SignInRow
+from storage.rows.datasets import ImageRow
+from storage.rows.jobs import JobRow
+from storage.rows.people import SignInRow
+from storage.rows.releases import ReleaseRow
 from storage.schema import list_revisions, upgrade
 from storage.schema_check import find_schema_differences
 from storage.workspace import BACKED_UP, Workspace

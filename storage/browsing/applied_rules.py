@@ -14,18 +14,10 @@ from domain.batches import Batch, BatchSettings, SamplingPlan
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
-from storage.rows import (
-    AppliedQuestionRow,
-    AppliedRuleRow,
-    BatchQuestionRow,
-    BatchRow,
-    DatasetRow,
-    DrawRow,
-    PersonRow,
-    QuestionRow,
-    RuleReversalRow,
-    StratumRow,
-)
+from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, RuleReversalRow
+from storage.rows.batches import BatchQuestionRow, BatchRow, DrawRow, StratumRow
+from storage.rows.datasets import DatasetRow, QuestionRow
+from storage.rows.people import PersonRow
 from storage.sampling.batches import add_batch
 from storage.types import AnySelect
 

@@ -14,26 +14,13 @@ from records.values import from_json
 from records.verdicts import image_display_from_column
 from storage.review.adjudications import adjudication_from_row
 from storage.review.verdicts import verdict_from_row
-from storage.rows import (
-    AdjudicationRow,
-    AppliedQuestionRow,
-    AppliedRuleRow,
-    AssignmentRow,
-    BatchQuestionRow,
-    BatchRow,
-    DatasetRow,
-    DrawRow,
-    ImportRow,
-    OwnAnswerRow,
-    PersonRow,
-    ProblemRow,
-    QuestionRow,
-    ReleaseItemRow,
-    ReleaseRow,
-    RuleReversalRow,
-    SkipRow,
-    VerdictRow,
-)
+from storage.rows.adjudications import AdjudicationRow
+from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, RuleReversalRow
+from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow
+from storage.rows.datasets import DatasetRow, ImportRow, ProblemRow, QuestionRow
+from storage.rows.people import PersonRow
+from storage.rows.releases import ReleaseItemRow, ReleaseRow
+from storage.rows.verdicts import OwnAnswerRow, SkipRow, VerdictRow
 
 _JudgementTable = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[AdjudicationRow]
 

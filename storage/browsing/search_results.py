@@ -10,7 +10,8 @@ from sqlmodel import Session
 
 from domain.verdicts import Decision
 from domain.vocabulary import AnswerFormat, Difficulty, Task, View
-from storage.rows import ExamRow, QuestionRow, RadiographRow, VerdictRow
+from storage.rows.datasets import ExamRow, QuestionRow, RadiographRow
+from storage.rows.verdicts import VerdictRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from domain.patient_data import PixelDecision
 from storage.privacy.patient_data import load_latest_decisions
-from storage.rows import ImageRow, RadiographRow
+from storage.rows.datasets import ImageRow, RadiographRow
 
 _KEYS = (
     select(RadiographRow.exam_id, RadiographRow.key)

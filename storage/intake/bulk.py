@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select, text, update
 from sqlmodel import Session
 
-from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
+from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 
 _CHUNK = 500
 #: With fewer questions, rebuilding the index is faster than maintaining it during a large import.

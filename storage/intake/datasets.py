@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from sqlmodel import Session
 
 from domain.errors import NotFound
-from storage.rows import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
+from storage.rows.datasets import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
 from storage.sampling.hidden_filters import exclude_hidden_datasets
 from storage.types import AnySelect
 

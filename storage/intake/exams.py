@@ -11,7 +11,7 @@ from sqlmodel import Session
 from domain.errors import NotFound
 from domain.exams import Exam, Radiograph
 from domain.vocabulary import Sex, View
-from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
+from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.types import AnyRow
 
 # Built once, because every verdict runs these several times.

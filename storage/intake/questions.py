@@ -13,7 +13,7 @@ from domain.questions import Question
 from domain.vocabulary import AnswerFormat
 from records.questions import QUESTION_COLUMNS, question_from_columns
 from records.values import from_json
-from storage.rows import ExamRow, QuestionRow
+from storage.rows.datasets import ExamRow, QuestionRow
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 

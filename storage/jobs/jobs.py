@@ -13,7 +13,7 @@ from sqlmodel import Session
 from domain.errors import NotFound
 from domain.jobs import Job, JobProgress, JobStatus
 from domain.people import Action
-from storage.rows import JobRow
+from storage.rows.jobs import JobRow
 from storage.types import affected_rows
 
 

@@ -3,7 +3,7 @@
 from alembic import context
 from sqlalchemy import Connection, text
 
-from storage.rows import metadata
+from storage.rows.all_tables import metadata
 
 #: Advisory lock against concurrent migrations. The number is "schema" in ASCII and is used nowhere else.
 _LOCK = 0x736368656D61

@@ -16,14 +16,8 @@ from domain.patient_data import (
     PixelCheckScope,
     PixelDecision,
 )
-from storage.rows import (
-    ExamRow,
-    ImageRow,
-    PatientDataRulesRow,
-    PixelDecisionRow,
-    PixelTextRow,
-    RadiographRow,
-)
+from storage.rows.datasets import ExamRow, ImageRow, RadiographRow
+from storage.rows.patient_data import PatientDataRulesRow, PixelDecisionRow, PixelTextRow
 from storage.types import AnyRow
 
 _DICOM = "application/dicom"

@@ -11,7 +11,8 @@ from sqlmodel import Session
 from domain.patient_data import HitKind, TextHit
 from records.values import from_json
 from storage.intake.bulk import insert_rows
-from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow, TextHitRow
+from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
+from storage.rows.patient_data import TextHitRow
 from storage.types import AnyRow
 
 _BLOCK = 2_000

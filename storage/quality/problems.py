@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from domain.problems import Check, Problem
 from storage.intake.bulk import insert_rows
-from storage.rows import ProblemRow, QuestionRow
+from storage.rows.datasets import ProblemRow, QuestionRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

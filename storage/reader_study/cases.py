@@ -13,7 +13,8 @@ from domain.studies import BlindCase, Case, CaseKind, Slot
 from domain.vocabulary import AnswerFormat
 from records.questions import QUESTION_COLUMNS, question_from_columns, question_to_columns
 from records.values import from_json, to_json
-from storage.rows import CaseKeyRow, CaseRow, ExamRow, QuestionRow, ReadingRow, SlotRow
+from storage.rows.datasets import ExamRow, QuestionRow
+from storage.rows.studies import CaseKeyRow, CaseRow, ReadingRow, SlotRow
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 

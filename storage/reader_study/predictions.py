@@ -11,7 +11,8 @@ from sqlmodel import Session
 
 from domain.readings import Prediction
 from records.values import answer_from_json, boxes_from_json, boxes_to_plain, to_json, to_plain
-from storage.rows import DatasetRow, ModelRow, PredictionRow, PredictionRunRow
+from storage.rows.datasets import DatasetRow
+from storage.rows.studies import ModelRow, PredictionRow, PredictionRunRow
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 

@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from domain.studies import Reader, ReaderLevel, ReaderProfile, ReaderStudy
 from storage.reader_study.studies import load_study
-from storage.rows import StudyReaderRow
+from storage.rows.studies import StudyReaderRow
 
 
 def add_reader(

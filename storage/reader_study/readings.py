@@ -15,7 +15,7 @@ from domain.errors import AlreadyThere
 from domain.readings import Reading, ReadingKey
 from records.values import answer_from_json, boxes_from_json, boxes_to_plain, from_json, to_json, to_plain
 from records.verdicts import image_display_from_column
-from storage.rows import CaseRow, ReadingDraftRow, ReadingRow
+from storage.rows.studies import CaseRow, ReadingDraftRow, ReadingRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

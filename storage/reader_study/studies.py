@@ -21,13 +21,8 @@ from domain.studies import (
     StudyState,
 )
 from records.values import from_json, to_json
-from storage.rows import (
-    DatasetRow,
-    ExclusionRow,
-    ProtocolRow,
-    ReaderStudyRow,
-    ReadingRow,
-)
+from storage.rows.datasets import DatasetRow
+from storage.rows.studies import ExclusionRow, ProtocolRow, ReaderStudyRow, ReadingRow
 from storage.sampling.batches import plan_from_plain, plan_to_plain
 from storage.types import AnySelect
 

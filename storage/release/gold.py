@@ -12,15 +12,11 @@ from sqlmodel import Session
 
 from domain.batches import Batch
 from storage.review.latest_verdicts import factorize, read_columns
-from storage.rows import (
-    AdjudicationRow,
-    BatchQuestionRow,
-    ExamRow,
-    PersonRow,
-    QuestionRow,
-    RadiographRow,
-    VerdictRow,
-)
+from storage.rows.adjudications import AdjudicationRow
+from storage.rows.batches import BatchQuestionRow
+from storage.rows.datasets import ExamRow, QuestionRow, RadiographRow
+from storage.rows.people import PersonRow
+from storage.rows.verdicts import VerdictRow
 from storage.sampling.hidden_filters import exclude_hidden
 
 

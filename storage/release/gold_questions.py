@@ -26,7 +26,9 @@ from records.values import from_json
 from records.verdicts import correction_from_plain, errors_from_json, image_display_from_column
 from storage.intake.questions import load_questions_with_exams
 from storage.review.adjudications import load_adjudicated_questions, load_latest_adjudications, load_rules
-from storage.rows import BatchQuestionRow, ExamRow, ImageRow, RadiographRow, VerdictRow
+from storage.rows.batches import BatchQuestionRow
+from storage.rows.datasets import ExamRow, ImageRow, RadiographRow
+from storage.rows.verdicts import VerdictRow
 from storage.sampling.hidden_filters import exclude_hidden
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build

@@ -11,7 +11,9 @@ from sqlalchemy import insert, select
 from sqlmodel import Session
 
 from domain.errors import NotFound
-from storage.rows import DatasetRow, PersonRow, QuestionRow, ReleaseItemRow, ReleaseRow
+from storage.rows.datasets import DatasetRow, QuestionRow
+from storage.rows.people import PersonRow
+from storage.rows.releases import ReleaseItemRow, ReleaseRow
 from storage.types import AnyRow, AnySelect
 
 _CHUNK = 500  # bound parameters in one IN (...)

@@ -23,15 +23,11 @@ from records.verdicts import (
     image_display_from_column,
     verdict_from_columns,
 )
-from storage.rows import (
-    AdjudicationRow,
-    AdjudicationRulesRow,
-    AdjudicatorRow,
-    BatchQuestionRow,
-    PersonRow,
-    QuestionRow,
-    VerdictRow,
-)
+from storage.rows.adjudications import AdjudicationRow, AdjudicationRulesRow, AdjudicatorRow
+from storage.rows.batches import BatchQuestionRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.people import PersonRow
+from storage.rows.verdicts import VerdictRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

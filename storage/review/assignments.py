@@ -21,7 +21,9 @@ from sqlalchemy import (
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
-from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, HiddenSetRow, QuestionRow
+from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.hidden import HiddenSetRow
 from storage.sampling.hidden_filters import exclude_hidden
 from storage.types import AnyRow, AnySelect
 

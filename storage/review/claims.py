@@ -16,7 +16,8 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
-from storage.rows import AssignmentRow, ClaimRow
+from storage.rows.batches import AssignmentRow
+from storage.rows.claims import ClaimRow
 from storage.types import AnySelect, affected_rows
 
 #: How often a queue is searched while other transactions hold locks on all claims in it.

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, select
 from sqlmodel import Session
 
 from records.values import from_json, to_json
-from storage.rows import DraftRow
+from storage.rows.verdicts import DraftRow
 
 _DRAFT_KEY = (
     DraftRow.batch_id == bindparam("batch_id"),

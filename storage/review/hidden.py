@@ -19,7 +19,9 @@ from records.values import from_json, to_json
 from storage.intake.bulk import load_next_numbers, lock_for_import
 from storage.intake.datasets import add_dataset, add_import
 from storage.review.assignments import POSITION_GAP
-from storage.rows import AssignmentRow, HiddenQuestionRow, HiddenSetRow, QuestionRow
+from storage.rows.batches import AssignmentRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.hidden import HiddenQuestionRow, HiddenSetRow
 
 #: The text that follows the source's key in a hidden question's key.
 HIDDEN_MARK = " (hidden "

@@ -14,7 +14,9 @@ from domain.hidden import HiddenQuestion
 from domain.verdicts import Verdict
 from storage.review.hidden import list_hidden_questions
 from storage.review.verdicts import verdict_from_row
-from storage.rows import AssignmentRow, QuestionRow, VerdictRow
+from storage.rows.batches import AssignmentRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.verdicts import VerdictRow
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 

@@ -12,15 +12,10 @@ from domain.batches import AssignmentState
 from domain.hidden import QueuedQuestion
 from domain.verdicts import Decision
 from storage.browsing.applied_rules import select_rejected
-from storage.rows import (
-    AssignmentRow,
-    BatchQuestionRow,
-    ExamRow,
-    HiddenQuestionRow,
-    ProblemRow,
-    QuestionRow,
-    VerdictRow,
-)
+from storage.rows.batches import AssignmentRow, BatchQuestionRow
+from storage.rows.datasets import ExamRow, ProblemRow, QuestionRow
+from storage.rows.hidden import HiddenQuestionRow
+from storage.rows.verdicts import VerdictRow
 
 #: The number of questions that are searched for sound ones, from a position that depends on the seed.
 _WINDOW = 2_000

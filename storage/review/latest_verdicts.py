@@ -16,7 +16,8 @@ from domain.verdicts import FLAG_IDS, Decision
 from records.columns import DECISIONS, TIERS, LatestVerdicts
 from records.values import from_json
 from records.verdicts import errors_from_json
-from storage.rows import QuestionRow, VerdictRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.verdicts import VerdictRow
 from storage.sampling.hidden_filters import exclude_hidden
 
 _BLOCK = 10_000  # rows in memory as Python objects at a time

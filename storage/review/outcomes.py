@@ -16,7 +16,10 @@ from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 from records.values import from_json
 from storage.review.latest_verdicts import changes_key, factorize, read_columns
-from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
+from storage.rows.adjudications import AdjudicationRow
+from storage.rows.batches import AssignmentRow, BatchQuestionRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.verdicts import VerdictRow
 from storage.sampling.hidden_filters import exclude_hidden
 
 #: The features, besides the tier, by which questions of a dataset can be grouped.

@@ -9,7 +9,8 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from records.columns import STATES, TASKS, TIERS, AssignmentColumns, QuestionColumns
 from storage.review.latest_verdicts import read_columns, to_indices
-from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow
+from storage.rows.batches import AssignmentRow, BatchQuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.sampling.hidden_filters import exclude_hidden
 
 

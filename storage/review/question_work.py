@@ -27,22 +27,11 @@ from records.verdicts import image_display_from_column
 from storage.intake.exams import RADIOGRAPH_COLUMNS, exam_from_row, radiograph_from_row
 from storage.review.assignments import AssignedQuestion, BatchMember
 from storage.review.shared_queues import SharedQueue
-from storage.rows import (
-    AssignmentRow,
-    BatchRow,
-    DraftRow,
-    ExamRow,
-    HiddenSetRow,
-    ImageRow,
-    OwnAnswerRow,
-    PoolMemberRow,
-    QuestionRow,
-    RadiographRow,
-    ReportOpeningRow,
-    SharedQueueRow,
-    VerdictRow,
-    ViewingTimeRow,
-)
+from storage.rows.batches import AssignmentRow, BatchRow
+from storage.rows.claims import PoolMemberRow, SharedQueueRow
+from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
+from storage.rows.hidden import HiddenSetRow
+from storage.rows.verdicts import DraftRow, OwnAnswerRow, ReportOpeningRow, VerdictRow, ViewingTimeRow
 from storage.sampling.batches import batch_from_row
 
 _PERSON: BindParameter[int] = bindparam("person_id")

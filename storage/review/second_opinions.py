@@ -8,7 +8,9 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from domain.second_opinions import SecondOpinions, SecondOpinionScope
-from storage.rows import BatchQuestionRow, QuestionRow, SecondOpinionsRow
+from storage.rows.adjudications import SecondOpinionsRow
+from storage.rows.batches import BatchQuestionRow
+from storage.rows.datasets import QuestionRow
 
 
 def find_second_opinions(db: Session, *, batch_id: int) -> SecondOpinions | None:

@@ -11,14 +11,9 @@ from sqlmodel import Session
 
 from domain.batches import AssignmentState
 from storage.review.claims import ClaimState
-from storage.rows import (
-    AssignmentRow,
-    BatchQuestionRow,
-    ClaimRow,
-    PoolMemberRow,
-    QuestionRow,
-    SharedQueueRow,
-)
+from storage.rows.batches import AssignmentRow, BatchQuestionRow
+from storage.rows.claims import ClaimRow, PoolMemberRow, SharedQueueRow
+from storage.rows.datasets import QuestionRow
 from storage.types import affected_rows
 
 # Built once, because every verdict runs these.

@@ -20,7 +20,7 @@ from records.verdicts import (
     verdict_to_columns,
 )
 from storage.inserts import insert_into
-from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+from storage.rows.verdicts import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
 _OF_PERSON = (
     VerdictRow.batch_id == bindparam("batch_id"),

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from storage.rows import ViewingTimeRow
+from storage.rows.verdicts import ViewingTimeRow
 
 
 def put_viewing_times(

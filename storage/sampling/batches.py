@@ -23,7 +23,8 @@ from domain.batches import (
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
-from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, QuestionRow
+from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow
+from storage.rows.datasets import QuestionRow
 from storage.types import AnySelect
 
 #: Built once, because every verdict runs it several times.

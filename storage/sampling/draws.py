@@ -12,7 +12,7 @@ from sqlmodel import Session
 from domain.batches import Stratum
 from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
-from storage.rows import BatchQuestionRow, DrawRow, StratumRow
+from storage.rows.batches import BatchQuestionRow, DrawRow, StratumRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

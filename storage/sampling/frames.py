@@ -15,7 +15,7 @@ from sqlmodel import Session
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
 from storage.browsing.applied_rules import list_rejection_times, select_rejected
-from storage.rows import DatasetRow, QuestionRow
+from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.sampling.hidden_filters import exclude_hidden_datasets
 from storage.types import AnySelect
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, exists
 
-from storage.rows import DatasetRow, HiddenQuestionRow, HiddenSetRow
+from storage.rows.datasets import DatasetRow
+from storage.rows.hidden import HiddenQuestionRow, HiddenSetRow
 
 
 def exclude_hidden(number: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a column with question numbers

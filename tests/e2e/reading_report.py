@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 from playwright.sync_api import Page
 
-from storage.rows import ReadingRow
+from storage.rows.studies import ReadingRow
 
 
 def check_report(page: Page, first: list[ReadingRow], second: list[ReadingRow], *, wrong_from: int) -> None:

@@ -14,7 +14,8 @@ from sqlalchemy import select, update
 from accounts import service as accounts
 from domain.batches import BatchSettings
 from storage.images.files import image_path
-from storage.rows import DraftRow, ImageRow, RadiographRow, SkipRow, VerdictRow
+from storage.rows.datasets import ImageRow, RadiographRow
+from storage.rows.verdicts import DraftRow, SkipRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.e2e.conftest import PASSWORD, RunningApp

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import update
 
-from storage.rows import QuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
 

@@ -19,7 +19,8 @@ from websockets.exceptions import InvalidStatus
 
 from accounts import service as accounts
 from domain.access import ACTIONS_BY_ROLE, ROLES_BY_ACTION, Role
-from storage.rows import PersonRow, metadata
+from storage.rows.all_tables import metadata
+from storage.rows.people import PersonRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES, list_route_names
 from tests.e2e import review_helpers, websocket_client

@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection
 
 from accounts import service as accounts
 from domain.people import Role
-from storage.rows import WrongPasswordRow
+from storage.rows.sign_in_security import WrongPasswordRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import PASSWORD
 from tests.e2e.websocket_client import open_socket

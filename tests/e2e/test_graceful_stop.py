@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, select
 
 from storage.engine import make_engine
-from storage.rows import DatasetRow, QuestionRow
+from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.unit_of_work import read_only_session
 from tests.e2e.conftest import ROOT, running_app
 

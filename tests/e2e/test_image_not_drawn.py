@@ -14,7 +14,10 @@ from domain.protocols import Protocol
 from domain.studies import CaseSource, SourceKind, StudyDesign
 from reader_study import service as studies
 from review import service as review
-from storage.rows import AdjudicationRow, OwnAnswerRow, RadiographRow, ReadingRow
+from storage.rows.adjudications import AdjudicationRow
+from storage.rows.datasets import RadiographRow
+from storage.rows.studies import ReadingRow
+from storage.rows.verdicts import OwnAnswerRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD

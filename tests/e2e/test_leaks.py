@@ -20,7 +20,9 @@ from playwright.sync_api import Page, Request, expect
 from sqlalchemy import update
 
 from domain.batches import BatchSettings, Mode
-from storage.rows import ExamRow, ModelRow, PredictionRow, PredictionRunRow, QuestionRow, VerdictRow
+from storage.rows.datasets import ExamRow, QuestionRow
+from storage.rows.studies import ModelRow, PredictionRow, PredictionRunRow
+from storage.rows.verdicts import VerdictRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers, websocket_client
 from tests.e2e.conftest import RunningApp

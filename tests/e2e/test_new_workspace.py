@@ -15,7 +15,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
-from storage.rows import BatchRow, DatasetRow, ExamRow, QuestionRow
+from storage.rows.batches import BatchRow
+from storage.rows.datasets import DatasetRow, ExamRow, QuestionRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD, RunningApp, running_app

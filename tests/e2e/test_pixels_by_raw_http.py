@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import update
 
 from accounts import service as accounts
-from storage.rows import RadiographRow
+from storage.rows.datasets import RadiographRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import RunningApp
 from tests.storage.worlds import make_world

@@ -21,7 +21,8 @@ from domain.protocols import Protocol
 from domain.studies import CaseSource, SourceKind, StudyDesign
 from reader_study import service as studies
 from storage.reader_study.cases import list_blind_cases, list_slots
-from storage.rows import QuestionRow, ReadingRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.studies import ReadingRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD, RunningApp

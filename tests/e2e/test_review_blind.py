@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from sqlalchemy import select
 
 from domain.batches import BatchSettings, Mode
-from storage.rows import OwnAnswerRow
+from storage.rows.verdicts import OwnAnswerRow
 from storage.unit_of_work import read_only_session
 from tests.e2e import review_helpers
 from tests.e2e.review_helpers import press

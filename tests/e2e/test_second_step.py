@@ -13,7 +13,8 @@ from sqlalchemy import delete, update
 
 from accounts import service as accounts
 from domain.people import Role
-from storage.rows import SecondFactorRow, WrongPasswordRow
+from storage.rows.second_factors import SecondFactorRow
+from storage.rows.sign_in_security import WrongPasswordRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import running_app
 from tests.e2e.test_gate import load_form_token, post_sign_in

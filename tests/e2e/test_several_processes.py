@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, make_url, select, text
 
 from accounts import service as accounts
 from domain.people import Role
-from storage.rows import AssignmentRow
+from storage.rows.batches import AssignmentRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.app_processes import HOST, Processes, find_answering_ports, run_nginx, two_processes

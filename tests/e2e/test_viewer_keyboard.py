@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from sqlalchemy import update
 
 from domain.batches import AssignmentState
-from storage.rows import AssignmentRow
+from storage.rows.batches import AssignmentRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers, viewer_helpers
 from tests.e2e.conftest import PASSWORD, fill_sign_in

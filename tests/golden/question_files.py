@@ -22,7 +22,7 @@ from intake.service import import_questions
 from storage.engine import make_engine
 from storage.intake.exams import load_exam
 from storage.intake.questions import load_questions
-from storage.rows import QuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.schema import upgrade
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace

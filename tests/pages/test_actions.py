@@ -4,7 +4,7 @@ from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from domain.people import Role
-from storage.rows import AuditRow
+from storage.rows.audit import AuditRow
 from storage.unit_of_work import read_only_session
 
 

@@ -13,7 +13,7 @@ from domain.jobs import JobStatus
 from domain.people import Role
 from jobs.service import load_job, start_job
 from storage.jobs.jobs import claim_job
-from storage.rows import JobRow
+from storage.rows.jobs import JobRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import COMMAND_LINE, get_text, wait_for_jobs
 from tests.storage import job_kinds

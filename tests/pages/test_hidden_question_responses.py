@@ -14,7 +14,7 @@ from domain.batches import BatchSettings, Mode
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from review import service as review
 from storage.review.hidden import list_hidden_questions
-from storage.rows import QuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import get_text
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world

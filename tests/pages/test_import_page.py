@@ -12,7 +12,7 @@ from domain.people import Role
 from intake.service import unpack_images
 from jobs.service import list_jobs, start_job
 from storage.intake.datasets import list_datasets
-from storage.rows import QuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.question_files import write_image

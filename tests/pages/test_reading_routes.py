@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from domain.people import Role
 from domain.protocols import Protocol
-from storage.rows import ReadingDraftRow, ReadingRow
+from storage.rows.studies import ReadingDraftRow, ReadingRow
 from storage.unit_of_work import read_only_session
 from tests.storage.study_worlds import make_design, make_study_world
 from tests.storage.worlds import SECRETS

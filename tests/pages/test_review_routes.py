@@ -12,7 +12,9 @@ from accounts.service import command_line_person
 from accounts.service.audit_trail import verify_audit
 from domain.batches import BatchSettings, Mode
 from domain.people import Role
-from storage.rows import AuditRow, DraftRow, OwnAnswerRow, RadiographRow, ReportOpeningRow, VerdictRow
+from storage.rows.audit import AuditRow
+from storage.rows.datasets import RadiographRow
+from storage.rows.verdicts import DraftRow, OwnAnswerRow, ReportOpeningRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import SECRETS, make_world
 from web.review.routes import ROUTES

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from review.service import list_disputes
-from storage.rows import metadata
+from storage.rows.all_tables import metadata
 from storage.unit_of_work import read_only_session
 from tests.states.workspaces import STATES, State, load_person
 

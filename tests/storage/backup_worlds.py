@@ -13,7 +13,8 @@ from sqlalchemy import Engine, update
 
 from accounts import service as accounts
 from storage.images.files import store_image
-from storage.rows import ImageRow, RadiographRow, ReleaseRow
+from storage.rows.datasets import ImageRow, RadiographRow
+from storage.rows.releases import ReleaseRow
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
 from tests.storage.worlds import NOW, make_world

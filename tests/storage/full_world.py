@@ -39,7 +39,7 @@ from sampling.service import draw_batch
 from storage.jobs import jobs as stored_jobs
 from storage.reader_study.cases import list_blind_cases
 from storage.review.assignments import find_assignment
-from storage.rows import metadata
+from storage.rows.all_tables import metadata
 from storage.sampling.batches import iterate_batch_questions
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace

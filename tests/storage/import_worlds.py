@@ -11,7 +11,7 @@ from sqlalchemy import Engine, func, select
 
 from accounts.service import command_line_person
 from intake.service import ImportRefused, ImportReport, import_questions
-from storage.rows import metadata
+from storage.rows.all_tables import metadata
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.question_files import write_image

@@ -14,7 +14,7 @@ from domain.errors import DomainError
 from domain.people import Action
 from jobs.service import JobFailed, JobKind, JobRun, Worker
 from storage.engine import make_engine
-from storage.rows import DatasetRow
+from storage.rows.datasets import DatasetRow
 from storage.unit_of_work import unit_of_work
 
 #: Short, so that the job of a killed process is released soon.

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Engine, insert, inspect
 
 from storage.backup.tables import inspect_tables, iterate_lines
 from storage.engine import make_engine
-from storage.rows import DraftRow, OwnAnswerRow, ProblemRow, ReportOpeningRow, SkipRow
+from storage.rows.datasets import ProblemRow
+from storage.rows.verdicts import DraftRow, OwnAnswerRow, ReportOpeningRow, SkipRow
 from storage.schema import downgrade, list_revisions, read_revision, upgrade
 from storage.unit_of_work import unit_of_work
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict

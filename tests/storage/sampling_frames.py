@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine, func, insert, select
 
 from domain.draw_hash import compute_draw_hash
-from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
+from storage.rows.datasets import DatasetRow, ExamRow, ImportRow, QuestionRow
 from storage.unit_of_work import unit_of_work
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -17,7 +17,7 @@ from domain.studies import CaseSource, ReaderStudy, SourceKind, StudyDesign
 from reader_study import service as studies
 from reader_study.service import SubmittedAnswer
 from reader_study.sheet import ReadingSheet
-from storage.rows import PersonRoleRow, PersonRow
+from storage.rows.people import PersonRoleRow, PersonRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, World, make_world
 

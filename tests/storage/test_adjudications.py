@@ -16,7 +16,7 @@ from domain.people import Person
 from domain.verdicts import Decision, ErrorKind
 from review import service as review
 from storage.accounts.people import load_person
-from storage.rows import PersonRoleRow, PersonRow
+from storage.rows.people import PersonRoleRow, PersonRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict

@@ -33,7 +33,7 @@ from storage.audit.table_digests import digest_path
 from storage.backup.tables import inspect_tables
 from storage.backup.triggers import without_triggers
 from storage.engine import make_engine
-from storage.rows import metadata
+from storage.rows.all_tables import metadata
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage import full_world

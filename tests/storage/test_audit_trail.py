@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select
 from accounts.service.audit import record
 from domain.audit import NO_ENTRY, AuditEntry
 from domain.people import Person, Role
-from storage.rows import AuditRow
+from storage.rows.audit import AuditRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW
 

@@ -14,7 +14,8 @@ from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty
 from sampling.service import DrawResult, draw_batch, list_batch_questions, list_batches, preview_draw
-from storage.rows import BatchQuestionRow, QuestionRow
+from storage.rows.batches import BatchQuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.sampling.batches import load_batch, plan_from_plain, plan_to_plain, save_settings, save_state
 from storage.sampling.draws import list_draws
 from storage.unit_of_work import read_only_session, unit_of_work

@@ -26,7 +26,7 @@ from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
 from review import service as review
 from storage.browsing.search import fts_query, ts_query
-from storage.rows import QuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict

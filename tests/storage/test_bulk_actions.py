@@ -24,7 +24,7 @@ from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.vocabulary import Difficulty
 from review.service import list_estimable_batches
 from sampling.service import draw_batch, preview_draw
-from storage.rows import BatchQuestionRow
+from storage.rows.batches import BatchQuestionRow
 from storage.sampling.batches import load_batch
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, save_verdict

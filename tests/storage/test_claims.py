@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from domain.batches import AssignmentState
 from domain.errors import DomainError, NotFound, Refused
 from review import service as review
-from storage.rows import ClaimRow
+from storage.rows.claims import ClaimRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import load_assignment_state, make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, close_batch, make_world

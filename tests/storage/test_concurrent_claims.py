@@ -8,7 +8,7 @@ from functools import partial
 from sqlalchemy import Engine, func, select
 
 from benchmarks.claims import ClaimResults, claim_and_judge, fill_queue
-from storage.rows import ClaimRow
+from storage.rows.claims import ClaimRow
 from storage.unit_of_work import read_only_session
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from accounts import service as accounts
 from domain.errors import NotNow
 from storage.engine import current_engine, get_engine, make_engine
-from storage.rows import DatasetRow
+from storage.rows.datasets import DatasetRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.sign_ins import NOON, add_person, find_signed_in_name, start_sign_in
 from web.sign_in.presence import find_present_person

@@ -18,7 +18,9 @@ from review import service as review
 from review.service.hidden_plans import plan_hidden
 from storage.intake.datasets import list_datasets
 from storage.review.hidden import list_hidden_questions
-from storage.rows import AuditRow, BatchQuestionRow, QuestionRow
+from storage.rows.audit import AuditRow
+from storage.rows.batches import BatchQuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.sampling.frames import list_dataset_names, load_dataset_sizes
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import write_test_release

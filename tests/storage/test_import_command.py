@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 import cli
-from storage.rows import ImageRow
+from storage.rows.datasets import ImageRow
 from storage.unit_of_work import read_only_session
 from tests.golden.question_files import GOLDEN_FOLDER, WORLDS, write_image
 

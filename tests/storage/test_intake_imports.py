@@ -16,7 +16,8 @@ from storage.intake.bulk import REBUILD_INDEXES_BELOW
 from storage.intake.datasets import list_imported_files
 from storage.intake.exams import load_exam
 from storage.intake.questions import load_questions
-from storage.rows import QuestionRow, metadata
+from storage.rows.all_tables import metadata
+from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines

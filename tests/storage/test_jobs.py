@@ -23,7 +23,8 @@ from domain.people import Person, Role
 from jobs import service as jobs
 from jobs.service import Worker
 from storage.jobs import jobs as stored
-from storage.rows import DatasetRow, JobRow
+from storage.rows.datasets import DatasetRow
+from storage.rows.jobs import JobRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage import job_kinds
 from tests.storage.job_kinds import (

@@ -18,7 +18,8 @@ from reader_study import service as studies
 from reader_study.sheet import ReadingSheet, ReadingStop
 from storage.reader_study.cases import list_cases
 from storage.reader_study.readings import iterate_readings
-from storage.rows import AuditRow, ReadingRow
+from storage.rows.audit import AuditRow
+from storage.rows.studies import ReadingRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import (
     StudyWorld,

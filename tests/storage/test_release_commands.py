@@ -13,7 +13,7 @@ from sqlalchemy import select
 import cli
 from records.questions import question_from_plain
 from storage.intake.questions import load_questions
-from storage.rows import QuestionRow
+from storage.rows.datasets import QuestionRow
 from storage.sampling.frames import load_dataset_number
 from storage.unit_of_work import read_only_session
 from tests.golden.release_world import GOLDEN, make_judged_world

@@ -24,7 +24,7 @@ from release.service import (
     verify_release,
 )
 from storage.images.files import store_image
-from storage.rows import ImageRow, RadiographRow
+from storage.rows.datasets import ImageRow, RadiographRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.release_world import make_judged_world, write_test_release

@@ -11,7 +11,7 @@ from domain.gold import ExclusionReason
 from domain.patient_data import PixelCheckScope, PixelDecision
 from privacy.service import change_rules, decide_images
 from release.service import preview_release
-from storage.rows import ImageRow, RadiographRow
+from storage.rows.datasets import ImageRow, RadiographRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import make_judged_world, write_test_release
 from tests.storage.worlds import NOW

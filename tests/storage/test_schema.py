@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from inspect import getmembers, isclass, ismodule
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -11,7 +13,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Engine, inspect
 
 from storage.append_only import APPEND_ONLY
-from storage.rows import metadata
+from storage.rows import all_tables
+from storage.rows.all_tables import metadata
 from storage.schema import downgrade, is_current, upgrade
 
 
@@ -32,6 +35,27 @@ def _is_declared_by_models(name: str | None, kind: str, _parents: object) -> boo
         (kind == "table" and (name or "").startswith("question_words"))
         or (kind == "index" and name == "job_active")
     )
+
+
+@pytest.mark.parametrize("group", [group for _, group in getmembers(all_tables, ismodule)])
+def test_a_group_of_tables_imports_those_that_its_foreign_keys_refer_to(group) -> None:
+    """A command imports only the groups that it uses; SQLAlchemy looks up referenced tables by name."""
+    known_groups = {group, *(value for _, value in getmembers(group, ismodule))}
+    known_tables = {table.name for known in known_groups for table in _list_tables(known)}
+    references = {key.target_fullname for table in _list_tables(group) for key in table.foreign_keys}
+    assert {reference.partition(".")[0] for reference in references} <= known_tables
+
+
+def _list_tables(group):
+    classes = [value for _, value in getmembers(group, isclass) if value.__module__ == group.__name__]
+    return [row_class.__table__ for row_class in classes]
+
+
+def test_every_group_of_tables_is_in_the_whole_schema() -> None:
+    """The migrations are compared with the whole schema."""
+    files = {path.stem for path in Path(all_tables.__file__).parent.glob("*.py")}
+    groups = {name for name, _ in getmembers(all_tables, ismodule)}
+    assert files - groups == {"__init__", "all_tables", "table_row"}
 
 
 def test_migrations_run_down_to_base_and_up_again(engine: Engine) -> None:

@@ -18,7 +18,8 @@ from browsing.figures import render_figures
 from browsing.service import compute_dataset_statistics, load_statistics_version
 from browsing.text_counts import TextCounts, bin_lengths, mean_length
 from cli import main
-from storage.rows import QuestionRow, ReleaseRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.releases import ReleaseRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, make_world
 

@@ -15,7 +15,8 @@ from domain.batches import BatchSettings, Mode
 from domain.errors import DomainError, StaleRevision
 from domain.verdicts import OwnAnswer, Verdict
 from review import service as review
-from storage.rows import AssignmentRow, OwnAnswerRow, VerdictRow
+from storage.rows.batches import AssignmentRow
+from storage.rows.verdicts import OwnAnswerRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_world

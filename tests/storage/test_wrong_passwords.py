@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from accounts import service as accounts
 from accounts.service.attempts import COUNT_LIFETIME, FREE_ATTEMPTS, FREE_ATTEMPTS_ANYWHERE
-from storage.rows import WrongPasswordRow
+from storage.rows.sign_in_security import WrongPasswordRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.sign_ins import NOON, add_person, start_sign_in
 

@@ -15,20 +15,9 @@ from sqlmodel import Session
 from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty, Task
-from storage.rows import (
-    AssignmentRow,
-    BatchQuestionRow,
-    DatasetRow,
-    DrawRow,
-    ExamRow,
-    ImageRow,
-    ImportRow,
-    PersonRoleRow,
-    PersonRow,
-    QuestionRow,
-    RadiographRow,
-    StratumRow,
-)
+from storage.rows.batches import AssignmentRow, BatchQuestionRow, DrawRow, StratumRow
+from storage.rows.datasets import DatasetRow, ExamRow, ImageRow, ImportRow, QuestionRow, RadiographRow
+from storage.rows.people import PersonRoleRow, PersonRow
 from storage.sampling.batches import add_batch, load_batch, save_state
 from storage.unit_of_work import unit_of_work
 

@@ -14,7 +14,8 @@ from records.questions import QUESTION_COLUMNS, QUESTION_FIELDS, REVEALING_FIELD
 from records.verdicts import VERDICT_COLUMNS
 from release.table import COLUMNS
 from review.rules import list_required_ratings
-from storage.rows import QuestionRow, VerdictRow
+from storage.rows.datasets import QuestionRow
+from storage.rows.verdicts import VerdictRow
 from web.review.schemas import OpinionBody
 
 GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"

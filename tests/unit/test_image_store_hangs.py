@@ -18,7 +18,7 @@ from accounts import service as accounts
 from benchmarks.soak_poster import verdict_request
 from storage.images.bucket import BucketStore
 from storage.images.files import _bucket_store
-from storage.rows import ImageRow, RadiographRow
+from storage.rows.datasets import ImageRow, RadiographRow
 from storage.unit_of_work import unit_of_work
 from tests.storage.scripted_bucket import Behaviour, scripted_bucket
 from tests.storage.worlds import make_world

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cli import main
 from domain.errors import Refused
-from measures.rating_matrix import encode_ratings
+from measures.rating_encoding import encode_ratings
 from measures.ratings import check_ratings, scale_positions
 from measures.ratings_file import read_ratings
 

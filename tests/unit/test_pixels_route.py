@@ -11,7 +11,8 @@ from sqlalchemy import update
 
 from accounts import service as accounts
 from storage.images.files import image_path
-from storage.rows import RadiographRow, SignInRow
+from storage.rows.datasets import RadiographRow
+from storage.rows.people import SignInRow
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.unit.conftest import PLATE_SHA256

@@ -74,12 +74,20 @@ def test_a_user_command_imports_no_numerical_library(home):
     )
 
 
+def test_a_user_command_builds_no_tables_of_datasets_and_reviews(home):
+    modules = list_loaded_modules(COMMAND_PROGRAM, "user", "list", home=home)
+    assert {name for name in modules if name.startswith("storage.rows.")} == {
+        f"storage.rows.{name}"
+        for name in ("audit", "people", "second_factors", "sign_in_security", "table_row")
+    }
+
+
 def test_no_command_imports_heavy_modules_at_load(home):
     # A file of ratings is a table, and the demo is an app's first start.
     program = "\n".join(
         f"import commands.{MODULE_NAMES.get(name, name)}"
         for name in COMMANDS
-        if name not in {"measure", "score", "demo"}
+        if name not in {"measure", "demo"}
     )
     program += "\nimport sys; print(*sys.modules, file=sys.stderr)"
     assert list_loaded_modules(program, home=home) & HEAVY_MODULES == set()

@@ -1,0 +1,24 @@
+"""All tables together, for what needs the whole schema: migrations, backups and tests."""
+
+from sqlmodel import SQLModel
+
+from storage.rows import (  # noqa: F401 - importing a group adds its tables to the metadata
+    adjudications,
+    applied_rules,
+    audit,
+    batches,
+    claims,
+    datasets,
+    hidden,
+    jobs,
+    patient_data,
+    people,
+    releases,
+    second_factors,
+    sign_in_security,
+    studies,
+    verdicts,
+)
+
+#: All tables of the project; the migrations are compared with it.
+metadata = SQLModel.metadata
