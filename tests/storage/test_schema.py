@@ -5,16 +5,18 @@ from __future__ import annotations
 import sqlite3
 from inspect import getmembers, isclass, ismodule
 from pathlib import Path
+from types import ModuleType
 
 import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Engine, Table, inspect
 
 from storage.append_only import APPEND_ONLY
 from storage.rows import all_tables
 from storage.rows.all_tables import metadata
+from storage.rows.table_row import TableRow
 from storage.schema import downgrade, is_current, upgrade
 
 
@@ -38,7 +40,7 @@ def _is_declared_by_models(name: str | None, kind: str, _parents: object) -> boo
 
 
 @pytest.mark.parametrize("group", [group for _, group in getmembers(all_tables, ismodule)])
-def test_a_group_of_tables_imports_those_that_its_foreign_keys_refer_to(group) -> None:
+def test_a_group_of_tables_imports_those_that_its_foreign_keys_refer_to(group: ModuleType) -> None:
     """A command imports only the groups that it uses; SQLAlchemy looks up referenced tables by name."""
     known_groups = {group, *(value for _, value in getmembers(group, ismodule))}
     known_tables = {table.name for known in known_groups for table in _list_tables(known)}
@@ -46,9 +48,12 @@ def test_a_group_of_tables_imports_those_that_its_foreign_keys_refer_to(group) -
     assert {reference.partition(".")[0] for reference in references} <= known_tables
 
 
-def _list_tables(group):
-    classes = [value for _, value in getmembers(group, isclass) if value.__module__ == group.__name__]
-    return [row_class.__table__ for row_class in classes]
+def _list_tables(group: ModuleType) -> list[Table]:
+    return [
+        value.__table__
+        for _, value in getmembers(group, isclass)
+        if issubclass(value, TableRow) and value.__module__ == group.__name__
+    ]
 
 
 def test_every_group_of_tables_is_in_the_whole_schema() -> None:
