@@ -29,8 +29,10 @@ def add_kind(kinds: Subparsers) -> None:
     predictions.add_argument("file", type=Path, metavar="FILE")
     predictions.add_argument("--model", required=True, metavar="NAME")
     target = predictions.add_mutually_exclusive_group()
-    target.add_argument("--study", metavar="NAME", help="on the dataset of this study")
-    target.add_argument("--dataset", metavar="NAME", help="needed where there are several")
+    target.add_argument(
+        "--study", metavar="NAME", help="choose the model for this study (default: the only open one)"
+    )
+    target.add_argument("--dataset", metavar="NAME", help="for no study; needed where there are several")
     predictions.set_defaults(run=run)
 
 
@@ -82,5 +84,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{outcome.failed:,} ({share:.2%}) failed: no answer was found. They count as wrong.")
     if outcome.study_cases:
         answered, cases = outcome.study_cases
-        print(f"{args.study}: {answered:,} of {cases:,} cases are answered by {outcome.model}.")
+        print(f"{outcome.study}: {answered:,} of {cases:,} cases are answered by {outcome.model}.")
+    else:
+        print("It takes part in no study yet: cli.py study models NAME --add MODEL chooses it for one.")
     return 0

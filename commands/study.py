@@ -24,7 +24,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 
 _CROSSINGS = {"full": Crossing.FULL, "parts": Crossing.PARTS, "crossover": Crossing.CROSSOVER}
 #: The modules of the other subcommands of ``study``.
-_SUBCOMMAND_MODULES = ("study_readers", "study_power", "study_report")
+_SUBCOMMAND_MODULES = ("study_readers", "study_models", "study_power", "study_report")
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -80,6 +80,14 @@ def _add_create(kinds: Subparsers) -> None:
     create.add_argument("--repeat-gap", type=int, default=10, metavar="N", help="cases between the two")
     create.add_argument("--blocks", type=int, default=4, metavar="N", help="of the Latin square")
     create.add_argument("--protocol", type=Path, metavar="FILE", help="JSON; see `study protocol`")
+    create.add_argument(
+        "--models",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="that take part (default: none; study models)",
+    )
+    create.add_argument("--minimum-cases", type=int, metavar="N", help="below which nothing is compared")
     create.add_argument("--guideline", type=Path, metavar="FILE", help="Markdown, read before the first case")
     create.set_defaults(run=run_create)
 
@@ -101,10 +109,16 @@ def _add_protocol(kinds: Subparsers) -> None:
 
 def run_create(args: argparse.Namespace) -> int:
     """Create the study; a refusal is raised."""
-    protocol = protocol_from_plain(_read_json(args.protocol)) if args.protocol else Protocol()
+    plain = protocol_to_plain(Protocol())
+    if args.protocol:
+        plain |= _read_json(args.protocol)
     if args.guideline:
-        plain = protocol_to_plain(protocol) | {"guideline": _read_text(args.guideline)}
-        protocol = protocol_from_plain(plain)
+        plain["guideline"] = _read_text(args.guideline)
+    if args.models:
+        plain["models"] = args.models
+    if args.minimum_cases is not None:
+        plain["minimum_cases"] = args.minimum_cases
+    protocol = protocol_from_plain(plain)
     with unit_of_work() as db:
         study = studies.create_study(
             db,

@@ -18,7 +18,7 @@ from sqlmodel import Session
 from accounts.service import command_line_person
 from demo.people import DANA, RAVI, RENATE, ROSA, DemoPerson, add_people
 from demo.planted import PlantedError, QuestionSet
-from demo.simulated_models import import_simulated_models
+from demo.simulated_models import MODELS, import_simulated_models
 from demo.simulated_reviewers import SIMULATED, simulate_verdict
 from demo.simulated_studies import create_studies
 from domain.adjudications import AdjudicationRules
@@ -172,7 +172,14 @@ def build_history(
                 last_at=now,
             )
     report_progress("Simulating readers of a study")
-    study = create_studies(db, by=dana, dataset=DATASET, exams=import_report.exams, now=now)
+    study = create_studies(
+        db,
+        by=dana,
+        dataset=DATASET,
+        exams=import_report.exams,
+        models=[model.name for model in MODELS],
+        now=now,
+    )
     scored = [case for case in list_cases(db, study_id=study.id) if case.scored]
     import_simulated_models(db, by=dana, study=study.name, cases=scored, now=now)
 

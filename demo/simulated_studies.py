@@ -11,6 +11,7 @@ import csv
 import io
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -78,10 +79,13 @@ READERS = (
 )
 
 
-def create_studies(db: Session, *, by: Person, dataset: str, exams: int, now: datetime) -> ReaderStudy:
+def create_studies(
+    db: Session, *, by: Person, dataset: str, exams: int, models: Sequence[str], now: datetime
+) -> ReaderStudy:
     """Create both studies on a dataset of ``exams`` exams. Returns the one with the simulated readings.
 
-    Models are added to it by predictions on the same questions: see :func:`right_case_numbers`.
+    ``models`` take part in the latter. Their answers are added by predictions on the same questions: see
+    :func:`right_case_numbers`.
     """
     source = CaseSource(kind=SourceKind.DATASET, dataset=dataset)
     created_at = now - timedelta(days=5)
@@ -110,6 +114,7 @@ def create_studies(db: Session, *, by: Person, dataset: str, exams: int, now: da
         protocol=Protocol(
             primary_comparison="Mean accuracy of the readers against the model",
             model="MedGemma (simulated)",
+            models=tuple(sorted(models)),
             exclusions="None",
             notes="Readers and models of this study are simulated. It shows the figures, and says nothing.",
         ),

@@ -22,6 +22,12 @@ READING_CONDITIONS = (
 )
 
 
+#: Comparisons on fewer cases are not reported, unless the protocol names another number.
+DEFAULT_MINIMUM_CASES = 30
+#: Fields that older protocols do not have. Their hash covers what was written, so the fields stay absent.
+_ADDED_LATER = ("models", "minimum_cases")
+
+
 class ReaderEffect(StrEnum):
     """Whether the result is about readers like these (random) or these readers only (fixed)."""
 
@@ -52,7 +58,9 @@ class Protocol:
     non-inferiority. ``family`` names the comparisons that Holm's adjustment covers: "a : b", "readers : b",
     "readers-models" or "all"; every pair if it is empty. The clock stops after ``idle_seconds`` (10 to 3,600)
     without a movement. ``seed`` is used for every bootstrap and permutation of the analysis. ``bootstrap`` is
-    the number of resamples, 0 to 100,000.
+    the number of resamples, 0 to 100,000. ``models`` are the models that take part besides ``model``; None in
+    a protocol that was written before models were chosen, where every model with predictions takes part. A
+    comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported; None in older protocols.
 
     Raises:
         InvalidValue: a value outside its range; names the field.
@@ -76,6 +84,8 @@ class Protocol:
     idle_seconds: int = 300
     guideline: str = ""
     notes: str = ""
+    models: tuple[str, ...] | None = ()
+    minimum_cases: int | None = DEFAULT_MINIMUM_CASES
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < 1:
@@ -94,6 +104,19 @@ class Protocol:
             raise InvalidValue("seed", f"must be an integer of 64 bits, not {self.seed}")
         if not self.primary_comparison.strip():
             raise InvalidValue("primary_comparison", "say what is compared")
+        if self.minimum_cases is not None and not 1 <= self.minimum_cases <= 100_000:
+            raise InvalidValue("minimum_cases", f"must be 1 to 100,000, not {self.minimum_cases}")
+        if self.models is not None and len(set(self.models)) != len(self.models):
+            raise InvalidValue("models", "names a model twice")
+
+    def includes_model(self, name: str) -> bool:
+        """Whether the model of that name takes part."""
+        return self.models is None or name == self.model or name in self.models
+
+    @property
+    def needed_cases(self) -> int:
+        """The number of cases that a comparison needs."""
+        return DEFAULT_MINIMUM_CASES if self.minimum_cases is None else self.minimum_cases
 
     def to_canonical_json(self) -> str:
         """The protocol as canonical JSON: sorted keys, no spaces, characters not escaped."""
@@ -150,20 +173,25 @@ def protocol_to_plain(protocol: Protocol) -> dict[str, Any]:
         protocol: the protocol.
 
     Returns:
-        One entry per field, tuples as lists.
+        One entry per field, tuples as lists; a field that the protocol does not have yet is left out.
 
      protocol_from_plain(protocol_to_plain(Protocol(seed=7))).seed
     7
     """
     plain = asdict(protocol)
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in plain.items()
+        if value is not None
+    }
 
 
 def protocol_from_plain(plain: dict[str, Any]) -> Protocol:
     """The inverse of :func:`protocol_to_plain`.
 
     Args:
-        plain: JSON values by field; a field that is missing has its default.
+        plain: JSON values by field; a field that is missing has its default, or None if older protocols
+            do not have it.
 
     Returns:
         The protocol.
@@ -172,7 +200,7 @@ def protocol_from_plain(plain: dict[str, Any]) -> Protocol:
         InvalidValue: a field that is unknown, of another type or out of its range.
     """
     defaults = {protocol_field.name: protocol_field.default for protocol_field in fields(Protocol)}
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = dict.fromkeys(_ADDED_LATER)
     for name, value in plain.items():
         if name not in defaults:
             raise InvalidValue(name, f"is no field of a protocol; those are {', '.join(defaults)}")

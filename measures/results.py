@@ -172,9 +172,9 @@ class UnpairedDifference:
     n_a: int
     n_b: int
     n_both: int
-    difference: float
-    low: float
-    high: float
+    difference: float | None
+    low: float | None
+    high: float | None
     how: str
 
 

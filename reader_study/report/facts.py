@@ -23,9 +23,11 @@ class ProtocolVersionFacts:
 class StudyFacts:
     """The study at the time of the report.
 
-    ``model`` is the model that raters are compared with, None without one. ``protocol`` is the latest version
-    as JSON values. ``family`` describes the comparisons that Holm's adjustment covers. ``audit_head`` is
-    number and hash of the last audit entry about the data.
+    ``models_without_answers`` were chosen and have answered no case. With ``every_model`` the protocol is
+    older than the choice of models, and every model with predictions takes part. A comparison on fewer than
+    ``needed_cases`` cases is not reported. ``model`` is the model that raters are compared with, None without
+    one. ``protocol`` is the latest version as JSON values. ``family`` describes the comparisons that Holm's
+    adjustment covers. ``audit_head`` is number and hash of the last audit entry about the data.
     """
 
     study: str
@@ -38,6 +40,9 @@ class StudyFacts:
     repeat_answers: int
     readers: int
     models: int
+    models_without_answers: tuple[str, ...]
+    every_model: bool
+    needed_cases: int
     model: str | None
     protocol_version: int
     protocol_sha256: str
@@ -63,6 +68,7 @@ def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:
             "protocol_versions": tuple(
                 ProtocolVersionFacts(**version) for version in plain["protocol_versions"]
             ),
+            "models_without_answers": tuple(plain["models_without_answers"]),
             "settings": UsedSettings(
                 **settings | {"family": family if isinstance(family, str) else tuple(family)}
             ),

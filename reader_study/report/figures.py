@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import NotFound
 from measures.rating_values import ALL
 from reader_study.report import rows
+from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import ForestRow, PlaceRow
-from reader_study.report.study_report import SMALL_SAMPLE, StudyReport
+from reader_study.report.study_report import StudyReport
 from reader_study.report.svg import Axis, GridCell, draw_forest, draw_grid, draw_panels
 from reader_study.report.tables import ConfusionCell, StudyAgreement
 
@@ -150,7 +151,7 @@ def _draw_kappa(report: StudyReport, *, task: str) -> _Drawing:
         title=f"Cohen's kappa: {_describe_task(task)}",
         caption=(
             f"{_describe_study(report)}Value, {_format_confidence(report)} interval, n. Grey: not defined, or"
-            f" n below {SMALL_SAMPLE}. Of answers as given, not of right and wrong."
+            f" n below {report.facts.needed_cases}. Of answers as given, not of right and wrong."
         ),
     )
     return figure_rows, svg
@@ -160,7 +161,8 @@ def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str,
     """The cells of all pairs of raters, in both directions."""
     cells = {}
     for agreement in figure_rows:
-        lines = ["not defined" if agreement.kappa is None else f"{agreement.kappa:.2f}"]
+        undefined = "too few cases" if is_withheld(agreement.note) else "not defined"
+        lines = [undefined if agreement.kappa is None else f"{agreement.kappa:.2f}"]
         if agreement.low is not None:
             lines.append(f"{agreement.low:.2f} to {agreement.high:.2f}")
         lines.append(f"n {agreement.n:,}")

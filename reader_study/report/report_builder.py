@@ -16,11 +16,12 @@ from measures.results import UsedSettings, to_record
 from reader_study.report import answer_tables, paper_tables, supplementary_tables
 from reader_study.report.facts import ProtocolVersionFacts, StudyFacts
 from reader_study.report.family import adjust_p_values, resolve_family
+from reader_study.report.minimum_cases import withhold_small_comparisons
 from reader_study.report.overlaps import compute_box_overlaps
 from reader_study.report.ratings import KEY_RATER, build_ratings
 from reader_study.report.report_data import ReportData
 from reader_study.report.sentences import write_sentences
-from reader_study.report.study_report import SMALL_SAMPLE, StudyReport, choose_model
+from reader_study.report.study_report import StudyReport, choose_model
 from reader_study.report.tables import ReportTables, StudyAgreement
 
 
@@ -50,14 +51,17 @@ def build_report(
         bootstrap=max(100, protocol.bootstrap) if protocol.bootstrap else 0,
         confidence=protocol.confidence,
     )
-    measures = compute_measures(ratings, settings=settings, progress=progress)
+    needed = protocol.needed_cases
+    measures = withhold_small_comparisons(
+        compute_measures(ratings, settings=settings, progress=progress), needed=needed
+    )
     family = resolve_family(protocol.family, {row.rater: row.kind for row in measures.overall})
     raters, failed = (
         supplementary_tables.list_raters(data, scored),
         supplementary_tables.count_failed_replies(data),
     )
     agreement = tuple(
-        StudyAgreement(**to_record(row), few=row.n < SMALL_SAMPLE or row.kappa is None)
+        StudyAgreement(**to_record(row), few=row.n < needed or row.kappa is None)
         for row in measures.agreement
     )
     paired = adjust_p_values(measures.paired, family)
@@ -117,6 +121,9 @@ def _build_facts(
         repeat_answers=int((arm == REPEAT).sum()),
         readers=len(data.readers),
         models=len(data.models),
+        models_without_answers=data.models_without_answers,
+        every_model=current_version.protocol.models is None,
+        needed_cases=current_version.protocol.needed_cases,
         model=model,
         protocol_version=current_version.version,
         protocol_sha256=current_version.sha256,

@@ -23,7 +23,8 @@ class ModelAnswers:
 class ReportData:
     """The data of a report; ``readings`` are the latest revisions.
 
-    ``audit_head`` is the last audit entry about the data.
+    ``models`` are the models that the protocol names and that answered a case; ``models_without_answers`` are
+    the names of the others. ``audit_head`` is the last audit entry about the data.
     """
 
     study: ReaderStudy
@@ -34,6 +35,7 @@ class ReportData:
     readings: tuple[Reading, ...]
     models: tuple[ModelAnswers, ...]
     exclusions: tuple[Exclusion, ...]
+    models_without_answers: tuple[str, ...] = ()
     audit_head: AuditHead | None = None
 
     def is_excluded(self, *, case_id: int, reader_id: int | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from measures.rating_values import ALL
 from measures.results import to_record
+from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.study_report import StudyReport
 from reader_study.report.tables import OptionPlace, StudyAgreement
 
@@ -207,7 +208,9 @@ def _build_row(
     value, low, high = points
     if value is None:
         reason = note or "not defined"
-        words = f"{reason if reason.startswith('not defined') else f'not defined: {reason}'}, {n}"
+        if not reason.startswith("not defined") and not is_withheld(reason):
+            reason = f"not defined: {reason}"
+        words = f"{reason}, {n}"
     else:
         interval = "" if low is None or high is None else f" [{format_value(low)}, {format_value(high)}]"
         words = f"{format_value(value)}{interval}  {n}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from domain.protocols import Hypothesis, Protocol, ReaderEffect
 from measures.results import AccuracyResult, MrmcComparison
 from reader_study.report.facts import StudyFacts
+from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.tables import ReportTables
 
 
@@ -16,7 +17,8 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
             "Some or all of these raters are SIMULATED: the figures show the report and say nothing else."
         )
     lines += _write_primary_comparison(facts, tables, protocol)
-    lines.append(_write_selection_caveat(tables))
+    lines += _write_model_choice(facts)
+    lines.append(_write_selection_caveat(facts, tables))
     helped_raters = [rater.rater for rater in tables.raters if rater.set_reference]
     if helped_raters:
         lines.append(
@@ -84,6 +86,8 @@ def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary
     population = "readers like these" if comparison.random_readers else "these readers"
     label = "Primary comparison" if primary else "Beside it"
     if comparison.difference is None or comparison.low is None or comparison.high is None:
+        if is_withheld(comparison.note):
+            return f"{label}, {population}: {comparison.note}."
         return f"{label}, {population}: not defined; {comparison.note or 'too few readers or cases'}."
     interval = f"{level} {comparison.low * 100:+.2f} to {comparison.high * 100:+.2f}"
     text = (
@@ -106,11 +110,27 @@ def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary
     return f"{text} The interval does not settle which of the two is right more often."
 
 
-def _write_selection_caveat(tables: ReportTables) -> str:
+def _write_model_choice(facts: StudyFacts) -> list[str]:
+    lines = []
+    if facts.models_without_answers:
+        lines.append(
+            f"{_join_names(list(facts.models_without_answers))} "
+            f"{'has' if len(facts.models_without_answers) == 1 else 'have'} answered none of the cases."
+        )
+    if facts.every_model and facts.models:
+        lines.append(
+            "The protocol is older than the choice of models: every model with predictions takes part."
+        )
+    elif not facts.models:
+        lines.append("No model takes part: none was chosen for this study, or none has answered a case.")
+    return lines
+
+
+def _write_selection_caveat(facts: StudyFacts, tables: ReportTables) -> str:
     micro = {
         overall.rater: overall.micro
         for overall in tables.overall
-        if overall.kind == "reader" and overall.micro is not None
+        if overall.kind == "reader" and overall.micro is not None and overall.n >= facts.needed_cases
     }
     if len(micro) < 2:
         return ""

@@ -15,8 +15,6 @@ from reader_study.report.sentences import write_sentences
 from reader_study.report.tables import ReportTables
 
 VERSION = "overread.study-report/1"
-#: Agreement on fewer cases is shown in grey.
-SMALL_SAMPLE = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +110,7 @@ def choose_model(tables: ReportTables, protocol_model: str, requested: str | Non
         if requested not in models:
             raise Refused(
                 f"{requested!r} is no model of this study; there are {', '.join(models) or 'none'}."
+                " Choose another: cli.py study models NAME --add MODEL."
             )
         return requested
     return protocol_model if protocol_model in models else models[0] if len(models) == 1 else None

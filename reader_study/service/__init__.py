@@ -43,6 +43,7 @@ from reader_study.service.studies import (
     load_study_summary,
     reopen_study,
 )
+from reader_study.service.study_models import StudyModel, choose_models, list_study_models
 
 __all__ = [
     "Excluded",
@@ -50,10 +51,12 @@ __all__ = [
     "OutsideReadings",
     "ReaderProgress",
     "ReportState",
+    "StudyModel",
     "StudySummary",
     "SubmittedAnswer",
     "assign_readers",
     "change_protocol",
+    "choose_models",
     "close_study",
     "compute_report",
     "count_available_cases",
@@ -70,6 +73,7 @@ __all__ = [
     "list_readers",
     "list_studies",
     "list_studies_for_reader",
+    "list_study_models",
     "load_or_compute_report",
     "load_reading_at",
     "load_reading_image",

@@ -16,15 +16,17 @@ from domain.errors import InvalidValue, NotFound, Refused
 from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.readings import Prediction
+from domain.studies import StudyState
 from reader_study.extraction import FAILED
 from reader_study.predictions_file import PredictionRecord, QuestionFormat, Refusals, build_prediction
 from reader_study.predictions_process import read_predictions_in_process
+from reader_study.service.study_models import choose_models
 from storage.intake.bulk import load_record_hashes
 from storage.intake.questions import load_questions
 from storage.reader_study import predictions as stored
 from storage.reader_study.cases import list_blind_cases, load_question_numbers
 from storage.reader_study.predictions import ModelRecord
-from storage.reader_study.studies import load_study
+from storage.reader_study.studies import list_studies, load_current_protocol, load_study
 from storage.sampling.frames import list_dataset_names, load_dataset_number
 
 _CHUNK = 500
@@ -38,8 +40,8 @@ class ImportedPredictions:
 
     ``failed``: predictions without an answer that could be extracted; they count as incorrect. ``rules``: how
     often each extraction rule matched. ``refused`` counts all refused records, ``refusals`` contains the
-    first ones. ``study_cases``: the number of the study's cases that the model has answered, and of all; None
-    without a study.
+    first ones. ``study``: the study in which the model takes part by this import; None if it is for a
+    dataset. ``study_cases``: the number of that study's cases that the model has answered, and of all.
     """
 
     model: str
@@ -49,6 +51,7 @@ class ImportedPredictions:
     rules: dict[str, int]
     refusals: tuple[Refusal, ...]
     refused: int
+    study: str | None = None
     study_cases: tuple[int, int] | None = None
 
 
@@ -66,6 +69,10 @@ def import_predictions(
     progress: Callable[[int], None] | None = None,
 ) -> ImportedPredictions:
     """Import the predictions of one model on the questions of a dataset, or of the dataset of a study.
+
+    An import into a study chooses the model for it: the protocol gets a version that names the model. Without
+    ``study`` and ``dataset``, the import is for the only dataset, and for its only open study if there is
+    one.
 
     Answers are extracted from free text by :mod:`reader_study.extraction`, with the options of the study's
     case if there is one. A question that the model has answered before is refused: predictions are never
@@ -96,6 +103,8 @@ def import_predictions(
     model = model.strip()
     if not model or len(model) > MAX_NAME_LENGTH or not model.isprintable():
         raise InvalidValue("model", f"needs a name of 1 to {MAX_NAME_LENGTH} printable characters")
+    if study is None and dataset is None:
+        study = _find_only_open_study(db)
     name, dataset_id, cases = _load_dataset_and_cases(db, study=study, dataset=dataset)
     known_model = {entry.name: entry for entry in stored.list_models(db, dataset_id=dataset_id)}.get(model)
     if known_model is not None and known_model.simulated != simulated:
@@ -155,7 +164,21 @@ def import_predictions(
         return outcome
     answered = stored.load_predicted_questions(db, model_id=model_id)
     case_question_numbers = {question.number for question in cases.values()}
-    return replace(outcome, study_cases=(len(case_question_numbers & answered), len(case_question_numbers)))
+    if not load_current_protocol(db, study_id=load_study(db, name=study).id).protocol.includes_model(model):
+        choose_models(db, by=by, study=study, add=[model], why=f"predictions imported from {file}", now=now)
+    return replace(
+        outcome,
+        study=study,
+        study_cases=(len(case_question_numbers & answered), len(case_question_numbers)),
+    )
+
+
+def _find_only_open_study(db: Session) -> str | None:
+    """The name of the only open study, if all studies are on the only dataset."""
+    if len(list_dataset_names(db)) != 1:
+        return None
+    names = [study.name for study in list_studies(db) if study.state is StudyState.OPEN]
+    return names[0] if len(names) == 1 else None
 
 
 def _read_records(

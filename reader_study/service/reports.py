@@ -173,8 +173,12 @@ def _load_data(db: Session, *, study: str) -> ReportData:
     loaded_study = stored.load_study(db, name=study)
     cases = list_cases(db, study_id=loaded_study.id)
     question_numbers = [case.blind_case.question_number for case in cases if case.scored]
+    versions = stored.list_protocols(db, study_id=loaded_study.id)
+    protocol = versions[-1].protocol
     models = []
     for model in list_models(db, dataset_id=loaded_study.dataset_id):
+        if not protocol.includes_model(model.name):
+            continue
         predictions = {
             prediction.question_number: prediction
             for prediction in iterate_predictions(db, model_id=model.id, question_ids=question_numbers)
@@ -183,12 +187,15 @@ def _load_data(db: Session, *, study: str) -> ReportData:
             models.append(ModelAnswers(name=model.name, simulated=model.simulated, predictions=predictions))
     return ReportData(
         study=loaded_study,
-        versions=stored.list_protocols(db, study_id=loaded_study.id),
+        versions=versions,
         cases=cases,
         readers=list_readers(db, study_id=loaded_study.id),
         slots=list_slots(db, study_id=loaded_study.id),
         readings=tuple(iterate_readings(db, study_id=loaded_study.id)),
         models=tuple(models),
+        models_without_answers=tuple(
+            name for name in protocol.models or () if name not in {model.name for model in models}
+        ),
         exclusions=stored.list_exclusions(db, study_id=loaded_study.id),
         audit_head=find_last_entry(
             db,

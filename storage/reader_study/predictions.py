@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -136,6 +137,24 @@ def load_predicted_questions(db: Session, *, model_id: int) -> frozenset[int]:
     return frozenset(
         db.execute(select(PredictionRow.question_id).where(PredictionRow.model_id == model_id)).scalars()
     )
+
+
+def count_predicted_questions(db: Session, *, dataset_id: int, question_ids: Sequence[int]) -> dict[int, int]:
+    """Return on how many of these questions each model has predictions, by the number of the model."""
+    counts: Counter[int] = Counter()
+    numbers = sorted(set(question_ids))
+    for start in range(0, len(numbers), _CHUNK):
+        statement = (
+            select(PredictionRow.model_id, func.count().label("n"))
+            .join(ModelRow, ModelRow.id == PredictionRow.model_id)
+            .where(
+                ModelRow.dataset_id == dataset_id,
+                PredictionRow.question_id.in_(numbers[start : start + _CHUNK]),
+            )
+            .group_by(PredictionRow.model_id)
+        )
+        counts.update({row.model_id: row.n for row in db.execute(statement)})
+    return dict(counts)
 
 
 def iterate_predictions(

@@ -11,9 +11,10 @@ from domain.people import Role
 from reader_study import service as studies
 from storage.reader_study.cases import list_cases
 from storage.reader_study.readings import iterate_readings
-from storage.unit_of_work import read_only_session
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import end_double_click_window, get_text, wait_for_jobs
 from tests.storage.study_worlds import answer_case, make_study_world
+from tests.storage.worlds import NOW
 
 BY = command_line_person()
 
@@ -161,3 +162,22 @@ def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, 
         1,
         "the margin was left out",
     )
+
+
+def test_models_are_chosen_on_the_page_with_the_cases_they_answered(study_world, open_study_page, tmp_path):
+    answers = [{"question_id": key, "answer": "B"} for key in load_case_ids(study_world)[:3]]
+    file = tmp_path / "m.jsonl"
+    file.write_text("\n".join(map(json.dumps, answers)))
+    with unit_of_work() as db:
+        studies.import_predictions(db, by=BY, path=file, model="m", dataset="demo", now=NOW)
+    study_page = open_study_page("Answers from outside")
+    table = next(table.value for table in study_page.dataframe if "Takes part" in table.value)
+    assert table[["Takes part", "Cases answered"]].values.tolist() == [["no", "3 of 4"]]
+    choice = next(field for field in study_page.multiselect if field.label == "Models that take part")
+    assert (choice.value, choice.options) == ([], ["m (3 of 4 cases)"])
+    choice.set_value(["m"]).run()
+    assert "Saved as version 2 of the protocol." in get_text(
+        press_button(study_page, "Save choice of models")
+    )
+    table = next(table.value for table in study_page.dataframe if "Takes part" in table.value)
+    assert table["Takes part"].tolist() == ["yes"]

@@ -60,7 +60,7 @@ def test_every_section_of_the_report_links_its_files(workspace, sign_in_as, run_
     compute_report(page)
     files = {
         "Accuracy": "figures/accuracy-all.svg",
-        "Differences": "No model has predictions",
+        "Differences": "No model takes part",
         "Agreement": "figures/repeats.csv",
         "Time and order": "figures/learning.svg",
         "Answers": "figures/confusion-rea.svg",

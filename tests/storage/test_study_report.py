@@ -38,7 +38,7 @@ def study_world(sqlite_engine: Engine) -> StudyWorld:
     return make_study_world(
         sqlite_engine,
         design=make_design(8, training=1, repeats=2, repeat_gap=1),
-        protocol=Protocol(model="m", bootstrap=0),
+        protocol=Protocol(model="m", bootstrap=0, minimum_cases=8),
     )
 
 
@@ -77,7 +77,7 @@ def test_accuracy_and_kappa_equal_those_of_scikit_learn(study_world, tmp_path):
     )
     pair = find_result(study_report.tables.agreement, a="m", b="n", task="all")
     assert pair.kappa == pytest.approx(cohen_kappa_score(first, second), abs=1e-12)
-    assert pair.few
+    assert not pair.few
 
 
 def test_failed_prediction_counts_as_wrong_and_is_reported(study_world, tmp_path):
@@ -303,7 +303,7 @@ def test_holm_correction_uses_the_family_of_the_protocol(sqlite_engine, tmp_path
     study_world = make_study_world(
         sqlite_engine,
         design=make_design(8),
-        protocol=Protocol(model="m", bootstrap=0, family=("rea : m",)),
+        protocol=Protocol(model="m", bootstrap=0, family=("rea : m",), minimum_cases=8),
     )
     read_all(study_world, "rea", option=0)
     read_all(study_world, "rob", option=1)

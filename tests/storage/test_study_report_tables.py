@@ -18,7 +18,11 @@ from tests.storage.study_worlds import StudyWorld, make_design, make_study_world
 
 @pytest.fixture
 def study_world(sqlite_engine: Engine) -> StudyWorld:
-    return make_study_world(sqlite_engine, design=make_design(8), protocol=Protocol(model="m", bootstrap=0))
+    return make_study_world(
+        sqlite_engine,
+        design=make_design(8),
+        protocol=Protocol(model="m", bootstrap=0, minimum_cases=8),
+    )
 
 
 def find_line(lines, rater):

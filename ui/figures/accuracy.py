@@ -8,6 +8,7 @@ import streamlit as st
 
 from measures.results import AccuracyResult
 from reader_study.report.figures import make_figure_name
+from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import build_difference_rows
 from reader_study.report.tables import TaskAccuracy
 from ui.figures.view import ReportView
@@ -139,7 +140,12 @@ def _format_share(value: float | None, low: float | None, high: float | None) ->
 
 def show_differences(view: ReportView) -> None:
     if view.report.facts.model is None:
-        st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
+        if view.report.facts.models:
+            st.info("Several models take part and the protocol names none of them. Choose one above.")
+        else:
+            st.info(
+                "No model takes part. Choose models or bring predictions in under “Answers from outside”."
+            )
         return
     view.draw_figure(make_figure_name("differences", view.task))
     st.caption(escape_markdown(view.report.facts.family))
@@ -161,7 +167,9 @@ def show_differences(view: ReportView) -> None:
         [
             {
                 "Model": row.model,
-                "Readers less model, points": _format_share(row.difference, row.low, row.high),
+                "Readers less model, points": "–"
+                if is_withheld(row.note)
+                else _format_share(row.difference, row.low, row.high),
                 "Readers": row.readers,
                 "Cases": row.cases,
                 "p": _format_p(row.p),

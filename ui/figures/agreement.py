@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from reader_study.report.figures import make_figure_name
+from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import list_kappa_rows
 from ui.figures.view import ReportView
 from ui.tables import show_table
@@ -22,8 +23,10 @@ def show_agreement(view: ReportView) -> None:
                 "Pair": f"{pair.a} · {pair.b}",
                 "n": pair.n,
                 "Agreed, %": "–" if pair.observed is None else f"{pair.observed * 100:.1f}",
-                "Kappa": _format_kappa(pair.kappa, pair.low, pair.high),
-                "AC1": _format_kappa(pair.ac1, pair.ac1_low, pair.ac1_high),
+                "Kappa": "–" if is_withheld(pair.note) else _format_kappa(pair.kappa, pair.low, pair.high),
+                "AC1": "–"
+                if is_withheld(pair.note)
+                else _format_kappa(pair.ac1, pair.ac1_low, pair.ac1_high),
                 "Brennan-Prediger": "–" if pair.brennan_prediger is None else f"{pair.brennan_prediger:.3f}",
                 "Same, both wrong": "–"
                 if pair.both_wrong is None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.protocols import CannotDetermineRule, Hypothesis, Protocol, ReaderEffect
 from ui.widgets import escape_markdown
@@ -13,11 +15,14 @@ from ui.widgets import escape_markdown
 _LEVELS = (0.9, 0.95, 0.99)
 
 
-def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = False) -> Protocol | None:
+def show_protocol_fields(
+    form_key: str, current: Protocol, *, frozen: bool = False, models: Mapping[str, int] | None = None
+) -> Protocol | None:
     """Draw the fields and return the protocol; if it is not valid, show why and return None.
 
     ``current`` gives the initial values. ``frozen`` means that the first answer is in: the reading conditions
-    can no longer be changed.
+    can no longer be changed. ``models`` are the models that can be chosen, with their numbers of predictions;
+    None if they are chosen elsewhere.
     """
     comparison = st.text_area(
         "Primary comparison", current.primary_comparison, key=f"{form_key}-comparison", height=68
@@ -69,6 +74,29 @@ def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = Fal
         placeholder="readers : MedGemma",
         help="Pairs of raters, separated by ; — or readers-models, or all. Empty: every pair counts.",
     )
+    minimum_cases = left.number_input(
+        "Cases that a comparison needs",
+        1,
+        100_000,
+        current.needed_cases,
+        key=f"{form_key}-minimum",
+        help="The report shows no estimate for a comparison on fewer cases.",
+    )
+    chosen_models = current.models
+    if models is not None:
+        chosen_models = tuple(
+            sorted(
+                st.multiselect(
+                    "Models that take part",
+                    sorted(models),
+                    key=f"{form_key}-models",
+                    format_func=lambda name: f"{name} ({count_text(models[name], 'prediction')})",
+                    placeholder="none; more can be chosen later",
+                    help="The cases are drawn when the study is created. The study then shows how many of "
+                    "them each model has answered.",
+                )
+            )
+        )
     exclusions = st.text_area(
         "What will be left out", current.exclusions, key=f"{form_key}-exclusions", height=68
     )
@@ -107,6 +135,10 @@ def show_protocol_fields(form_key: str, current: Protocol, *, frozen: bool = Fal
             cannot_determine=cannot_determine,
             confidence=confidence,
             seed=int(seed),
+            models=chosen_models,
+            minimum_cases=current.minimum_cases
+            if minimum_cases == current.needed_cases
+            else int(minimum_cases),
             family=tuple(part.strip() for part in family.split(";") if part.strip()),
             exclusions=exclusions.strip(),
             going_back=allow_going_back,

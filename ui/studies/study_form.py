@@ -10,7 +10,7 @@ from domain.errors import DomainError
 from domain.people import Person
 from domain.protocols import Protocol
 from domain.studies import ONE_ARM, Arm, CaseSource, Crossing, SourceKind, StudyDesign
-from reader_study.service import count_available_cases, create_study
+from reader_study.service import count_available_cases, create_study, list_models
 from reader_study.study_sizes import AvailableCases
 from release.service import ReleaseRecord, list_releases
 from sampling.service import list_batches, list_drawable_datasets
@@ -45,7 +45,13 @@ def show_study_form(person: Person) -> None:
         design = _choose_design(form_key, source, _load_available_cases(source, version, person))
     with right:
         st.markdown("**Protocol**")
-        protocol = show_protocol_fields(form_key, Protocol())
+        with read_only_session() as db:
+            models = {
+                model.name: model.predictions
+                for model in list_models(db, by=person, dataset=source.dataset)
+                if model.predictions
+            }
+        protocol = show_protocol_fields(form_key, Protocol(), models=models)
     if isinstance(design, StudyDesign) and isinstance(protocol, Protocol):
         st.caption(
             "The cases are drawn and frozen now. The protocol is written down with its SHA-256; later "

@@ -1,4 +1,4 @@
-"""Imports into a study: predictions of models, and readings that were recorded elsewhere."""
+"""The models of a study, and imports into it: predictions, and readings that were recorded elsewhere."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ import streamlit as st
 
 from domain.people import Person
 from reader_study import service as studies
-from reader_study.service import StudySummary
-from ui.context import read_only_session
+from reader_study.service import StudyModel, StudySummary
+from ui import state
+from ui.context import clock, read_only_session, unit_of_work
 from ui.layout import responsive_columns
 from ui.studies.external_readings import show_readings
 from ui.studies.predictions import show_predictions
 from ui.tables import show_table
+from ui.widgets import act, show_notice
+
+_PLACE = "study-models"
 
 
 def show_study_imports(person: Person, summary: StudySummary) -> None:
-    """Draw both imports, and the models with predictions."""
+    """Draw the models and the choice among them, then both imports."""
     study = summary.study
     with read_only_session() as db:
-        models = studies.list_models(db, by=person, study=study.name)
+        models = studies.list_study_models(db, by=person, study=study.name)
     st.subheader("Models")
     show_table(
         [
             {
                 "Model": model.name,
+                "Takes part": "yes" if model.chosen else "no",
+                "Cases answered": f"{model.answered:,} of {model.cases:,}",
                 "Predictions": model.predictions,
                 "Failed": model.failed,
                 "": "simulated" if model.simulated else "",
@@ -32,8 +38,59 @@ def show_study_imports(person: Person, summary: StudySummary) -> None:
         ],
         empty="No model has predictions on these questions yet. Bring them in below.",
     )
+    if models:
+        _show_choice(person, summary, models)
     left, right = responsive_columns(1, 1, name="incoming")
     with left:
         show_predictions(person, study.name, study.id)
     with right:
         show_readings(person, study.name, study.id)
+
+
+def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel, ...]) -> None:
+    study, primary_model = summary.study, summary.protocol.protocol.model
+    names = [model.name for model in models if model.name != primary_model]
+    chosen_before = [model.name for model in models if model.chosen and model.name in names]
+    form_key = state.form_key(f"models-{study.id}-{summary.protocol.version}-{len(names)}")
+    labels = {model.name: f"{model.name} ({model.answered:,} of {model.cases:,} cases)" for model in models}
+    chosen = st.multiselect(
+        "Models that take part",
+        names,
+        default=chosen_before,
+        key=f"{form_key}-chosen",
+        format_func=labels.__getitem__,
+        placeholder="none",
+    )
+    if primary_model:
+        st.caption(f"`{primary_model}` takes part as the model of the primary comparison.")
+    changed = set(chosen) != set(chosen_before)
+    why = ""
+    if summary.answers and changed:
+        why = st.text_input(
+            "Why it is changed", key=f"{form_key}-why", placeholder="needed once answers are in"
+        )
+    st.button(
+        "Save choice of models",
+        key=f"{form_key}-save",
+        disabled=not changed or (summary.answers > 0 and not why.strip()),
+        on_click=act,
+        args=(_choose_models, person, study.name),
+        kwargs={
+            "add": tuple(name for name in chosen if name not in chosen_before),
+            "remove": tuple(name for name in chosen_before if name not in chosen),
+            "why": why,
+            "place": _PLACE,
+        },
+    )
+    show_notice(_PLACE)
+    st.caption("The choice is part of the protocol: every version is kept, and the report names it.")
+
+
+def _choose_models(
+    person: Person, study: str, *, add: tuple[str, ...], remove: tuple[str, ...], why: str
+) -> str:
+    with unit_of_work() as db:
+        version = studies.choose_models(
+            db, by=person, study=study, add=add, remove=remove, why=why, now=clock()
+        )
+    return f"Saved as version {version.version} of the protocol."

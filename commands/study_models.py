@@ -1,0 +1,60 @@
+"""``cli.py study models``: which models have answered a study's cases, and which take part."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from datetime import UTC, datetime
+
+from accounts.service import command_line_person
+from commands.arguments import Subparsers
+from domain.table_cells import escape_formula
+from reader_study import service as studies
+from storage.unit_of_work import read_only_session, unit_of_work
+
+
+def add_kinds(kinds: Subparsers) -> None:
+    """Add the subcommand and its arguments."""
+    models = kinds.add_parser(
+        "models",
+        help="list the models with the cases they answered, or choose which take part",
+        description="A model takes part in a study by being chosen; the choice is a version of the protocol. "
+        "Prints CSV: model, chosen, answered, cases, simulated.",
+    )
+    models.add_argument("study", metavar="NAME")
+    models.add_argument("--add", nargs="+", default=[], metavar="MODEL")
+    models.add_argument("--remove", nargs="+", default=[], metavar="MODEL")
+    models.add_argument("--why", default="", help="needed once answers are in")
+    models.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Change the choice if asked to, then print the models."""
+    by = command_line_person()
+    if args.add or args.remove:
+        with unit_of_work() as db:
+            studies.choose_models(
+                db,
+                by=by,
+                study=args.study,
+                add=args.add,
+                remove=args.remove,
+                why=args.why,
+                now=datetime.now(UTC),
+            )
+    with read_only_session() as db:
+        models = studies.list_study_models(db, by=by, study=args.study)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["model", "chosen", "answered", "cases", "simulated"])
+    for model in models:
+        writer.writerow(
+            [
+                escape_formula(model.name),
+                "yes" if model.chosen else "no",
+                model.answered,
+                model.cases,
+                "yes" if model.simulated else "no",
+            ]
+        )
+    return 0

@@ -1,0 +1,57 @@
+"""Comparisons of raters on too few cases, which a report names without an estimate."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, TypeVar, get_type_hints
+
+from measures.results import (
+    GroupAgreement,
+    MrmcComparison,
+    PairAgreement,
+    PairedDifference,
+    UnpairedDifference,
+)
+
+if TYPE_CHECKING:
+    from measures.all_measures import Measures
+
+_NOTE_START = "too few cases for a comparison"
+Comparison = TypeVar(
+    "Comparison", GroupAgreement, MrmcComparison, PairAgreement, PairedDifference, UnpairedDifference
+)
+
+
+def withhold_small_comparisons(measures: Measures, *, needed: int) -> Measures:
+    """The measures, where comparisons on fewer than ``needed`` cases have a note instead of estimates.
+
+    Args:
+        measures: accuracies and comparisons. Accuracies stay: they describe one rater and show their n.
+        needed: the protocol's minimum, at least 1.
+    """
+
+    def withhold(comparison: Comparison, n: int) -> Comparison:
+        return comparison if n >= needed else _remove_estimates(comparison, n, needed)
+
+    return replace(
+        measures,
+        paired=tuple(withhold(row, row.n) for row in measures.paired),
+        unpaired=tuple(withhold(row, min(row.n_a, row.n_b)) for row in measures.unpaired),
+        mrmc=tuple(withhold(row, row.cases) for row in measures.mrmc),
+        agreement=tuple(withhold(row, row.n) for row in measures.agreement),
+        group=tuple(withhold(row, row.n) for row in measures.group),
+    )
+
+
+def is_withheld(note: str) -> bool:
+    """Whether the note of a comparison states that its estimate is withheld."""
+    return note.startswith(_NOTE_START)
+
+
+def _remove_estimates(comparison: Comparison, n: int, needed: int) -> Comparison:
+    hints = get_type_hints(type(comparison))
+    estimates = [field.name for field in fields(comparison) if hints[field.name] == float | None]
+    values: dict[str, object] = dict.fromkeys(estimates)
+    note_field = "note" if "note" in hints else "how"
+    values[note_field] = f"{_NOTE_START} ({n:,} of {needed:,})"
+    return replace(comparison, **values)  # type: ignore[arg-type]  # the names are fields of the comparison
