@@ -61,6 +61,7 @@ READING_COMMANDS = {
     "release list": ["release list"],
     "study list": ["study list"],
     "study show": ["study show {study}"],
+    "study models": ["study models {study}"],
     "study protocol": ["study protocol {study}"],
     "study readers": ["study readers {study}"],
     "study report": ["study report {study} --out {out}/report"],
