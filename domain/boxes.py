@@ -156,6 +156,29 @@ def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
     return mapped.clip_to_matrix(rows=rows, columns=columns)
 
 
+def measure_overhang(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> float:
+    """How far a box extends beyond its image, in pixels of the grid; 0 or less if it is on the image.
+
+    A letterbox's padding is beyond the image.
+
+    Args:
+        box: in pixels of the grid, or of the stored matrix.
+        grid: None for the stored matrix.
+        rows: of the stored matrix.
+        columns: of the stored matrix.
+
+    >>> grid = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
+    >>> box = Box(x_min=50, y_min=0, x_max=168, y_max=112)
+    >>> measure_overhang(box, grid=grid, rows=896, columns=448)
+    6.0
+    """
+    whole = Box(x_min=0, y_min=0, x_max=columns, y_max=rows)
+    image = box_to_grid(whole, grid=grid, rows=rows, columns=columns) if grid else whole
+    return max(
+        image.x_min - box.x_min, image.y_min - box.y_min, box.x_max - image.x_max, box.y_max - image.y_max
+    )
+
+
 def box_to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
     """The inverse of :func:`box_from_grid` for a box that lies within the matrix.
 

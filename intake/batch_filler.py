@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from xxhash import xxh3_128_digest
 
 from domain.errors import InvalidValue
+from domain.expectations import Expectations
 from domain.vocabulary import Sex, View
 from intake.containers import Container, RawRecord, format_record_name
 from intake.formats.native import NativeReader
@@ -18,7 +19,7 @@ from intake.ordinary_records import build_ordinary_columns
 from intake.parsed_batch import ExamFacts, ParsedBatch
 from intake.recognition import RecordReader
 from intake.rules import read_box_grid, record_to_exam, record_to_question
-from quality.checks import check_question
+from quality.checks import QUICK_OPTION_COUNT, check_question
 from records.questions import (
     MAX_ID_LENGTH,
     ExamRecord,
@@ -79,9 +80,15 @@ class BatchFiller:
     """A batch that is being filled, and the exams that it contains so far."""
 
     def __init__(
-        self, container: Container, reader: RecordReader, minimum_explanation: int, with_images: bool
+        self,
+        container: Container,
+        reader: RecordReader,
+        expectations: Expectations,
+        minimum_explanation: int,
+        with_images: bool,
     ) -> None:
-        self._container, self._reader = container, reader
+        self._container, self._reader, self._expectations = container, reader, expectations
+        self._has_quick_test = expectations.option_count in (None, QUICK_OPTION_COUNT)
         self._minimum_explanation, self._with_images = minimum_explanation, with_images
         self.batch = ParsedBatch()
         self._last_exams: dict[str, _IndexedExam] = {}
@@ -124,7 +131,7 @@ class BatchFiller:
         exam_indices = [exam_index for _, _, exam_index in exams]
         if not all(map(self._are_boxes_valid, exam_indices, [record.boxes for record in decoded])):
             return False
-        columns = build_ordinary_columns(decoded, minimum_explanation=self._minimum_explanation)
+        columns = self._build_ordinary_columns(decoded)
         if columns is None:
             return False
         batch.record_names += [name for name, _ in records]
@@ -172,9 +179,7 @@ class BatchFiller:
         batch, refused = self.batch, []
         columns = None
         if all(self._are_boxes_valid(exam, record.boxes) for *_, record, exam in records):
-            columns = build_ordinary_columns(
-                [record for *_, record, _ in records], minimum_explanation=self._minimum_explanation
-            )
+            columns = self._build_ordinary_columns([record for *_, record, _ in records])
         if columns is None:
             valid = list[_DecodedRecord]()
             for item in records:
@@ -195,6 +200,11 @@ class BatchFiller:
         batch.exam_indices += [exam for *_, exam in records]
         self._add_columns(columns, [raw for _, _, raw, *_ in records])
         return refused
+
+    def _build_ordinary_columns(self, records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]] | None:
+        if not self._has_quick_test:
+            return None
+        return build_ordinary_columns(records, minimum_explanation=self._minimum_explanation)
 
     def _add_columns(self, columns: Mapping[str, Sequence[Any]], raws: Sequence[bytes]) -> None:
         values = (*columns.values(), compute_record_hashes(raws))
@@ -226,7 +236,11 @@ class BatchFiller:
         """
         if record.boxes:
             self._add_boxes(record, question_index, radiographs)
-        problems = check_question(record_to_question(record), minimum_explanation=self._minimum_explanation)
+        problems = check_question(
+            record_to_question(record),
+            expected=self._expectations,
+            minimum_explanation=self._minimum_explanation,
+        )
         self.batch.problems += [
             (question_index, problem.check.value, problem.field, problem.reason) for problem in problems
         ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from intake.batch_filler import BatchFiller
 from intake.containers import Container, QuestionFile
 from intake.parsed_batch import ParsedBatch
-from intake.recognition import FileFormat, create_reader
+from intake.recognition import FileFormat, create_reader, get_expectations
 
 #: Records per batch and ``executemany``; larger batches do not fit into the processor's cache and are slower.
 BATCH_SIZE = 2_000
@@ -42,13 +43,16 @@ def parse_batches(
     file = QuestionFile(path)
     reader = create_reader(file_format, file_stem)
     raw_records = file.read_records(container)
-    filler = BatchFiller(container, reader, minimum_explanation, with_images)
+    create_filler = partial(
+        BatchFiller, container, reader, get_expectations(file_format), minimum_explanation, with_images
+    )
+    filler = create_filler()
     while records := list(islice(raw_records, _DECODE_SIZE)):
         filler.add_records(records)
         if filler.batch.records >= BATCH_SIZE:
             filler.batch.bytes_read = file.bytes_read
             yield filler.batch
-            filler = BatchFiller(container, reader, minimum_explanation, with_images)
+            filler = create_filler()
     if filler.batch.records:
         filler.batch.bytes_read = file.bytes_read
         yield filler.batch

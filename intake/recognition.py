@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from domain.errors import InvalidValue
+from domain.expectations import Expectations
 from intake.containers import Container, QuestionFile
 from intake.formats import gemex, gemex_train, native, rexvqa, vqa_rad
 from intake.strict_json import decode_strictly
@@ -45,18 +46,31 @@ class RecordReader(Protocol):
         """
 
 
-_READERS: dict[FileFormat, tuple[Callable[[dict[str, Any]], bool], Callable[[str], RecordReader]]] = {
-    FileFormat.NATIVE: (native.looks_like, native.NativeReader),
-    FileFormat.REXVQA: (rexvqa.looks_like, rexvqa.RexvqaReader),
-    FileFormat.GEMEX_TRAIN: (gemex_train.looks_like, gemex_train.GemexTrainReader),
-    FileFormat.GEMEX: (gemex.looks_like, gemex.GemexTestReader),
-    FileFormat.VQA_RAD: (vqa_rad.looks_like, vqa_rad.VqaRadReader),
+class _Format(NamedTuple):
+    looks_like: Callable[[dict[str, Any]], bool]
+    reader: Callable[[str], RecordReader]
+    expectations: Expectations
+
+
+_FORMATS = {
+    FileFormat.NATIVE: _Format(native.looks_like, native.NativeReader, native.EXPECTATIONS),
+    FileFormat.REXVQA: _Format(rexvqa.looks_like, rexvqa.RexvqaReader, rexvqa.EXPECTATIONS),
+    FileFormat.GEMEX_TRAIN: _Format(
+        gemex_train.looks_like, gemex_train.GemexTrainReader, gemex_train.EXPECTATIONS
+    ),
+    FileFormat.GEMEX: _Format(gemex.looks_like, gemex.GemexTestReader, gemex.EXPECTATIONS),
+    FileFormat.VQA_RAD: _Format(vqa_rad.looks_like, vqa_rad.VqaRadReader, vqa_rad.EXPECTATIONS),
 }
 
 
 def create_reader(file_format: FileFormat, file_stem: str) -> RecordReader:
     """A reader of a format, for one pass over one file; ``file_stem`` is its name without the ending."""
-    return _READERS[file_format][1](file_stem)
+    return _FORMATS[file_format].reader(file_stem)
+
+
+def get_expectations(file_format: FileFormat) -> Expectations:
+    """What the structural checks expect of the questions of a format."""
+    return _FORMATS[file_format].expectations
 
 
 def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileFormat]:
@@ -81,7 +95,7 @@ def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileF
         else:
             if not isinstance(record, dict):
                 continue
-            matching = [name for name, (looks_like, _) in _READERS.items() if looks_like(record)]
+            matching = [name for name, known in _FORMATS.items() if known.looks_like(record)]
             chosen = _choose_format(requested, matching)
             if chosen is not None:
                 return container, chosen

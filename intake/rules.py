@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.boxes import Box, BoxFit, BoxGrid, box_from_grid
+from domain.boxes import Box, BoxFit, BoxGrid, box_from_grid, measure_overhang
 from domain.errors import InvalidValue
 from domain.exams import Exam, Radiograph
 from domain.questions import Question
@@ -15,7 +15,7 @@ from records.questions import (
     question_from_record,
 )
 
-#: How far a box may exceed the image or grid, in pixels, because of rounding or counting from 1.
+#: How far a box may exceed the image, in pixels of its grid, because of rounding or counting from 1.
 TOLERANCE = 1.0
 
 _SEXES = {
@@ -93,15 +93,11 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
     Raises:
         InvalidValue: the box exceeds the image by more than the tolerance, or is outside it.
     """
-    height, width = (grid.height, grid.width) if grid else (rows, columns)
-    overhang = max(-box.x_min, -box.y_min, box.x_max - width, box.y_max - height)
+    overhang = measure_overhang(box, grid=grid, rows=rows, columns=columns)
     if overhang > TOLERANCE:
-        area = (
-            f"the {width} x {height} grid"
-            if grid
-            else f"the image of {columns} x {rows} pixels (columns x rows)"
-        )
-        raise InvalidValue("boxes", f"{_format_box(box)} is outside {area}")
+        size = f"the image of {columns} x {rows} pixels (columns x rows)"
+        area = f"{size} on its {grid.width} x {grid.height} grid" if grid else size
+        raise InvalidValue("boxes", f"{_format_box(box)} extends {overhang:.4g} pixels beyond {area}")
     try:
         return (
             box_from_grid(box, grid=grid, rows=rows, columns=columns)

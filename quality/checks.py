@@ -13,11 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from domain.expectations import Expectations
 from domain.problems import Check, Problem
 from domain.questions import Question
 
-#: Options of a choice question in the published form, {o1; o2; o3; o4}.
-_OPTION_COUNT = 4
 #: Texts that are left over from a missing value.
 _MISSING_VALUE_TEXTS = frozenset({"nan", "null", "undefined", "[object object]"})
 #: The same for fields that need a whole sentence.
@@ -29,10 +28,12 @@ _KEY_IN_STEM_PATTERN = re.compile(r"\banswer\s*(?:is|:|=)\s*\(?[A-Z]\b", re.IGNO
 _OPTIONS_IN_STEM_PATTERN = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
 
 
-def check_schema(question: Question) -> Problem | None:
-    """v1, required structure: a choice question has exactly four options."""
-    if question.format.has_options and len(question.options) != _OPTION_COUNT:
-        reason = f"there are {len(question.options)}; the published format has {_OPTION_COUNT}"
+def check_schema(question: Question, *, expected: Expectations) -> Problem | None:
+    """v1, required structure: a choice question has as many options as its format promises, if it does."""
+    if question.format.has_options and len(question.options) != (
+        expected.option_count or len(question.options)
+    ):
+        reason = f"there are {len(question.options)}; the format has {expected.option_count}"
         return Problem(check=Check.SCHEMA, field="options", reason=reason)
     return None
 
@@ -72,7 +73,7 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
         return Problem(check=Check.FORMAT, field="options", reason="begin with option letters")
     length = len(question.explanation.strip())
     if 0 < length < minimum_explanation:
-        reason = f"has {length} characters; the minimum is {minimum_explanation} are wanted"
+        reason = f"has {length} characters; the minimum is {minimum_explanation}"
         return Problem(check=Check.FORMAT, field="explanation", reason=reason)
     if _KEY_IN_STEM_PATTERN.search(question.stem):
         return Problem(check=Check.FORMAT, field="stem", reason="contains the letter of the answer")
@@ -81,8 +82,8 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
     return None
 
 
-def check_completeness(question: Question) -> Problem | None:
-    """v4, completeness: explanation, difficulty, category, task and the label of each box are not empty."""
+def check_completeness(question: Question, *, expected: Expectations) -> Problem | None:
+    """v4, completeness: the fields that the format promises are not empty."""
     missing = [
         name
         for name, value in (
@@ -91,9 +92,9 @@ def check_completeness(question: Question) -> Problem | None:
             ("category", (question.category or "").strip()),
             ("task", question.task),
         )
-        if not value
+        if name in expected.fields and not value
     ]
-    if any(not box.label.strip() for box in question.boxes):
+    if "boxes.label" in expected.fields and any(not box.label.strip() for box in question.boxes):
         missing.append("boxes.label")
     if not missing:
         return None
@@ -101,26 +102,31 @@ def check_completeness(question: Question) -> Problem | None:
     return Problem(check=Check.COMPLETENESS, field=", ".join(missing), reason=reason)
 
 
-def check_question(question: Question, *, minimum_explanation: int) -> tuple[Problem, ...]:
+def check_question(
+    question: Question, *, expected: Expectations, minimum_explanation: int
+) -> tuple[Problem, ...]:
     """Run the four checks on a question.
 
     Args:
         question: to check.
+        expected: what its file's format promises.
         minimum_explanation: least length of an explanation, in characters.
 
     Returns:
         At most one problem per check, in the order of the checks; empty if there is none.
     """
     results = (
-        check_schema(question),
+        check_schema(question, expected=expected),
         check_types(question),
         check_format(question, minimum_explanation=minimum_explanation),
-        check_completeness(question),
+        check_completeness(question, expected=expected),
     )
     return tuple(problem for problem in results if problem is not None)
 
 
 # ------------------------------------------------------------------------------------- many questions at once
+#: The number of options that the quick test requires: that of the published form, {o1; o2; o3; o4}.
+QUICK_OPTION_COUNT = 4
 # Shorter texts might be "none" or "n/a"; the checks decide on them.
 _MIN_SURE_LENGTH = 16
 _BLANKS = " \n\t\r"
@@ -140,7 +146,8 @@ def certainly_without_problems(
 
     It may return False although there is no problem, but never True if a check finds one; tests compare it
     with the checks. The texts are joined and searched once, which takes 3 us of processor time per question;
-    the separate checks, including making the question objects, take about 50 us.
+    the separate checks, including making the question objects, take about 50 us. It requires every field and
+    four options, so it may be used for every format except those with another number of options.
 
     Args:
         stems: of the questions, at least one; all have a difficulty, a category and a task.
@@ -149,7 +156,7 @@ def certainly_without_problems(
         labels: of all boxes.
         minimum_explanation: in characters.
     """
-    if not (all(stems) and all(explanations) and set(map(len, options)) == {_OPTION_COUNT}):
+    if not (all(stems) and all(explanations) and set(map(len, options)) == {QUICK_OPTION_COUNT}):
         return False
     if min(map(len, stems)) < _MIN_SURE_LENGTH or min(map(len, explanations)) < max(
         _MIN_SURE_LENGTH, minimum_explanation
@@ -171,7 +178,7 @@ def certainly_without_problems(
     folded_options = joined_options.casefold().split("\n")
     # A different number of lines means that an option contains a line end.
     if (
-        len(folded_options) != _OPTION_COUNT * len(stems)
+        len(folded_options) != QUICK_OPTION_COUNT * len(stems)
         or not all(folded_options)
         or not _MISSING_VALUE_TEXTS.isdisjoint(folded_options)
     ):
@@ -186,7 +193,7 @@ def certainly_without_problems(
                 ),
             )
         )
-        != _OPTION_COUNT
+        != QUICK_OPTION_COUNT
     ):
         return False
     first_characters = {text[:2] for text in option_blocks}

@@ -81,7 +81,7 @@ def find_problems(
     minimum_explanation: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> DetectedProblems:
-    """Run the four checks on every question of a dataset; writes nothing.
+    """Run the four checks on every question of a dataset, by the format of its file; writes nothing.
 
     Args:
         db: a session that reads, so that others can save meanwhile.
@@ -104,15 +104,18 @@ def find_problems(
         Problem, Problem
     ] = {}  # equal problems share one object, because a few occur a million times
     done_count = last_number = 0
-    while numbers := problems.list_question_numbers(
+    expected = datasets.load_expectations(db, dataset_id=summary.id)
+    while numbers := problems.list_question_imports(
         db, dataset_id=summary.id, after=last_number, count=_BLOCK_SIZE
     ):
         detected.extend(
             (number, shared_problems.setdefault(problem, problem))
             for number, question in load_questions(db, question_ids=numbers)
-            for problem in check_question(question, minimum_explanation=minimum)
+            for problem in check_question(
+                question, expected=expected[numbers[number]], minimum_explanation=minimum
+            )
         )
-        done_count, last_number = done_count + len(numbers), numbers[-1]
+        done_count, last_number = done_count + len(numbers), max(numbers)
         progress(done_count, summary.questions)
     return DetectedProblems(
         dataset_id=summary.id,

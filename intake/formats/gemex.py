@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.expectations import Expectations
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
 from intake.formats.gemex_common import (
@@ -37,6 +38,9 @@ class _Record(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Record)
+
+#: Its questions have no task, tier or category.
+EXPECTATIONS = Expectations(fields=frozenset({"explanation", "boxes.label"}), option_count=4)
 
 
 def looks_like(record: dict[str, Any]) -> bool:

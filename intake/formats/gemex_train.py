@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.expectations import Expectations
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
 from intake.formats.gemex_common import (
@@ -45,6 +46,9 @@ _TARGET = re.compile(
     re.DOTALL,
 )
 _CHOICE = re.compile(r"""(?:^|,)\s*['"]?([A-Z])\s*[:.)]\s*""")
+
+#: Its questions have no task, tier or category, and its boxes no labels.
+EXPECTATIONS = Expectations(fields=frozenset({"explanation"}), option_count=4)
 
 
 def looks_like(record: dict[str, Any]) -> bool:

@@ -6,10 +6,14 @@ from typing import Any
 
 import msgspec
 
+from domain.expectations import COMPLETE
 from intake.strict_json import decode, decode_plain_lines
 from records.questions import QuestionRecord
 
 _decoder = msgspec.json.Decoder(QuestionRecord)
+
+#: What the structural checks expect of each question.
+EXPECTATIONS = COMPLETE
 
 
 def looks_like(record: dict[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.expectations import COMPLETE
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake.formats.views import parse_view
 from intake.strict_json import decode
@@ -46,6 +47,9 @@ class _Record(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Record)
+
+#: Its section 3.3 demands every field of a question.
+EXPECTATIONS = COMPLETE
 
 
 def looks_like(record: dict[str, Any]) -> bool:

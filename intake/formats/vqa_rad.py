@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.expectations import Expectations
 from domain.vocabulary import YES_NO, AnswerFormat, Task
 from intake.strict_json import decode
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
@@ -26,6 +27,9 @@ class _Record(msgspec.Struct, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Record)
+
+#: Its questions have an answer and no explanation; only some types determine a task.
+EXPECTATIONS = Expectations(fields=frozenset())
 
 
 def looks_like(record: dict[str, Any]) -> bool:

@@ -27,7 +27,7 @@ from intake.containers import QuestionFile
 from intake.parsed_batch import ParsedBatch
 from intake.parsing_process import LARGE_FILE_BYTES, parse_batches_in_process
 from intake.preview import FilePreview, open_image_source, preview_file
-from intake.recognition import FileFormat, recognise_file
+from intake.recognition import FileFormat, get_expectations, recognise_file
 from intake.refusals import RefusalList, open_refusal_list
 from intake.reports import ImportProgress, ImportRefused, ImportReport
 from intake.service.batch_writer import BatchWriter
@@ -156,6 +156,7 @@ def import_questions(
             dataset_id=dataset_id,
             file_name=name,
             file_format=known_format.value,
+            expectations=get_expectations(known_format),
             by=by.id or None,
             now=now,
         )

@@ -9,6 +9,8 @@ from sqlalchemy import func, select, update
 from sqlmodel import Session
 
 from domain.errors import NotFound
+from domain.expectations import COMPLETE, Expectations
+from records.values import from_json, to_json
 from storage.rows.datasets import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
 from storage.sampling.hidden_filters import exclude_hidden_datasets
 from storage.types import AnySelect
@@ -122,18 +124,32 @@ def list_datasets(db: Session) -> list[DatasetSummary]:
 
 
 def add_import(
-    db: Session, *, dataset_id: int, file_name: str, file_format: str, by: int | None, now: datetime
+    db: Session,
+    *,
+    dataset_id: int,
+    file_name: str,
+    file_format: str,
+    expectations: Expectations = COMPLETE,
+    by: int | None,
+    now: datetime,
 ) -> int:
     """Add the row of a file whose import begins, with counts of 0; return its number."""
     row = ImportRow(
         dataset_id=dataset_id, file_name=file_name, file_sha256="", file_format=file_format,
         questions=0, known=0, refused=0, imported_by=by, imported_at=now,
+        expectations=_expectations_to_json(expectations),
     )  # fmt: skip
     db.add(row)
     db.flush()
     if row.id is None:
         raise ValueError("a flushed row without a number")
     return row.id
+
+
+def load_expectations(db: Session, *, dataset_id: int) -> dict[int, Expectations]:
+    """Return what the format of each imported file of the dataset promises, by the number of its import."""
+    statement = select(ImportRow.id, ImportRow.expectations).where(ImportRow.dataset_id == dataset_id)
+    return {row.id: _expectations_from_json(row.expectations) for row in db.execute(statement)}
 
 
 def finish_import(
@@ -162,6 +178,19 @@ def list_imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
         )
         for row in db.execute(statement).scalars()
     ]
+
+
+def _expectations_to_json(expectations: Expectations) -> str | None:
+    if expectations == COMPLETE:
+        return None
+    return to_json({"fields": sorted(expectations.fields), "option_count": expectations.option_count})
+
+
+def _expectations_from_json(text: str | None) -> Expectations:
+    if text is None:
+        return COMPLETE
+    plain = from_json(text)
+    return Expectations(fields=frozenset(plain["fields"]), option_count=plain["option_count"])
 
 
 def _load_counts(db: Session, statement: AnySelect) -> dict[int | None, int]:

@@ -96,12 +96,12 @@ def list_problem_examples(
     ]
 
 
-def list_question_numbers(db: Session, *, dataset_id: int, after: int, count: int) -> list[int]:
-    """Return the next ``count`` numbers of the dataset's questions above ``after``, ascending."""
+def list_question_imports(db: Session, *, dataset_id: int, after: int, count: int) -> dict[int, int]:
+    """Return the next ``count`` questions above number ``after``: the number of each and of its import."""
     statement = (
-        select(QuestionRow.id)
+        select(QuestionRow.id, QuestionRow.import_id)
         .where(QuestionRow.id > after, QuestionRow.dataset_id == dataset_id)
         .order_by(QuestionRow.id)
         .limit(count)
     )
-    return list(db.execute(statement).scalars())
+    return {row.id: row.import_id for row in db.execute(statement)}

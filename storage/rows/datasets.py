@@ -25,7 +25,10 @@ class DatasetRow(TableRow, table=True):
 
 
 class ImportRow(TableRow, table=True):
-    """One imported file, with its person and the counts of its records."""
+    """One imported file, with its person and the counts of its records.
+
+    ``expectations`` is the JSON of what its format promises of each question; None for a complete one.
+    """
 
     __tablename__ = "import_run"
 
@@ -39,6 +42,7 @@ class ImportRow(TableRow, table=True):
     refused: int
     imported_by: int | None = Field(default=None, foreign_key="person.id")
     imported_at: datetime = Field(sa_type=UtcDateTime)
+    expectations: str | None = None
 
 
 class ImageRow(TableRow, table=True):

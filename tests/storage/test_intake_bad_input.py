@@ -59,7 +59,11 @@ RECORDS = {
     "a word of no list": (make_record(difficulty="impossible"), "difficulty", "one of the allowed values"),
     "an id with blanks": (make_record(id=" q"), "id", "a space"),
     "an id that is too long": (make_record(id="q" * 501), "id", "the maximum is 500"),
-    "a box that sticks out": (make_record_with_box([10, 10, 82, 60]), "boxes", "is outside the image"),
+    "a box that sticks out": (
+        make_record_with_box([10, 10, 82, 60]),
+        "boxes",
+        "extends 2 pixels beyond the image",
+    ),
     "a box beside the image": (make_record_with_box([80.1, 10, 80.9, 60]), "boxes", "beside the image"),
     "a box turned round": (
         make_record(boxes=[{**BOX, "box": [50, 10, 10, 60]}]),
@@ -75,12 +79,18 @@ RECORDS = {
     "a box off its grid": (
         make_record(boxes=[{**BOX, "box": [10, 10, 226, 60]}], box_grid=[224, 224], box_fit="letterbox"),
         "boxes",
-        "is outside the 224 x 224 grid",
+        "extends 24.4 pixels beyond the image",
     ),
     "a box in the padding": (
         make_record(boxes=[{**BOX, "box": [0, 10, 20, 60]}], box_grid=[224, 224], box_fit="letterbox"),
         "boxes",
-        "in the padding",
+        "extends 22.4 pixels beyond the image of 80 x 100 pixels (columns x rows) on its 224 x 224 grid",
+    ),
+    "a box partly in the padding": (
+        # (224 - 0.8 x 224) / 2 = 22.4 columns of padding, of which the box covers 2.4
+        make_record(boxes=[{**BOX, "box": [20, 10, 100, 60]}], box_grid=[224, 224], box_fit="letterbox"),
+        "boxes",
+        "extends 2.4 pixels beyond the image",
     ),
     "a grid without a fit": (
         make_record(boxes=[BOX], box_grid=[224, 224]),

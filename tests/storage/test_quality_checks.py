@@ -1,5 +1,7 @@
 """Checking a dataset again: computed while others write, stored in one short transaction."""
 
+import json
+
 import pytest
 
 from accounts.service import command_line_person
@@ -88,3 +90,50 @@ def test_problems_found_by_a_concurrent_import_are_kept(dataset_importer):
     problems = find_dataset_problems(dataset_importer)
     dataset_importer(to_json_lines(make_record(4, category=None)), name="later.jsonl")
     assert save_problems(dataset_importer, problems).count_of(Check.COMPLETENESS) == 2
+
+
+VQA_RAD = [
+    {
+        "qid": 1,
+        "image_name": "a.jpg",
+        "question": "Is there an effusion?",
+        "answer": "Yes",
+        "answer_type": "CLOSED",
+    },
+    {"qid": 2, "image_name": "a.jpg", "question": "12 / 7?", "answer": "12", "answer_type": "OPEN"},
+]
+GEMEX = {
+    "question": "Which lung is affected?", "answer": "A",
+    "choices": ["A: left", "B: right", "C: both", "D: none"],
+    "reason": "The left lung has an airspace opacity.", "visual_regions": [], "visual_locations": [],
+    "image_path": "p10/p1/s1/a.jpg", "q_id": 1, "row_id": 1,
+}  # fmt: skip
+
+
+def test_fields_that_a_format_does_not_have_are_not_missing(importer_of_formats):
+    """VQA-RAD has no explanations, tiers or categories, and GEMeX has no tiers or categories."""
+    report = load_saved_report(importer_of_formats)
+    assert report.questions == 6
+    assert [(count.check, count.field, count.questions) for count in report.counts] == [
+        (Check.TYPES, "stem", 1),  # "12 / 7?" contains no letters
+        (Check.COMPLETENESS, "explanation", 1),  # the second of GEMeX
+        (Check.COMPLETENESS, "explanation, difficulty, category", 1),  # the second of the native file
+    ]
+
+
+def test_check_again_uses_the_format_of_each_file(importer_of_formats):
+    before = load_saved_report(importer_of_formats)
+    assert save_problems(importer_of_formats, find_dataset_problems(importer_of_formats)) == before
+
+
+@pytest.fixture
+def importer_of_formats(engine, tmp_path):
+    """A dataset of three files in three formats, each with one good and one bad question."""
+    importer = Importer(engine, tmp_path)
+    importer(json.dumps(VQA_RAD).encode(), name="rad.json")
+    importer(to_json_lines(GEMEX, {**GEMEX, "q_id": 2, "reason": ""}), name="single_choice.jsonl")
+    importer(
+        to_json_lines(make_record(1), make_record(2, explanation=..., category=..., difficulty=...)),
+        name="native.jsonl",
+    )
+    return importer

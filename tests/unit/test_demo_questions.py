@@ -16,6 +16,7 @@ from demo.reports import write_report
 from demo.simulated_reviewers import simulate_verdict
 from demo.terms import TERMS
 from domain.corrections import apply_correction
+from domain.expectations import COMPLETE
 from domain.verdicts import Decision, ErrorKind, check_decision
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from quality.checks import check_question
@@ -87,7 +88,7 @@ def test_choice_questions_have_four_options(written_questions):
 
 def test_sound_questions_pass_the_structural_checks(written_questions):
     problems = [
-        check_question(written_question.question, minimum_explanation=20)
+        check_question(written_question.question, expected=COMPLETE, minimum_explanation=20)
         for written_question in written_questions
     ]
     assert not any(problems)
@@ -182,7 +183,9 @@ def test_each_fault_for_the_checks_is_planted(planted):
 
 def test_the_checks_find_all_planted_faults_and_nothing_else(planted):
     reported_ids = {
-        question.id for question in planted.questions if check_question(question, minimum_explanation=20)
+        question.id
+        for question in planted.questions
+        if check_question(question, expected=COMPLETE, minimum_explanation=20)
     }
     assert reported_ids == set(planted.faults)
 

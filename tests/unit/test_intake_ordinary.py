@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boxes import Box, LabelledBox
+from domain.expectations import COMPLETE
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake import batch_filler
@@ -68,7 +69,7 @@ def encode_line(changes, byte_replacement):
 
 def fill_batch(raw_lines, *, with_images, chunk_size):
     records: list[tuple[int | str, Any]] = list(enumerate(raw_lines, start=1))
-    batch = BatchFiller(Container.LINES, NativeReader(""), 20, with_images)
+    batch = BatchFiller(Container.LINES, NativeReader(""), COMPLETE, 20, with_images)
     for start in range(0, len(raw_lines), chunk_size):
         batch.add_records(records[start : start + chunk_size])
     return batch.batch
@@ -134,4 +135,4 @@ def test_texts_that_pass_the_quick_test_pass_all_checks(questions, labels, minim
             category="x",
             difficulty=Difficulty.EASY,
         )
-        assert check_question(question, minimum_explanation=minimum) == ()
+        assert check_question(question, expected=COMPLETE, minimum_explanation=minimum) == ()

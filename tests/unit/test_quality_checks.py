@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boxes import Box, LabelledBox
+from domain.errors import InvalidValue
+from domain.expectations import COMPLETE, Expectations
 from domain.problems import Check
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
@@ -41,15 +43,18 @@ def make_box(label):
 
 
 def test_a_complete_question_passes_all_four_checks():
-    assert check_question(make_question(), minimum_explanation=20) == ()
+    assert check_question(make_question(), expected=COMPLETE, minimum_explanation=20) == ()
 
 
 def test_v1_requires_four_options_of_a_choice_question():
     assert (
-        check_schema(make_question(options=("a", "b", "c"))).reason
-        == "there are 3; the published format has 4"
+        check_schema(make_question(options=("a", "b", "c")), expected=COMPLETE).reason
+        == "there are 3; the format has 4"
     )
-    assert check_schema(make_question(format=AnswerFormat.OPEN, options=(), answer="fluid")) is None
+    assert (
+        check_schema(make_question(format=AnswerFormat.OPEN, options=(), answer="fluid"), expected=COMPLETE)
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,15 +93,36 @@ def test_v3_finds_formatting_problems(changes, field):
 
 def test_v3_leaves_a_missing_explanation_to_v4():
     assert check_format(make_question(explanation=""), minimum_explanation=20) is None
-    assert check_completeness(make_question(explanation="")).field == "explanation"
+    assert check_completeness(make_question(explanation=""), expected=COMPLETE).field == "explanation"
 
 
 def test_v4_names_all_missing_fields_together():
     problem = check_completeness(
-        make_question(explanation=" ", difficulty=None, category="", task=None, boxes=(make_box(""),))
+        make_question(explanation=" ", difficulty=None, category="", task=None, boxes=(make_box(""),)),
+        expected=COMPLETE,
     )
     assert problem.field == "explanation, difficulty, category, task, boxes.label"
     assert problem.check is Check.COMPLETENESS
+
+
+BARE = Expectations(fields=frozenset())
+
+
+def test_a_question_without_fields_that_its_format_does_not_have_passes_all_checks():
+    question = make_question(explanation="", difficulty=None, category=None, task=None, boxes=(make_box(""),))
+    assert check_question(question, expected=BARE, minimum_explanation=20) == ()
+
+
+def test_number_of_options_is_checked_only_where_the_format_promises_one():
+    question = make_question(options=("a", "b", "c", "d", "e"))
+    assert check_schema(question, expected=BARE) is None
+    assert check_schema(question, expected=Expectations(fields=frozenset(), option_count=5)) is None
+    assert check_schema(question, expected=COMPLETE).reason == "there are 5; the format has 4"
+
+
+def test_format_that_promises_an_unknown_field_is_refused():
+    with pytest.raises(InvalidValue, match="'reason' must be one of explanation"):
+        Expectations(fields=frozenset({"reason"}))
 
 
 PIECES = st.sampled_from(
@@ -120,7 +146,7 @@ def test_questions_that_pass_the_quick_test_have_no_problem(stem, options, expla
         checked_question = make_question(
             stem=stem, options=tuple(options), explanation=explanation, boxes=boxes
         )
-        assert check_question(checked_question, minimum_explanation=minimum) == ()
+        assert check_question(checked_question, expected=COMPLETE, minimum_explanation=minimum) == ()
 
 
 def test_the_quick_test_passes_an_ordinary_question():

@@ -1,0 +1,38 @@
+"""Which fields the questions of a file should have, so that checks report only what its format promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.errors import InvalidValue
+
+#: The fields that a format may promise; the check of completeness reports those that are empty.
+EXPECTABLE_FIELDS = ("explanation", "difficulty", "category", "task", "boxes.label")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectations:
+    """What the structural checks expect of each question of a file.
+
+    ``fields`` are some of EXPECTABLE_FIELDS. ``option_count`` is the number of options of a choice question;
+    None if the format allows any number.
+
+    Raises:
+        InvalidValue: an unknown field, or fewer than two options.
+    """
+
+    fields: frozenset[str]
+    option_count: int | None = None
+
+    def __post_init__(self) -> None:
+        unknown = sorted(self.fields.difference(EXPECTABLE_FIELDS))
+        if unknown:
+            raise InvalidValue(
+                "expects.fields", f"{unknown[0]!r} must be one of {', '.join(EXPECTABLE_FIELDS)}"
+            )
+        if self.option_count is not None and self.option_count < 2:
+            raise InvalidValue("expects.options", f"must be 2 or more, not {self.option_count}")
+
+
+#: The published form of ReXVQA, and of native files: every field, and four options.
+COMPLETE = Expectations(fields=frozenset(EXPECTABLE_FIELDS), option_count=4)
