@@ -116,13 +116,14 @@ def _process_in_all_ways(reader: GuardedReader, content: bytes, name: str, resul
             process_image()
             outcomes.append("read")
         except UnreadableImage as refusal:
-            outcomes.append("refused" if "broke off" not in refusal.reason else "reader broken off")
+            crashed = "the reading process crashed" in refusal.reason
+            outcomes.append("reading process crashed" if crashed else "refused")
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
             results.record_fault(f"{name}: {type(error).__name__}: {error}")
         longest_wait = max(longest_wait, time.monotonic() - start)
     worst_outcome = (
-        "reader broken off"
-        if "reader broken off" in outcomes
+        "reading process crashed"
+        if "reading process crashed" in outcomes
         else "refused"
         if "refused" in outcomes
         else "read"

@@ -1,1 +1,1 @@
-"""DICOM, PNG and JPEG files: header facts, pixels, pictures for the screen, de-identification."""
+"""Reads DICOM, PNG and JPEG files: header facts, pixels, pictures for the screen, de-identification."""

@@ -1,7 +1,7 @@
-"""Ranks pictures by the amount of burned-in text, so that a person checks the likeliest ones first.
+"""Ranks pictures by the amount of burned-in text, so that a person checks the most likely ones first.
 
-tesseract reads the picture if it is installed (Apache-2.0, a separate program found on PATH). Otherwise small
-bright spots in a row are counted, as letters are. Neither proves that there is no text: both only rank.
+If tesseract is installed (Apache-2.0, a separate program found on PATH), it reads the text. Otherwise small
+bright spots that lie in a row, like letters, are counted. Neither method proves that a picture has no text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 
-#: The longer side of the picture that is read, in pixels; letters of a caption are then about 15 pixels high.
+#: Length of the longer side of a ranked picture, in pixels. Caption letters are then about 15 pixels high.
 LONGEST_SIDE = 2_000
 OWN_METHOD = "bright spots in rows"
 # Words that belong on a radiograph: sides, projections, positions.
@@ -60,7 +60,10 @@ _LETTERS = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRank:
-    """``score``: 0 or more, comparable within one method only; ``words``: words (or spots) counted."""
+    """The rank of one picture.
+
+    ``score`` is 0 or more and comparable only within one method. ``words`` is the number of words or spots.
+    """
 
     score: float
     words: int
@@ -68,7 +71,7 @@ class TextRank:
 
 @cache
 def ranking_method() -> str:
-    """The method on this machine: "tesseract" with its version, or ``OWN_METHOD``."""
+    """Return the method that this machine uses: "tesseract" with its version, or ``OWN_METHOD``."""
     program = shutil.which("tesseract")
     if program is None:
         return OWN_METHOD
@@ -95,7 +98,7 @@ def rank_text(picture: bytes) -> TextRank:
 
 
 def _count_words(picture: bytes) -> TextRank | None:
-    """The words that tesseract reads with enough confidence; None if it failed."""
+    """Count the words that tesseract reads with enough confidence; None if tesseract failed."""
     command = [shutil.which("tesseract") or "tesseract", "stdin", "stdout", "--psm", "11", "tsv"]
     environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     try:
@@ -119,8 +122,8 @@ def _count_words(picture: bytes) -> TextRank | None:
 
 
 def _count_bright_spots(picture: bytes) -> TextRank:
-    """Count spots of nearly the brightest grey with size and spacing of letters, three or more in rows."""
-    import numpy as np  # noqa: PLC0415 - slow to import, and whoever asks for the method ranks nothing
+    """Count the bright spots in rows that have the size and spacing of letters; fewer than three score 0."""
+    import numpy as np  # noqa: PLC0415 - slow to import, and not needed to look up the method
     import scipy  # noqa: PLC0415 - the same
     from PIL import Image  # noqa: PLC0415 - the same
 

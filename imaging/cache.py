@@ -16,56 +16,58 @@ from imaging.matrix import MATRIX_VERSION
 from imaging.viewer_facts import FACTS_VERSION
 
 _LOG = logging.getLogger(__name__)
-_SCANS_PER_LIMIT = 16  # the folder is scanned each time a 16th of the limit was written
-_STALE_SECONDS = 3600.0  # a temporary file this many seconds older than the newest file is deleted
+_SCANS_PER_LIMIT = 16  # the folder is scanned whenever 1/16 of the limit has been written
+_STALE_SECONDS = 3600.0  # a temporary file is deleted if it is this much older than the newest file
 
 
 def picture_cache_name(sha256: str, *, longest_side: int | None) -> str:
-    """The cache name of a display picture; it changes when pictures are rendered differently.
+    """Return the cache name of a display picture. It contains the version of the rendering.
 
     Args:
-        sha256: of the image file, lower-case hex.
-        longest_side: pixels of the longer side at most; None for full size.
+        sha256: the SHA-256 of the image file, in lower-case hex.
+        longest_side: the maximum length of the longer side in pixels; None for full size.
     """
     return f"{sha256}-{longest_side or 'full'}-q{JPEG_QUALITY}-r{RENDERING_VERSION}.jpg"
 
 
 def matrix_cache_name(sha256: str) -> str:
-    """The cache name of the encoded pixel values (:func:`imaging.matrix.encode_matrix`).
+    """Return the cache name of the encoded pixel values (:func:`imaging.matrix.encode_matrix`).
 
     Args:
-        sha256: of the image file, lower-case hex.
+        sha256: the SHA-256 of the image file, in lower-case hex.
     """
     return f"{sha256}-w{MATRIX_VERSION}.gz"
 
 
 def facts_cache_name(sha256: str) -> str:
-    """The cache name of the viewer's facts (:func:`imaging.viewer_facts.build_viewer_facts`).
+    """Return the cache name of the viewer's facts (:func:`imaging.viewer_facts.build_viewer_facts`).
 
     Args:
-        sha256: of the image file, lower-case hex.
+        sha256: the SHA-256 of the image file, in lower-case hex.
     """
     return f"{sha256}-w{MATRIX_VERSION}-f{FACTS_VERSION}-r{RENDERING_VERSION}.json"
 
 
 class DiskCache:
-    """Files by name below ``folder``, at most ``limit`` bytes; threads and processes may share it.
+    """A cache of named files below ``folder``, limited to ``limit`` bytes.
 
-    A process scans the folder only from time to time. Until the next scan, each process may exceed the limit
-    by a 16th of it.
+    Threads and processes may share it.
+
+    A process scans the folder only from time to time. Until its next scan, each process may exceed the limit
+    by 1/16.
     """
 
     def __init__(self, folder: Path, *, limit: int) -> None:
         self._folder = folder / "radiographs"
         self._limit = limit
-        self._written = limit  # unknown so far, so the first file causes a scan
+        self._written_bytes = limit  # the folder's size is unknown, so the first file causes a scan
         self._lock = threading.Lock()
 
     def find(self, name: str) -> bytes | None:
         """Read a file and mark it as used.
 
         Args:
-            name: of the file.
+            name: the cache name of the file.
 
         Returns:
             The content; None if the file is not in the cache.
@@ -83,12 +85,12 @@ class DiskCache:
         return content
 
     def store(self, name: str, content: bytes) -> None:
-        """Write a file atomically; several may write the same name at once.
+        """Write a file atomically. Several threads and processes may write the same name at the same time.
 
-        A file that cannot be written, for example on a full disk, is not cached; the log has the reason.
+        A file that cannot be written, for example on a full disk, is not cached. The reason is logged.
 
         Args:
-            name: of the file.
+            name: the cache name of the file.
             content: all its bytes.
         """
         try:
@@ -109,11 +111,11 @@ class DiskCache:
             Path(incoming).unlink(missing_ok=True)
 
     def get_or_create(self, name: str, make: Callable[[], bytes]) -> bytes:
-        """Read a file, or create it first if it is not there.
+        """Read a file. If the file is not in the cache, create and store it first.
 
         Args:
-            name: of the file.
-            make: returns the content; its errors are passed on.
+            name: the cache name of the file.
+            make: a function that returns the content; its errors are raised.
         """
         content = self.find(name)
         if content is None:
@@ -126,10 +128,10 @@ class DiskCache:
 
     def _evict(self, written_bytes: int) -> None:
         with self._lock:
-            self._written += written_bytes
-            if self._written * _SCANS_PER_LIMIT < self._limit:
+            self._written_bytes += written_bytes
+            if self._written_bytes * _SCANS_PER_LIMIT < self._limit:
                 return
-            self._written = 0
+            self._written_bytes = 0
             files = sorted(self._files())
             total = sum(size for _, size, _ in files)
             for last_used, size, path in files:
@@ -139,19 +141,19 @@ class DiskCache:
                     total -= size
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """Time of last use, size in bytes and path of each file, including temporary ones."""
+        """Yield time of last use, size in bytes and path of each file, including temporary files."""
         for path in self._folder.glob("*/*"):
-            with suppress(FileNotFoundError):  # another process made room at the same time
+            with suppress(FileNotFoundError):  # another process deleted the file at the same time
                 status = path.stat()
                 yield status.st_mtime, status.st_size, path
 
 
 @functools.cache
 def open_disk_cache(folder: Path, *, limit: int) -> DiskCache:
-    """The cache of a folder; one object per process, so that it counts all bytes written.
+    """Return the cache of a folder: one object per process, so that it counts all bytes written.
 
     Args:
         folder: the parent of the cache's own folder.
-        limit: bytes.
+        limit: the maximum size in bytes.
     """
     return DiskCache(folder, limit=limit)

@@ -26,9 +26,9 @@ _JPEG_LS = {uid.JPEGLSLossless, uid.JPEGLSNearLossless}
 _JPEG_2000 = {uid.JPEG2000Lossless, uid.JPEG2000}
 _HTJ2K = {uid.HTJ2KLossless, uid.HTJ2KLosslessRPCL, uid.HTJ2K}
 
-# The transfer syntaxes that are decoded (PS3.5 A).
+# The transfer syntaxes that can be decoded (PS3.5 A).
 SUPPORTED_SYNTAXES = _NATIVE | _JPEG | _JPEG_LS | _JPEG_2000 | _HTJ2K | {uid.RLELossless}
-# Their decoders return colour as it was stored; the other decoders convert it to RGB.
+# The decoders of these syntaxes return colour as it was stored. The other decoders convert it to RGB.
 KEEPS_YCBCR = _NATIVE | _JPEG_LS | {uid.RLELossless}
 
 
@@ -43,15 +43,15 @@ def decode(
     """Decode one compressed frame.
 
     Args:
-        frame: the compressed stream, fragments joined.
-        syntax: one of ``SUPPORTED_SYNTAXES`` that is compressed (encapsulated).
-        shape: (rows, columns, samples) of the DICOM header.
-        bits_allocated: 8 or 16, Bits Allocated (0028,0100); used for RLE, whose stream does not contain it.
+        frame: the compressed stream, with its fragments joined.
+        syntax: a compressed (encapsulated) syntax of ``SUPPORTED_SYNTAXES``.
+        shape: (rows, columns, samples) as the DICOM header states them.
+        bits_allocated: Bits Allocated (0028,0100), 8 or 16. Needed for RLE streams, which do not contain it.
         is_ycbcr: whether the samples of a JPEG are YCbCr; otherwise they are RGB or grey.
 
     Returns:
-        Shape (rows, columns) for one sample, else (rows, columns, 3). JPEG and JPEG 2000 give RGB, JPEG-LS
-        and RLE the colours as stored. The caller must compare the shape with the header.
+        Shape (rows, columns) for one sample, else (rows, columns, 3). Colours of JPEG and JPEG 2000 are RGB;
+        colours of JPEG-LS and RLE are as stored. The caller must compare the shape with the header.
 
     Raises:
         RuntimeError: the frame is damaged; the codecs' errors are subclasses.
@@ -66,7 +66,7 @@ def decode(
     if syntax in _JPEG_LS:
         return imagecodecs.jpegls_decode(frame)
     if syntax in _JPEG_2000 | _HTJ2K:
-        # OpenJPEG for both: htj2k_decode returns part of a damaged frame without an error
+        # HTJ2K is also decoded with OpenJPEG: htj2k_decode returns part of a damaged frame without an error
         return imagecodecs.jpeg2k_decode(frame, numthreads=_JPEG_2000_THREADS)
     return _decode_rle(frame, shape=shape, bits_allocated=bits_allocated)
 

@@ -1,8 +1,8 @@
 """De-identification of image files, for ``cli.py deidentify`` and for workspaces that de-identify on import.
 
-The Basic Profile (imaging/profile.py) is applied to a DICOM file, and the file is written anew: an empty
-preamble, our own meta information, and pixel data of exactly the length that the header states. A PNG or JPEG
-file loses all metadata (imaging/metadata.py). Text burned into the picture stays; a person must look for it.
+A DICOM file is rewritten: the Basic Profile (imaging/profile.py) is applied, the preamble is emptied, the
+meta information is replaced, and pixel data is cut to the length that the header states. All metadata of a
+PNG or JPEG file is removed (imaging/metadata.py). Burned-in text is not removed; a person must look for it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from imaging.profile import EDITION, apply_profile
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import ImageFacts
 
-#: UID that names this software as the writer (PS3.7 D.3.3.2), under 2.25 and of no organisation.
+#: UID of this software as the writer of a file (PS3.7 D.3.3.2), under the root 2.25.
 _IMPLEMENTATION = UID("2.25.211935726105712304187354090826193647125")
 _METHOD = f"DICOM PS3.15 Basic Profile {EDITION}, by Overread, key"
 # PS3.16 CID 7050
@@ -52,7 +52,7 @@ _RLE = UID("1.2.840.10008.1.2.5")
 class DeidentifiedFile:
     """A de-identified file.
 
-    ``content`` are its bytes. ``facts`` describe it; age (at most "090Y") and sex are those of the original
+    ``content`` is the whole file. ``facts`` describe it, with age (at most "090Y") and sex of the original
     header. ``notes`` are sentences for the user.
     """
 
@@ -65,19 +65,19 @@ def deidentify(content: bytes, *, name: str, key: PseudonymKey) -> DeidentifiedF
     """De-identify one image file.
 
     The same file and key give the same bytes. A file that was already de-identified with this key keeps its
-    patient and UIDs. DICOM pixels are not changed, except that bits above Bits Stored (0028,0101), where old
-    files keep overlays, are cleared.
+    patient and UIDs. DICOM pixel values are not changed. Bits above Bits Stored (0028,0101) are cleared,
+    because old files keep overlays there.
 
     Args:
         content: the whole file, DICOM, PNG or JPEG.
-        name: of the file, for the error's text.
-        key: makes the pseudonyms of the patient and the UIDs.
+        name: the file name, used in error messages.
+        key: the key for the pseudonyms of the patient and the UIDs.
 
     Raises:
-        UnreadableImage: the file is no radiograph that can be shown, its header is damaged, or an overlay
-            lies in compressed pixels.
+        UnreadableImage: the file is not a radiograph that can be shown, its header is damaged, or its
+            compressed pixels contain an overlay.
     """
-    from imaging.reader import describe  # noqa: PLC0415 - imaging.reader imports this package's readers
+    from imaging.reader import describe  # noqa: PLC0415 - avoids a circular import
 
     facts = describe(content, name=name, key=key)
     if raster.is_raster(content):
@@ -107,13 +107,13 @@ def _deidentify_dicom(content: bytes, *, name: str, key: PseudonymKey) -> tuple[
     _write_pixels(dataset, header, name=name)
     view = read_stored_header(header, key=key).view
     apply_profile(dataset, key=key)
-    dataset.PatientID = key.patient_pseudonym(patient_id) if patient_id else ""
+    dataset.PatientID = key.pseudonymize_patient_id(patient_id) if patient_id else ""
     for keyword, value in kept_identifiers.items():
         setattr(dataset, keyword, value)
     if not dataset.get("ViewPosition") and view in _VIEW_POSITIONS:
-        dataset.ViewPosition = _VIEW_POSITIONS[view]  # taken from a description that was removed
+        dataset.ViewPosition = _VIEW_POSITIONS[view]  # known from the series description, which was removed
     _record_deidentification(dataset, key)
-    notes = ("The header says that text is burned into the picture.",) if burned_in else ()
+    notes = ("The header states that the image has burned-in text.",) if burned_in else ()
     return _encode_file(dataset, header), notes
 
 
@@ -126,7 +126,7 @@ def _was_deidentified_with(dataset: Dataset, key: PseudonymKey) -> bool:
 
 
 def _record_deidentification(dataset: Dataset, key: PseudonymKey) -> None:
-    """Record that and how the patient's identity was removed (PS3.15 E.1.1)."""
+    """Write the attributes that state how the patient's identity was removed (PS3.15 E.1.1)."""
     dataset.PatientIdentityRemoved = "YES"
     dataset.DeidentificationMethod = f"{_METHOD} {key.fingerprint()}"
     code = Dataset()
@@ -136,7 +136,7 @@ def _record_deidentification(dataset: Dataset, key: PseudonymKey) -> None:
 
 
 def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
-    """Write the pixels without anything after, above or between them; the values do not change."""
+    """Replace the pixel data by its pixels only: no trailing bytes, unused bits or comments."""
     syntax = UID(str(header.file_meta.TransferSyntaxUID))
     if not syntax.is_encapsulated:
         dataset["PixelData"].value = _clear_unused_bits(dataset, little_endian=syntax.is_little_endian)
@@ -144,7 +144,7 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
     if any(element.tag.group in range(0x6000, 0x6100) and element.tag.element == 0x0102 and element.value
            for element in dataset):  # fmt: skip
         raise UnreadableImage(
-            name, "lies in the compressed pixels, from where it can't be taken.",
+            name, "the overlay is part of the compressed pixels and can't be removed.",
             attribute="OverlayBitPosition (60xx,0102)",
         )  # fmt: skip
     frame = join_fragments(header)
@@ -154,7 +154,7 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
         elif syntax != _RLE:
             frame = strip_jpeg_metadata(frame)
     except (IndexError, ValueError) as error:
-        reason = f"is put together in a way that can't be cleaned ({describe_damage(error)})."
+        reason = f"has an invalid structure, so its metadata can't be removed ({describe_damage(error)})."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData")) from error
     dataset["PixelData"].value = encapsulate([frame])
     for keyword in ("ExtendedOffsetTable", "ExtendedOffsetTableLengths"):
@@ -163,7 +163,7 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
 
 
 def _clear_unused_bits(dataset: Dataset, *, little_endian: bool) -> bytes:
-    """The pixel data without the bits above Bits Stored, where old overlays lie (PS3.5 8.1.2)."""
+    """Return the pixel data without the bits above Bits Stored, which may hold overlays (PS3.5 8.1.2)."""
     data: bytes = dataset.PixelData
     allocated, stored = int(dataset.BitsAllocated), int(dataset.BitsStored)
     if allocated == stored:
@@ -172,8 +172,9 @@ def _clear_unused_bits(dataset: Dataset, *, little_endian: bool) -> bytes:
     if int(dataset.PixelRepresentation) == 0:
         return (unsigned & ((1 << stored) - 1)).astype(unsigned.dtype).tobytes()
     shift = allocated - stored
-    kind = unsigned.dtype.str.replace("u", "i")
-    return ((unsigned << shift).astype(unsigned.dtype).view(kind) >> shift).astype(kind).tobytes()
+    signed_type = unsigned.dtype.str.replace("u", "i")
+    shifted = (unsigned << shift).astype(unsigned.dtype).view(signed_type) >> shift  # restores the sign
+    return shifted.astype(signed_type).tobytes()
 
 
 def _encode_file(dataset: Dataset, header: Dataset) -> bytes:

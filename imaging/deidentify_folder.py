@@ -1,4 +1,4 @@
-"""De-identifies a file or a folder of images into another folder, several files at a time."""
+"""De-identifies a file or a folder of images into another folder, several files in parallel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import JPEG, PNG
 from imaging.render_folder import is_image, list_files, write_atomically
 
-_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted before the first is done
+_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted ahead
 _SUFFIXES = {PNG: ".png", JPEG: ".jpg"}
 
 
@@ -22,9 +22,9 @@ _SUFFIXES = {PNG: ".png", JPEG: ".jpg"}
 class DeidentificationJob:
     """One file to de-identify.
 
-    ``source`` is read and ``target`` written; with ``needs_suffix`` the target has no ending yet, because it
-    depends on the content. ``name`` is used in messages. Parts of the path may be names of patients, so they
-    become pseudonyms unless names are kept.
+    ``source`` is the file to read, ``target`` the file to write. With ``needs_suffix`` the target has no
+    suffix yet, because the suffix depends on the content. ``name`` is used in messages. File and folder names
+    may contain names of patients, so they become pseudonyms unless they are kept on request.
     """
 
     source: Path
@@ -35,7 +35,7 @@ class DeidentificationJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeidentificationResult:
-    """The result for one file: its new path ``target``, or the ``refusal``; ``notes`` are for the user."""
+    """The result for one file: the written ``target`` or the ``refusal``; ``notes`` are for the user."""
 
     job: DeidentificationJob
     target: Path | None = None
@@ -46,19 +46,19 @@ class DeidentificationResult:
 def plan_deidentification(
     source: Path, out: Path, *, key: PseudonymKey, keep_names: bool
 ) -> tuple[list[DeidentificationJob], int]:
-    """Plan the de-identification of a file, or of a folder with everything below it.
+    """Plan the de-identification of a file, or of a folder with its subfolders.
 
     Args:
-        source: a file or folder; hidden files are left out.
-        out: the folder for the results; files in it are left out.
-        key: makes the pseudonyms of file and folder names.
-        keep_names: keep file and folder names.
+        source: a file or folder; hidden files are skipped.
+        out: the folder for the results; files that it already contains are skipped.
+        key: the key for the pseudonyms of file and folder names.
+        keep_names: whether file and folder names are kept.
 
     Returns:
-        The jobs, sorted by path, and the number of files that are no images.
+        The jobs, sorted by path, and the number of files that are not images.
     """
     if not source.is_dir():
-        target = out / (source.name if keep_names else key.path_pseudonym(source.name))
+        target = out / (source.name if keep_names else key.pseudonymize_name(source.name))
         return [
             DeidentificationJob(source=source, name=source.name, target=target, needs_suffix=not keep_names)
         ], 0
@@ -68,7 +68,9 @@ def plan_deidentification(
         if not is_image(path):
             non_image_count += 1
             continue
-        parts = relative.parts if keep_names else tuple(key.path_pseudonym(part) for part in relative.parts)
+        parts = (
+            relative.parts if keep_names else tuple(key.pseudonymize_name(part) for part in relative.parts)
+        )
         jobs.append(
             DeidentificationJob(
                 source=path, name=str(relative), target=out.joinpath(*parts), needs_suffix=not keep_names
@@ -80,15 +82,15 @@ def plan_deidentification(
 def deidentify_all(
     jobs: Iterable[DeidentificationJob], *, reader: GuardedReader, workers: int, key: PseudonymKey
 ) -> Iterator[DeidentificationResult]:
-    """De-identify all files of a plan, with all processes at work.
+    """De-identify all files of a plan in parallel.
 
     An existing target is replaced atomically, but a source is never overwritten by its own result.
 
     Args:
-        jobs: as :func:`plan_deidentification` returns them.
-        reader: of the files.
-        workers: threads; as many as the reader has processes.
-        key: makes the pseudonyms.
+        jobs: the jobs that :func:`plan_deidentification` returned.
+        reader: reads the files.
+        workers: the number of threads, equal to the number of processes of the reader.
+        key: the key for the pseudonyms.
 
     Yields:
         One result per job, in the same order.
@@ -120,7 +122,7 @@ def _deidentify_one(
     suffix = _SUFFIXES.get(image.facts.media_type, ".dcm")
     target = job.target.with_name(job.target.name + suffix) if job.needs_suffix else job.target
     if target.exists() and target.samefile(job.source):
-        reason = "would be overwritten by itself; name another folder."
+        reason = "would be overwritten by its own result; choose another folder."
         return DeidentificationResult(job=job, refusal=UnreadableImage(job.name, reason))
     write_atomically(target, image.content or b"")
     return DeidentificationResult(job=job, target=target, notes=image.notes)

@@ -1,4 +1,4 @@
-"""DICOM radiographs (CR, DX, secondary captures of them): facts and pixels."""
+"""Reads the facts and pixels of DICOM radiographs: CR, DX, and secondary captures of radiographs."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> I
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
-        key: makes the patient's pseudonym; None for no patient, unless the header states that Patient ID
-            (0010,0020) is de-identified already.
+        name: the file name, used in error messages.
+        key: the key for the patient's pseudonym. Without a key the facts have no patient, unless the header
+            states that Patient ID (0010,0020) is already de-identified.
 
     Raises:
-        UnreadableImage: not a radiograph, or not one that can be shown; names the attribute.
+        UnreadableImage: the file is not a radiograph, or it can't be shown. The error contains the attribute.
     """
     return _read_facts(_parse_checked(content, name=name), name=name, key=key)
 
 
 def read(content: bytes, *, name: str) -> DecodedRadiograph:
-    """Decode a DICOM radiograph: stored pixels with modality transform, windows, padding, polarity, aspect.
+    """Decode the stored pixels of a DICOM radiograph, and the attributes that define how they are shown.
 
-    Colour is converted to its luminance (ITU-R BT.601), 8 bits.
+    Colour is converted to luminance (ITU-R BT.601) with 8 bits.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
         Stored values in shape (rows, columns): uint8, uint16 or, with Pixel Representation (0028,0103) 1,
         int16. No transform is applied to them.
 
     Raises:
-        UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
+        UnreadableImage: as in :func:`describe`, or the pixels can't be decoded.
     """
     dataset = _parse_checked(content, name=name)
     facts = _read_facts(dataset, name=name)
@@ -61,12 +61,13 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
         pixels = _decode_native(dataset) if _is_native(dataset) else _decode_compressed(dataset, name=name)
         pixels = _to_grey(pixels, dataset)
         decoded = decode_grayscale(dataset, pixels=pixels, facts=facts, name=name)
-    # the codecs' own errors are kinds of RuntimeError
+    # the codecs raise subclasses of RuntimeError
     except (*DAMAGED_HEADER_ERRORS, RuntimeError) as error:
         reason = f"can't be decoded ({describe_damage(error)})."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData")) from error
     if pixels.shape != (facts.rows, facts.columns):
-        reason = f"decodes to {pixels.shape}, not to the rows and columns of the header."
+        decoded_size = " x ".join(str(length) for length in reversed(pixels.shape))
+        reason = f"decodes to {decoded_size} pixels, but the header states {facts.columns} x {facts.rows}."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData"))
     return decoded
 
@@ -76,7 +77,7 @@ def _parse_checked(content: bytes, *, name: str) -> Dataset:
     try:
         check_modality(dataset, name=name)
         check_pixels(dataset, name=name)
-    except DAMAGED_HEADER_ERRORS as error:  # an attribute of another type than in the standard
+    except DAMAGED_HEADER_ERRORS as error:  # an attribute has a type that the standard does not allow
         raise UnreadableImage(name, f"its DICOM header is damaged ({describe_damage(error)}).") from error
     return dataset
 
@@ -103,7 +104,7 @@ def _is_native(dataset: Dataset) -> bool:
 
 
 def _decode_native(dataset: Dataset) -> NDArray[Any]:
-    """Uncompressed pixels (PS3.5 8.1.1 and D): row by row, low byte first unless the syntax is big endian."""
+    """Decode uncompressed pixels, stored by row in the byte order of the syntax (PS3.5 8.1.1, D)."""
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     rows, columns, samples = int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel)
     size = int(dataset.BitsAllocated) // 8
@@ -139,11 +140,11 @@ def _decode_compressed(dataset: Dataset, *, name: str) -> NDArray[Any]:
 
 
 def _extract_stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
-    """The values in the low ``BitsStored`` bits (PS3.5 8.1.1), sign extended; higher bits are ignored."""
+    """Extract the low ``BitsStored`` bits (PS3.5 8.1.1) with sign extension; higher bits are ignored."""
     stored, allocated = int(dataset.BitsStored), values.dtype.itemsize * 8
     signed = int(dataset.PixelRepresentation) == 1
     if values.dtype.kind == "i":
-        return values  # JPEG 2000 carries the sign itself
+        return values  # a JPEG 2000 stream has already been decoded with its sign
     if stored >= allocated:
         return values.view(f"i{allocated // 8}") if signed else values
     if signed:
@@ -153,7 +154,7 @@ def _extract_stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]
 
 
 def _to_grey(pixels: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
-    """One sample per pixel: the luminance of colour (ITU-R BT.601), after the tables of a palette."""
+    """Convert palette colours to RGB, and RGB to one luminance sample per pixel (ITU-R BT.601)."""
     photometric = str(dataset.PhotometricInterpretation)
     if photometric == "PALETTE COLOR":
         pixels = apply_color_lut(pixels, dataset)

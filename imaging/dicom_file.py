@@ -1,4 +1,4 @@
-"""Parses a DICOM file into the few attributes that this project reads, with limits on size and nesting."""
+"""Parses the few attributes of a DICOM file that this project reads, with limits on size and nesting."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from pydicom.uid import (
 
 from imaging.errors import UnreadableImage, describe_damage
 
-# All attributes that are read. Nothing else is parsed, so nothing else can reach a log, the database or a
-# page. The shorter list of attributes that are stored is in imaging/dicom_stored_header.py.
+# All attributes that are read. No other attribute is parsed, so no other attribute can reach a log, the
+# database or a page. imaging/dicom_stored_header.py lists the few attributes that are stored.
 ATTRIBUTES_READ = (
     "SpecificCharacterSet", "SOPClassUID", "Modality", "SeriesDescription", "ViewPosition",
     "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex", "PatientOrientation",
@@ -42,7 +42,7 @@ ATTRIBUTES_READ = (
     "GreenPaletteColorLookupTableData", "BluePaletteColorLookupTableData",
     "ExtendedOffsetTable", "FloatPixelData", "DoubleFloatPixelData", "PixelData",
 )  # fmt: skip
-# An image can be shown without these; a damaged one counts as missing.
+# An image can be shown without these attributes. A damaged one counts as missing.
 _OPTIONAL_ATTRIBUTES = frozenset({
     "SeriesDescription", "ViewPosition", "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex",
     "PatientOrientation", "PixelSpacing", "ImagerPixelSpacing", "PixelSpacingCalibrationType",
@@ -53,10 +53,10 @@ _TAGS: list[BaseTag | int] = [
     Tag(tag) for keyword in ATTRIBUTES_READ if (tag := tag_for_keyword(keyword)) is not None
 ]
 
-# Inflated size of a deflated file at most: 16 million pixels of 16 bits are 32 MB.
+# Maximum size of a deflated file after inflation. 16 million pixels with 16 bits are 32 MB.
 _MAX_INFLATED_BYTES = 200_000_000
 _META_GROUP = 2
-# What pydicom raises on damaged headers, besides its own error.
+# The errors that pydicom raises on damaged headers, besides InvalidDicomError.
 DAMAGED_HEADER_ERRORS = (
     AttributeError, BytesLengthException, EOFError, IndexError, KeyError, NotImplementedError, OSError,
     OverflowError, TypeError, UnicodeError, ValueError, struct.error, zlib.error,
@@ -64,10 +64,10 @@ DAMAGED_HEADER_ERRORS = (
 
 
 def is_dicom(content: bytes) -> bool:
-    """Whether a file is DICOM (PS3.10 7.1), also without the preamble, as old archives write it.
+    """Whether a file is DICOM (PS3.10 7.1). Old archives write DICOM files without the preamble.
 
     Args:
-        content: its first 140 bytes or more.
+        content: the first 140 bytes of the file, or more.
     """
     if content[128:132] == b"DICM":
         return True
@@ -77,58 +77,58 @@ def is_dicom(content: bytes) -> bool:
 
 
 def parse(content: bytes, *, name: str) -> Dataset:
-    """Parse the attributes in ``ATTRIBUTES_READ``; use this wherever patient data is not needed.
+    """Parse the attributes in ``ATTRIBUTES_READ``. Use this function wherever patient data is not needed.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
-        The attributes that the file has, all values converted, with ``file_meta.TransferSyntaxUID``. A
+        The attributes that the file has, with converted values, and ``file_meta.TransferSyntaxUID``. A
         damaged attribute is left out if the image can be shown without it.
 
     Raises:
-        UnreadableImage: the header is damaged, nested too deep, or inflates to more than 200 MB.
+        UnreadableImage: the header is damaged or nested too deeply, or the file inflates to more than 200 MB.
     """
     try:
         return _convert_values(_add_transfer_syntax(_read_dataset(content, name=name, tags=_TAGS)), name=name)
     except RecursionError as error:
         _raise_nesting_error(error.__traceback__, name=name)
     except InvalidDicomError as error:
-        raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
+        raise UnreadableImage(name, "is not a valid DICOM file, although it begins like one.") from error
     except DAMAGED_HEADER_ERRORS as error:
         raise UnreadableImage(name, f"its DICOM header is damaged ({describe_damage(error)}).") from error
 
 
 def parse_all(content: bytes, *, name: str) -> Dataset:
-    """Parse all attributes of the file, those with patient data too.
+    """Parse all attributes of the file, including patient data.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
-        The dataset; pydicom converts a value when it is first accessed, so accessing a damaged one raises one
-        of ``DAMAGED_HEADER_ERRORS``.
+        The dataset. pydicom converts a value on first access, so access to a damaged value raises one of
+        ``DAMAGED_HEADER_ERRORS``.
 
     Raises:
-        UnreadableImage: as :func:`parse`.
+        UnreadableImage: as in :func:`parse`.
     """
     try:
         return _add_transfer_syntax(_read_dataset(content, name=name, tags=None))
     except RecursionError as error:
         _raise_nesting_error(error.__traceback__, name=name)
     except InvalidDicomError as error:
-        raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
+        raise UnreadableImage(name, "is not a valid DICOM file, although it begins like one.") from error
     except DAMAGED_HEADER_ERRORS as error:
         raise UnreadableImage(name, f"its DICOM header is damaged ({describe_damage(error)}).") from error
 
 
 def attribute_name(keyword: str) -> str:
-    """The name and tag of an attribute: ``BitsStored (0028,0101)``.
+    """Return the name and tag of an attribute, such as ``BitsStored (0028,0101)``.
 
     Args:
-        keyword: of PS3.6; returned as it is if the dictionary does not know it.
+        keyword: a keyword of PS3.6. A keyword that is not in the dictionary is returned unchanged.
     """
     tag = tag_for_keyword(keyword)
     return keyword if tag is None else f"{keyword} ({tag >> 16:04X},{tag & 0xFFFF:04X})"
@@ -148,7 +148,7 @@ def _read_dataset(content: bytes, *, name: str, tags: list[BaseTag | int] | None
     if inflater.unconsumed_tail:
         raise UnreadableImage(
             name,
-            f"inflates to more than {_MAX_INFLATED_BYTES // 1_000_000} MB, which no radiograph does.",
+            f"inflates to more than {_MAX_INFLATED_BYTES // 1_000_000} MB, the maximum for a radiograph.",
             attribute="Deflated Explicit VR Little Endian",
         )
     dataset = read_dataset(io.BytesIO(inflated), is_implicit_VR=False, is_little_endian=True,
@@ -159,7 +159,7 @@ def _read_dataset(content: bytes, *, name: str, tags: list[BaseTag | int] | None
 
 
 def _add_transfer_syntax(dataset: Dataset) -> Dataset:
-    """Add the transfer syntax of a file without meta information, from its first element."""
+    """Add the transfer syntax that pydicom detected to a file without meta information."""
     if "TransferSyntaxUID" not in dataset.file_meta:
         implicit, little = dataset.original_encoding
         explicit = ExplicitVRLittleEndian if little else ExplicitVRBigEndian
@@ -168,7 +168,7 @@ def _add_transfer_syntax(dataset: Dataset) -> Dataset:
 
 
 def _convert_values(dataset: Dataset, *, name: str) -> Dataset:
-    """Convert all values now (pydicom does so on first access), so that damage is found here."""
+    """Convert all values now, so that damage is detected here. pydicom would convert them on first access."""
     for tag in list(dataset.keys()):
         try:
             _ = dataset[tag].value
@@ -187,12 +187,12 @@ def _is_after_meta(tag: BaseTag, _vr: str | None, _length: int) -> bool:
 
 
 def _raise_nesting_error(traceback: TracebackType | None, *, name: str) -> NoReturn:
-    """Refuse a file that is nested too deep, naming the outermost sequence that was being read."""
+    """Raise UnreadableImage for too deep nesting, with the outermost sequence that was being read."""
     while traceback is not None:
         tag_number = traceback.tb_frame.f_locals.get("tag")
         if isinstance(tag_number, int) and traceback.tb_frame.f_code.co_name == "data_element_generator":
             tag = Tag(tag_number)
             attribute = f"{keyword_for_tag(tag) or 'sequence'} ({tag.group:04X},{tag.element:04X})"
-            raise UnreadableImage(name, "holds sequences nested too deep to be read.", attribute=attribute)
+            raise UnreadableImage(name, "has sequences that are nested too deeply.", attribute=attribute)
         traceback = traceback.tb_next
-    raise UnreadableImage(name, "holds sequences nested too deep to be read.")
+    raise UnreadableImage(name, "has sequences that are nested too deeply.")

@@ -1,4 +1,4 @@
-"""Rules of DICOM's image modules that a file must follow; otherwise its pixels would be shown wrongly."""
+"""Checks the rules of DICOM's image modules that a file must follow for its pixels to be shown correctly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RADIOGRAPHS = {
     "1.2.840.10008.5.1.4.1.1.1.1",  # Digital X-Ray, for presentation
     "1.2.840.10008.5.1.4.1.1.1.1.1",  # Digital X-Ray, for processing
 }
-# Secondary capture classes (PS3.4 B.5); the modality tells whether one is a radiograph.
+# Secondary capture classes (PS3.4 B.5). The modality shows whether such a file is a radiograph.
 _SECONDARY_CAPTURES = {
     "1.2.840.10008.5.1.4.1.1.7",
     "1.2.840.10008.5.1.4.1.1.7.2",
@@ -56,58 +56,65 @@ def check_modality(dataset: Dataset, *, name: str) -> None:
     """Check that a file is a CR or DX radiograph, or a secondary capture of one.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse`.
-        name: of the file, for the error's text.
+        dataset: a dataset that :func:`imaging.dicom_file.parse` returned.
+        name: the file name, used in error messages.
 
     Raises:
-        UnreadableImage: SOP Class UID (0008,0016) or Modality (0008,0060) is another.
+        UnreadableImage: SOP Class UID (0008,0016) or Modality (0008,0060) is that of another kind of image.
     """
     sop_class = str(_read_text(dataset, "SOPClassUID"))
     modality = _read_text(dataset, "Modality").upper()
     if sop_class in _RADIOGRAPHS:
         if modality and modality not in _MODALITIES:
             _raise_unreadable(
-                name, "Modality", f"is {_describe_code(modality)}, which a CR or DX image is not."
+                name, "Modality", f"is {_describe_code(modality)}; the modality of a radiograph is CR or DX."
             )
         return
     if sop_class in _SECONDARY_CAPTURES or not sop_class:
         if modality in _MODALITIES:
             return
-        _raise_unreadable(name, "Modality", f"is {_describe_code(modality)}; radiographs are CR or DX.")
-    _raise_unreadable(name, "SOPClassUID", f"is {_describe_uid(UID(sop_class))}; CR and DX images are read.")
+        _raise_unreadable(
+            name, "Modality", f"is {_describe_code(modality)}; the modality of a radiograph is CR or DX."
+        )
+    _raise_unreadable(
+        name, "SOPClassUID", f"is {_describe_uid(UID(sop_class))}; only CR and DX images are supported."
+    )
 
 
 def check_pixels(dataset: Dataset, *, name: str) -> None:
-    """Check that a file has one frame of grey or colour pixels that agrees with its header.
+    """Check that a file has one frame of grey or colour pixels, and that the frame matches the header.
 
-    Grey is 8 or 16 bits allocated, signed or unsigned; colour is 8 bits, unsigned.
+    Grey pixels have 8 or 16 bits allocated, signed or unsigned. Colour pixels have 8 bits, unsigned.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse`.
-        name: of the file, for the error's text.
+        dataset: a dataset that :func:`imaging.dicom_file.parse` returned.
+        name: the file name, used in error messages.
 
     Raises:
-        UnreadableImage: names the attribute, the value and the rule (PS3.3 C.7.6.3, C.8.11.3; PS3.5 8).
+        UnreadableImage: a rule is broken (PS3.3 C.7.6.3, C.8.11.3; PS3.5 8). The error contains the
+            attribute, the value and the rule.
     """
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     if syntax not in SUPPORTED_SYNTAXES:
         raise UnreadableImage(
-            name, f"is {_describe_uid(syntax)}, which is not decoded.", attribute=_SYNTAX_ATTRIBUTE
+            name, f"is {_describe_uid(syntax)}, which is not supported.", attribute=_SYNTAX_ATTRIBUTE
         )
     if "FloatPixelData" in dataset or "DoubleFloatPixelData" in dataset:
-        _raise_unreadable(name, "FloatPixelData", "a radiograph's pixels are whole numbers.")
+        _raise_unreadable(name, "FloatPixelData", "the pixels of a radiograph must be integers.")
     if not dataset.get("PixelData"):
         _raise_unreadable(name, "PixelData", "is missing: the file is a header without an image.")
     rows, columns = read_integer(dataset, "Rows", name=name), read_integer(dataset, "Columns", name=name)
     if not (rows > 0 and columns > 0):
-        _raise_unreadable(name, "Rows" if rows <= 0 else "Columns", "is not above 0.")
+        _raise_unreadable(name, "Rows" if rows <= 0 else "Columns", "must be greater than 0.")
     if rows * columns > MAX_PIXELS:
         _raise_unreadable(
-            name, "Rows", f"{columns} x {rows} pixels; at most {MAX_PIXELS // 1_000_000} million are read."
+            name,
+            "Rows",
+            f"the image has {columns} x {rows} pixels; the maximum is {MAX_PIXELS // 1_000_000} million.",
         )
     frames = read_integer(dataset, "NumberOfFrames", name=name, default=1)
     if frames != 1:
-        _raise_unreadable(name, "NumberOfFrames", f"is {frames}; one image a file is read.")
+        _raise_unreadable(name, "NumberOfFrames", f"is {frames}; only files with one frame are supported.")
     _check_bits(dataset, name=name)
     _check_colours(dataset, name=name)
     _check_rescale(dataset, name=name)
@@ -121,13 +128,13 @@ def read_integer(dataset: Dataset, keyword: str, *, name: str, default: int | No
     """Read an attribute as an integer.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse`.
-        keyword: of the attribute.
-        name: of the file, for the error's text.
-        default: returned if the attribute is missing or empty.
+        dataset: a dataset that :func:`imaging.dicom_file.parse` returned.
+        keyword: the keyword of the attribute.
+        name: the file name, used in error messages.
+        default: the value to return if the attribute is missing or empty.
 
     Raises:
-        UnreadableImage: it is missing and has no default, or it is not a whole number.
+        UnreadableImage: the attribute is missing and has no default, or it is not an integer.
     """
     try:
         value = dataset.get(keyword)
@@ -137,14 +144,14 @@ def read_integer(dataset: Dataset, keyword: str, *, name: str, default: int | No
             return default
         return int(value)
     except DAMAGED_HEADER_ERRORS as error:
-        _raise_unreadable(name, keyword, f"is no whole number ({describe_damage(error)}).")
+        _raise_unreadable(name, keyword, f"is not an integer ({describe_damage(error)}).")
 
 
 def join_fragments(dataset: Dataset) -> bytes:
-    """The compressed frame of an encapsulated image, its fragments joined (PS3.5 A.4).
+    """Join the fragments of an encapsulated image to one compressed frame (PS3.5 A.4).
 
     Args:
-        dataset: with encapsulated Pixel Data (7FE0,0010) of one frame.
+        dataset: a dataset with encapsulated Pixel Data (7FE0,0010) of one frame.
 
     Raises:
         ValueError: there is no Basic Offset Table item.
@@ -159,15 +166,19 @@ def _check_bits(dataset: Dataset, *, name: str) -> None:
     high = read_integer(dataset, "HighBit", name=name)
     if allocated not in {8, 16}:
         _raise_unreadable(
-            name, "BitsAllocated", f"is {allocated}; a CR or DX image has 8 or 16 (PS3.3 C.8.11.3)."
+            name, "BitsAllocated", f"is {allocated}; it must be 8 or 16 for CR and DX (PS3.3 C.8.11.3)."
         )
     if not 6 <= stored <= allocated:
         _raise_unreadable(
-            name, "BitsStored", f"is {stored} of {allocated} allocated; 6 to {allocated} (PS3.3 C.8.11.3)."
+            name,
+            "BitsStored",
+            f"is {stored}; it must be 6 to {allocated}, the bits allocated (PS3.3 C.8.11.3).",
         )
     if high != stored - 1:
         _raise_unreadable(
-            name, "HighBit", f"is {high} with {stored} bits stored; it is one less than those (PS3.5 8.1.1)."
+            name,
+            "HighBit",
+            f"is {high}; it must be {stored - 1}, the bits stored minus 1 (PS3.5 8.1.1).",
         )
     if read_integer(dataset, "PixelRepresentation", name=name) not in {0, 1}:
         _raise_unreadable(name, "PixelRepresentation", "is neither 0 (unsigned) nor 1 (signed).")
@@ -179,22 +190,22 @@ def _check_colours(dataset: Dataset, *, name: str) -> None:
     if samples == 1 and photometric == _PALETTE:
         for keyword in _PALETTE_TABLES:
             if keyword not in dataset:
-                _raise_unreadable(
-                    name, keyword, "is missing, so the palette's pixels have no meaning (PS3.3 C.7.6.3.1.5)."
-                )
+                _raise_unreadable(name, keyword, "is missing; a palette image needs it (PS3.3 C.7.6.3.1.5).")
         return
     if (samples == 1 and photometric in _GREY) or (samples == 3 and photometric in _COLOURS):
         if samples == 3 and read_integer(dataset, "BitsAllocated", name=name) != 8:
-            _raise_unreadable(name, "BitsAllocated", "colour is read with 8 bits.")
+            _raise_unreadable(name, "BitsAllocated", "must be 8 for a colour image.")
         if samples == 3 and read_integer(dataset, "PixelRepresentation", name=name) != 0:
-            _raise_unreadable(name, "PixelRepresentation", "colour is unsigned (PS3.3 C.7.6.3.1.2).")
+            _raise_unreadable(
+                name, "PixelRepresentation", "must be 0 (unsigned) for a colour image (PS3.3 C.7.6.3.1.2)."
+            )
         if samples == 3 and read_integer(dataset, "PlanarConfiguration", name=name, default=0) not in {0, 1}:
             _raise_unreadable(name, "PlanarConfiguration", "is neither 0 nor 1.")
         return
     _raise_unreadable(
         name,
         "PhotometricInterpretation",
-        f"is {_describe_code(photometric)} with {samples} samples a pixel, which is no grey or colour image.",
+        f"is {_describe_code(photometric)} with {samples} samples per pixel, which is not supported.",
     )
 
 
@@ -204,27 +215,26 @@ def _check_rescale(dataset: Dataset, *, name: str) -> None:
         try:
             number = 1.0 if value is None or value == "" else float(value)
         except DAMAGED_HEADER_ERRORS as error:
-            _raise_unreadable(name, keyword, f"is no number ({describe_damage(error)}).")
+            _raise_unreadable(name, keyword, f"is not a number ({describe_damage(error)}).")
         if not math.isfinite(number) or (keyword == "RescaleSlope" and number == 0):
-            _raise_unreadable(
-                name, keyword, f"is {number:g}, which tells no grey values apart (PS3.3 C.11.1)."
-            )
+            rule = "must be finite and not 0" if keyword == "RescaleSlope" else "must be finite"
+            _raise_unreadable(name, keyword, f"is {number:g}; it {rule} (PS3.3 C.11.1).")
 
 
 def _check_length(dataset: Dataset, *, name: str) -> None:
-    # PS3.5 8.1.1 and A.1: all pixels, then one byte of zero where the number of bytes is odd.
-    pixels = read_integer(dataset, "Rows", name=name) * read_integer(dataset, "Columns", name=name)
+    # PS3.5 8.1.1 and A.1: an odd number of bytes is followed by one zero byte
+    pixel_count = read_integer(dataset, "Rows", name=name) * read_integer(dataset, "Columns", name=name)
     samples = read_integer(dataset, "SamplesPerPixel", name=name)
-    expected = pixels * samples * read_integer(dataset, "BitsAllocated", name=name) // 8
+    expected = pixel_count * samples * read_integer(dataset, "BitsAllocated", name=name) // 8
     if _read_text(dataset, "PhotometricInterpretation") == "YBR_FULL_422":
-        expected = pixels * 2  # two samples of colour for every two of brightness
+        expected = pixel_count * 2  # two pixels share two colour samples
     actual = len(dataset.PixelData)
     if actual not in {expected, expected + expected % 2}:
         difference = "short" if actual < expected else "long"
         _raise_unreadable(
             name,
             "PixelData",
-            f"is too {difference}: {actual} bytes, where rows and columns ask for {expected}.",
+            f"is too {difference}: {actual} bytes instead of {expected}, according to rows and columns.",
         )
 
 
@@ -234,36 +244,35 @@ def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
     except DAMAGED_HEADER_ERRORS as error:
         _raise_unreadable(name, "PixelData", f"its fragments are damaged ({describe_damage(error)}).")
     if not fragments:
-        _raise_unreadable(name, "PixelData", "holds no compressed frame.")
+        _raise_unreadable(name, "PixelData", "has no compressed frame.")
     if syntax == RLELossless:
         _check_rle(dataset, fragments, name=name)
         return
     frames = [fragment for fragment in fragments if read_frame_header(fragment) is not None]
     header = read_frame_header(b"".join(fragments))
     if header is None:
-        _raise_unreadable(name, "PixelData", f"holds no {syntax.name} stream.")
+        _raise_unreadable(name, "PixelData", f"does not contain a {syntax.name} stream.")
     if len(frames) > 1:
         _raise_unreadable(
-            name, "PixelData", f"holds {len(frames)} compressed frames; one image a file is read."
+            name, "PixelData", f"has {len(frames)} compressed frames; only one frame is supported."
         )
-    # The end marker of JPEG and JPEG 2000: without it a decoder fills missing pixels with grey, without an
-    # error
+    # If the end marker of a JPEG or JPEG 2000 stream is missing, decoders fill missing pixels with grey and
+    # raise no error
     if b"\xff\xd9" not in fragments[-1]:
-        _raise_unreadable(name, "PixelData", "ends too early: the compressed frame has no end mark.")
+        _raise_unreadable(name, "PixelData", "is truncated: the compressed frame has no end marker.")
     _check_header(dataset, header, name=name)
 
 
 def _check_rle(dataset: Dataset, fragments: list[bytes], *, name: str) -> None:
-    # PS3.5 A.4.2 and G: one fragment a frame; its header counts the segments, one for each byte of a pixel.
+    # PS3.5 A.4.2 and G: a fragment is a frame. Its header states the number of segments; there is one segment
+    # for each byte of a pixel.
     if len(fragments) != 1:
-        _raise_unreadable(name, "PixelData", f"holds {len(fragments)} RLE frames; one image a file is read.")
-    segments = int.from_bytes(fragments[0][:4], "little")
-    bytes_a_pixel = read_integer(dataset, "BitsAllocated", name=name) // 8
-    expected = bytes_a_pixel * read_integer(dataset, "SamplesPerPixel", name=name)
-    if len(fragments[0]) < 64 or segments != expected:
-        _raise_unreadable(
-            name, "PixelData", f"has {segments} RLE segments, where its pixels ask for {expected}."
-        )
+        _raise_unreadable(name, "PixelData", f"has {len(fragments)} RLE frames; only one frame is supported.")
+    segment_count = int.from_bytes(fragments[0][:4], "little")
+    sample_bytes = read_integer(dataset, "BitsAllocated", name=name) // 8
+    expected = sample_bytes * read_integer(dataset, "SamplesPerPixel", name=name)
+    if len(fragments[0]) < 64 or segment_count != expected:
+        _raise_unreadable(name, "PixelData", f"has {segment_count} RLE segments instead of {expected}.")
 
 
 def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
@@ -274,7 +283,7 @@ def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
     }
     for keyword, (in_stream, in_header) in values.items():
         if in_stream != in_header:
-            _raise_unreadable(name, keyword, f"is {in_header}, but the compressed pixels say {in_stream}.")
+            _raise_unreadable(name, keyword, f"is {in_header}, but the compressed pixels state {in_stream}.")
     if header.precision > read_integer(dataset, "BitsAllocated", name=name):
         _raise_unreadable(
             name, "BitsAllocated", f"is less than the {header.precision} bits of the compressed pixels."
@@ -282,7 +291,7 @@ def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
 
 
 def _pixel_items(dataset: Dataset) -> bytes:
-    """The pixel data without its Basic Offset Table, the first item (PS3.5 A.4)."""
+    """Return the pixel data without its first item, the Basic Offset Table (PS3.5 A.4)."""
     data: bytes = dataset.PixelData
     if data[:4] != b"\xfe\xff\x00\xe0" or len(data) < 8:
         raise DamagedContent("there is no offset table")
@@ -290,14 +299,14 @@ def _pixel_items(dataset: Dataset) -> bytes:
 
 
 def _describe_code(code: str) -> str:
-    """The code if DICOM defines it; another text is not shown, because it may be the patient's name."""
+    """Return the code if DICOM defines it. Other text is not shown, because it may be the patient's name."""
     if not code:
         return "missing"
-    return code if code in _DEFINED_CODES else "no code that DICOM defines"
+    return code if code in _DEFINED_CODES else "not a code that DICOM defines"
 
 
 def _describe_uid(uid: UID) -> str:
-    return uid.name if uid.is_valid else "no valid identifier"
+    return uid.name if uid.is_valid else "not a valid UID"
 
 
 def _read_text(dataset: Dataset, keyword: str) -> str:

@@ -1,4 +1,4 @@
-"""The attributes of a DICOM header that are stored: those in ``STORED_ATTRIBUTES`` and no others."""
+"""Reads the only attributes of a DICOM header that are stored, those in ``STORED_ATTRIBUTES``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from pydicom import Dataset
 
 # Header attribute -> field of ImageFacts. Names, dates, exam numbers, institutions, devices and private
-# elements are not even parsed (imaging/dicom_file.py has the list of attributes that are).
+# elements are not parsed at all; imaging/dicom_file.py lists the attributes that are parsed.
 STORED_ATTRIBUTES = {
     "PatientID": "patient, as a pseudonym made with the workspace's key",
-    "PatientAge": "age; above 89 as 90 years where files are de-identified at the door",
+    "PatientAge": "age; above 89 as 90 years if files are de-identified on import",
     "PatientSex": "sex",
-    "ViewPosition": "view; where it is empty, from Patient Orientation or Series Description",
+    "ViewPosition": "view; from Patient Orientation or Series Description if it is empty",
 }
 
 # View Position (0018,5101): PS3.3 C.8.11.5.1.1, and other values that devices write.
@@ -50,13 +50,13 @@ def read_stored_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> 
     """Read the values that are stored in the database.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse`.
-        key: makes the patient's pseudonym; without it the patient is None, unless Patient Identity Removed
-            (0012,0062) is YES.
+        dataset: a dataset that :func:`imaging.dicom_file.parse` returned.
+        key: the key for the patient's pseudonym. Without a key the patient is None, unless Patient Identity
+            Removed (0012,0062) is YES.
 
     Returns:
-        Patient ID (0010,0020) as a pseudonym, Patient's Age (0010,1010) as written, Patient's Sex (0010,0040)
-        and the view. An age or sex outside DICOM's form is None.
+        Patient ID (0010,0020) as a pseudonym, Patient's Age (0010,1010) unchanged, Patient's Sex (0010,0040)
+        and the view. An age or sex in another format than DICOM's is None.
     """
     age = _read_text(dataset, "PatientAge").upper()
     sex = _read_text(dataset, "PatientSex").upper()
@@ -69,17 +69,17 @@ def read_stored_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> 
 
 
 def read_view(dataset: Dataset) -> View:
-    """The projection of the radiograph.
+    """Determine the projection of the radiograph.
 
-    It is taken from View Position (0018,5101), else Patient Orientation (0020,0020), else Series Description
-    (0008,103E). A row that runs along the anterior-posterior axis (PS3.3 C.7.6.1.1.1) means a lateral view;
-    the orientation of a frontal view does not tell PA from AP.
+    The first of these attributes that gives a view is used: View Position (0018,5101), Patient Orientation
+    (0020,0020), Series Description (0008,103E). Rows along the anterior-posterior axis (PS3.3 C.7.6.1.1.1)
+    mean a lateral view. The orientation of a frontal view does not distinguish PA from AP.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse`.
+        dataset: a dataset that :func:`imaging.dicom_file.parse` returned.
 
     Returns:
-        OTHER for an unknown View Position; UNKNOWN if no attribute gives the view.
+        The view; OTHER if View Position has an unknown value, UNKNOWN if no attribute gives a view.
     """
     position = _read_text(dataset, "ViewPosition").upper()
     if position:
@@ -94,28 +94,30 @@ def read_view(dataset: Dataset) -> View:
 
 
 def cap_age(age: str | None) -> str | None:
-    """The age, or "090Y" if it is above 89 years, which could identify a person (45 CFR 164.514(b)(2)).
+    """Return the age, or "090Y" for an age above 89 years, which could identify a person.
+
+    The rule is from 45 CFR 164.514(b)(2).
 
     Args:
-        age: 1 to 3 digits and a unit D, W, M or Y, as in Patient's Age (0010,1010); without a unit it is in
-            years. None stays None.
+        age: 1 to 3 digits with a unit D, W, M or Y, as in Patient's Age (0010,1010). An age without a unit is
+            in years. None is returned unchanged.
     """
     is_over_89 = age is not None and age[-1:] in "Y0123456789" and int(age.rstrip("Y")) > 89
     return "090Y" if is_over_89 else age
 
 
 def _patient_pseudonym(dataset: Dataset, key: PseudonymKey | None) -> str | None:
-    """Patient ID if the header states that it is de-identified (PS3.3 C.7.1.1), else a hash with the key.
+    """Return Patient ID if the header states that it is de-identified (PS3.3 C.7.1.1), else its keyed hash.
 
-    The hash keeps the images of one patient together without storing the number. It is a pseudonym, not
-    anonymous: somebody with the key and a list of all numbers can reverse it.
+    The hash links the images of one patient without storing the Patient ID. It is a pseudonym, not anonymous:
+    somebody with the key and a list of all Patient IDs can reverse it.
     """
-    patient = _read_text(dataset, "PatientID")
-    if not patient:
+    patient_id = _read_text(dataset, "PatientID")
+    if not patient_id:
         return None
     if _read_text(dataset, "PatientIdentityRemoved").upper() == "YES":
-        return patient
-    return None if key is None else key.patient_pseudonym(patient)
+        return patient_id
+    return None if key is None else key.pseudonymize_patient_id(patient_id)
 
 
 def _read_text(dataset: Dataset, keyword: str) -> str:

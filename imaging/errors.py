@@ -1,4 +1,4 @@
-"""Errors of reading image files; their text is shown on screen as it is."""
+"""Errors that occur while image files are read. Their text is shown on screen."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from domain.errors import DomainError
 
 
 class UnreadableImage(DomainError):
-    """An image file that can't be shown.
+    """An image file can't be shown.
 
-    ``name`` is that of the file, ``attribute`` the part at fault if it is known (a DICOM attribute with its
-    tag, a chunk of a PNG, a segment of a JPEG).
+    ``name`` is the file name. ``attribute`` is the part of the file that caused the error, if it is known: a
+    DICOM attribute with its tag, a chunk of a PNG, or a segment of a JPEG.
     """
 
     def __init__(self, name: str, reason: str, *, attribute: str | None = None) -> None:
@@ -23,23 +23,23 @@ class UnreadableImage(DomainError):
 
 
 class DamagedContent(ValueError):
-    """Content that our own parsers refuse; the text quotes no bytes of it."""
+    """Our own parsers refuse the content. The error text contains no bytes of the content."""
 
 
 def describe_damage(error: BaseException) -> str:
-    """What is wrong with a file, for a message.
+    """Describe for an error message what is wrong with a file.
 
-    The messages of libraries are not used, because they may quote bytes of a damaged value, and those may
-    name the patient. The messages of codecs (RuntimeError) quote none.
+    The messages of most libraries are not used: they may contain bytes of a damaged value, and these may name
+    the patient. The messages of codecs (RuntimeError) contain no bytes of the file.
     """
     match error:
         case UnicodeError():
-            return "a text is not in its character set"
+            return "a text contains bytes outside its character set"
         case zlib.error():
-            return "compressed data can't be unpacked"
+            return "compressed data can't be decompressed"
         case EOFError() | IndexError() | struct.error():
-            return "a value ends too early"
+            return "a value is truncated"
         case DamagedContent() | RuntimeError() if str(error):
             return str(error).splitlines()[0][:200]
         case _:
-            return "a value has another type or length than stated"
+            return "a value has the wrong type or length"

@@ -1,6 +1,6 @@
-"""DICOM's grey scale: modality transform, VOI windows and tables, padding, polarity, aspect.
+"""Reads DICOM's grey scale: modality transform, VOI windows and tables, padding, polarity, aspect.
 
-Transforms are computed once for every value that can be stored, so showing an image is a single look-up.
+Transforms are computed once for each possible stored value, so an image is shown with a single look-up.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ _FUNCTIONS = {"LINEAR", "LINEAR_EXACT", "SIGMOID"}
 def decode_grayscale(
     dataset: Dataset, *, pixels: NDArray[Any], facts: ImageFacts, name: str
 ) -> DecodedRadiograph:
-    """Combine stored pixels with the attributes that say how to show them.
+    """Combine stored pixels with the attributes that define how they are shown.
 
-    Of colour images (their luminance) only the aspect and a window are used, no transforms or padding. A
-    stored window that can't be used is left out.
+    Colour images, whose luminance is shown, have no transforms and no padding. Stored windows that are not
+    valid are left out.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse`.
-        pixels: stored values, shape (rows, columns), int8, uint8, uint16 or int16; int8 becomes int16.
-        facts: of the file.
-        name: of the file, for the error's text.
+        dataset: a dataset that :func:`imaging.dicom_file.parse` returned.
+        pixels: stored values, shape (rows, columns), int8, uint8, uint16 or int16; int8 is converted to
+            int16.
+        facts: the facts of the file.
+        name: the file name, used in error messages.
 
     Raises:
         UnreadableImage: the modality transform, a VOI table or the padding value is damaged.
@@ -43,7 +44,7 @@ def decode_grayscale(
         pixels = pixels.astype(np.int16)
     stored_values = _possible_values(pixels)
     is_grey = facts.photometric.startswith("MONOCHROME")
-    modality = (
+    modality_lut = (
         _modality_transform(stored_values, dataset, name=name)
         if is_grey
         else stored_values.astype(np.float32)
@@ -52,12 +53,12 @@ def decode_grayscale(
         facts=facts,
         pixels=pixels,
         lowest=int(stored_values[0]),
-        modality=modality,
+        modality_lut=modality_lut,
         inverted=is_grey and _is_inverted(dataset),
         padding=_padding_range(dataset, name=name) if is_grey else None,
         aspect=_pixel_aspect(dataset),
-        windows=_usable_windows(dataset, modality=modality, facts=facts),
-        tables=_voi_tables(modality, dataset, name=name) if is_grey else (),
+        windows=_usable_windows(dataset, modality_lut=modality_lut, facts=facts),
+        tables=_voi_tables(modality_lut, dataset, name=name) if is_grey else (),
     )
 
 
@@ -69,7 +70,7 @@ def _possible_values(pixels: NDArray[Any]) -> NDArray[np.int32]:
 def _modality_transform(
     stored_values: NDArray[np.int32], dataset: Dataset, *, name: str
 ) -> NDArray[np.float32]:
-    """The modality transform of every stored value (PS3.3 C.11.1): the table, else the rescale."""
+    """Apply the modality transform to each stored value (PS3.3 C.11.1): the table, else the rescale."""
     try:
         if dataset.get("ModalityLUTSequence"):
             return apply_lookup_table(
@@ -87,14 +88,14 @@ def _modality_transform(
 def _is_inverted(dataset: Dataset) -> bool:
     """Whether the lowest value is white: MONOCHROME1 (PS3.3 C.7.6.3.1.2) or INVERSE (C.11.6.1.2).
 
-    A DX image has both (C.8.11.3.1.2), which means one inversion, not two.
+    If a DX image has both (C.8.11.3.1.2), it is inverted once.
     """
     shape = str(dataset.get("PresentationLUTShape") or "").strip().upper()
     return dataset.PhotometricInterpretation == "MONOCHROME1" or shape == "INVERSE"
 
 
 def _padding_range(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
-    """The padding range (PS3.3 C.7.5.1.1.2): from the value to the limit, in either order, both included."""
+    """Read the padding range (PS3.3 C.7.5.1.1.2): lowest and highest padding value, both included."""
     if dataset.get("PixelPaddingValue") is None:
         return None
     try:
@@ -102,19 +103,19 @@ def _padding_range(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
         limit = dataset.get("PixelPaddingRangeLimit")
         end = value if limit is None else _with_pixel_sign(int(limit), dataset)
     except DAMAGED_HEADER_ERRORS as error:
-        _raise_unreadable(name, "PixelPaddingValue", f"is no value of a pixel ({describe_damage(error)}).")
+        _raise_unreadable(name, "PixelPaddingValue", f"is not a pixel value ({describe_damage(error)}).")
     return min(value, end), max(value, end)
 
 
 def _with_pixel_sign(value: int, dataset: Dataset) -> int:
-    """The value with the sign of the pixels, even if the attribute was written as unsigned."""
+    """Convert a value to the signedness of the pixels, in case the attribute was written as unsigned."""
     if int(dataset.PixelRepresentation) == 1 and value >= 1 << 15:
         return value - (1 << 16)
     return value
 
 
 def _pixel_aspect(dataset: Dataset) -> tuple[int, int]:
-    """Vertical : horizontal, from Pixel Aspect Ratio (PS3.3 C.7.6.3.1.7), else the pixel spacing, else 1."""
+    """Read vertical : horizontal from Pixel Aspect Ratio (PS3.3 C.7.6.3.1.7), else from the pixel spacing."""
     try:
         ratio_parts = [int(part) for part in dataset.get("PixelAspectRatio") or []]
         if len(ratio_parts) == 2 and min(ratio_parts) > 0:
@@ -123,19 +124,19 @@ def _pixel_aspect(dataset: Dataset) -> tuple[int, int]:
             spacing = [float(part) for part in dataset.get(keyword) or []]
             if len(spacing) == 2 and min(spacing) > 0:
                 ratio = spacing[0] / spacing[1]
-                # spacings differ by rounding; a difference that nobody can see is ignored
+                # rounded spacings may differ slightly; an invisible difference is ignored
                 return (1, 1) if abs(ratio - 1) < 0.005 else (round(ratio * 10_000), 10_000)
-    except DAMAGED_HEADER_ERRORS:  # a damaged aspect counts as missing
+    except DAMAGED_HEADER_ERRORS:  # a damaged attribute counts as missing
         return 1, 1
     return 1, 1
 
 
 def _usable_windows(
-    dataset: Dataset, *, modality: NDArray[np.float32], facts: ImageFacts
+    dataset: Dataset, *, modality_lut: NDArray[np.float32], facts: ImageFacts
 ) -> tuple[Window, ...]:
-    """The stored windows (PS3.3 C.11.2.1.2) that are valid; AS_STORED for 8 bits without one."""
+    """Return the valid stored windows (PS3.3 C.11.2.1.2); AS_STORED for an 8-bit image without windows."""
     stored = _read_stored_windows(dataset) if facts.photometric.startswith("MONOCHROME") else ()
-    is_brightness = len(modality) == 256 and modality[0] == 0 and modality[-1] == 255
+    is_brightness = len(modality_lut) == 256 and modality_lut[0] == 0 and modality_lut[-1] == 255
     return (AS_STORED,) if is_brightness and not stored else stored
 
 
@@ -144,7 +145,7 @@ def _read_stored_windows(dataset: Dataset) -> tuple[Window, ...]:
         centers = [float(part) for part in _as_list(dataset, "WindowCenter")]
         widths = [float(part) for part in _as_list(dataset, "WindowWidth")]
         names = [str(part) for part in _as_list(dataset, "WindowCenterWidthExplanation")]
-    except DAMAGED_HEADER_ERRORS:  # a window is dispensable: an automatic one is used instead
+    except DAMAGED_HEADER_ERRORS:  # an automatic window is used instead
         return ()
     function = str(dataset.get("VOILUTFunction") or "LINEAR").strip().upper()
     function = function if function in _FUNCTIONS else "LINEAR"
@@ -157,13 +158,13 @@ def _read_stored_windows(dataset: Dataset) -> tuple[Window, ...]:
     )
 
 
-def _voi_tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -> tuple[VoiTable, ...]:
-    """The tables of the VOI LUT Sequence (PS3.3 C.11.2.1.1), as brightness of every stored value."""
+def _voi_tables(modality_lut: NDArray[np.float32], dataset: Dataset, *, name: str) -> tuple[VoiTable, ...]:
+    """Read the tables of the VOI LUT Sequence (PS3.3 C.11.2.1.1) as the brightness of each stored value."""
     if not dataset.get("VOILUTSequence"):
         return ()
     tables = []
     try:
-        values = np.rint(modality).astype(np.int32)
+        values = np.rint(modality_lut).astype(np.int32)
         for index, item in enumerate(dataset.VOILUTSequence):
             entries, bits = apply_lookup_table(values, item, little_endian=_is_little_endian(dataset))
             brightness = entries / ((1 << bits) - 1)

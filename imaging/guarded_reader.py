@@ -1,7 +1,7 @@
 """Reads untrusted image files in separate processes with limits on time and memory.
 
-A few reading processes serve many files each. A process that exceeds a limit, or that crashes on a damaged
-file, is ended and replaced; its file is refused with the reason. Replacements start before they are needed,
+Each of a few reading processes reads many files. A process that exceeds a limit or crashes on a damaged file
+is ended and replaced, and its file is refused with the reason. A replacement is started before it is needed,
 so that the next file does not wait for the codecs to load.
 """
 
@@ -26,7 +26,7 @@ from imaging.wire import WorkerResponse, decode_radiograph, facts_from_json
 if TYPE_CHECKING:
     from imaging.render import RenderedPngs
 
-_FILES_PER_PROCESS = 2_000  # then a new process replaces it, so that memory leaks of codecs don't add up
+_FILES_PER_PROCESS = 2_000  # a process is replaced after these, so that memory leaks of codecs don't add up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +39,11 @@ class EncodedPixels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDescription:
-    """The facts of a file; ``identity`` only on request, and never to be stored.
+    """The facts of a file.
 
-    ``content`` are the bytes of the de-identified file, None if none was made. ``notes`` are for the user.
+    ``identity`` contains the identifying values of the header if they were requested; they must not be
+    stored. ``content`` is the de-identified file, or None if the file was not de-identified. ``notes`` are
+    for the user.
     """
 
     facts: ImageFacts
@@ -51,10 +53,10 @@ class ImageDescription:
 
 
 class GuardedReader:
-    """Reads image files in reading processes; threads may share it.
+    """Reads image files in separate processes. Threads may share one reader.
 
-    ``workers`` processes are started on first use and ended with the ``with`` block. ``limits`` apply to each
-    file.
+    ``workers`` is the number of processes. They are started on first use and ended at the end of the ``with``
+    block. ``limits`` apply to each file.
     """
 
     def __init__(self, *, workers: int = 2, limits: Limits | None = None) -> None:
@@ -64,7 +66,7 @@ class GuardedReader:
         self._tie_breakers = itertools.count(0, -1)
         self._successors: dict[ReadingProcess, ReadingProcess] = {}
         for _ in range(workers):
-            self._return_process(None)  # a process that is not started yet
+            self._return_process(None)  # None stands for a process that has not been started
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +77,7 @@ class GuardedReader:
         self.close()
 
     def start(self) -> None:
-        """Start all processes now, in the background, so that the first file does not wait for one."""
+        """Start all processes in the background, so that the first file does not wait for one."""
         processes = [self._take_process() for _ in range(self._worker_count)]
         for process in processes:
             self._return_process(process or ReadingProcess(self._limits))
@@ -92,11 +94,11 @@ class GuardedReader:
             self._return_process(None)
 
     def describe(self, path: Path, *, name: str | None = None) -> ImageFacts:
-        """:func:`imaging.reader.describe` of a file.
+        """Call :func:`imaging.reader.describe` for a file.
 
         Args:
-            path: of the file.
-            name: of the file in errors; None for the last part of the path.
+            path: the path of the file.
+            name: the file name, used in error messages; by default the last part of the path.
 
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
@@ -107,52 +109,52 @@ class GuardedReader:
     def describe_with_identity(
         self, content: bytes | Path, *, name: str, key: PseudonymKey | None, identity: bool = False
     ) -> ImageDescription:
-        """The facts of a file and, on request, the identifying values of its header.
+        """Read the facts of a file and, on request, the identifying values of its header.
 
         Args:
             content: the file, as bytes or as a path.
-            name: of the file, for the error's text.
-            key: makes the patient's pseudonym; None for no patient.
-            identity: whether to read :func:`imaging.identity.read_identity`.
+            name: the file name, used in error messages.
+            key: the key for the patient's pseudonym; None to leave the patient out.
+            identity: whether to also call :func:`imaging.identity.read_identity`.
 
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        head, _ = self._request(
+        header, _ = self._request(
             content, name=name, operation="describe", key=_key_to_hex(key), identity=identity
         )
-        return ImageDescription(facts=facts_from_json(head["facts"]), identity=_parse_identity(head))
+        return ImageDescription(facts=facts_from_json(header["facts"]), identity=_parse_identity(header))
 
     def deidentify_file(
         self, content: bytes | Path, *, name: str, key: PseudonymKey, identity: bool = False
     ) -> ImageDescription:
-        """:func:`imaging.deidentify.deidentify` of a file; ``content`` of the result is the new file.
+        """Call :func:`imaging.deidentify.deidentify` for a file; ``content`` of the result is the new file.
 
         Args:
             content: the file, as bytes or as a path.
-            name: of the file, for the error's text.
-            key: makes the pseudonyms.
-            identity: whether to read :func:`imaging.identity.read_identity` of the original file.
+            name: the file name, used in error messages.
+            key: the key for the pseudonyms.
+            identity: whether to also call :func:`imaging.identity.read_identity` for the original file.
 
         Raises:
             UnreadableImage: the file can't be de-identified, or exceeds a limit.
         """
-        head, files = self._request(
+        header, files = self._request(
             content, name=name, operation="deidentify", key=_key_to_hex(key), identity=identity
         )
         return ImageDescription(
-            facts=facts_from_json(head["facts"]),
-            identity=_parse_identity(head),
+            facts=facts_from_json(header["facts"]),
+            identity=_parse_identity(header),
             content=files[0],
-            notes=tuple(head["notes"]),
+            notes=tuple(header["notes"]),
         )
 
     def decode(self, path: Path, *, name: str | None = None) -> DecodedRadiograph:
-        """:func:`imaging.reader.read_radiograph` of a file.
+        """Call :func:`imaging.reader.read_radiograph` for a file.
 
         Args:
-            path: of the file.
-            name: of the file in errors; None for the last part of the path.
+            path: the path of the file.
+            name: the file name, used in error messages; by default the last part of the path.
 
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
@@ -167,13 +169,13 @@ class GuardedReader:
         window: Window | None = None,
         longest_side: int | None = None,
     ) -> bytes:
-        """:func:`imaging.display.render_display_jpeg` of a file, decoded and rendered in the reading process.
+        """Decode a file and call :func:`imaging.display.render_display_jpeg` for it.
 
         Args:
             content: the file, as bytes or as a path.
-            name: of the file in errors; None for the last part of a path.
-            window: values after the modality transform; None for the first window of the file.
-            longest_side: pixels of the longer side at most; None for full size.
+            name: the file name, used in error messages; by default the last part of the path.
+            window: a window in values after the modality transform; None for the first window of the file.
+            longest_side: the maximum length of the longer side in pixels; None for full size.
 
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
@@ -184,11 +186,13 @@ class GuardedReader:
         )[1][0]
 
     def encode_pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
-        """:func:`imaging.viewer_facts.build_viewer_facts` and :func:`imaging.matrix.encode_matrix` of a file.
+        """Decode a file, and encode its facts and pixels for the viewer.
+
+        See :func:`imaging.viewer_facts.build_viewer_facts` and :func:`imaging.matrix.encode_matrix`.
 
         Args:
-            path: of the file.
-            name: of the file in errors; None for the last part of the path.
+            path: the path of the file.
+            name: the file name, used in error messages; by default the last part of the path.
 
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
@@ -205,14 +209,14 @@ class GuardedReader:
         window: Window | None = None,
         quarter: bool = False,
     ) -> RenderedPngs:
-        """:func:`imaging.render.render_pngs` of a file, in the reading process.
+        """Decode a file and call :func:`imaging.render.render_pngs` for it.
 
         Args:
-            path: of the file.
-            name: of the file in errors; None for the last part of the path.
-            bits: of the PNG, 8 or 16.
-            window: values after the modality transform; None for the default of the bits.
-            quarter: also make the PNG of a quarter of each side.
+            path: the path of the file.
+            name: the file name, used in error messages; by default the last part of the path.
+            bits: the bit depth of the PNG, 8 or 16.
+            window: a window in values after the modality transform; None for the default of the bit depth.
+            quarter: whether to also render a PNG with a quarter of the side lengths.
 
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
@@ -228,7 +232,7 @@ class GuardedReader:
     def _request(
         self, file: Path | bytes, *, name: str | None, operation: str, **parameters: object
     ) -> WorkerResponse:
-        """Send a request for a file, with its path, or with its bytes if it is not on a disk."""
+        """Send a request with the path of a file, or with its bytes if it is not on a disk."""
         if isinstance(file, bytes):
             name, content = name or "the file", file
             request = {"do": operation, "length": len(file), "name": name, **parameters}
@@ -259,12 +263,15 @@ class GuardedReader:
         return self._idle.get()[2]
 
     def _return_process(self, process: ReadingProcess | None) -> None:
-        """Return a process to the pool: ready ones are used first, the last used before others."""
+        """Return a process to the pool.
+
+        Ready processes are used first, the most recently used before others.
+        """
         rank = 2 if process is None else 0 if process.is_ready else 1
         self._idle.put((rank, next(self._tie_breakers), process))
 
     def _same_or_successor(self, process: ReadingProcess | None) -> ReadingProcess | None:
-        """The process for the next file: this one, or a new one if it broke or has read enough files."""
+        """Return this process for the next file, or its successor if it broke or has read enough files."""
         if process is None or not (process.broken or process.request_count >= _FILES_PER_PROCESS):
             return process
         successor = self._successors.pop(process, None) or self._start_process()
@@ -277,7 +284,7 @@ class GuardedReader:
     def _start_process(self) -> ReadingProcess | None:
         try:
             return ReadingProcess(self._limits)
-        except OSError:  # no more processes now: the next file tries again
+        except OSError:  # no process can be started now; the next file tries again
             return None
 
 

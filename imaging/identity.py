@@ -1,6 +1,6 @@
-"""Identifying values of a DICOM header, which are searched for in question and report texts.
+"""Reads the identifying values of a DICOM header, which are searched for in question and report texts.
 
-This is the only module that reads names, numbers and dates of a header. The values are never stored; they
+This is the only module that reads names, numbers and dates of a header. The values are never stored. They
 stay in memory while the texts are searched.
 """
 
@@ -45,15 +45,15 @@ _ATTRIBUTES = {
 def read_identity(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
     """Read the identifying values of a DICOM header.
 
-    If Patient Identity Removed (0012,0062) is YES, only names are read: numbers and dates are replaced then,
-    and file names may contain them on purpose.
+    If Patient Identity Removed (0012,0062) is YES, only names are read: the numbers and dates have been
+    replaced, and file names may contain the replacements on purpose.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
-        Each value once; empty for a PNG or JPEG file. A damaged value is left out.
+        The values without duplicates; empty for a PNG or JPEG file. Damaged values are left out.
 
     Raises:
         UnreadableImage: the header is damaged.
@@ -64,10 +64,10 @@ def read_identity(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
         return ()
     dataset = parse_all(content, name=name)
     # PS3.3 C.7.1.1
-    is_removed = str(dataset.get("PatientIdentityRemoved") or "").strip().upper() == "YES"
+    is_deidentified = str(dataset.get("PatientIdentityRemoved") or "").strip().upper() == "YES"
     identity_values: dict[IdentityValue, None] = {}
     for kind, keywords in _ATTRIBUTES.items():
-        if is_removed and kind is not IdentityKind.NAME:
+        if is_deidentified and kind is not IdentityKind.NAME:
             continue
         for keyword in keywords:
             try:
@@ -75,7 +75,7 @@ def read_identity(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
                 values = value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]
                 texts = [str(item).strip(" \0") for item in values or [] if item is not None]
             except DAMAGED_HEADER_ERRORS:
-                continue  # a value that can't be read can't be searched for
+                continue  # a damaged value can't be searched for
             identity_values.update(
                 dict.fromkeys(IdentityValue(kind=kind, value=text) for text in texts if text)
             )

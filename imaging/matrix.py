@@ -1,9 +1,8 @@
 """Compresses a radiograph's stored values for the browser, quickly and losslessly.
 
-Neighbours in a row differ by little, so the differences along each row are sent: all their low bytes, then
-all their high bytes, most of which are 0, compressed with gzip at its fastest level. The values are those
-before every transform; the browser applies modality transform, window and level
-(``imaging/viewer_facts.py``).
+Neighbouring pixels in a row have similar values, so differences along each row are sent: all low bytes, then
+all high bytes, most of which are 0. They are compressed with gzip at its fastest level. No transform is
+applied; the browser applies modality transform, window and level (``imaging/viewer_facts.py``).
 """
 
 from __future__ import annotations
@@ -16,24 +15,24 @@ from numpy.typing import NDArray
 
 from imaging.radiograph import DecodedRadiograph
 
-# Part of the name of a cached matrix: increase it when the encoding changes.
+# Part of the name of a cached matrix. Increase it when the encoding changes.
 MATRIX_VERSION = 1
 
-#: Added to the values of signed pixels, so that all encoded values are unsigned.
+#: Offset added to the values of signed pixels, so that all encoded values are unsigned.
 SIGNED_OFFSET = 1 << 15
 
 _ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache
 
 
 def encoded_bits(decoded: DecodedRadiograph) -> int:
-    """The bits of an encoded value: those of the file, or more if its pixels need more.
+    """Return the number of bits of an encoded value: that of the file, or more if its pixels need more.
 
     Args:
         decoded: the radiograph.
 
     Returns:
-        1 to 16. Up to 8 bits are encoded as one plane, more as two. Signed values have at least 9, because
-        they need two planes with the offset.
+        1 to 16. Values with up to 8 bits are encoded as one plane, others as two. Signed values have at least
+        9 bits, because they need two planes with the offset.
     """
     if decoded.pixels.dtype == np.int16:
         return max(9, decoded.facts.bits)
@@ -43,16 +42,17 @@ def encoded_bits(decoded: DecodedRadiograph) -> int:
 def encode_matrix(decoded: DecodedRadiograph) -> bytes:
     """Encode the stored values as gzip of one or two planes of rows x columns bytes.
 
-    Up to 8 bits (:func:`encoded_bits`): each value minus its left neighbour, modulo 256. Otherwise the same
-    modulo 65,536, read as a signed number d and folded to (d << 1) ^ (d >> 15), so that the high byte of a
-    small difference of either sign is 0; first the plane of the low bytes, then that of the high bytes. The
-    first value of a row is its difference from 0. Signed values have 32,768 added first.
+    With up to 8 bits (:func:`encoded_bits`), the plane contains each value minus its left neighbour, modulo
+    256. With more bits, the difference d is computed modulo 65,536, read as a signed integer and encoded as
+    (d << 1) ^ (d >> 15), so that the high byte of a small difference of either sign is 0. The plane of low
+    bytes comes first, then the plane of high bytes. The left neighbour of the first value of a row counts as
+    0. Before the differences are computed, 32,768 is added to signed values.
 
     Args:
         decoded: the radiograph.
 
     Returns:
-        The same values give the same bytes, whatever file they come from.
+        The gzip stream. It depends on the values only: equal values give equal bytes.
     """
     planes = (
         _encode_one_plane(decoded.pixels)
@@ -70,7 +70,7 @@ def _encode_one_plane(pixels: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _encode_two_planes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
-    first_offset = SIGNED_OFFSET if pixels.dtype == np.int16 else 0  # it cancels in every further difference
+    first_offset = SIGNED_OFFSET if pixels.dtype == np.int16 else 0  # cancels out in all other differences
     values = pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels
     rows, columns = values.shape
     planes = np.empty((2, rows, columns), np.uint8)

@@ -1,7 +1,7 @@
-"""Writes grey PNG files quickly: one filter for all rows, compressed by ISA-L at its fastest level.
+"""Writes grey PNG files quickly, with one filter for all rows and ISA-L at its fastest level.
 
-Other writers try five filters per row and compress at zlib's level 6, which takes about twenty times as long
-and saves a few per cent of the size.
+Other writers try five filters per row and compress at zlib's level 6. This takes about twenty times as long
+and makes the files a few per cent smaller.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ def encode_grey_png(
 
     Args:
         levels: shape (rows, columns), uint8 or uint16; 0 is black.
-        aspect: vertical : horizontal size of a pixel; written as pHYs if it is not square (PNG 11.3.4.3).
+        aspect: the vertical : horizontal size of a pixel. If it is not square, pHYs is written (PNG
+            11.3.4.3).
 
     Returns:
-        The file.
+        The bytes of the file.
     """
     rows, columns = levels.shape
     header = struct.pack(">IIBBBBB", columns, rows, levels.dtype.itemsize * 8, 0, 0, 0, 0)
     parts = [_SIGNATURE, _encode_chunk(b"IHDR", header)]
     if aspect[0] != aspect[1]:
-        # pixels per unit, the inverse of their sizes: x, y, unit unknown
+        # pixels per unit, which is the inverse of the pixel size: x, y, unit unknown
         parts.append(_encode_chunk(b"pHYs", struct.pack(">IIB", aspect[0], aspect[1], 0)))
     parts += [
         _encode_chunk(b"IDAT", isal_zlib.compress(_apply_up_filter(levels), 1)),

@@ -1,11 +1,11 @@
-"""DICOM's Basic Application Level Confidentiality Profile (PS3.15 Table E.1-1) as rules for a dataset.
+"""Applies DICOM's Basic Application Level Confidentiality Profile (PS3.15 Table E.1-1) to a dataset.
 
-The action for each attribute is from dicom-anonymizer's table of the standard's edition 2026c. The actions
-are our own, for three reasons: dicom-anonymizer's UIDs are random, so the images of an exam would be
-separated; it works on the outermost dataset only, so a name in a sequence would stay; and it converts a value
+dicom-anonymizer's table of the standard's edition 2026c states the action for each attribute. The actions are
+implemented here for three reasons. dicom-anonymizer's UIDs are random, so the images of an exam would be
+separated. It works on the outermost dataset only, so a name in a sequence would be kept. It converts a value
 before it removes it, so a file with one damaged date could not be de-identified.
 
-If the profile leaves a choice (X/Z, X/D, …), the action that keeps less is used: remove, or zero length.
+If the profile allows several actions (X/Z, X/D, …), the one that keeps less is used: remove, or zero length.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EDITION = "2026c"
 
 #: (group, element) of one attribute.
 AttributeTag = tuple[int, int]
-#: An entry of the table: (group, element), with a mask for each where the attribute repeats.
+#: An entry of the table: (group, element), followed by two masks if the attribute repeats.
 TableTag = tuple[int, ...]
 Action = Callable[[Dataset, AttributeTag], None]
 
@@ -44,9 +44,9 @@ _REPEATED_GROUPS = range(0x5000, 0x5100), range(0x6000, 0x6100)
 
 @cache
 def load_profile_table() -> dict[str, list[TableTag]]:
-    """The attributes of the profile, by the name of the action: ``D_TAGS``, ``Z_TAGS``, ``X_TAGS`` and so on.
+    """Return the attributes of the profile by the name of the action: ``D_TAGS``, ``Z_TAGS`` and so on.
 
-    The letters are those of PS3.15 Table E.1-1a: D dummy value, Z zero length, X remove, U new UID.
+    The letters are from PS3.15 Table E.1-1a: D dummy value, Z zero length, X remove, U new UID.
     """
     profile: dict[str, list[TableTag]] = dicom_anonymization_database_selector(f"dicomfields_{EDITION}")
     return profile
@@ -55,12 +55,12 @@ def load_profile_table() -> dict[str, list[TableTag]]:
 def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
     """Apply the profile to a dataset and all datasets in its sequences, in place.
 
-    Private attributes, attributes that the dictionary (PS3.6) does not know, overlays and curves are removed.
+    Private attributes, attributes that are not in the dictionary (PS3.6), overlays and curves are removed.
     The caller sets Patient ID and the attributes that state the de-identification.
 
     Args:
-        dataset: of :func:`imaging.dicom_file.parse_all`.
-        key: makes the UIDs; the same UID gets the same one in every file.
+        dataset: a dataset that :func:`imaging.dicom_file.parse_all` returned.
+        key: the key for the new UIDs. A UID is replaced by the same new UID in every file.
     """
     rules = _build_rules(key)
     anonymize_dataset(dataset, base_rules_gen=lambda: rules, delete_private_tags=True)
@@ -68,9 +68,9 @@ def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
         if not _is_kept(tag):
             del dataset[tag]
             continue
-        element: object = dataset.get_item(tag)  # pydicom does not declare that it may be raw
+        element: object = dataset.get_item(tag)  # pydicom's types do not mention raw elements
         if isinstance(element, RawDataElement) and element.VR not in {"SQ", "UN", None}:
-            continue  # no sequence; it is not converted
+            continue  # not a sequence, so its value is not converted
         if dataset[tag].VR == "SQ":
             for item in dataset[tag].value:
                 apply_profile(item, key=key)
@@ -91,7 +91,7 @@ def _build_rules(key: PseudonymKey) -> dict[TableTag, Action]:
             return
         element = dataset[tag]
         values = element.value if element.VM > 1 else [element.value]
-        new_uids = [key.uid_pseudonym(str(uid)) if uid else "" for uid in values]
+        new_uids = [key.pseudonymize_uid(str(uid)) if uid else "" for uid in values]
         dataset[tag] = DataElement(Tag(tag), "UI", new_uids if len(new_uids) > 1 else new_uids[0])
 
     actions: dict[str, Action] = {
@@ -106,7 +106,7 @@ def _build_rules(key: PseudonymKey) -> dict[TableTag, Action]:
         "U_TAGS": replace_uid,
     }
     rules: dict[TableTag, Action] = {}
-    # An attribute may be in two of the lists; the later of these, which keeps less, is used.
+    # An attribute may be in two lists. Lists that keep less come later, so their action is used.
     for name in ("D_TAGS", "U_TAGS", "Z_D_TAGS", "X_Z_D_TAGS", "X_Z_U_STAR_TAGS", "X_Z_TAGS", "Z_TAGS",
                  "X_D_TAGS", "X_TAGS"):  # fmt: skip
         rules.update({tuple(tag): actions[name] for tag in load_profile_table()[name]})
@@ -136,6 +136,6 @@ def _replace(dataset: Dataset, tag: AttributeTag) -> None:
 
 
 def _value_representation(dataset: Dataset, tag: AttributeTag) -> str:
-    """The value representation without converting the value, which may be damaged."""
+    """Return the value representation without converting the value, which may be damaged."""
     element = dataset.get_item(tag)
     return str(getattr(element, "VR", None) or dataset[tag].VR)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from domain.vocabulary import Sex, View
 
-# The largest radiograph, in pixels. A digital detector has 7 to 16 million, a stitched spine 30 million.
+# Maximum size of a radiograph in pixels. A detector has 7 to 16 million, a stitched spine image 30 million.
 MAX_PIXELS = 80_000_000
 
 DICOM = "application/dicom"
@@ -21,9 +21,9 @@ JPEG = "image/jpeg"
 class ImageFacts:
     """The facts of a radiograph from its file's headers.
 
-    ``rows`` and ``columns`` are the size of the stored matrix in pixels, which boxes refer to; for a JPEG
-    with an EXIF orientation, the size as shown. ``bits`` is the number of bits of a grey value: DICOM's Bits
-    Stored (0028,0101), the depth of a PNG, 8 for a JPEG. ``photometric`` is DICOM's Photometric
+    ``rows`` and ``columns`` are the size of the stored matrix in pixels, which boxes refer to. For a JPEG
+    with an EXIF orientation, they are the size as shown. ``bits`` is the number of bits of a grey value:
+    DICOM's Bits Stored (0028,0101), the depth of a PNG, 8 for a JPEG. ``photometric`` is DICOM's Photometric
     Interpretation (0028,0004); for PNG and JPEG it is MONOCHROME2, RGB or PALETTE COLOR. ``patient`` is a
     pseudonym, ``age`` a DICOM age string ("058Y"). ``notes`` are sentences for the user about differences
     between file and display.
@@ -48,7 +48,7 @@ class Window:
     ``function`` is LINEAR, LINEAR_EXACT or SIGMOID (VOI LUT Function (0028,1056), PS3.3 C.11.2.1.3).
 
     Raises:
-        ValueError: a value that is not finite, an unknown function, or a width that is too small: below 1 for
+        ValueError: a value is not finite, the function is unknown, or the width is too small: below 1 for
             LINEAR, 0 or less for the others.
     """
 
@@ -60,14 +60,15 @@ class Window:
     def __post_init__(self) -> None:
         min_width = 1.0 if self.function == "LINEAR" else 0.0
         if not (np.isfinite(self.center) and np.isfinite(self.width)):
-            raise ValueError(f"a window's center and width are finite: {self}")
+            raise ValueError(f"center and width of a window must be finite: {self}")
         if self.width < min_width or (self.function != "LINEAR" and self.width == 0):
-            raise ValueError(f"a {self.function} window is wider: {self}")
+            minimum = "at least 1" if self.function == "LINEAR" else "greater than 0"
+            raise ValueError(f"the width of a {self.function} window must be {minimum}: {self}")
         if self.function not in {"LINEAR", "LINEAR_EXACT", "SIGMOID"}:
-            raise ValueError(f"no such window function: {self.function}")
+            raise ValueError(f"unknown window function: {self.function}")
 
 
-# The window for values that are brightness already: PNG, JPEG, and DICOM of 8 bits without a window.
+# The window for values that are already brightness: PNG, JPEG, and 8-bit DICOM without a window.
 AS_STORED = Window(center=128, width=256, name="As stored")
 
 
@@ -75,7 +76,7 @@ AS_STORED = Window(center=128, width=256, name="As stored")
 class VoiTable:
     """A stored VOI look-up table.
 
-    ``brightness`` is 0 to 1 for each stored value from the radiograph's ``lowest`` upwards.
+    ``brightness`` has a value from 0 to 1 for each stored value from the radiograph's ``lowest`` upwards.
     """
 
     name: str
@@ -86,17 +87,18 @@ class VoiTable:
 class DecodedRadiograph:
     """The stored pixels of a radiograph and everything needed to show them.
 
-    ``pixels``, shape (rows, columns), are the stored values: uint8, uint16 or int16. ``modality`` is the
-    value after the modality transform (PS3.3 C.11.1) of each possible stored value, from ``lowest`` (0, or
-    -32768 for int16) upwards; windows are in these values. ``inverted``: the lowest value is white
-    (MONOCHROME1, or Presentation LUT Shape (2050,0020) INVERSE). ``padding``: stored values from first to
-    second, both included, are not part of the image (PS3.3 C.7.5.1.1.2). ``aspect``: vertical : horizontal
-    size of a pixel (PS3.3 C.7.6.3.1.7). ``windows`` and ``tables`` are those of the file, in its order.
+    ``pixels``, shape (rows, columns), contains the stored values as uint8, uint16 or int16. ``modality_lut``
+    contains the value after the modality transform (PS3.3 C.11.1) for each possible stored value, from
+    ``lowest`` (0, or -32768 for int16) upwards. Windows refer to these values. ``inverted`` states that the
+    lowest value is white (MONOCHROME1, or Presentation LUT Shape (2050,0020) INVERSE). ``padding`` is the
+    range of stored values, both ends included, that are not part of the image (PS3.3 C.7.5.1.1.2). ``aspect``
+    is the vertical : horizontal size of a pixel (PS3.3 C.7.6.3.1.7). ``windows`` and ``tables`` are in the
+    order of the file.
     """
 
     facts: ImageFacts
     pixels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int16]
-    modality: NDArray[np.float32]
+    modality_lut: NDArray[np.float32]
     lowest: int = 0
     inverted: bool = False
     padding: tuple[int, int] | None = None

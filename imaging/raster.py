@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from imaging.codestream import read_frame_header
+from imaging.codestream import has_jpeg_end, read_frame_header
 from imaging.errors import UnreadableImage, describe_damage
 from imaging.radiograph import AS_STORED, JPEG, MAX_PIXELS, PNG, DecodedRadiograph, ImageFacts
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE = b"\xff\xd8\xff"
 
-# PNG (third edition) 11.2.1: colour type -> photometric interpretation, allowed bit depths
+# Colour type -> photometric interpretation and allowed bit depths (PNG, third edition, 11.2.1).
 _COLOUR_TYPES = {
     0: ("MONOCHROME2", {1, 2, 4, 8, 16}),
     2: ("RGB", {8, 16}),
@@ -27,76 +27,84 @@ _COLOUR_TYPES = {
     4: ("MONOCHROME2", {8, 16}),
     6: ("RGB", {8, 16}),
 }
-_WITH_ALPHA = {4, 6}
-_ORIENTATION = 0x0112  # EXIF tag; 5 to 8 lie on their side
+_COLOUR_TYPES_WITH_ALPHA = {4, 6}
+_ORIENTATION_TAG = 0x0112  # EXIF tag; with the values 5 to 8, rows and columns are swapped
 _COLOUR_NOTE = "Stored in colour; its luminance is shown."
-_ALPHA_NOTE = "Has a transparency channel; what is transparent is shown black."
-_ORIENTATION_NOTE = "Carries an orientation mark (EXIF); it is shown turned as the mark says."
-_TRUNCATED = "ends too early: the file was not copied whole. Fetch it again."
+_ALPHA_NOTE = "Has transparency; transparent pixels are shown black."
+_ORIENTATION_NOTE = "Has an EXIF orientation; the image is shown rotated accordingly."
+_TRUNCATED_MESSAGE = "is truncated: the file is incomplete. Copy it again."
 
 
 def is_raster(content: bytes) -> bool:
     """Whether a file is a PNG or JPEG, by its first bytes.
 
     Args:
-        content: its first 8 bytes or more.
+        content: the first 8 bytes of the file, or more.
     """
     return content.startswith((_PNG_SIGNATURE, _JPEG_SIGNATURE))
 
 
 def describe(content: bytes, *, name: str) -> ImageFacts:
-    """Read the facts of a PNG or JPEG. The check sums of a PNG and the end marker of a JPEG are checked.
+    """Read the facts of a PNG or JPEG. Verifies the checksums of a PNG and the end marker of a JPEG.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Raises:
-        UnreadableImage: truncated, damaged, too large, or of a kind that is not read.
+        UnreadableImage: the file is truncated, damaged, too large, or of an unsupported kind.
     """
-    if content.startswith(_PNG_SIGNATURE):
-        return _describe_png(_read_png_header(content, name=name))
-    return _describe_jpeg(content, name=name)
+    return _describe(content, name=name)[0]
 
 
 def read(content: bytes, *, name: str) -> DecodedRadiograph:
     """Decode a PNG or JPEG.
 
-    Colour becomes luminance (ITU-R BT.601), transparent pixels become black, and a JPEG is turned by its EXIF
-    orientation.
+    Colour is converted to luminance (ITU-R BT.601). Transparent pixels become black. A JPEG is rotated
+    according to its EXIF orientation.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
-        Pixels of shape (rows, columns), uint16 for a PNG of 16 bits and uint8 otherwise; 0 is black. Fewer
-        than 8 bits are scaled to 0 to 255.
+        Pixels of shape (rows, columns), uint16 for a PNG with 16 bits and uint8 otherwise; 0 is black. Values
+        with fewer than 8 bits are scaled to the range 0 to 255.
 
     Raises:
-        UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
+        UnreadableImage: as in :func:`describe`, or the pixels can't be decoded.
     """
-    facts = describe(content, name=name)
+    facts, png_header = _describe(content, name=name)
     try:
-        if facts.media_type == JPEG:
+        if png_header is None:
             with Image.open(io.BytesIO(content), formats=("JPEG",)) as image:
                 image.draft("L", image.size)  # the decoder returns luminance only
                 pixels = np.asarray(ImageOps.exif_transpose(image).convert("L"))
         else:
-            pixels = _decode_png(content, header=_read_png_header(content, name=name))
+            pixels = _decode_png(content, header=png_header)
     # Pillow and the codecs raise many kinds of errors on damaged data
     except (OSError, ValueError, SyntaxError, RuntimeError, IndexError, struct.error, zlib.error) as error:
         raise UnreadableImage(name, f"the pixels can't be decoded ({describe_damage(error)}).") from error
     if pixels.shape != (facts.rows, facts.columns):
+        rows, columns = pixels.shape
         raise UnreadableImage(
-            name, f"decodes to {pixels.shape}, not to the {facts.rows} rows and columns it says."
+            name,
+            f"decodes to {columns} x {rows} pixels, but its header states {facts.columns} x {facts.rows}.",
         )
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
-        modality=np.arange(256 if pixels.dtype == np.uint8 else 65536, dtype=np.float32),
+        modality_lut=np.arange(256 if pixels.dtype == np.uint8 else 65536, dtype=np.float32),
         windows=(AS_STORED,) if pixels.dtype == np.uint8 else (),
     )
+
+
+def _describe(content: bytes, *, name: str) -> tuple[ImageFacts, _PngHeader | None]:
+    """Read the facts, and the header of a PNG; None for a JPEG."""
+    if content.startswith(_PNG_SIGNATURE):
+        header = _read_png_header(content, name=name)
+        return _describe_png(header), header
+    return _describe_jpeg(content, name=name), None
 
 
 # ------------------------------------------------------------------------------------------------ PNG
@@ -109,7 +117,10 @@ class _PngHeader:
 
 
 def _read_png_header(content: bytes, *, name: str) -> _PngHeader:
-    """IHDR, after a check of all chunks: complete, with the right check sum, and IEND at the end."""
+    """Read the IHDR chunk.
+
+    Checks that each chunk is complete, has the right checksum, and that IEND is last.
+    """
     header: _PngHeader | None = None
     has_pixels = False
     position = len(_PNG_SIGNATURE)
@@ -121,7 +132,7 @@ def _read_png_header(content: bytes, *, name: str) -> _PngHeader:
         (stored_crc,) = struct.unpack_from(">I", content, position + 8 + length)
         if zlib.crc32(view[position + 4 : position + 8 + length]) != stored_crc:
             raise UnreadableImage(
-                name, "its check sum is wrong: the file is damaged.", attribute=_chunk_name(kind)
+                name, "the checksum is wrong; the file is damaged.", attribute=_chunk_name(kind)
             )
         if header is None:
             if kind != b"IHDR" or length != 13:
@@ -129,22 +140,22 @@ def _read_png_header(content: bytes, *, name: str) -> _PngHeader:
             header = _parse_ihdr(content[position + 8 : position + 8 + length], name=name)
         if kind == b"acTL":
             raise UnreadableImage(
-                name, "is an animation; one image a file is read.", attribute=_chunk_name(kind)
+                name, "is an animation; only single images are supported.", attribute=_chunk_name(kind)
             )
         has_pixels = has_pixels or kind == b"IDAT"
         position += 12 + length
         if kind == b"IEND":
             if not has_pixels:
-                raise UnreadableImage(name, "is missing: there are no pixels.", attribute="PNG IDAT")
+                raise UnreadableImage(name, "is missing: the file has no pixels.", attribute="PNG IDAT")
             return header
-    raise UnreadableImage(name, _TRUNCATED)
+    raise UnreadableImage(name, _TRUNCATED_MESSAGE)
 
 
 def _parse_ihdr(body: bytes, *, name: str) -> _PngHeader:
     columns, rows, depth, colour_type = struct.unpack_from(">IIBB", body)
     if colour_type not in _COLOUR_TYPES or depth not in _COLOUR_TYPES[colour_type][1]:
         raise UnreadableImage(
-            name, f"no PNG has colour type {colour_type} with {depth} bits.", attribute="PNG IHDR"
+            name, f"colour type {colour_type} with {depth} bits is not valid.", attribute="PNG IHDR"
         )
     _check_size(rows, columns, name=name, attribute="PNG IHDR")
     return _PngHeader(columns=columns, rows=rows, depth=depth, colour_type=colour_type)
@@ -155,7 +166,7 @@ def _describe_png(header: _PngHeader) -> ImageFacts:
     notes = []
     if photometric != "MONOCHROME2":
         notes.append(_COLOUR_NOTE)
-    if header.colour_type in _WITH_ALPHA:
+    if header.colour_type in _COLOUR_TYPES_WITH_ALPHA:
         notes.append(_ALPHA_NOTE)
     return ImageFacts(
         media_type=PNG,
@@ -169,7 +180,7 @@ def _describe_png(header: _PngHeader) -> ImageFacts:
 
 def _decode_png(content: bytes, *, header: _PngHeader) -> NDArray[np.uint8] | NDArray[np.uint16]:
     if header.depth == 16 and header.colour_type != 0:
-        return _to_grey(imagecodecs.png_decode(content))  # Pillow would keep 8 of these 16 bits
+        return _to_grey(imagecodecs.png_decode(content))  # Pillow would reduce the 16 bits to 8
     with Image.open(io.BytesIO(content), formats=("PNG",)) as image:
         if image.mode in {"L", "I;16"}:
             return np.array(image)
@@ -179,7 +190,7 @@ def _decode_png(content: bytes, *, header: _PngHeader) -> NDArray[np.uint8] | ND
 
 
 def _to_grey(channels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """Luminance (ITU-R BT.601) of an array of shape (rows, columns, channels); black where transparent."""
+    """Convert (rows, columns, channels) to luminance (ITU-R BT.601); transparent pixels become black."""
     max_value = np.iinfo(channels.dtype).max
     values = channels.astype(np.float32)
     grey = (
@@ -201,21 +212,22 @@ def _chunk_name(kind: bytes) -> str:
 def _describe_jpeg(content: bytes, *, name: str) -> ImageFacts:
     header = read_frame_header(content)
     if header is None:
-        raise UnreadableImage(name, _TRUNCATED)
+        raise UnreadableImage(name, _TRUNCATED_MESSAGE)
     _check_size(header.rows, header.columns, name=name, attribute="JPEG frame header")
     if header.precision != 8:
         raise UnreadableImage(
             name,
-            f"has {header.precision} bits a sample; outside DICOM, JPEG is read with 8.",
+            f"has {header.precision} bits per sample; a JPEG file outside DICOM must have 8.",
             attribute="JPEG frame header",
         )
     if header.samples not in {1, 3}:
         raise UnreadableImage(
-            name, f"has {header.samples} colours; 1 or 3 are read.", attribute="JPEG frame header"
+            name,
+            f"has {header.samples} colour channels; 1 or 3 are supported.",
+            attribute="JPEG frame header",
         )
-    # In the scan data 0xFF is followed by 0, so the end mark behind the first scan is the real one.
-    if content.rfind(b"\xff\xd9") < content.find(b"\xff\xda"):
-        raise UnreadableImage(name, _TRUNCATED)
+    if not has_jpeg_end(content):
+        raise UnreadableImage(name, _TRUNCATED_MESSAGE)
     facts = ImageFacts(
         media_type=JPEG,
         rows=header.rows,
@@ -228,14 +240,14 @@ def _describe_jpeg(content: bytes, *, name: str) -> ImageFacts:
 
 
 def read_orientation(content: bytes, *, name: str) -> int:
-    """The EXIF orientation of a JPEG.
+    """Read the EXIF orientation of a JPEG.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
-        1 to 8; 1 if there is none, and for a PNG.
+        1 to 8; 1 if the file states no valid orientation or is a PNG.
 
     Raises:
         UnreadableImage: the headers can't be read.
@@ -244,7 +256,7 @@ def read_orientation(content: bytes, *, name: str) -> int:
         return 1
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG",)) as image:
-            value = image.getexif().get(_ORIENTATION, 1)
+            value = image.getexif().get(_ORIENTATION_TAG, 1)
     except (OSError, ValueError, SyntaxError, RuntimeError, IndexError, struct.error) as error:
         raise UnreadableImage(name, f"its headers can't be read ({describe_damage(error)}).") from error
     return value if value in range(1, 9) else 1
@@ -261,10 +273,10 @@ def _apply_orientation(facts: ImageFacts, *, orientation: int) -> ImageFacts:
 
 def _check_size(rows: int, columns: int, *, name: str, attribute: str) -> None:
     if not (rows and columns):
-        raise UnreadableImage(name, f"says {rows} rows and {columns} columns.", attribute=attribute)
+        raise UnreadableImage(name, f"states {columns} x {rows} pixels.", attribute=attribute)
     if rows * columns > MAX_PIXELS:
         raise UnreadableImage(
             name,
-            f"says {columns} x {rows} pixels; at most {MAX_PIXELS // 1_000_000} million are read.",
+            f"states {columns} x {rows} pixels; the maximum is {MAX_PIXELS // 1_000_000} million.",
             attribute=attribute,
         )

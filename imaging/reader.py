@@ -1,7 +1,6 @@
-"""Reads every kind of image file: the facts of its headers, and its pixels.
+"""Reads image files of all supported kinds: the facts in their headers, and their pixels.
 
-Files are not trusted: outside of tests, use :mod:`imaging.guarded_reader`, which reads them in a separate
-process
+Files are not trusted. Use :mod:`imaging.guarded_reader` outside of tests: it reads them in a separate process
 with limits on time and memory.
 """
 
@@ -19,26 +18,26 @@ from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
 
 __all__ = ["DecodedRadiograph", "ImageFacts", "VoiTable", "Window", "describe", "read_radiograph"]
 
-# pydicom and Pillow log unusual header values, including those of the patient.
+# pydicom and Pillow log unusual header values, which may be patient data.
 for _library in ("pydicom", "PIL"):
     logging.getLogger(_library).setLevel(logging.CRITICAL)
 
-_UNSUPPORTED = "is no DICOM, PNG or JPEG file. Other kinds are not read: convert it, or leave it out."
+_UNSUPPORTED = "is not a DICOM, PNG or JPEG file. Other kinds are not supported: convert it, or leave it out."
 
 
 def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
-    """Read the facts of a radiograph from its headers; the pixels are not decoded.
+    """Read the facts of a radiograph from its headers without decoding its pixels.
 
-    A file that could not be shown is refused, as far as headers and lengths tell.
+    A file is refused if its headers and lengths show that it can't be displayed.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
-        key: makes the patient's pseudonym; without it there is none, unless the header states that the
-            patient's number is de-identified already.
+        name: the file name, used in error messages.
+        key: the key for the patient's pseudonym. Without a key the facts have no patient, unless the header
+            states that Patient ID (0010,0020) is already de-identified.
 
     Raises:
-        UnreadableImage: names the reason and the attribute at fault.
+        UnreadableImage: the file is refused; the error contains the reason and the attribute that caused it.
     """
     with warnings.catch_warnings():
         _configure_warnings()
@@ -50,17 +49,17 @@ def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> I
 
 
 def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
-    """Decode the pixels of a file, with everything needed to show them.
+    """Decode the pixels of a file, and read the attributes that define how they are shown.
 
     Args:
         content: the whole file.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
-        Stored values, shape (rows, columns), without transforms.
+        The radiograph with its stored values; no transform has been applied to them.
 
     Raises:
-        UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
+        UnreadableImage: as in :func:`describe`, or the pixels can't be decoded.
     """
     with warnings.catch_warnings():
         _configure_warnings()
@@ -72,6 +71,9 @@ def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
 
 
 def _configure_warnings() -> None:
-    """Ignore libraries' warnings, which are refused here by name or harmless; refuse decompression bombs."""
+    """Ignore the warnings of libraries, except those about decompression bombs, which become errors.
+
+    The other warnings are harmless, or this package checks for the same problem itself.
+    """
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", Image.DecompressionBombWarning)

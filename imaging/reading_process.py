@@ -1,4 +1,4 @@
-"""A process that reads untrusted files, and the pipe to it."""
+"""A process that reads untrusted files, and its pipes."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from imaging.errors import UnreadableImage
 from imaging.wire import OUT_OF_MEMORY, WorkerResponse
 
 _PROJECT = Path(__file__).resolve().parent.parent
-_START_SECONDS = 60.0  # importing the codecs on a busy machine
+_START_SECONDS = 60.0  # the codecs are imported slowly on a busy machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits for one file: bytes of memory (the address space of the process), seconds."""
+    """The limits for one file: ``memory`` in bytes of address space, and ``seconds``."""
 
     memory: int = 1 << 30
     seconds: int = 10
 
 
 class ReadingProcess:
-    """A reading process and the pipe to it; one thread at a time may use it.
+    """A reading process with its pipes. Only one thread at a time may use it.
 
-    It is started at once, in the background. ``request_count`` counts its requests. A ``broken`` one gives no
-    further answers and must be ended.
+    The constructor starts the process in the background. ``request_count`` is the number of requests so far.
+    A ``broken`` process gives no further responses and must be ended.
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.request_count = 0
         self.broken = False
-        # The process must not see the database's address and secrets; one thread each limits the memory.
+        # The process must not see the database's address and secrets. One thread per library saves memory.
         environment = {
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
@@ -57,37 +57,38 @@ class ReadingProcess:
             bufsize=0,
         )
         if self._process.stdin is None or self._process.stdout is None:
-            raise ValueError("a process without pipes")  # never: both were requested
+            raise RuntimeError("stdin and stdout of the reading process must be pipes")
         self._request_pipe, self._response_pipe = self._process.stdin, self._process.stdout
         self._readable = selectors.DefaultSelector()
         self._readable.register(self._response_pipe, selectors.EVENT_READ)
         self._started = False
 
     def send_request(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
-        """Send a request and wait for the answer, within the limits.
+        """Send a request and wait for the response, within the limits.
 
         Args:
-            request: as :mod:`imaging.worker` reads it.
-            content: the file's bytes, if the request has no path.
-            name: of the file, for the error's text.
+            request: the request, as defined in :mod:`imaging.worker`.
+            content: the bytes of the file, if the request has no path.
+            name: the file name, used in error messages.
 
         Raises:
-            UnreadableImage: there is no answer; the process is ``broken`` and must be ended.
+            UnreadableImage: the process gave no response; it is ``broken`` and must be ended.
         """
         self.request_count += 1
         try:
             self.wait_until_ready()
         except (TimeoutError, EOFError, OSError, ValueError) as error:
-            reason = "was not read: its reader did not start. Try again when the machine is less busy."
+            reason = (
+                "was not read: the reading process did not start. Try again when the machine is less busy."
+            )
             raise UnreadableImage(name, reason) from error
-        self.broken = True  # until the answer is complete
+        self.broken = True  # until the response is complete
         try:
             self._write_all(json.dumps(request).encode() + b"\n")
             self._write_all(content)
             response = self._read_response(time.monotonic() + self._limits.seconds)
         except TimeoutError as error:
-            reason = f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
-            raise UnreadableImage(name, reason) from error
+            raise UnreadableImage(name, self._describe_timeout()) from error
         except (EOFError, OSError, ValueError) as error:
             raise UnreadableImage(name, self._describe_exit()) from error
         self.broken = False
@@ -95,17 +96,19 @@ class ReadingProcess:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the process has started; does not wait."""
+        """Whether the process has started. Does not wait for it."""
         return self._started or bool(self._readable.select(0))
 
     def wait_until_ready(self) -> None:
-        """Wait until the process has started, which does not count for a file's time.
+        """Wait until the process has started. This time does not count towards the limit of a file.
+
+        After any of these errors the process is ``broken``.
 
         Raises:
-            TimeoutError: it did not start within a minute; after any of these errors it is ``broken``.
-            EOFError: it ended.
-            OSError: the pipe broke.
-            ValueError: its answer makes no sense.
+            TimeoutError: the process did not start within a minute.
+            EOFError: the process ended.
+            OSError: a pipe broke.
+            ValueError: the response is not valid.
         """
         if self._started:
             return
@@ -114,7 +117,7 @@ class ReadingProcess:
         self._started, self.broken = True, False
 
     def end(self) -> None:
-        """Kill the process: it has nothing to save, and an orderly exit of its libraries takes long."""
+        """Kill the process. It has nothing to save, and a normal exit of its libraries takes long."""
         self._process.kill()
         self._process.wait()
         self._request_pipe.close()
@@ -123,7 +126,7 @@ class ReadingProcess:
 
     def _write_all(self, content: bytes) -> None:
         remaining = memoryview(content)
-        while remaining:  # unbuffered: a pipe accepts as much as fits
+        while remaining:  # an unbuffered pipe may accept only a part
             remaining = remaining[self._request_pipe.write(remaining) :]
 
     def _read_response(self, deadline: float) -> WorkerResponse:
@@ -132,7 +135,7 @@ class ReadingProcess:
 
     def _read_exactly(self, size: int, deadline: float) -> bytes:
         if not 0 <= size <= self._limits.memory:
-            raise ValueError(f"an answer of {size} bytes")
+            raise ValueError(f"a response of {size} bytes")
         received = bytearray()
         while len(received) < size:
             if not self._readable.select(max(0.0, deadline - time.monotonic())):
@@ -147,9 +150,12 @@ class ReadingProcess:
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
-            return "can't be read: its reader gave no answer that makes sense."
+            return "can't be read: the reading process gave an invalid response."
         if code == OUT_OF_MEMORY:
-            return f"takes more than {self._limits.memory >> 20} MB of memory to read, so it was given up."
+            return f"can't be read: reading needs more than {self._limits.memory >> 20} MB of memory."
         if code == -signal.SIGXCPU:
-            return f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
-        return "is damaged in a way that broke off its reader, or asks for too much memory."
+            return self._describe_timeout()
+        return "can't be read: the reading process crashed. The file is damaged or needs too much memory."
+
+    def _describe_timeout(self) -> str:
+        return f"can't be read: reading takes longer than {self._limits.seconds} seconds."

@@ -1,7 +1,7 @@
 """Renders a radiograph as PNG files for models and datasets: full size and quarter size, 8 or 16 bits.
 
-Low values are black, whatever the polarity of the file (as MONOCHROME2). A pixel of the full size is a pixel
-of the stored matrix, so boxes fit without conversion; for the quarter size, divide their coordinates by 4.
+Low values are black (as in MONOCHROME2), whatever the polarity of the file. A pixel of the full size is a
+pixel of the stored matrix, so box coordinates need no conversion. Divide them by 4 for the quarter size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from imaging.png import encode_grey_png
 from imaging.radiograph import DecodedRadiograph, VoiTable, Window
 
 _QUARTER_FACTOR = 4  # pixels of the full size per pixel of the quarter size, in each direction
-_ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache; a multiple of _SIDE
+_ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache; a multiple of _QUARTER_FACTOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,43 +34,43 @@ def render_pngs(
 ) -> RenderedPngs:
     """Render the radiograph as PNG.
 
-    Use 8 bits for what a person sees, 16 bits to keep all values: there the smallest possible value after the
-    modality transform is black and the largest white, so no two values become one and all images of a device
-    have the same scale.
+    Use 8 bits for images that people look at. Use 16 bits to keep all values: the smallest possible value
+    after the modality transform is black and the largest is white, so different values stay different and all
+    images of a device have the same scale.
 
     Args:
         decoded: the radiograph.
-        bits: 8 or 16.
-        window: values after the modality transform, spread over all grey levels; None for
-            :func:`imaging.display.choose_first_window` with 8 bits and :func:`full_range_window` with 16
-            bits.
-        quarter: also make the PNG of a quarter of each side.
+        bits: the bit depth, 8 or 16.
+        window: a window in values after the modality transform; its range is spread over all grey levels.
+            None for :func:`imaging.display.choose_first_window` with 8 bits and
+            :func:`make_full_range_window` with 16 bits.
+        quarter: whether to also render a PNG with a quarter of the side lengths.
 
     Raises:
-        ValueError: other bits.
+        ValueError: ``bits`` is not 8 or 16.
     """
     if bits not in {8, 16}:
-        raise ValueError(f"a PNG of {bits} bits; there are 8 and 16")
-    used_window = window or (choose_first_window(decoded) if bits == 8 else full_range_window(decoded))
+        raise ValueError(f"bits must be 8 or 16, not {bits}")
+    used_window = window or (choose_first_window(decoded) if bits == 8 else make_full_range_window(decoded))
     levels = compute_grey_levels(decoded, window=used_window, bits=bits)
     quarter_png = encode_grey_png(reduce_to_quarter(levels), aspect=decoded.aspect) if quarter else None
     return RenderedPngs(full=encode_grey_png(levels, aspect=decoded.aspect), quarter=quarter_png)
 
 
-def full_range_window(decoded: DecodedRadiograph) -> Window:
-    """A window over all values that the file's bits can store, after the modality transform.
+def make_full_range_window(decoded: DecodedRadiograph) -> Window:
+    """Make a window that covers, after the modality transform, all values that the file's bits can store.
 
     Args:
         decoded: the radiograph.
 
     Returns:
-        Function LINEAR_EXACT; it depends on the file's bits and modality transform, not on the pixels, unless
-        they exceed the stated bits.
+        A window with the function LINEAR_EXACT. It depends on the file's bits and modality transform. It
+        depends on the pixels only if they exceed the stated bits.
     """
     count = 1 << encoded_bits(decoded)
     signed = decoded.lowest < 0
     first_value = -count // 2 if signed else 0
-    possible_values = decoded.modality[first_value - decoded.lowest :][:count]
+    possible_values = decoded.modality_lut[first_value - decoded.lowest :][:count]
     low, high = float(possible_values.min()), float(possible_values.max())
     return Window(
         center=(low + high) / 2, width=high - low or 1.0, name="Whole range", function="LINEAR_EXACT"
@@ -80,12 +80,12 @@ def full_range_window(decoded: DecodedRadiograph) -> Window:
 def compute_grey_levels(
     decoded: DecodedRadiograph, *, window: Window | VoiTable, bits: int
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """The grey level of each pixel of the stored matrix.
+    """Compute the grey level of each pixel of the stored matrix.
 
     Args:
         decoded: the radiograph.
-        window: values after the modality transform, or a stored table.
-        bits: 8 or 16.
+        window: a window in values after the modality transform, or a stored table.
+        bits: the number of bits of a grey level, 8 or 16.
 
     Returns:
         Shape (rows, columns), uint8 or uint16; 0 is black.
@@ -95,7 +95,7 @@ def compute_grey_levels(
     levels = np.empty(pixels.shape, table.dtype)
     for start in range(0, len(pixels), _ROWS_PER_CHUNK):
         chunk_rows = slice(start, start + _ROWS_PER_CHUNK)
-        # the table has an entry for every value, so nothing wraps; with "wrap" numpy checks no index
+        # the table has an entry for each value, so no index wraps; numpy is faster with this mode
         np.take(table, pixels[chunk_rows], mode="wrap", out=levels[chunk_rows])
     return levels
 
@@ -103,13 +103,15 @@ def compute_grey_levels(
 def reduce_to_quarter(
     levels: NDArray[np.uint8] | NDArray[np.uint16],
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """The rounded mean of each block of 4 x 4 pixels; of the remaining pixels at the right and lower edge.
+    """Compute the rounded mean of each block of 4 x 4 pixels.
+
+    Blocks at the right and lower edge may be smaller.
 
     Args:
         levels: shape (rows, columns), uint8 or uint16.
 
     Returns:
-        The same dtype, each side divided by 4 and rounded up.
+        An array of the same dtype; each side is divided by 4 and rounded up.
     """
     if levels.dtype == np.uint8:
         return np.asarray(Image.fromarray(levels).reduce(_QUARTER_FACTOR))
@@ -129,7 +131,7 @@ def reduce_to_quarter(
 
 
 def _block_counts(side: int) -> NDArray[np.int64]:
-    """The number of pixels of a side in each block."""
+    """Return the number of pixels of a side in each block."""
     counts = np.full(-(-side // _QUARTER_FACTOR), _QUARTER_FACTOR)
     counts[-1] = side - _QUARTER_FACTOR * (len(counts) - 1)
     return counts

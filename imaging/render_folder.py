@@ -1,4 +1,4 @@
-"""Renders a folder of radiographs to PNG files in another folder of the same structure."""
+"""Renders a folder of radiographs to PNG files in another folder with the same structure."""
 
 from __future__ import annotations
 
@@ -16,15 +16,19 @@ from imaging.guarded_reader import GuardedReader
 from imaging.radiograph import Window
 from imaging.raster import is_raster
 
-# File endings of images. Many DICOM files have no ending; a dot in their name is part of a UID.
+# File suffixes of images. Many DICOM files have no suffix; a dot in their name is part of a UID.
 _IMAGE_SUFFIXES = frozenset({".dcm", ".dicom", ".dic", ".ima", ".png", ".jpg", ".jpeg"})
 _FIRST_BYTES = 140  # a DICOM file is recognised by the bytes after its preamble of 128
-_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted before the first is done
+_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted ahead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderJob:
-    """One file to render: ``name`` is used in messages; ``quarter`` is the small PNG to write, if any."""
+    """One file to render.
+
+    ``name`` is used in messages. ``full`` and ``quarter`` are the PNG files to write; ``quarter`` is
+    optional.
+    """
 
     source: Path
     name: str
@@ -33,18 +37,18 @@ class RenderJob:
 
 
 def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJob], int]:
-    """Plan the rendering of a folder with everything below it.
+    """Plan the rendering of a folder with its subfolders.
 
-    A file is an image by its ending or its first bytes. If two files would become the same PNG, the second
-    keeps its ending: ``a.png.png`` beside ``a.png``.
+    Images are recognised by their suffix or first bytes. If two files would become the same PNG, the second
+    keeps its suffix: ``a.png.png`` beside ``a.png``.
 
     Args:
-        source: the folder; hidden files are left out.
-        out: the folder for the PNG files; files in it are left out.
-        quarter: also write a PNG of a quarter of each side.
+        source: the folder; hidden files are skipped.
+        out: the folder for the PNG files; files that it already contains are skipped.
+        quarter: whether to also render a PNG with a quarter of the side lengths.
 
     Returns:
-        The jobs, sorted by path, and the number of files that are no images.
+        The jobs, sorted by path, and the number of files that are not images.
     """
     jobs: list[RenderJob] = []
     used_names: set[str] = set()
@@ -56,7 +60,7 @@ def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJ
             continue
         stem = path.stem if path.suffix.lower() in _IMAGE_SUFFIXES else path.name
         full, quarter_path = _target_paths(out / relative.parent, stem)
-        # a file system may take A.png and a.png for the same
+        # a file system may treat A.png and a.png as the same file
         if {str(full).casefold(), str(quarter_path).casefold()} & used_names:
             full, quarter_path = _target_paths(out / relative.parent, path.name)
         used_names |= {str(full).casefold(), str(quarter_path).casefold()}
@@ -71,8 +75,8 @@ def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
 
     Args:
         source: the file.
-        out: the PNG to write if it ends in .png and is no folder, else the folder for it.
-        quarter: also write a PNG of a quarter of each side.
+        out: the PNG to write if it ends in .png and is not a folder, else the folder for the PNG.
+        quarter: whether to also render a PNG with a quarter of the side lengths.
     """
     stem = source.stem if source.suffix.lower() in _IMAGE_SUFFIXES else source.name
     is_file_name = out.suffix.lower() == ".png" and not out.is_dir()
@@ -83,18 +87,18 @@ def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
 def render_all(
     jobs: Iterable[RenderJob], *, reader: GuardedReader, workers: int, bits: int, window: Window | None
 ) -> Iterator[UnreadableImage | None]:
-    """Render all files of a plan, with all processes at work; an existing PNG is replaced atomically.
+    """Render all files of a plan in parallel. An existing PNG is replaced atomically.
 
     Args:
-        jobs: as :func:`plan_folder` or :func:`plan_file` returns them.
-        reader: of the files.
-        workers: threads; as many as the reader has processes.
-        bits: of the PNG, 8 or 16.
-        window: values after the modality transform; None for the default of
+        jobs: the jobs that :func:`plan_folder` or :func:`plan_file` returned.
+        reader: reads the files.
+        workers: the number of threads, equal to the number of processes of the reader.
+        bits: the bit depth of the PNG, 8 or 16.
+        window: a window in values after the modality transform; None for the default of
             :func:`imaging.render.render_pngs`.
 
     Yields:
-        For each job in its order: None, or why the file was refused.
+        One result per job, in the same order: None, or the error if the file was refused.
 
     Raises:
         OSError: a PNG could not be written.
@@ -110,7 +114,7 @@ def render_all(
                 yield pending.popleft().result()
         finally:
             for future in pending:
-                future.cancel()  # the caller stopped early: pending files are not started
+                future.cancel()  # pending files are not started if the caller stops early
 
 
 def _render_one(
@@ -129,14 +133,14 @@ def _render_one(
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file atomically, and create the folders above it.
+    """Write a file atomically. Creates its parent folders.
 
     Args:
-        path: of the file; an existing one is replaced.
-        content: all its bytes.
+        path: the path of the file; an existing file is replaced.
+        content: all bytes of the file.
 
     Raises:
-        OSError: the file can't be written; names it.
+        OSError: the file can't be written; the error contains its path.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     incoming = path.with_name(f".{path.name}.incoming")
@@ -153,11 +157,11 @@ def _target_paths(folder: Path, stem: str) -> tuple[Path, Path]:
 
 
 def list_files(source: Path, *, excluded_folder: Path) -> Iterator[Path]:
-    """The files of a folder and everything below it, without hidden files and folders.
+    """List the files of a folder and its subfolders, without hidden files and folders.
 
     Args:
         source: the folder.
-        excluded_folder: a folder whose files are left out.
+        excluded_folder: a folder whose files are skipped.
 
     Yields:
         Paths, sorted by name within a folder; the files of a folder come before its subfolders.
@@ -172,16 +176,16 @@ def list_files(source: Path, *, excluded_folder: Path) -> Iterator[Path]:
 
 
 def is_image(path: Path) -> bool:
-    """Whether a file is taken for an image, by its ending or its first bytes.
+    """Whether a file looks like an image, judged by its suffix or its first bytes.
 
     Args:
-        path: of the file; one that can't be read counts, so that it is refused with the reason later.
+        path: the path of the file. An unreadable file counts as an image: reading it later gives the error.
     """
     if path.suffix.lower() in _IMAGE_SUFFIXES:
         return True
     try:
         with path.open("rb") as file:
             first_bytes = file.read(_FIRST_BYTES)
-    except OSError:  # it is refused with the reason when it is read
+    except OSError:
         return True
     return is_raster(first_bytes) or is_dicom(first_bytes)

@@ -1,4 +1,4 @@
-"""The facts that the browser needs to display a radiograph's stored values correctly, as plain JSON."""
+"""Builds the JSON facts that the browser needs to display a radiograph's stored values correctly."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ from imaging.matrix import SIGNED_OFFSET, encoded_bits
 from imaging.radiograph import DICOM, DecodedRadiograph, VoiTable, Window
 from imaging.spacing import read_spacing
 
-# Part of the name of cached facts: increase it when the facts of the same file change.
+# Part of the name of cached facts. Increase it when a change alters the facts of a file.
 FACTS_VERSION = 2
 
-# PS3.3 C.7.6.1.1.1: anterior, posterior, right, left, head, feet; up to three, the main one first.
+# PS3.3 C.7.6.1.1.1: anterior, posterior, right, left, head, feet. A direction has up to three letters.
 _DIRECTIONS = frozenset("APRLHF")
 
 
 def build_viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str) -> dict[str, Any]:
-    """The facts for displaying the values of :mod:`imaging.matrix`.
+    """Build the facts for displaying the values that :mod:`imaging.matrix` encodes.
 
     Args:
-        content: the file that ``decoded`` was read from; its header is parsed again for attributes that only
-            a viewer needs.
+        content: the file that ``decoded`` was read from. Its header is parsed again for attributes that only
+            the viewer needs.
         decoded: the radiograph.
-        name: of the file, for the error's text.
+        name: the file name, used in error messages.
 
     Returns:
         JSON values. Stored values (``stored_min``, ``stored_max``, ``padding``, ``modality.table_first``) are
-        signed if the file's are; the encoded matrix has ``offset`` added. The transforms apply in this order:
-        modality (PS3.3 C.11.1), window or table (C.11.2), ``inverted`` (C.7.6.3.1.2); padding is black in any
-        case (C.7.5.1.1.2). The index into a VOI table is the rounded value minus ``first``, clipped to the
-        table; its entries are 0 to 2 ** ``bits`` - 1. ``aspect`` is vertical : horizontal, ``spacing`` that
-        of :func:`imaging.spacing.read_spacing`, ``orientation`` Patient Orientation (0020,0020) or None.
+        signed if those of the file are; ``offset`` has been added to the encoded matrix. The transforms apply
+        in this order: modality (PS3.3 C.11.1), window or table (C.11.2), ``inverted`` (C.7.6.3.1.2). Padding
+        is always black (C.7.5.1.1.2). The index into a VOI table is the rounded value minus ``first``,
+        clipped to the table. The entries of a VOI table are 0 to 2 ** ``bits`` - 1. ``aspect`` is vertical :
+        horizontal, ``spacing`` the result of :func:`imaging.spacing.read_spacing`, ``orientation`` Patient
+        Orientation (0020,0020) or None.
 
     Raises:
         UnreadableImage: the header is damaged.
@@ -80,7 +81,7 @@ def build_viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str)
 
 
 def _stored_range(decoded: DecodedRadiograph) -> tuple[int, int]:
-    """The lowest and highest stored value outside the padding; of all values if there is nothing else."""
+    """Return the lowest and highest stored value outside the padding; of all pixels if all are padding."""
     pixels = decoded.pixels
     if decoded.padding is not None:
         low, high = decoded.padding
@@ -90,9 +91,9 @@ def _stored_range(decoded: DecodedRadiograph) -> tuple[int, int]:
 
 
 def _modality_transform(decoded: DecodedRadiograph, header: Dataset) -> dict[str, Any]:
-    """The modality transform (PS3.3 C.11.1): the table if there is one, else the rescale, else identity."""
+    """Convert the modality transform (PS3.3 C.11.1) to JSON: the table, else the rescale, else identity."""
     if header.get("ModalityLUTSequence"):
-        first, entries = _trim_constant_ends(decoded.modality, decoded.lowest)
+        first, entries = _trim_constant_ends(decoded.modality_lut, decoded.lowest)
         table = [int(entry) for entry in entries]
         return {"kind": "table", "slope": 1.0, "intercept": 0.0, "table_first": first, "table": table}
     rescale = [header.get("RescaleSlope"), header.get("RescaleIntercept")]
@@ -101,23 +102,23 @@ def _modality_transform(decoded: DecodedRadiograph, header: Dataset) -> dict[str
     return {"kind": kind, "slope": slope, "intercept": intercept, "table_first": 0, "table": []}
 
 
-def _trim_constant_ends(modality: NDArray[np.float32], lowest: int) -> tuple[int, NDArray[np.float32]]:
-    """The part of a table without its constant ends (C.11.1.1.1), and its first stored value."""
-    changes = np.flatnonzero(np.diff(modality))
+def _trim_constant_ends(modality_lut: NDArray[np.float32], lowest: int) -> tuple[int, NDArray[np.float32]]:
+    """Remove the constant ends of a table (C.11.1.1.1); return the first stored value and the entries."""
+    changes = np.flatnonzero(np.diff(modality_lut))
     if not changes.size:
-        return lowest, modality[:1]
+        return lowest, modality_lut[:1]
     first, last = int(changes[0]), int(changes[-1]) + 1
-    return lowest + first, modality[first : last + 1]
+    return lowest + first, modality_lut[first : last + 1]
 
 
 def _voi_tables_to_json(decoded: DecodedRadiograph, header: Dataset) -> list[dict[str, Any]]:
-    """The tables of the VOI LUT Sequence (PS3.3 C.11.2.1.1), with the entries of the file."""
+    """Convert the tables of the VOI LUT Sequence (PS3.3 C.11.2.1.1) to JSON, with the entries of the file."""
     little_endian = bool(UID(str(header.file_meta.TransferSyntaxUID)).is_little_endian)
     tables = []
     for table, item in zip(decoded.tables, header.VOILUTSequence, strict=True):
         length, first = int(item.LUTDescriptor[0]) or 1 << 16, int(item.LUTDescriptor[1])
-        if first >= SIGNED_OFFSET and decoded.modality.min() < 0:
-            first -= 1 << 16  # written as unsigned, although the values are signed
+        if first >= SIGNED_OFFSET and decoded.modality_lut.min() < 0:
+            first -= 1 << 16  # the file states a signed value as unsigned
         indices = np.arange(first, first + length, dtype=np.int32)
         entries, bits = apply_lookup_table(indices, item, little_endian=little_endian)
         values = [int(entry) for entry in entries]
@@ -132,7 +133,7 @@ def _first_look_kind(window: Window | VoiTable, decoded: DecodedRadiograph) -> s
 
 
 def _read_orientation(header: Dataset) -> list[str] | None:
-    """The directions of rows (right) and columns (down), as L and F (PS3.3 C.7.6.1.1.1); None if unknown."""
+    """Read the directions of rows and columns, such as L and F (PS3.3 C.7.6.1.1.1); None if unknown."""
     try:
         directions = [str(part).strip().upper() for part in header.get("PatientOrientation") or []]
     except DAMAGED_HEADER_ERRORS:

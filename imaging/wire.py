@@ -1,4 +1,4 @@
-"""Encodes facts and pixels as JSON and bytes, for the pipe between a reading process and its caller."""
+"""Encodes facts and pixels as JSON and bytes for the pipe between a reading process and its caller."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _ARRAY_TYPES = {"uint8": "|u1", "uint16": "<u2", "int16": "<i2"}
 
 OUT_OF_MEMORY = 3  # exit code of the reading process
 
+#: A header of JSON values, and the payloads whose lengths are the header's ``sizes``.
 WorkerResponse = tuple[dict[str, Any], list[bytes]]
 
 
@@ -25,12 +26,12 @@ def encode_radiograph(decoded: DecodedRadiograph) -> WorkerResponse:
         decoded: the radiograph.
 
     Returns:
-        A head of JSON values, and the bytes of the arrays, little endian: pixels, modality, each table.
+        The header, and the little-endian bytes of the arrays: pixels, modality look-up table, VOI tables.
     """
     array_type = _ARRAY_TYPES[str(decoded.pixels.dtype)]
     parts = [
         decoded.pixels.astype(array_type, copy=False).tobytes(),
-        decoded.modality.astype("<f4", copy=False).tobytes(),
+        decoded.modality_lut.astype("<f4", copy=False).tobytes(),
         *(table.brightness.astype("<f4", copy=False).tobytes() for table in decoded.tables),
     ]
     header = {
@@ -51,23 +52,23 @@ def decode_radiograph(response: WorkerResponse) -> DecodedRadiograph:
     """The inverse of :func:`encode_radiograph`.
 
     Args:
-        response: head and bytes; the arrays share their memory and are read-only.
+        response: the header and the payloads. The arrays of the result share their memory and are read-only.
 
     Raises:
-        ValueError: the answer is not one of :func:`encode_radiograph`.
-        KeyError: likewise.
-        TypeError: likewise.
+        ValueError: the response was not made by :func:`encode_radiograph`.
+        KeyError: the response was not made by :func:`encode_radiograph`.
+        TypeError: the response was not made by :func:`encode_radiograph`.
     """
     header, parts = response
     facts = facts_from_json(header["facts"])
     if header["kind"] not in _ARRAY_TYPES.values():
-        raise ValueError(f"no kind of pixel: {header['kind']}")
+        raise ValueError(f"unknown pixel type: {header['kind']}")
     pixels: NDArray[Any] = np.frombuffer(parts[0], header["kind"]).reshape(facts.rows, facts.columns)
     padding, aspect = header["padding"], header["aspect"]
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
-        modality=np.frombuffer(parts[1], "<f4"),
+        modality_lut=np.frombuffer(parts[1], "<f4"),
         lowest=int(header["lowest"]),
         inverted=bool(header["inverted"]),
         padding=None if padding is None else (int(padding[0]), int(padding[1])),
@@ -84,7 +85,7 @@ def facts_from_json(fields: dict[str, Any]) -> ImageFacts:
     """Restore facts from JSON.
 
     Args:
-        fields: of ``dataclasses.asdict``, after JSON.
+        fields: the result of ``dataclasses.asdict`` after encoding to JSON and decoding.
     """
     sex = fields["sex"]
     return ImageFacts(

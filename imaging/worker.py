@@ -1,9 +1,9 @@
 """The process that reads untrusted files: ``python -m imaging.worker``, started by imaging.reading_process.
 
-A request is one line of JSON, followed by the file's bytes if it has no path. An answer is eight bytes with
-the length of a JSON head (big endian), the head, then the parts whose lengths are the head's ``sizes``. The
-parts are plain bytes, not pickles: even if a file takes control of this process, its answer executes nothing
-in the caller.
+A request is one line of JSON, followed by the file's bytes if the request has no path. A response consists of
+the length of its JSON header in eight bytes (big endian), the header, and the payloads, whose lengths are the
+header's ``sizes``. Payloads are plain bytes, not pickles: even if a file takes control of this process, its
+response executes no code in the caller.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from imaging.wire import OUT_OF_MEMORY, WorkerResponse, encode_radiograph
 def main() -> int:
     """Answer requests until the caller closes the pipe.
 
-    The command's arguments are the limits per file: bytes of memory and seconds.
+    The command-line arguments are the limits per file: bytes of memory and seconds.
 
     Returns:
-        The exit code 0; the process exits with ``OUT_OF_MEMORY`` itself.
+        The exit code 0. If memory runs out, the process exits at once with ``OUT_OF_MEMORY``.
     """
     memory_limit, time_limit = int(sys.argv[1]), int(sys.argv[2])
     response_stream = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of a library must not mix with the answers
-    with suppress(ValueError, OSError):  # macOS does not support this limit; time is limited there too
+    os.dup2(2, 1)  # the output of a library must not mix with the responses
+    with suppress(ValueError, OSError):  # macOS does not support this limit, but the time limit applies
         resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it writes no files
-    _send_answer(response_stream, ({"ready": True}, []))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the process must not write files
+    _send_response(response_stream, ({"ready": True}, []))
     for line in sys.stdin.buffer:
         request = json.loads(line)
         content = sys.stdin.buffer.read(request["length"]) if "length" in request else None
@@ -54,12 +54,12 @@ def main() -> int:
             response = _handle_request(request, content)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
-        _send_answer(response_stream, response)
+        _send_response(response_stream, response)
     return 0
 
 
 def _set_cpu_limit(seconds: int) -> None:
-    """Set the CPU time for the next file; the limit is for the whole process, so used time is added."""
+    """Limit the CPU time for the next file. The limit counts the whole process, so the used time is added."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds + 1, hard))
 
@@ -72,10 +72,7 @@ def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> Work
         if request["do"] == "describe":
             header: dict[str, Any] = {"facts": asdict(describe(content, name=name, key=key))}
             if request.get("identity"):
-                header["identity"] = [
-                    (identity_value.kind, identity_value.value)
-                    for identity_value in read_identity(content, name=name)
-                ]
+                header["identity"] = _identity_to_json(content, name=name)
             return header, []
         if request["do"] == "deidentify" and key is not None:
             return _deidentify(content, name=name, key=key, identity=bool(request.get("identity")))
@@ -103,7 +100,7 @@ def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> Work
     except UnreadableImage as error:
         return {"refused": error.reason, "attribute": error.attribute}, []
     except FileNotFoundError:
-        return {"refused": "is not there.", "attribute": None}, []
+        return {"refused": "does not exist.", "attribute": None}, []
     except OSError as error:
         return {"refused": f"can't be opened ({error.strerror}).", "attribute": None}, []
     except MemoryError:
@@ -113,7 +110,7 @@ def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> Work
 
 
 def _deidentify(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> WorkerResponse:
-    from imaging.deidentify import deidentify  # noqa: PLC0415 - a library for this alone
+    from imaging.deidentify import deidentify  # noqa: PLC0415 - imports a library that only this needs
 
     deidentified = deidentify(content, name=name, key=key)
     header: dict[str, Any] = {
@@ -122,14 +119,17 @@ def _deidentify(content: bytes, *, name: str, key: PseudonymKey, identity: bool)
         "sizes": [len(deidentified.content)],
     }
     if identity:
-        header["identity"] = [
-            (identity_value.kind, identity_value.value)
-            for identity_value in read_identity(content, name=name)
-        ]
+        header["identity"] = _identity_to_json(content, name=name)
     return header, [deidentified.content]
 
 
-def _send_answer(response_stream: BinaryIO, response: WorkerResponse) -> None:
+def _identity_to_json(content: bytes, *, name: str) -> list[tuple[str, str]]:
+    return [
+        (identity_value.kind, identity_value.value) for identity_value in read_identity(content, name=name)
+    ]
+
+
+def _send_response(response_stream: BinaryIO, response: WorkerResponse) -> None:
     header, payloads = response
     header_json = json.dumps(header).encode()
     response_stream.write(len(header_json).to_bytes(8))

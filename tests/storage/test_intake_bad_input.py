@@ -156,7 +156,7 @@ RECORDS = {
     "an image that is none": (
         make_record_with_file("text.png"),
         "exam.radiographs.file",
-        "no DICOM, PNG or JPEG",
+        "not a DICOM, PNG or JPEG",
     ),
     "no radiographs": (make_record_with_exam(radiographs=[]), "exam.radiographs", "is empty"),
     "two radiographs of one id": (

@@ -84,7 +84,7 @@ def test_windows_apply_to_rescaled_values():
 
 def test_the_rescale_slope_is_applied():
     radiograph = decode(RescaleSlope="0.5", RescaleIntercept="10")
-    assert radiograph.modality[100] == 60
+    assert radiograph.modality_lut[100] == 60
 
 
 @pytest.mark.parametrize("syntax", [None, ImplicitVRLittleEndian, ExplicitVRBigEndian])
@@ -94,7 +94,7 @@ def test_a_modality_lut_replaces_the_rescale(syntax):
     item.ModalityLUTType = "US"
     extra = {} if syntax is None else {"syntax": syntax}
     radiograph = decode(ModalityLUTSequence=[item], RescaleSlope="1", RescaleIntercept="5000", **extra)
-    assert np.array_equal(radiograph.modality[:4096], table)
+    assert np.array_equal(radiograph.modality_lut[:4096], table)
 
 
 # --------------------------------------------------------------------------------------------- VOI

@@ -64,7 +64,7 @@ def test_pixels_equal_those_read_in_this_process(reader, write_file):
         read_radiograph(FULL_HEADER_DICOM, name="a.dcm"),
     )
     assert np.array_equal(from_worker.pixels, from_here.pixels)
-    assert np.array_equal(from_worker.modality, from_here.modality)
+    assert np.array_equal(from_worker.modality_lut, from_here.modality_lut)
     for field in ("facts", "lowest", "inverted", "padding", "aspect", "windows"):
         assert getattr(from_worker, field) == getattr(from_here, field)
 
@@ -85,7 +85,7 @@ def test_a_refusal_states_the_given_name_and_the_attribute(reader, write_file):
 
 
 def test_a_missing_file_is_refused(reader, tmp_path):
-    with pytest.raises(UnreadableImage, match=r"none\.dcm: is not there"):
+    with pytest.raises(UnreadableImage, match=r"none\.dcm: does not exist"):
         reader.describe(tmp_path / "none.dcm")
 
 
@@ -112,7 +112,7 @@ def test_after_a_slow_file_is_refused_the_next_is_read(write_file, tmp_path):
     os.mkfifo(blocked_file)  # opening it blocks until a writer opens it, which never happens
     with GuardedReader(workers=1, limits=Limits(seconds=1)) as reader:
         started_at = time.monotonic()
-        with pytest.raises(UnreadableImage, match=r"waiting.dcm: takes longer than 1 seconds"):
+        with pytest.raises(UnreadableImage, match=r"waiting.dcm: .* longer than 1 seconds"):
             reader.describe(blocked_file)
         assert time.monotonic() - started_at < 30
         assert reader.describe(write_file(FULL_HEADER_DICOM)).rows == 24
@@ -121,7 +121,7 @@ def test_after_a_slow_file_is_refused_the_next_is_read(write_file, tmp_path):
 def test_after_a_file_exceeds_memory_the_next_is_read(write_file):
     large = write_file(dicom(np.zeros((6000, 6000), np.uint16)))  # 72 MB, and each step of decoding a copy
     with GuardedReader(workers=1, limits=Limits(memory=350 << 20)) as reader:
-        with pytest.raises(UnreadableImage, match=r"takes more than 350 MB|asks for too much memory"):
+        with pytest.raises(UnreadableImage, match=r"needs more than 350 MB|needs too much memory"):
             reader.decode(large)
         assert reader.describe(write_file(FULL_HEADER_DICOM, "good.dcm")).rows == 24
 
@@ -130,7 +130,7 @@ def test_after_a_worker_dies_the_next_file_is_read(reader, write_file):
     path = write_file(FULL_HEADER_DICOM)
     reader.describe(path)
     get_idle_process(reader)._process.kill()
-    with pytest.raises(UnreadableImage, match="broke off its reader"):
+    with pytest.raises(UnreadableImage, match="the reading process crashed"):
         reader.describe(path)
     assert reader.describe(path).rows == 24
 
@@ -230,5 +230,8 @@ def test_the_start_of_a_worker_does_not_count_as_reading_time(write_file, monkey
 
 def test_a_worker_that_does_not_start_is_reported_as_such(write_file, monkeypatch):
     monkeypatch.setattr("imaging.reading_process._START_SECONDS", 0.0)
-    with GuardedReader(workers=1) as reader, pytest.raises(UnreadableImage, match="its reader did not start"):
+    with (
+        GuardedReader(workers=1) as reader,
+        pytest.raises(UnreadableImage, match="reading process did not start"),
+    ):
         reader.describe(write_file(FULL_HEADER_DICOM))

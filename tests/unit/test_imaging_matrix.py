@@ -39,7 +39,7 @@ def make_radiograph(pixels: np.ndarray, *, bits: int) -> DecodedRadiograph:
     facts = ImageFacts(
         media_type=PNG, rows=pixels.shape[0], columns=pixels.shape[1], bits=bits, photometric="MONOCHROME2"
     )
-    return DecodedRadiograph(facts=facts, pixels=pixels, modality=np.zeros(65536, np.float32))
+    return DecodedRadiograph(facts=facts, pixels=pixels, modality_lut=np.zeros(65536, np.float32))
 
 
 def encode_and_decode(pixels: np.ndarray, *, bits: int) -> np.ndarray:

@@ -107,20 +107,31 @@ def test_a_png_named_jpg_is_a_png():
 @pytest.mark.parametrize("kept", [0.3, 0.6, 0.99])
 def test_a_truncated_png_is_refused(kept):
     content = png(GREY)
-    assert "ends too early" in read_refusal(content[: int(len(content) * kept)])
+    assert "is truncated" in read_refusal(content[: int(len(content) * kept)])
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.6, 0.95])
 def test_a_truncated_jpeg_is_refused(kept):
     noise = np.random.default_rng(1).integers(0, 256, (64, 64), np.uint8)
     content = encode_image(Image.fromarray(noise), "JPEG")
-    assert "ends too early" in read_refusal(content[: int(len(content) * kept)], "a.jpg")
+    assert "is truncated" in read_refusal(content[: int(len(content) * kept)], "a.jpg")
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.95])
+def test_a_truncated_jpeg_with_a_thumbnail_is_refused(kept):
+    noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 64), np.uint8))
+    thumbnail = encode_image(noise.resize((16, 16)), "JPEG")
+    exif = b"Exif\0\0" + thumbnail
+    content = encode_image(noise, "JPEG")
+    content = content[:2] + b"\xff\xe1" + (len(exif) + 2).to_bytes(2) + exif + content[2:]
+    assert describe(content, name="a.jpg").rows == 64
+    assert "is truncated" in read_refusal(content[: int(len(content) * kept)], "a.jpg")
 
 
 def test_a_damaged_png_is_refused_by_its_checksum():
     content = bytearray(png(GREY))
     content[60] ^= 1
-    assert "PNG IDAT: its check sum is wrong" in read_refusal(bytes(content))
+    assert "PNG IDAT: the checksum is wrong" in read_refusal(bytes(content))
 
 
 def test_a_png_with_too_few_pixels_is_refused_on_decoding():
@@ -130,14 +141,14 @@ def test_a_png_with_too_few_pixels_is_refused_on_decoding():
 
 
 def test_an_image_of_144_megapixels_is_refused_from_its_header():
-    assert "12000 x 12000 pixels; at most 80 million" in read_refusal(make_png_of_size(12_000, 12_000))
+    assert "12000 x 12000 pixels; the maximum is 80 million" in read_refusal(make_png_of_size(12_000, 12_000))
 
 
 def test_a_jpeg_bomb_is_refused_from_its_header():
     content = bytearray(encode_image(Image.fromarray(GREY8), "JPEG"))
     position = content.index(b"\xff\xc0") + 5
     content[position : position + 4] = b"\xff\xff\xff\xff"
-    assert "65535 x 65535 pixels; at most 80 million" in read_refusal(bytes(content), "a.jpg")
+    assert "65535 x 65535 pixels; the maximum is 80 million" in read_refusal(bytes(content), "a.jpg")
 
 
 def test_an_animation_is_refused():
@@ -149,4 +160,4 @@ def test_an_animation_is_refused():
 
 def test_a_cmyk_jpeg_is_refused():
     content = encode_image(Image.fromarray(GREY8).convert("CMYK"), "JPEG")
-    assert "JPEG frame header: has 4 colours" in read_refusal(content, "a.jpg")
+    assert "JPEG frame header: has 4 colour channels" in read_refusal(content, "a.jpg")
