@@ -19,6 +19,7 @@ from browsing.service import (
 from commands.arguments import Subparsers
 from commands.search_arguments import add_filters, build_search
 from commands.search_index import update_search_index
+from domain.count_texts import count_text
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -64,10 +65,12 @@ def _apply(args: argparse.Namespace) -> int:
         now = datetime.now(UTC)
         if args.verb == "reject":
             rule = reject_matching(db, now=now, **options)
-            print(f"Rule {rule.number}: {rule.questions:,} questions are rejected.")
+            print(f"Rule {rule.number}: {count_text(rule.questions, 'question')} rejected.")
         else:
             rule = queue_matching(db, now=now, batch_name=args.into, **options)
-            print(f"Rule {rule.number}: {rule.questions:,} questions are queued in batch {rule.batch}.")
+            print(
+                f"Rule {rule.number}: {count_text(rule.questions, 'question')} queued in batch {rule.batch}."
+            )
     print(f"To take it back: apply back {rule.number} --reason …")
     return 0
 
@@ -77,7 +80,7 @@ def _take_rule_back(args: argparse.Namespace) -> int:
         rule = revert_rule(
             db, by=command_line_person(), rule=args.rule, reason=args.reason, now=datetime.now(UTC)
         )
-    print(f"Rule {rule.number} holds no more; {rule.questions:,} questions can be drawn again.")
+    print(f"Rule {rule.number} holds no more; {count_text(rule.questions, 'question')} can be drawn again.")
     return 0
 
 
@@ -90,14 +93,14 @@ def _list_rules(args: argparse.Namespace) -> int:
         state = "holds" if rule.reverted_at is None else f"taken back {rule.reverted_at:%Y-%m-%d %H:%M} UTC"
         applied_at = f"{rule.applied_at:%Y-%m-%d %H:%M} UTC"
         print(
-            f"{rule.number}\t{rule.dataset}\t{rule.action}\t{rule.questions:,} questions\t"
+            f"{rule.number}\t{rule.dataset}\t{rule.action}\t{count_text(rule.questions, 'question')}\t"
             f"{describe_search(rule.search)}\t{rule.reason}\t{rule.person}\t{applied_at}\t{state}"
         )
     return 0
 
 
 def _print_preview(preview: BulkPreview) -> None:
-    print(f"{preview.count:,} questions would be taken.")
+    print(f"{count_text(preview.count, 'question')} would be taken.")
     for reason, count in preview.excluded.items():
         print(f"{count:,} are left out: {reason}.")
     for example in preview.examples:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from review.service import (
     DEFAULT_IDLE_MINUTES,
     AssignSummary,
@@ -122,7 +123,10 @@ def _request_second_opinions(args: argparse.Namespace) -> int:
         with unit_of_work() as db:
             summary = request_second_opinions(db, **options, now=datetime.now(UTC))
     for name, count in summary.assigned.items():
-        print(f"{name} {'would get' if args.dry_run else 'got'} {count:,} questions of {summary.batch}.")
+        print(
+            f"{name} {'would get' if args.dry_run else 'got'} {count_text(count, 'question')}"
+            f" of {summary.batch}."
+        )
     print(
         f"Of them {summary.random_count:,} of the random share, {summary.found_count:,} where something was"
         " found."
@@ -153,6 +157,6 @@ def _share_batch(args: argparse.Namespace) -> int:
 
 def _print_summary(summary: AssignSummary, verb: str) -> None:
     for name, count in summary.assigned.items():
-        print(f"{name} {verb} {count:,} questions of {summary.batch}.")
+        print(f"{name} {verb} {count_text(count, 'question')} of {summary.batch}.")
     for note in summary.notes:
         print(note, file=sys.stderr)

@@ -20,6 +20,7 @@ from accounts.service.audit_trail import (
     verify_audit,
 )
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.file_errors import add_filename_to_errors
 from storage.schema import prepare_workspace
 from storage.unit_of_work import explain_database_errors, read_only_session
@@ -120,11 +121,13 @@ def _checkpoint(args: argparse.Namespace) -> int:
 def format_text(result: AuditCheck) -> Iterable[str]:
     """The result of the verification as lines of text."""
     if result.fault is not None:
-        yield f"The audit trail is NOT whole ({result.entries:,} entries, {len(result.faults):,} to look at)."
+        entries = count_text(result.entries, "entry", "entries")
+        yield f"The audit trail is NOT whole ({entries}, {len(result.faults):,} to look at)."
     else:
         unanchored = describe_unanchored(result)
         state = "consistent" if unanchored else "whole"
-        counts = f"{result.entries:,} entries, {result.judgements:,} judgements agree"
+        entries = count_text(result.entries, "entry", "entries")
+        counts = f"{entries}, {count_text(result.judgements, 'judgement')} compared"
         yield f"The audit trail is {state}: {counts}."
         yield describe_checkpoint(result)
         if unanchored:

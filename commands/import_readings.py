@@ -9,6 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from reader_study.service import import_readings
 from storage.unit_of_work import unit_of_work
 
@@ -50,5 +51,8 @@ def run(args: argparse.Namespace) -> int:
             print(f"… and {len(outcome.refusals) - _MAX_SHOWN:,} more", file=sys.stderr)
         print(f"Nothing was imported: {len(outcome.refusals):,} refused.", file=sys.stderr)
         return 1
-    print(f"{outcome.readings:,} readings of {len(outcome.readers)} readers came into study {args.study}.")
+    print(
+        f"{count_text(outcome.readings, 'reading')} of {count_text(len(outcome.readers), 'reader')}"
+        f" came into study {args.study}."
+    )
     return 0

@@ -12,6 +12,7 @@ from browsing.figures import render_figures
 from browsing.service import DatasetStatistics, compute_dataset_statistics
 from browsing.statistics_text import format_csv, format_json
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.file_errors import add_filename_to_errors
 from storage.unit_of_work import read_only_session
 
@@ -47,7 +48,10 @@ def run(args: argparse.Namespace) -> int:
             (args.out / "statistics.json").write_text(format_json(statistics), encoding="utf-8")
             for name, svg in render_figures(statistics).items():
                 (args.out / f"{name}.svg").write_text(svg, encoding="utf-8")
-    print(f"{statistics.dataset}: {statistics.questions:,} questions of {statistics.exams:,} exams")
+    print(
+        f"{statistics.dataset}: {count_text(statistics.questions, 'question')}"
+        f" of {count_text(statistics.exams, 'exam')}"
+    )
     for line in statistics.formats:
         average = "" if line.boxes_a_question is None else f", {line.boxes_a_question:.2f} a question"
         print(

@@ -16,6 +16,7 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.checkpoints import take_checkpoint_afterwards
 from domain.batches import SamplingPlan
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.protocols import Protocol, protocol_from_plain, protocol_to_plain
 from domain.studies import Arm, CaseKind, CaseSource, Crossing, SourceKind, StudyDesign
@@ -145,8 +146,9 @@ def run_list(_args: argparse.Namespace) -> int:
         print("No reader study yet: cli.py study create --help", file=sys.stderr)
     for summary in summaries:
         print(
-            f"{summary.study.name}: {summary.study.state}, {summary.cases[CaseKind.SCORED]:,} cases of "
-            f"{summary.study.source}, {summary.readers} readers, {summary.answers:,} answers"
+            f"{summary.study.name}: {summary.study.state},"
+            f" {count_text(summary.cases[CaseKind.SCORED], 'case')} of {summary.study.source},"
+            f" {count_text(summary.readers, 'reader')}, {count_text(summary.answers, 'answer')}"
         )
     return 0
 

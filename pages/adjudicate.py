@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import Batch
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.people import Action, Person
 from review.service import DisputedQuestion, list_batches_to_adjudicate, list_disputes
@@ -59,7 +60,10 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
             "Questions on which two reviewers disagree appear here.",
         )
         return
-    st.success(f"All {len(disputes):,} disputes of batch {escape_markdown(batch.name)} are adjudicated.")
+    st.success(
+        f"{count_text(len(disputes), 'dispute')} of batch {escape_markdown(batch.name)} adjudicated, none"
+        " left."
+    )
     show_table(
         [
             {

@@ -64,6 +64,7 @@ def main() -> None:
 def _overview_row(overview: review.BatchOverview) -> dict[str, object]:
     return {
         "Batch": overview.batch.name,
+        "Dataset": overview.dataset,
         "State": overview.batch.state.value,
         "Mode": overview.batch.settings.mode.value,
         "Fields requested": overview.batch.settings.parts.value,

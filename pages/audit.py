@@ -12,6 +12,7 @@ from accounts.service.audit_trail import (
     list_audit_choices,
     verify_audit,
 )
+from domain.count_texts import count_text
 from domain.people import Action, Person
 from ui import state
 from ui.context import current_workspace, read_only_session, require_page
@@ -63,7 +64,11 @@ def _show_verification(person: Person) -> None:
         )
     elif audit_check.fault is None:
         unanchored = describe_unanchored(audit_check)
-        counts = f"{audit_check.entries:,} entries; {audit_check.judgements:,} judgements agree with theirs."
+        entries, judgements = (
+            count_text(audit_check.entries, "entry", "entries"),
+            count_text(audit_check.judgements, "judgement"),
+        )
+        counts = f"{entries}; {judgements} compared with the trail."
         if unanchored is None:
             right.success(f"Whole: {counts}")
         else:

@@ -15,8 +15,8 @@ from quality.service import (
     load_check_report,
     record_problems,
 )
-from ui import state
 from ui.context import clock, read_only_session, require_page, unit_of_work
+from ui.dataset_choice import choose_dataset
 from ui.problems.examples import show_check
 from ui.widgets import act, screen, show_empty_state, show_notice, show_statistic
 
@@ -36,7 +36,9 @@ def main() -> None:
             label="Import questions",
         )
         return
-    dataset = _choose_dataset(datasets)
+    dataset_names = [dataset.name for dataset in datasets]
+    chosen_name = choose_dataset(person, dataset_names, key="dataset-to-check")
+    dataset = datasets[dataset_names.index(chosen_name)]
     with read_only_session() as db:
         check_report = load_check_report(db, by=person, dataset=dataset.name)
     _show_overview(check_report)
@@ -52,19 +54,6 @@ def main() -> None:
     ):
         with tab:
             show_check(check_report, dataset, check, person)
-
-
-def _choose_dataset(datasets: list[DatasetSummary]) -> DatasetSummary:
-    names = [dataset.name for dataset in datasets]
-    last_dataset = state.get_selection("dataset")
-    name = st.selectbox(
-        "Dataset",
-        names,
-        index=names.index(last_dataset) if last_dataset in names else 0,
-        key="dataset-to-check",  # allow fixed-widget-key: the widget selects the dataset
-    )
-    state.set_selection("dataset", name)
-    return datasets[names.index(name)]
 
 
 def _show_overview(check_report: CheckReport) -> None:

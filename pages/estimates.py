@@ -11,9 +11,9 @@ from domain.people import Action, Person
 from review.estimates import Estimate
 from review.progress import format_interval, format_percent
 from review.service import DatasetEstimates, estimate_dataset, list_estimable_batches, load_counts_version
-from ui import state
 from ui.chart import show_chart
 from ui.context import current_workspace, read_only_session, require_page
+from ui.dataset_choice import choose_dataset
 from ui.estimates.charts import build_estimate_chart
 from ui.estimates.groups import show_group_comparison
 from ui.estimates.sample import load_cached_sample
@@ -37,15 +37,7 @@ def main() -> None:
         )
         return
     dataset_column, batches_column, goal_column = st.columns([2, 3, 1], vertical_alignment="bottom")
-    names = list(batches)
-    last_dataset = state.get_selection("dataset")
-    dataset = dataset_column.selectbox(
-        "Dataset",
-        names,
-        index=names.index(last_dataset) if last_dataset in names else 0,
-        key="dataset-to-estimate",  # allow fixed-widget-key: the widget selects the dataset
-    )
-    state.set_selection("dataset", dataset)
+    dataset = choose_dataset(person, list(batches), key="dataset-to-estimate", container=dataset_column)
     chosen_batches = batches_column.multiselect(
         "Batches", batches[dataset], key=f"estimate-batches-{dataset}", placeholder="All random ones"
     )

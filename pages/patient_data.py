@@ -7,8 +7,8 @@ import streamlit as st
 from domain.people import Action
 from privacy.service import load_rules
 from quality.service import list_datasets
-from ui import state
 from ui.context import read_only_session, require_page
+from ui.dataset_choice import choose_dataset
 from ui.patients.image_wall import show_pixel_check
 from ui.patients.rules import show_rules_form
 from ui.patients.text_hits import show_text_hits
@@ -34,14 +34,7 @@ def main() -> None:
         )
         return
     left, right = st.columns([1, 1], vertical_alignment="bottom")
-    last_dataset = state.get_selection("dataset")
-    dataset = left.selectbox(
-        "Dataset",
-        datasets,
-        index=datasets.index(last_dataset) if last_dataset in datasets else 0,
-        key="dataset-of-patients",  # allow fixed-widget-key: the widget selects the dataset
-    )
-    state.set_selection("dataset", dataset)
+    dataset = choose_dataset(person, datasets, key="dataset-of-patients", container=left)
     view = right.segmented_control(
         "Search in",
         ["Burned-in text", "Questions and reports"],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.people import Action
 from sampling import service as sampling
 from ui import state
 from ui.batches.draw import show_draw_button, show_preview
-from ui.batches.draw_inputs import choose_batch_to_extend, choose_dataset, choose_sampling_plan
+from ui.batches.draw_inputs import choose_batch_to_extend, choose_sampling_plan
 from ui.context import read_only_session, require_page
+from ui.dataset_choice import choose_dataset
 from ui.navigation import ROOT
 from ui.widgets import screen, show_empty_state, show_notice
 
@@ -34,7 +36,12 @@ def main() -> None:
     form_key = state.form_key("draw")
     left, right = st.columns([2, 3], gap="large")
     with left:
-        dataset = choose_dataset(datasets, form_key)
+        dataset = choose_dataset(
+            person,
+            list(datasets),
+            key=f"{form_key}-dataset",
+            format_name=lambda name: f"{name} ({count_text(datasets[name], 'question')})",
+        )
         with read_only_session() as db:
             batches = [batch for batch, _ in sampling.list_batches(db, by=person, dataset=dataset)]
             taken_names = {batch.name for batch, _ in sampling.list_batches(db, by=person)}

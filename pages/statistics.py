@@ -12,8 +12,8 @@ from browsing.service import (
 )
 from domain.count_texts import count_text
 from domain.people import Action, Person
-from ui import state
 from ui.context import read_only_session, require_page
+from ui.dataset_choice import choose_dataset
 from ui.search.comparison import choose_other_datasets, show_dataset_comparison
 from ui.search.dataset_statistics import show_boxes, show_counts, show_files, show_lengths, show_words
 from ui.widgets import screen, show_empty_state
@@ -34,14 +34,7 @@ def main() -> None:
             label="Import questions",
         )
         return
-    last_dataset = state.get_selection("dataset")
-    dataset = st.selectbox(
-        "Dataset",
-        datasets,
-        index=datasets.index(last_dataset) if last_dataset in datasets else 0,
-        key="dataset-to-count",  # allow fixed-widget-key: the widget selects the dataset
-    )
-    state.set_selection("dataset", dataset)
+    dataset = choose_dataset(person, datasets, key="dataset-to-count")
     with read_only_session() as db:
         version = load_statistics_version(db, by=person, dataset=dataset)
     if not version[0]:

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
 from measures.proportions import Proportion
-from ui.theme import is_light
 
-#: Streamlit's grey of axis labels has a contrast under 4.5 : 1 on its light page; n and intervals stand
-#: there.
-_TEXT_ON_LIGHT = "#4a5157"
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
 _MARGIN = 70  # pixels next to the rows: Streamlit includes them in the height
 
 
 def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
-    """Draw a chart with text that is legible in the present theme."""
-    text_colours: dict[str, Any] = (
-        {"labelColor": _TEXT_ON_LIGHT, "titleColor": _TEXT_ON_LIGHT} if is_light() else {}
-    )
+    """Draw a chart; its labels have the page's text colour (ui/assets/shell.css), in every theme."""
     # Streamlit's theme moves the first and the last label away from the values they name.
-    altair_chart = altair_chart.configure_axis(labelFlush=False, **text_colours)
-    if text_colours:
-        altair_chart = altair_chart.configure_legend(**text_colours).configure_header(**text_colours)
-    st.altair_chart(altair_chart, width="stretch")
+    st.altair_chart(altair_chart.configure_axis(labelFlush=False), width="stretch")
 
 
 def build_share_chart(shares: Sequence[tuple[str, Proportion]], *, title: str) -> alt.LayerChart:

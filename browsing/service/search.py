@@ -11,6 +11,7 @@ from browsing.search import QuestionStatus, Search
 from domain.people import Action, Person, require
 from storage.browsing import search as search_storage
 from storage.browsing.search_results import SearchResult, count_values, load_search_results
+from storage.intake.datasets import find_dataset_of_last_import
 from storage.sampling.batches import list_batches, load_batch
 from storage.sampling.frames import list_dataset_names, load_dataset_number
 
@@ -67,6 +68,12 @@ def list_browsable_datasets(db: Session, *, by: Person) -> list[str]:
     """The names of all datasets, sorted."""
     require(by, Action.BROWSE)
     return list_dataset_names(db)
+
+
+def find_last_imported_dataset(db: Session, *, by: Person) -> str | None:
+    """The name of the dataset of the newest import; None without an import."""
+    require(by, Action.BROWSE)
+    return find_dataset_of_last_import(db)
 
 
 def load_filter_choices(db: Session, *, by: Person, dataset: str) -> FilterChoices:

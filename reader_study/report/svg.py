@@ -27,6 +27,11 @@ text{fill:var(--ink)}.soft{fill:var(--soft)}.axis{stroke:var(--line);fill:none}.
 stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var(--reader);fill:var(--reader)}
 .line{stroke:var(--reader);fill:none;stroke-width:1.5}.paper{fill:var(--paper)}
 </style>"""
+_LIGHT, _DARK = (dict(re.findall(r"--(\w+):(#\w+)", part)) for part in _STYLE.split("@media"))
+_PAGE_COLOURS = ";".join(
+    f"--{name}:{'var(--st-background-color)' if name == 'paper' else f'light-dark({colour},{_DARK[name]})'}"
+    for name, colour in _LIGHT.items()
+)
 _LEFT, _PLOT, _ROW, _TOP = 190, 380, 22, 54
 #: The group element around the row names of a grid, by which :func:`add_sticky_names` locates them.
 _NAMES = '<g class="names" data-left="{left}" data-top="{top}" data-bottom="{bottom}">'
@@ -151,19 +156,15 @@ def add_sticky_names(svg: str) -> str:
     )
 
 
-def apply_theme(svg: str, *, dark: bool, paper: str) -> str:
+def apply_theme(svg: str) -> str:
     """The figure for a page with its own theme, independent of the system's theme.
 
-    A screen reader reads a file as one image with a title; here it reads all texts.
-
-    Args:
-        svg: a figure as in its file.
-        dark: whether the page is dark.
-        paper: the page's background, as a CSS colour.
+    The browser chooses the colours by the page's ``color-scheme``, also when the theme changes, and takes the
+    background from Streamlit's ``--st-background-color``. A screen reader reads a file as one image with a
+    title; here it reads all texts.
     """
-    svg = svg.replace("(prefers-color-scheme:dark)", "all" if dark else "not all", 1)
-    svg = re.sub(r"--paper:#\w+", f"--paper:{paper}", svg)
-    return svg.replace('role="img"', 'role="group"', 1)
+    dark_style = re.compile(r"@media \(prefers-color-scheme:dark\)\{svg\{[^}]*\}\}")
+    return dark_style.sub(f"svg{{{_PAGE_COLOURS}}}", svg, count=1).replace('role="img"', 'role="group"', 1)
 
 
 def draw_panels(series: dict[str, list[LearningQuarter]], *, title: str, caption: str) -> str:

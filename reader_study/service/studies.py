@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
+from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue
 from domain.people import Action, Person, require
 from domain.protocols import Protocol, ProtocolVersion
@@ -130,14 +131,20 @@ def describe_design(design: StudyDesign) -> str:
     """One line about a design for the user."""
     parts = [str(design.crossing)]
     if design.crossing is Crossing.PARTS:
-        parts.append(f"{design.readers_per_case} readers a case, {design.shared} cases read by all")
+        parts.append(
+            f"{count_text(design.readers_per_case or 0, 'reader')} a case,"
+            f" {count_text(design.shared, 'case')} read by all"
+        )
     if design.crossing is Crossing.CROSSOVER:
         parts.append(" against ".join(arm.name for arm in design.arms))
         parts.append(f"{design.washout_days} days of wash-out")
     if design.training:
-        parts.append(f"{design.training} training cases")
+        parts.append(count_text(design.training, "training case"))
     if design.repeats:
-        parts.append(f"{design.repeats} hidden repeats, {design.repeat_gap} cases apart or more")
+        parts.append(
+            f"{count_text(design.repeats, 'hidden repeat')},"
+            f" {count_text(design.repeat_gap, 'case')} apart or more"
+        )
     if design.one_per_exam:
         parts.append("one question an exam")
     return "; ".join([*parts, f"seed {design.plan.seed}"])

@@ -21,13 +21,18 @@ from storage.review import progress as stored
 from storage.review.assignments import count_by_person
 from storage.review.latest_verdicts import load_latest_verdicts
 from storage.sampling.batches import list_batches, load_batch, load_batch_sizes
+from storage.sampling.frames import load_dataset_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOverview:
-    """A batch in a list: its questions, and its judgements requested (``requested``), done, skipped, left."""
+    """A batch in a list: its questions, and its judgements requested (``requested``), done, skipped, left.
+
+    ``dataset`` is the name of the dataset that it was drawn from.
+    """
 
     batch: Batch
+    dataset: str
     questions: int
     requested: int
     done: int
@@ -119,7 +124,8 @@ def build_display_names(people: Sequence[Person]) -> dict[int, str]:
 def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
     """All batches with their counts, the newest first."""
     require(by, Action.SEE_PROGRESS)
-    sizes, counts, pools = (
+    datasets, sizes, counts, pools = (
+        load_dataset_names(db),
         load_batch_sizes(db),
         stored.count_assignments_by_state(db),
         shared_queues.list_batches_with_pool(db),
@@ -136,6 +142,7 @@ def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
         overviews.append(
             BatchOverview(
                 batch=batch,
+                dataset=datasets[batch.dataset_id],
                 questions=sizes.get(batch.id, 0),
                 requested=done + skipped + left,
                 done=done,

@@ -163,6 +163,18 @@ def finish_import(
     )
 
 
+def find_dataset_of_last_import(db: Session) -> str | None:
+    """Return the name of the dataset of the newest import; None without one."""
+    statement = (
+        select(DatasetRow.name)
+        .join(ImportRow, ImportRow.dataset_id == DatasetRow.id)
+        .where(exclude_hidden_datasets())
+        .order_by(ImportRow.id.desc())
+        .limit(1)
+    )
+    return db.execute(statement).scalar_one_or_none()
+
+
 def list_imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
     """Return the imported files of a dataset, the latest first."""
     statement = select(ImportRow).where(ImportRow.dataset_id == dataset_id).order_by(ImportRow.id.desc())

@@ -63,14 +63,19 @@ def list_dataset_names(db: Session) -> list[str]:
     )
 
 
+def load_dataset_names(db: Session) -> dict[int, str]:
+    """Return the names of all datasets by number."""
+    statement = select(DatasetRow.id, DatasetRow.name).where(exclude_hidden_datasets())
+    return {row[0]: row[1] for row in db.execute(statement)}
+
+
 def load_dataset_number(db: Session, *, name: str) -> int:
     """Return the number of the dataset with that name.
 
     Raises:
         NotFound: there is none; the message lists the existing ones.
     """
-    statement = select(DatasetRow.name, DatasetRow.id).where(exclude_hidden_datasets())
-    numbers = {row[0]: row[1] for row in db.execute(statement)}
+    numbers = {existing: number for number, existing in load_dataset_names(db).items()}
     if name not in numbers:
         existing = ", ".join(sorted(numbers)) or "none yet; import questions first"
         raise NotFound(f"There is no dataset {name!r}. Those there are: {existing}.")

@@ -171,3 +171,7 @@ def test_entered_text_stays_until_the_saved_settings_are_loaded(page):
     assert page.text_area(key=f"guideline-{FORM_KEY}-text").value == "Mine."
     page = click(page, "Show saved settings")
     assert page.text_area(key="guideline-settings-1-1-text").value == "Theirs."
+
+
+def test_batches_are_listed_with_their_dataset(page):
+    assert page.dataframe[0].value["Dataset"].tolist() == ["demo"]

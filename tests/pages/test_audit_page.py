@@ -40,4 +40,17 @@ def test_selected_entry_is_shown_in_full_with_its_hash(page):
 
 def test_intact_trail_is_verified_with_its_counts(page):
     page = next(button for button in page.button if button.label == "Verify").click().run()
-    assert "1 judgements agree with theirs" in get_text(page)
+    assert "1 judgement compared with the trail" in get_text(page)
+
+
+def test_rows_show_fields_and_no_json(page):
+    details = get_column_values(page, "Details")
+    assert "decision: accept" in details[0]
+    assert not [text for text in details if "{" in text]
+
+
+def test_json_of_an_entry_stands_behind_an_expander(page):
+    page = choose(page, "Look at one", get_column_values(page, "No.")[0])
+    assert "decision" in page.dataframe[1].value["Field"].tolist()
+    [expander] = page.expander
+    assert '"decision": "accept"' in expander.code[0].value

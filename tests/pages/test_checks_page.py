@@ -1,5 +1,7 @@
 """The page Checks: counts with n, by check and field, and the question behind each example."""
 
+from pathlib import Path
+
 import pytest
 
 from domain.people import Role
@@ -65,3 +67,31 @@ def test_without_a_dataset_the_page_leads_to_the_import(workspace, sign_in_as, r
 def test_page_is_not_found_for_a_reviewer(workspace, sign_in_as, run_page):
     sign_in_as("rhea", Role.REVIEWER)
     assert "Page not found." in get_text(run_page(PAGE))
+
+
+def _import_dataset(workspace, folder, dataset, first):
+    folder.mkdir()
+    importer = Importer(workspace, folder)
+    importer.workspace = current_workspace()
+    importer(to_json_lines(make_record(first), make_record(first + 1)), dataset=dataset)
+
+
+def _get_dataset(page):
+    return next(selectbox for selectbox in page.selectbox if selectbox.label == "Dataset").value
+
+
+def test_page_opens_with_the_dataset_imported_last(workspace, tmp_path, sign_in_as, run_page):
+    sign_in_as("cora", Role.COORDINATOR)
+    for first, dataset in ((1, "Demo"), (11, "zebra"), (21, "middle")):
+        _import_dataset(workspace, tmp_path / dataset, dataset, first)
+    assert _get_dataset(run_page(PAGE)) == "middle"
+
+
+def test_page_opens_with_the_dataset_chosen_on_another_page(workspace, tmp_path, sign_in_as, open_page):
+    sign_in_as("cora", Role.COORDINATOR)
+    for first, dataset in ((1, "Demo"), (11, "zebra")):
+        _import_dataset(workspace, tmp_path / dataset, dataset, first)
+    page = open_page("pages/statistics.py")
+    next(selectbox for selectbox in page.selectbox if selectbox.label == "Dataset").set_value("Demo").run()
+    page = page.switch_page(str(Path(__file__).resolve().parents[2] / PAGE)).run()
+    assert _get_dataset(page) == "Demo"

@@ -229,7 +229,7 @@ def test_the_commands_verify_and_export(workspace, capsys, tmp_path):
     save_verdict(world, make_acceptance(world, question=1))
     assert cli.main(["audit", "verify"]) == 0
     output = capsys.readouterr().out.splitlines()
-    assert output[0] == "The audit trail is consistent: 1 entries, 1 judgements agree."
+    assert output[0] == "The audit trail is consistent: 1 entry, 1 judgement compared."
     assert cli.main(["audit", "verify", "--head", output[-1].split()[1]]) == 0
     assert cli.main(["audit", "verify", "--head", "0" * 63 + "1"]) == 1
     out = tmp_path / "trail.jsonl"

@@ -211,6 +211,24 @@ def test_history_lists_all_events_in_order(world, tmp_path):
     assert "answer: B. Effusion → C. Pneumothorax" in lines[4][1]
 
 
+def test_history_states_the_old_and_the_new_size_of_a_box(world):
+    with read_only_session(world.engine) as db:
+        [machine_box] = load_history(db, by=BY, question_number=2).question.boxes
+    box = machine_box.box
+    wider_box = replace(machine_box, box=replace(box, x_max=box.x_max + 50))
+    correction = Correction(boxes=(wider_box,))
+    save_verdict(world, make_acceptance(world, question=2, decision=Decision.REVISE, correction=correction))
+    with read_only_session(world.engine) as db:
+        history = load_history(db, by=BY, question_number=2)
+    [details] = [
+        details
+        for line, details in (describe_event(event, history.question) for event in history.events)
+        if line == "revised in batch first"
+    ]
+    height, label = f"{box.height:.0f} px on {machine_box.radiograph}", machine_box.label
+    assert f"boxes: {label} {box.width:.0f} × {height} → {label} {box.width + 50:.0f} × {height}" in details
+
+
 @pytest.mark.parametrize(
     ("image", "reviewed_text"),
     [

@@ -244,7 +244,7 @@ def test_command_without_yes_only_previews(world: World, command) -> None:
 
 def test_command_rejects_lists_and_reverts(world: World, command) -> None:
     reason_options = ("--reason", "Compares with a prior.")
-    assert "Rule 1: 2 questions are rejected." in command(
+    assert "Rule 1: 2 questions rejected." in command(
         "reject", "demo", "--difficulty", "hard", *reason_options, "--yes"
     )
     assert preview_rejection(world).excluded == {"drawn": 2, "rejected by rule": 2}
@@ -260,7 +260,7 @@ def test_command_queues_into_a_new_batch(world: World, command) -> None:
     output = command(
         "queue", "demo", "--difficulty", "hard", "--into", "again", "--reason", "Look again.", "--yes"
     )
-    assert "Rule 1: 2 questions are queued in batch again." in output
+    assert "Rule 1: 2 questions queued in batch again." in output
     with read_only_session(world.engine) as db:
         assert [row.question_id for row in list_batch_questions(db, load_batch(db, name="again").id)] == [
             9,

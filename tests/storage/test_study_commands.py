@@ -42,7 +42,7 @@ def test_study_is_created_assigned_shown_and_closed(world, capsys):
     assert load_study(capsys)["state"] == "closed"
     assert cli.main(["study", "reopen", "pilot"]) == 0
     assert cli.main(["study", "list"]) == 0
-    assert "pilot: open, 6 cases of dataset demo, 1 readers, 0 answers" in capsys.readouterr().out
+    assert "pilot: open, 6 cases of dataset demo, 1 reader, 0 answers" in capsys.readouterr().out
 
 
 def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):

@@ -46,6 +46,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "browsing.reject_matching": Action.DRAW_BATCH,
     "browsing.revert_rule": Action.DRAW_BATCH,
     "browsing.list_batch_names": Action.BROWSE,
+    "browsing.find_last_imported_dataset": Action.BROWSE,
     "browsing.list_browsable_datasets": Action.BROWSE,
     "browsing.load_filter_choices": Action.BROWSE,
     "browsing.count_matches": Action.BROWSE,

@@ -92,17 +92,14 @@ def test_a_figure_without_a_grid_is_unchanged():
     assert add_sticky_names(figure) == figure
 
 
-@pytest.mark.parametrize(("dark", "asked"), [(True, "@media all{"), (False, "@media not all{")])
-def test_a_figure_uses_the_theme_and_background_of_the_page(dark, asked):
-    figure = apply_theme(
-        draw_forest([make_row()], title="t", caption="c", axis=AXIS), dark=dark, paper="#123456"
-    )
-    assert asked in figure
+def test_a_figure_on_a_page_follows_the_pages_theme():
+    figure = apply_theme(draw_forest([make_row()], title="t", caption="c", axis=AXIS))
     assert "prefers-color-scheme" not in figure
-    assert set(re.findall(r"--paper:(#\w+)", figure)) == {"#123456"}
+    assert "--ink:light-dark(#1b1f24,#e8ebef)" in figure
+    assert "--paper:var(--st-background-color)" in figure
 
 
 def test_the_text_of_a_figure_on_a_page_is_accessible():
     figure = draw_forest([make_row()], title="t", caption="c", axis=AXIS)
     assert 'role="img"' in figure
-    assert 'role="img"' not in apply_theme(figure, dark=False, paper="#ffffff")
+    assert 'role="img"' not in apply_theme(figure)

@@ -8,28 +8,9 @@ from domain.batches import Batch, BatchState, SamplingPlan
 from domain.errors import DomainError
 from domain.vocabulary import Difficulty
 from sampling import service as sampling
-from ui import state
 from ui.widgets import escape_markdown
 
 _TIERS = (*Difficulty, None)
-
-
-def choose_dataset(datasets: dict[str, int], form_key: str) -> str:
-    """Draw the selection of a dataset; the default is the one that was viewed last.
-
-    ``datasets`` maps each name to its number of questions.
-    """
-    names = list(datasets)
-    last_dataset = state.get_selection("dataset")
-    name = st.selectbox(
-        "Dataset",
-        names,
-        index=names.index(last_dataset) if last_dataset in names else 0,
-        key=f"{form_key}-dataset",
-        format_func=lambda name: f"{name} ({datasets[name]:,} questions)",
-    )
-    state.set_selection("dataset", name)
-    return name
 
 
 def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) -> Batch | None:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from reader_study.report.figures import Figure
 from reader_study.report.svg import add_sticky_names, apply_theme
-from ui.theme import background_colour, is_light
 from web.forms.files import read_bundle
 
 _mount = st.components.v2.component(
@@ -19,5 +18,4 @@ _mount = st.components.v2.component(
 
 def show_figure(figure: Figure, *, key: str) -> None:
     """Draw a figure. A narrow page scrolls it sideways and keeps the row names of a grid in sight."""
-    svg = apply_theme(figure.svg, dark=not is_light(), paper=background_colour())
-    _mount(key=key, data={"svg": add_sticky_names(svg)})
+    _mount(key=key, data={"svg": add_sticky_names(apply_theme(figure.svg))})

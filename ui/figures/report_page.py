@@ -103,7 +103,8 @@ def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
         query=urlencode({"model": model}) if model else "",
         key=key,
     )
-    _show_summary(view)
+    if report.facts.simulated or any(rater.simulated for rater in report.tables.raters):
+        st.warning("Some or all of these raters are simulated.", icon=":material/science:")
     section = st.segmented_control(
         "Figures",
         list(SECTIONS),
@@ -112,10 +113,12 @@ def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
         label_visibility="collapsed",
     )
     SECTIONS[section or next(iter(SECTIONS))](view)
+    _show_summary(view)
 
 
 def _show_summary(view: ReportView) -> None:
     report = view.report
+    st.subheader("Results in words")
     for sentence in report.words:
         st.markdown(escape_markdown(sentence))
     facts = report.facts

@@ -73,4 +73,5 @@ def _start_import(request: import_job.ImportRequest, person: Person) -> None:
     if not request.dataset.strip():
         raise Refused("Enter a dataset name.")
     import_job.start_import(request, person)
+    state.set_selection("dataset", request.dataset.strip())  # the other pages open with it
     state.set_selection("delivery", None)

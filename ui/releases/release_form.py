@@ -12,6 +12,7 @@ from release import service as release
 from ui import state
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.context import current_person
+from ui.dataset_choice import choose_dataset
 from ui.layout import responsive_columns
 from ui.releases.preview import load_and_show_tally, show_key_error_limit, show_tally
 from ui.releases.release_job import ReleaseRequest, load_latest_release_job, start_release
@@ -38,7 +39,7 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
     form_key = state.form_key("release")
     left, right = responsive_columns(2, 3, name="release")
     with left:
-        request = _choose_request(form_key, batches)
+        request = _choose_request(person, form_key, batches)
     with right:
         tally = load_and_show_tally(person, request.dataset, request.batches)
         key_error_limit = show_key_error_limit(person, request.dataset, request.batches, form_key)
@@ -65,16 +66,8 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
             show_tally(tally)
 
 
-def _choose_request(form_key: str, batches: dict[str, list[str]]) -> ReleaseRequest:
-    names = list(batches)
-    last_dataset = state.get_selection("dataset")
-    dataset = st.selectbox(
-        "Dataset",
-        names,
-        index=names.index(last_dataset) if last_dataset in names else 0,
-        key=f"{form_key}-dataset",
-    )
-    state.set_selection("dataset", dataset)
+def _choose_request(person: Person, form_key: str, batches: dict[str, list[str]]) -> ReleaseRequest:
+    dataset = choose_dataset(person, list(batches), key=f"{form_key}-dataset")
     chosen_batches = st.multiselect(
         "Batches",
         batches[dataset],

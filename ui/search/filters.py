@@ -20,8 +20,8 @@ from browsing.service import (
 from domain.people import Person
 from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from ui import state
 from ui.context import read_only_session
+from ui.dataset_choice import choose_dataset
 
 T = TypeVar("T")
 _MAX_VALUES = 500  # of a column; nobody reads more in a list
@@ -30,15 +30,7 @@ _MAX_VALUES = 500  # of a column; nobody reads more in a list
 def choose_search(person: Person, datasets: Sequence[str]) -> Search:
     """Draw the filters and return the query."""
     dataset_column, words_column = st.columns([1, 3], vertical_alignment="bottom")
-    names = list(datasets)
-    last_dataset = state.get_selection("dataset")
-    dataset = dataset_column.selectbox(
-        "Dataset",
-        names,
-        index=names.index(last_dataset) if last_dataset in names else 0,
-        key="dataset-to-browse",  # allow fixed-widget-key: it selects the dataset that the other keys name
-    )
-    state.set_selection("dataset", dataset)
+    dataset = choose_dataset(person, datasets, key="dataset-to-browse", container=dataset_column)
     words = words_column.text_input(
         "Search",
         key=f"words-{dataset}",

@@ -16,6 +16,7 @@ from release.service import ReleaseRecord, list_releases
 from sampling.service import list_batches, list_drawable_datasets
 from ui import state
 from ui.context import clock, current_workspace, read_only_session, unit_of_work
+from ui.dataset_choice import choose_dataset
 from ui.layout import responsive_columns
 from ui.studies.protocol_form import show_protocol_fields
 from ui.widgets import act, escape_markdown, show_empty_state, show_notice
@@ -86,13 +87,7 @@ def _choose_source(
 ) -> CaseSource:
     kinds = list(SourceKind)
     kind = st.selectbox("Cases from a", kinds, key=f"{form_key}-kind", format_func=str)
-    last_dataset = state.get_selection("dataset")
-    dataset = st.selectbox(
-        "Dataset",
-        datasets,
-        index=datasets.index(last_dataset) if last_dataset in datasets else 0,
-        key=f"{form_key}-dataset",
-    )
+    dataset = choose_dataset(person, datasets, key=f"{form_key}-dataset")
     if kind is SourceKind.BATCH:
         with read_only_session() as db:
             batches = [batch.name for batch, _ in list_batches(db, by=person, dataset=dataset)]

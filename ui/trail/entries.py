@@ -8,14 +8,17 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from accounts.audit_values import list_audit_fields
 from accounts.service.audit_trail import AuditFilter, VisibleEntry, list_audit_entries
+from domain.audit import AuditEntry
 from domain.people import Person
 from ui import state
 from ui.context import read_only_session
 from ui.tables import show_table
-from ui.widgets import show_notice
+from ui.widgets import escape_markdown, show_notice
 
 _PAGE_SIZE = 50  # entries per page
+_MAX_CELL = 300  # characters of the details in the table
 
 
 def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFilter, str]:
@@ -109,10 +112,14 @@ def _entry_row(shown_entry: VisibleEntry) -> dict[str, object]:
         "Who": entry.person_name,
         "What": entry.what,
         "Subject": entry.subject,
-        "Before": "withheld" if shown_entry.withheld else entry.old or "",
-        "After": "withheld" if shown_entry.withheld else entry.new or "",
+        "Details": "withheld" if shown_entry.withheld else _describe_fields(entry),
         "Why": "withheld" if shown_entry.withheld else entry.why,
     }
+
+
+def _describe_fields(entry: AuditEntry) -> str:
+    text = " · ".join(map(str, list_audit_fields(entry)))
+    return text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]} …"
 
 
 def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
@@ -125,10 +132,22 @@ def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
     if number is None:
         return
     entry = by_number[number].entry
-    for title, text in (("Before", entry.old), ("After", entry.new)):
-        if text is not None:
-            st.caption(title)
-            st.code(json.dumps(json.loads(text), indent=2, ensure_ascii=False), language="json")
+    occurred_at = entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    reason = f". Reason: {entry.why}" if entry.why else ""
+    st.markdown(escape_markdown(f"{entry.person_name}: {entry.what}, {entry.subject}, {occurred_at}{reason}"))
+    has_old = entry.old is not None
+    show_table(
+        [
+            {"Field": field.name, **({"Before": field.before} if has_old else {}), "After": field.after}
+            for field in list_audit_fields(entry)
+        ],
+        empty="This entry has no values.",
+    )
+    with st.expander("JSON"):
+        for title, text in (("Before", entry.old), ("After", entry.new)):
+            if text is not None:
+                st.caption(title)
+                st.code(json.dumps(json.loads(text), indent=2, ensure_ascii=False), language="json")
     st.caption(f"Hash {entry.hash}; the entry before has {entry.previous_hash}")
 
 

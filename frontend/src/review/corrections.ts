@@ -3,7 +3,7 @@
 import type { Answer, Question } from "../shared/api";
 import { button, h, optionLetter } from "../shared/dom";
 import { markChanges } from "../shared/components";
-import type { BoxChanges } from "../shared/viewer";
+import type { BoxChanges, ChangedBox } from "../shared/viewer";
 import { getCurrentAnswer, isAnswerChanged, isChoiceChanged, isTextChanged, resetOptions, type EditedQuestion, type Option } from "./opinion";
 
 export interface CorrectedField {
@@ -30,7 +30,7 @@ export function correctedFields(question: Question, state: EditedQuestion, boxes
   if (isAnswerChanged(state, question)) fields.push({ name: "answer", label: "Key", nodes: markReplaced(formatAnswer(question.answer), formatAnswer(getCurrentAnswer(state))), reset });
   const { added, removed } = boxes;
   if (added.length || removed.length) {
-    const marks = [...removed.map(({ label }) => h("del", {}, label || "no label")), ...added.map(({ label, width, height }) => h("ins", {}, `${label || "no label"} ${width} × ${height} px`))];
+    const marks = [...removed.map((box) => h("del", {}, describeBox(box))), ...added.map((box) => h("ins", {}, describeBox(box)))];
     fields.push({ name: "boxes", label: "Boxes", nodes: marks.flatMap((mark) => [mark, " "]), reset: resetBoxes });
   }
   return fields;
@@ -43,6 +43,8 @@ export function correctionsList(fields: CorrectedField[], reset: (field: Correct
     h("li", {}, h("b", {}, `${field.label}: `), field.nodes, " ", button("reset", null, () => reset(field), { class: "quiet", "aria-label": `reset ${field.label}` }));
   return h("section", { class: "changes", "aria-label": "Corrections" }, h("span", { class: "label" }, "Corrections"), h("ul", {}, fields.map(listItem)));
 }
+
+const describeBox = ({ label, width, height }: ChangedBox): string => `${label || "no label"} ${width} × ${height} px`;
 
 const markReplaced = (before: string, after: string): (Node | string)[] => [h("del", {}, before), " ", h("ins", {}, after)];
 

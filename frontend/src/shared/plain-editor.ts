@@ -116,24 +116,16 @@ export class PlainEditor implements ImageViewer {
   listBoxes(): ListedBox[] {
     return this.orderedViews.flatMap((view) => {
       const { canvas, objects, machine } = view;
-      const { rows = 1, columns = 1 } = view.radiograph;
       if (!canvas) return [];
-      const [sx, sy] = [columns / canvas.canvasWidth, rows / canvas.canvasHeight];
-      return objects.map((object, index) => ({
-        view,
-        index,
-        label: object.label ?? "",
-        width: Math.round(getWidth(object) * sx),
-        height: Math.round(getHeight(object) * sy),
-        x: Math.round(object.left * sx),
-        y: Math.round(object.top * sy),
-        machine: machine.some((box) => isSameBox(box, object)),
-      }));
+      return objects.map((object, index) => ({ view, index, ...measureBox(view, canvas, object), machine: machine.some((box) => isSameBox(box, object)) }));
     });
   }
 
   findBoxChanges(): BoxChanges {
-    const removed = this.orderedViews.flatMap(({ machine, objects }) => machine.filter((box) => !objects.some((object) => isSameBox(box, object))).map(({ label = "" }) => ({ label })));
+    const removed = this.orderedViews.flatMap((view) => {
+      const { canvas, machine, objects } = view;
+      return canvas ? machine.filter((box) => !objects.some((object) => isSameBox(box, object))).map((box) => measureBox(view, canvas, box)) : [];
+    });
     return { added: this.listBoxes().filter((box) => !box.machine), removed };
   }
 
@@ -369,6 +361,18 @@ export class PlainEditor implements ImageViewer {
 
 const TOLERANCE = 0.05; // the canvas writes its numbers with four decimals
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) < TOLERANCE;
+/** The box in pixels of the radiograph. */
+function measureBox({ radiograph: { rows = 1, columns = 1 } }: RadiographView, canvas: CanvasData, object: CanvasObject): Pick<ListedBox, "label" | "width" | "height" | "x" | "y"> {
+  const [sx, sy] = [columns / canvas.canvasWidth, rows / canvas.canvasHeight];
+  return {
+    label: object.label ?? "",
+    width: Math.round(getWidth(object) * sx),
+    height: Math.round(getHeight(object) * sy),
+    x: Math.round(object.left * sx),
+    y: Math.round(object.top * sy),
+  };
+}
+
 const getWidth = (object: CanvasObject): number => object.width * (object.scaleX ?? 1);
 const getHeight = (object: CanvasObject): number => object.height * (object.scaleY ?? 1);
 

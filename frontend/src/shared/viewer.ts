@@ -22,8 +22,11 @@ export interface ListedBox {
 /** Boxes that are not the machine's, and the machine's that are not there as they were. */
 export interface BoxChanges {
   added: ListedBox[];
-  removed: { label: string }[];
+  removed: ChangedBox[];
 }
+
+/** A box's label and its size in pixels of the radiograph. */
+export type ChangedBox = Pick<ListedBox, "label" | "width" | "height">;
 
 export interface ViewerEvents {
   /** After every edit of a box. */

@@ -19,8 +19,11 @@ export interface PaneBox {
 /** The boxes of one radiograph, in drawing order. */
 export function listPaneBoxes(pane: Pane, boxes: readonly ViewerBox[], isMachineBox: (box: ViewerBox) => boolean, selectedId: number | null): PaneBox[] {
   return boxes.map((box, index) => {
-    const [x0, y0, x1, y1] = box.box;
-    const geometry = { x: Math.round(x0), y: Math.round(y0), width: Math.round(x1 - x0), height: Math.round(y1 - y0) };
-    return { view: pane, index, label: box.label, ...geometry, machine: isMachineBox(box), selected: box.id === selectedId };
+    return { view: pane, index, ...measureBox(box), machine: isMachineBox(box), selected: box.id === selectedId };
   });
+}
+
+/** The label, upper left corner and size of a box, in whole pixels. */
+export function measureBox({ label, box: [x0, y0, x1, y1] }: ViewerBox): Pick<PaneBox, "label" | "x" | "y" | "width" | "height"> {
+  return { label, x: Math.round(x0), y: Math.round(y0), width: Math.round(x1 - x0), height: Math.round(y1 - y0) };
 }

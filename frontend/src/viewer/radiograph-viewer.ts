@@ -11,9 +11,9 @@ import { isFullScreen, onFullScreenChange, toggleFullScreen } from "./fullscreen
 import { PointerTools } from "./pointer-tools";
 import { findControlAction, findPriorityAction, isRepeatable, findFallbackAction, KEY_HELP } from "./keys";
 import { openLabelField } from "./label-field";
-import { listPaneBoxes, type PaneBox } from "./pane-boxes";
+import { listPaneBoxes, measureBox, type PaneBox } from "./pane-boxes";
 import type { DrawnBox } from "../shared/api";
-import type { ImageViewer, ViewerEvents } from "../shared/viewer";
+import type { BoxChanges, ImageViewer, ViewerEvents } from "../shared/viewer";
 import type { Pane } from "./pane";
 import { fetchFirst, clearCache, hasPixels, prefetch, type PictureAddresses } from "./picture-cache";
 import { QuestionBoxes } from "./question-boxes";
@@ -97,8 +97,8 @@ export class RadiographViewer implements ImageViewer {
   }
 
   /** Boxes that are not the machine's, and boxes of the machine's that are no longer there as they were. */
-  findBoxChanges(): { added: PaneBox[]; removed: { label: string }[] } {
-    return { added: this.listBoxes().filter((box) => !box.machine), removed: this.boxes.listRemovedMachineBoxes().map(({ label }) => ({ label })) };
+  findBoxChanges(): BoxChanges {
+    return { added: this.listBoxes().filter((box) => !box.machine), removed: this.boxes.listRemovedMachineBoxes().map(measureBox) };
   }
 
   relabelBox({ view: pane, index }: PaneBox, label: string): void {

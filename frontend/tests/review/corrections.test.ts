@@ -1,0 +1,18 @@
+// @vitest-environment happy-dom
+// The list of corrections below the question.
+
+import { expect, test } from "vitest";
+import { correctedFields, correctionsList } from "../../src/review/corrections";
+import { createInitialState } from "../../src/review/opinion";
+import type { ListedBox } from "../../src/shared/viewer";
+import { reviewData } from "../forms";
+
+const data = reviewData();
+
+test("a moved box is listed with its old and its new size", () => {
+  const added = { label: "effusion", width: 420, height: 300 } as ListedBox;
+  const removed = { label: "effusion", width: 400, height: 250 };
+  const fields = correctedFields(data.full!, createInitialState(data, data.full!), { added: [added], removed: [removed] }, () => undefined);
+  const list = correctionsList(fields, () => undefined)!;
+  expect([...list.querySelectorAll("del, ins")].map((mark) => `${mark.tagName} ${mark.textContent}`)).toEqual(["DEL effusion 400 × 250 px", "INS effusion 420 × 300 px"]);
+});
