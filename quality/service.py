@@ -23,14 +23,17 @@ from storage.intake.datasets import DatasetSummary, ImportedFile
 from storage.intake.questions import load_question, load_questions
 from storage.quality import problems
 from storage.quality.problems import ProblemCount, ProblemExample
+from storage.sampling import frames
 
 __all__ = [
     "CheckReport",
+    "DatasetProblems",
     "DatasetSummary",
     "DetectedProblems",
     "ProblemCount",
     "ProblemExample",
     "find_problems",
+    "list_dataset_problems",
     "list_datasets",
     "list_examples",
     "list_imported_files",
@@ -58,6 +61,15 @@ class CheckReport:
     def count_of(self, check: Check) -> int:
         """The number of problems that a check found; at most one per question."""
         return sum(problem_count.questions for problem_count in self.counts if problem_count.check is check)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetProblems:
+    """A dataset with its numbers of questions, and of questions with a problem of any check."""
+
+    name: str
+    questions: int
+    with_problems: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +224,18 @@ def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:
     """All datasets, sorted by name, with their numbers of questions and exams."""
     require(by, Action.SEE_CHECKS)
     return datasets.list_datasets(db)
+
+
+def list_dataset_problems(db: Session, *, by: Person) -> list[DatasetProblems]:
+    """All datasets in the order of creation."""
+    require(by, Action.SEE_CHECKS)
+    sizes = frames.load_dataset_sizes(db)
+    counts = problems.count_questions_with_problems_by_dataset(db)
+    numbers = {name: number for number, name in frames.load_dataset_names(db).items()}
+    return [
+        DatasetProblems(name=name, questions=questions, with_problems=counts.get(numbers[name], 0))
+        for name, questions in sizes.items()
+    ]
 
 
 def list_imported_files(db: Session, *, by: Person, dataset: str) -> list[ImportedFile]:

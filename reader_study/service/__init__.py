@@ -10,7 +10,13 @@ from reader_study.service.case_sampling import count_available_cases
 from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
 from reader_study.service.outside_readings import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
-from reader_study.service.progress import ReaderProgress, list_faulty_questions, load_study_progress
+from reader_study.service.progress import (
+    ReaderProgress,
+    StudyReaders,
+    count_finished_readers,
+    list_faulty_questions,
+    load_study_progress,
+)
 from reader_study.service.protocols import (
     Excluded,
     change_protocol,
@@ -52,6 +58,7 @@ __all__ = [
     "ReaderProgress",
     "ReportState",
     "StudyModel",
+    "StudyReaders",
     "StudySummary",
     "SubmittedAnswer",
     "assign_readers",
@@ -60,6 +67,7 @@ __all__ = [
     "close_study",
     "compute_report",
     "count_available_cases",
+    "count_finished_readers",
     "create_study",
     "describe_design",
     "exclude_readings",

@@ -13,9 +13,9 @@ from domain.people import Action, Person, require
 from domain.studies import CaseKind, Reader
 from reader_study.report.tables import FaultyCase
 from storage.reader_study.cases import list_blind_cases, list_slots
-from storage.reader_study.readers import list_readers
+from storage.reader_study.readers import count_readers_by_study, list_readers
 from storage.reader_study.readings import iterate_readings
-from storage.reader_study.studies import load_study
+from storage.reader_study.studies import list_studies, load_study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,26 @@ class ReaderProgress:
     cannot_determine: int
     faulty: int
     last_read_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyReaders:
+    """A study with its numbers of readers and of readers who have read all their cases."""
+
+    name: str
+    readers: int
+    finished: int
+
+
+def count_finished_readers(db: Session, *, by: Person) -> list[StudyReaders]:
+    """All studies, the oldest first, with their readers."""
+    require(by, Action.RUN_STUDY)
+    counts = count_readers_by_study(db)
+    return [
+        StudyReaders(name=study.name, readers=readers, finished=finished)
+        for study in list_studies(db)
+        for readers, finished in [counts.get(study.id, (0, 0))]
+    ]
 
 
 def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:

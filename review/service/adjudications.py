@@ -33,7 +33,17 @@ from storage.intake.questions import load_question, load_questions
 from storage.review import adjudications
 from storage.review.adjudications import VersionedRules
 from storage.review.assignments import lock_batch_shared
-from storage.sampling.batches import load_batch
+from storage.sampling.batches import list_batches, load_batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PossibleDispute:
+    """A question that several people have judged, with their latest verdicts."""
+
+    question_number: int
+    question: Question
+    verdicts: tuple[Verdict, ...]
+    adjudication: Adjudication | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,25 +149,55 @@ def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[Dispute
     """
     require(person, Action.ADJUDICATE)
     batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
-    numbers = adjudications.list_possible_disputes(db, batch_id=batch.id)
-    verdicts = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=numbers)
-    adjudications_by_question = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
-    questions = dict(load_questions(db, question_ids=numbers))
     disputed_questions = []
-    for number in numbers:
-        question_verdicts = verdicts[number]
-        kinds = find_disputes(questions[number], question_verdicts, min_iou=rules.same_box_iou)
-        adjudication = adjudications_by_question.get((batch.id, number))
-        if (kinds or adjudication) and person.id not in {verdict.person_id for verdict in question_verdicts}:
+    for possible in _list_possible_disputes(db, batch):
+        kinds = find_disputes(possible.question, possible.verdicts, min_iou=rules.same_box_iou)
+        has_judged = person.id in {verdict.person_id for verdict in possible.verdicts}
+        if (kinds or possible.adjudication) and not has_judged:
             disputed_questions.append(
                 DisputedQuestion(
-                    question_number=number,
-                    question_id=questions[number].id,
+                    question_number=possible.question_number,
+                    question_id=possible.question.id,
                     kinds=kinds,
-                    adjudication=adjudication,
+                    adjudication=possible.adjudication,
                 )
             )
     return disputed_questions
+
+
+def count_open_disputes(db: Session, *, by: Person) -> int:
+    """The number of disputes without adjudication in all batches.
+
+    It reads the verdicts of every possible dispute, so callers should cache the result by
+    :func:`load_counts_version`.
+    """
+    require(by, Action.SEE_PROGRESS)
+    count = 0
+    for batch in list_batches(db):
+        rules = adjudications.load_rules(db, batch_id=batch.id).rules
+        count += sum(
+            bool(find_disputes(possible.question, possible.verdicts, min_iou=rules.same_box_iou))
+            for possible in _list_possible_disputes(db, batch)
+            if possible.adjudication is None
+        )
+    return count
+
+
+def _list_possible_disputes(db: Session, batch: Batch) -> list[_PossibleDispute]:
+    """The questions of the batch that may have a dispute, by position."""
+    numbers = adjudications.list_possible_disputes(db, batch_id=batch.id)
+    verdicts = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=numbers)
+    latest = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
+    questions = dict(load_questions(db, question_ids=numbers))
+    return [
+        _PossibleDispute(
+            question_number=number,
+            question=questions[number],
+            verdicts=verdicts[number],
+            adjudication=latest.get((batch.id, number)),
+        )
+        for number in numbers
+    ]
 
 
 def open_dispute(db: Session, *, person: Person, batch_id: int, question_number: int) -> DisputeSheet:

@@ -72,6 +72,14 @@ def count_questions_with_problems(db: Session, *, dataset_id: int) -> int:
     return int(db.execute(statement).scalar_one())
 
 
+def count_questions_with_problems_by_dataset(db: Session) -> dict[int, int]:
+    """Return how many questions have a problem of any check, by number of the dataset."""
+    statement = select(ProblemRow.dataset_id, func.count(ProblemRow.question_id.distinct())).group_by(
+        ProblemRow.dataset_id
+    )
+    return {row[0]: row[1] for row in db.execute(statement)}
+
+
 def list_problem_examples(
     db: Session, *, dataset_id: int, check: Check, field: str | None, first: int, count: int
 ) -> list[ProblemExample]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import case, func, select
 from sqlmodel import Session
 
 from domain.studies import Reader, ReaderLevel, ReaderProfile, ReaderStudy
 from storage.reader_study.studies import load_study
-from storage.rows.studies import StudyReaderRow
+from storage.rows.studies import ReadingRow, SlotRow, StudyReaderRow
 
 
 def add_reader(
@@ -68,6 +68,32 @@ def list_readers(db: Session, *, study_id: int) -> tuple[Reader, ...]:
         select(StudyReaderRow).where(StudyReaderRow.study_id == study_id).order_by(StudyReaderRow.id)
     ).scalars()
     return tuple(_reader_from_row(row) for row in rows)
+
+
+def count_readers_by_study(db: Session) -> dict[int, tuple[int, int]]:
+    """Return the numbers of readers and of finished readers by study.
+
+    A finished reader has a reading of every case of their order; one without an order, whose readings were
+    imported, has a reading.
+    """
+    slot = SlotRow.reader_id == StudyReaderRow.id
+    reading_of_slot = (
+        select(ReadingRow.reader_id)
+        .where(
+            ReadingRow.reader_id == SlotRow.reader_id,
+            ReadingRow.case_id == SlotRow.case_id,
+            ReadingRow.arm == SlotRow.arm,
+            ReadingRow.repeat == SlotRow.repeat,
+        )
+        .exists()
+    )
+    has_open_case = select(SlotRow.reader_id).where(slot, ~reading_of_slot).exists()
+    has_reading = select(ReadingRow.reader_id).where(ReadingRow.reader_id == StudyReaderRow.id).exists()
+    finished = case((has_reading & ~has_open_case, 1), else_=0)
+    statement = select(StudyReaderRow.study_id, func.count(), func.sum(finished)).group_by(
+        StudyReaderRow.study_id
+    )
+    return {row[0]: (row[1], row[2]) for row in db.execute(statement)}
 
 
 def find_reader(db: Session, *, study_id: int, person_id: int) -> Reader | None:

@@ -2,7 +2,8 @@
 
 from domain.people import Role
 from tests.pages.conftest import get_text
-from tests.storage.study_worlds import answer_case, make_study_world
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
+from tests.storage.study_worlds import answer_case, make_study_world, read_all
 from tests.storage.worlds import close_batch, make_world
 
 HOME = "pages/home.py"
@@ -81,3 +82,72 @@ def test_reader_can_continue_a_study(workspace, sign_in_as, open_page):
     page = open_page(HOME)
     assert "1 of 6 cases read" in get_text(page)
     assert page.button(key=f"own-study-{study_world.study.id}").label == "Continue"
+
+
+def get_metrics(page):
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def test_coordinator_of_an_empty_workspace_sees_each_stage_with_zeros(workspace, sign_in_as, open_page):
+    sign_in_as("cora", Role.COORDINATOR)
+    page = open_page(HOME)
+    assert get_metrics(page) == {
+        "questions in 0 datasets": "0",
+        "judgements done": "0 of 0",
+        "open disputes": "0",
+        "readers finished": "0 of 0",
+    }
+    text = get_text(page)
+    for line in ("No dataset yet.", "No batch yet.", "No release yet.", "No study yet."):
+        assert line in text
+
+
+def test_tiles_show_the_numbers_of_each_stage(workspace, sign_in_as, open_page):
+    study_world = make_study_world(workspace)  # readers rea and ria, six cases each
+    read_all(study_world, "rea")
+    sign_in_as("cora", Role.COORDINATOR)
+    page = open_page(HOME)
+    assert get_metrics(page)["readers finished"] == "1 of 2"
+    assert "first (1 of 2)" in get_text(page)
+
+
+def test_review_tile_counts_judgements(workspace, sign_in_as, open_page):
+    world = make_world(workspace, assigned_to=["ruth", "remo"])  # 12 questions each
+    for question in (1, 2, 3):
+        save_verdict(world, make_acceptance(world, question=question))
+    sign_in_as("cora", Role.COORDINATOR)
+    assert get_metrics(open_page(HOME))["judgements done"] == "3 of 24"
+
+
+def test_disputes_are_counted_until_they_are_adjudicated(workspace, sign_in_as, open_page):
+    world = make_world(workspace, assigned_to=["ruth", "remo"])
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_rejection(world, question=1, person="remo"), "remo")
+    save_verdict(world, make_acceptance(world, question=2))
+    save_verdict(world, make_acceptance(world, question=2, person="remo"), "remo")
+    sign_in_as("cora", Role.COORDINATOR)
+    assert get_metrics(open_page(HOME))["open disputes"] == "1"
+
+
+def test_every_stage_leads_to_its_page(workspace, sign_in_as, open_page):
+    make_world(workspace)
+    sign_in_as("cora", Role.COORDINATOR)
+    labels = [button.label for button in open_page(HOME).button if (button.key or "").startswith("tile-")]
+    assert labels == ["Import questions", "Open progress", "Open releases", "Open reader studies"]
+
+
+def test_own_work_comes_before_that_of_others(workspace, sign_in_as, open_page):
+    make_world(workspace, assigned_to=["ruth"])
+    sign_in_as("everybody", Role.REVIEWER, Role.READER, Role.COORDINATOR, Role.ADMIN)
+    headings = [heading.value for heading in open_page(HOME).subheader]
+    assert headings == [
+        "Your batches", "Your studies", "Data", "Review", "Results", "Studies", "Batches", "Administration",
+    ]  # fmt: skip
+
+
+def test_home_of_an_admin_shows_no_number_of_a_stage(workspace, sign_in_as, open_page):
+    make_world(workspace)
+    sign_in_as("ada", Role.ADMIN)
+    page = open_page(HOME)
+    assert not page.metric
+    assert {"Manage people", "Open audit trail"} <= {button.label for button in page.button}

@@ -1,0 +1,111 @@
+"""The coordinator's next step, derived from the state of the workspace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.count_texts import count_text
+from ui.home.workspace_state import WorkspaceState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """A sentence on the present state, a sentence on the next step, and the page for it."""
+
+    situation: str
+    instruction: str
+    page: str
+    label: str
+
+
+def find_next_step(workspace: WorkspaceState) -> NextStep:
+    """Return the first step that is missing: import, draw, assign, wait, adjudicate, release, study."""
+    for find in (_find_data_step, _find_review_step, _find_result_step):
+        step = find(workspace)
+        if step is not None:
+            return step
+    return _find_study_step(workspace)
+
+
+def _find_data_step(workspace: WorkspaceState) -> NextStep | None:
+    if not workspace.questions:
+        return NextStep(
+            situation="There are no questions yet.",
+            instruction="Import a question file and its radiographs.",
+            page="pages/import_questions.py",
+            label="Import questions",
+        )
+    return None
+
+
+def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
+    if not workspace.batches:
+        return NextStep(
+            situation=f"{workspace.questions:,} questions imported; none drawn for review yet.",
+            instruction=(
+                "Draw a batch, for example 100 of every 1,000 questions, evenly across easy, medium and hard."
+            ),
+            page="pages/sampling.py",
+            label="Draw a batch",
+        )
+    unassigned_batch = next(
+        (overview for overview in workspace.open_batches if overview.requested < overview.questions), None
+    )
+    if unassigned_batch is not None:
+        number = unassigned_batch.questions - unassigned_batch.requested
+        questions = "1 question is" if number == 1 else f"{number:,} questions are"
+        return NextStep(
+            situation=f"In batch {unassigned_batch.batch.name}, {questions} unassigned.",
+            instruction="Assign them to one or more reviewers.",
+            page="pages/assign.py",
+            label="Assign questions",
+        )
+    judgements_left = sum(overview.left for overview in workspace.open_batches)
+    if judgements_left:
+        return NextStep(
+            situation=f"The reviewers have {count_text(judgements_left, 'judgement')} left.",
+            instruction="View their progress and the estimated finish.",
+            page="pages/progress.py",
+            label="View progress",
+        )
+    return None
+
+
+def _find_result_step(workspace: WorkspaceState) -> NextStep | None:
+    if workspace.open_disputes:
+        disputes = count_text(workspace.open_disputes, "dispute")
+        return NextStep(
+            situation=f"All assigned questions are judged; {disputes} open.",
+            instruction="Name an adjudicator for the batch, or wait for the adjudications.",
+            page="pages/assign.py",
+            label="Open batches",
+        )
+    if not workspace.releases:
+        return NextStep(
+            situation="All assigned questions are judged.",
+            instruction="Create a release of the accepted and corrected questions.",
+            page="pages/releases.py",
+            label="Create release",
+        )
+    return None
+
+
+def _find_study_step(workspace: WorkspaceState) -> NextStep:
+    if not workspace.studies:
+        return NextStep(
+            situation="A release exists, and no reader study.",
+            instruction="Compare readers and models on the same cases, or draw another batch.",
+            page="pages/studies.py",
+            label="Open reader studies",
+        )
+    unfinished = workspace.readers - workspace.readers_finished
+    return NextStep(
+        situation=(
+            f"{count_text(unfinished, 'reader')} of a study not finished yet."
+            if unfinished
+            else "All judgements are given, and all readers are finished."
+        ),
+        instruction="View the studies and their reports.",
+        page="pages/studies.py",
+        label="Open reader studies",
+    )

@@ -1,0 +1,131 @@
+"""The tiles of Home: one per stage, with its numbers and a button to its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from domain.count_texts import count_text
+from ui.home.workspace_state import WorkspaceState
+from ui.navigation import Stage
+from ui.widgets import escape_markdown, go_to
+
+_MAX_NAMES = 3  # datasets, releases and studies that a tile names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageTile:
+    """A stage with its main number, further lines, and the page behind its button."""
+
+    stage: Stage
+    value: str
+    label: str
+    lines: tuple[str, ...]
+    page: str
+    button: str
+
+
+def build_tiles(workspace: WorkspaceState) -> tuple[StageTile, ...]:
+    """Build the tiles of data, review, results and studies."""
+    return (
+        _build_data(workspace),
+        _build_review(workspace),
+        _build_results(workspace),
+        _build_studies(workspace),
+    )
+
+
+def show_tiles(tiles: Sequence[StageTile]) -> None:
+    """Draw the tiles side by side; a narrow window has two in a row (ui/assets/shell.css)."""
+    columns = st.container(key="overread-tiles").columns(len(tiles))
+    for column, tile in zip(columns, tiles, strict=True):
+        with column.container(border=True, height="stretch"):
+            st.subheader(tile.stage.value)
+            st.metric(tile.label, tile.value)
+            for line in tile.lines:
+                st.caption(escape_markdown(line))
+            if st.button(tile.button, key=f"tile-{tile.stage.name.lower()}", width="stretch"):
+                go_to(tile.page)
+
+
+def _build_data(workspace: WorkspaceState) -> StageTile:
+    if not workspace.datasets:
+        lines = ["No dataset yet."]
+    else:
+        lines = [
+            f"{count_text(workspace.questions_with_problems, 'question')} with check problems",
+            _join_names(
+                [f"{dataset.name} ({dataset.questions:,})" for dataset in reversed(workspace.datasets)]
+            ),
+        ]
+    return StageTile(
+        stage=Stage.DATA,
+        value=f"{workspace.questions:,}",
+        label="questions in " + count_text(len(workspace.datasets), "dataset"),
+        lines=tuple(lines),
+        page="pages/checks.py" if workspace.questions_with_problems else "pages/import_questions.py",
+        button="Open checks" if workspace.questions_with_problems else "Import questions",
+    )
+
+
+def _build_review(workspace: WorkspaceState) -> StageTile:
+    skipped = sum(overview.skipped for overview in workspace.batches)
+    lines = [
+        f"{len(workspace.open_batches):,} of {count_text(len(workspace.batches), 'batch', 'batches')} open"
+    ]
+    if skipped:
+        lines.append(f"{skipped:,} skipped")
+    return StageTile(
+        stage=Stage.REVIEW,
+        value=f"{workspace.judgements_done:,} of {workspace.judgements_requested:,}",
+        label="judgements done",
+        lines=tuple(lines) if workspace.batches else ("No batch yet.",),
+        page="pages/progress.py" if workspace.batches else "pages/sampling.py",
+        button="Open progress" if workspace.batches else "Draw a batch",
+    )
+
+
+def _build_results(workspace: WorkspaceState) -> StageTile:
+    releases = [f"{release.dataset} {release.name}" for release in workspace.releases]
+    return StageTile(
+        stage=Stage.RESULTS,
+        value=f"{workspace.open_disputes:,}",
+        label="open disputes",
+        lines=(
+            (count_text(len(releases), "release"), _join_names(releases))
+            if releases
+            else ("No release yet.",)
+        ),
+        page="pages/releases.py",
+        button="Open releases",
+    )
+
+
+def _build_studies(workspace: WorkspaceState) -> StageTile:
+    return StageTile(
+        stage=Stage.STUDIES,
+        value=f"{workspace.readers_finished:,} of {workspace.readers:,}",
+        label="readers finished",
+        lines=(
+            (
+                count_text(len(workspace.studies), "study", "studies"),
+                _join_names(
+                    [
+                        f"{study.name} ({study.finished} of {study.readers})"
+                        for study in reversed(workspace.studies)
+                    ]
+                ),
+            )
+            if workspace.studies
+            else ("No study yet.",)
+        ),
+        page="pages/studies.py",
+        button="Open reader studies",
+    )
+
+
+def _join_names(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more:,} more" if more > 0 else "")
