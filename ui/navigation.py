@@ -32,6 +32,7 @@ class Page:
     """One page: its file under the project's folder, its title, icon and stage.
 
     ``action`` is the permission that is needed to open it; None for a page that everybody may open.
+    ``wide`` is for a page with a radiograph: the navigation beside it is only as wide as its icons.
     """
 
     file: str
@@ -39,6 +40,7 @@ class Page:
     icon: str
     action: Action | None
     stage: Stage = Stage.NONE
+    wide: bool = False
 
     @property
     def path(self) -> Path:
@@ -111,6 +113,7 @@ PAGES = (
         icon=":material/radiology:",
         action=Action.JUDGE,
         stage=Stage.REVIEW,
+        wide=True,
     ),
     Page(
         file="pages/adjudicate.py",
@@ -118,6 +121,7 @@ PAGES = (
         icon=":material/gavel:",
         action=Action.ADJUDICATE,
         stage=Stage.REVIEW,
+        wide=True,
     ),
     Page(
         file="pages/agreement.py",
@@ -160,6 +164,7 @@ PAGES = (
         icon=":material/visibility:",
         action=Action.READ,
         stage=Stage.STUDIES,
+        wide=True,
     ),
     Page(
         file="pages/people.py",

@@ -47,6 +47,8 @@ def main() -> None:
     }
     current_page = st.navigation(pages, position="sidebar", expanded=True)
     st.set_page_config(page_title=f"{current_page.title} · Overread")
+    if any(page.wide and page.title == current_page.title for page in PAGES):
+        st.html(_ASSETS / "rail.css")
     st.logo(_read_asset("wordmark.svg"), size="large")
     with st.sidebar:
         _show_account(person)

@@ -123,6 +123,8 @@ export const saved = (sheet: unknown): object => ({ revision: 1, decision: "acce
 
 /** A form on a page, driven as a person drives it. */
 export class MountedPage<Data> {
+  /** What lies below the window's edge until it is scrolled into view. There is no layout here: all else is in sight. */
+  outOfSight: string[];
   readonly trigger = vi.fn<(name: string, value: unknown) => void>();
   readonly end: () => void;
   private readonly parent = document.createElement("div");
@@ -130,7 +132,19 @@ export class MountedPage<Data> {
   constructor(
     private readonly form: (component: { parentElement: HTMLElement; data: Data; setTriggerValue: (name: string, value: unknown) => void }) => () => void,
     data: Data,
+    outOfSight: string[] = [],
   ) {
+    this.outOfSight = outOfSight;
+    const isOutOfSight = (element: Element): boolean => this.outOfSight.some((selector) => element.matches(selector));
+    const scrollTo = (element: Element): void => {
+      this.outOfSight = this.outOfSight.filter((selector) => !element.matches(selector));
+    };
+    vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
+      return new DOMRect(0, isOutOfSight(this) ? 10_000 : 0, 100, 20);
+    });
+    vi.spyOn(Element.prototype, "scrollIntoView").mockImplementation(function (this: Element) {
+      scrollTo(this);
+    });
     this.parent.innerHTML = '<div class="judging-root"></div>';
     document.body.append(this.parent);
     this.end = this.run(data);

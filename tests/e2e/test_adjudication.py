@@ -78,7 +78,7 @@ def test_disputes_of_two_reviewers_are_settled_and_released(page: Page, sign_in,
     sign_in_as(page, "anna")
     page.goto("/adjudicate")
     expect(page.locator(".settling .progress-text")).to_have_text("0 of 4 adjudicated", timeout=20_000)
-    expect(page.get_by_text("Reviewer A", exact=True).first).to_be_visible()
+    expect(page.locator(".settling .side h4").first).to_contain_text("Reviewer A")
     assert "Ruth" not in page.locator(".settling").inner_text()
     settle_dispute(page, "x", "Two answers hold.")  # 2: rejected, with remo
     settle_dispute(page, "2", "The key was wrong.")  # 4: remo's key

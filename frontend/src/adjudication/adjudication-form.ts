@@ -2,6 +2,7 @@
 
 import type { DisputeData, ValueSource } from "../shared/api";
 import { CaseForm } from "../shared/case-form";
+import type { Material } from "../shared/displayed-material";
 import { button, formatCount, formatTime, growingTextArea, h, keycap } from "../shared/dom";
 import type { KeyHelp } from "../shared/keys";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
@@ -18,6 +19,13 @@ const KEYS: readonly KeyHelp[] = [
   ["K / J", "previous, next dispute"],
   ["T", "try again after a failed save"],
   ["?", "show or hide this list"],
+];
+
+/** What must have been displayed before a dispute is decided. */
+const MATERIAL: readonly Material[] = [
+  { name: "the original question", selector: ".machine" },
+  { name: "the reviewers' verdicts", selector: ".sides" },
+  { name: "the versions of the disputed fields", selector: ".picks .disputed" },
 ];
 
 class AdjudicationForm extends CaseForm<DisputeData> {
@@ -59,7 +67,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   protected override handleKey(key: string, event: KeyboardEvent): boolean {
     const { picks, data } = this;
     if (!picks || event.repeat || this.keysDialog?.open) return false;
-    if (this.imageCheck.handleKey(event) || this.viewer.handleKey?.(event, true)) return true;
+    if (this.imageCheck.handleKey(event) || this.frame.handleKey(key, event) || this.viewer.handleKey?.(event, true)) return true;
     if (/^[1-9]$/.test(key) && data.reviewers[Number(key) - 1]) picks.pickAll(Number(key) - 1);
     else if (key === "0") picks.pickAll("machine");
     else if (key === "x") picks.reject();
@@ -87,8 +95,8 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     const navigationButton = (text: string, key: string, to: number | null): HTMLElement => button(text, key, () => this.goTo(to), { class: "quiet", disabled: to === null });
     const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap("W")), this.reason);
     const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", "K", data.previous), navigationButton("Next", "J", data.next), h("span", { class: "spring" }), button("Adjudicate", "Enter", () => this.adjudicate(), { class: "primary" }));
-    this.root.replaceChildren(
-      h(
+    this.frame.show({
+      top: h(
         "header",
         { class: "top" },
         h("b", { class: "batch" }, `Disputes in ${data.batchName}`),
@@ -98,13 +106,12 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         this.savedLine,
         button("Keys", "?", () => this.showKeys(), { class: "quiet" }),
       ),
-      h(
-        "div",
-        { class: "columns" },
-        h("section", { class: "left", "aria-label": "Radiographs" }, patientLine(data), this.viewer.root),
-        h("section", { class: "right" }, h("div", { class: "scroll" }, this.buildQuestion(), this.buildVerdicts(picks), picks.root, reason), this.message, this.imageCheck.root, lowerBar),
-      ),
-    );
+      patient: h("div", { class: "above" }, patientLine(data)),
+      picture: [this.viewer.root],
+      column: h("div", { class: "scroll" }, this.buildQuestion(), this.buildVerdicts(picks), picks.root),
+      footer: [reason, this.message, this.imageCheck.root, lowerBar],
+    });
+    this.displayed.show(MATERIAL);
   }
 
   private buildQuestion(): HTMLElement {
@@ -150,7 +157,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       this.showNote(missing);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.adjudicate())) return;
+    if (this.imageCheck.blocksSave(() => this.adjudicate()) || this.blocksUndisplayed()) return;
     await this.saveFlow.submit({
       route: "/settling/adjudication",
       body: async () => {

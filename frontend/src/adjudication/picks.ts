@@ -22,6 +22,8 @@ export class Picks {
   private readonly ownContainers = new Map<DisputedField, HTMLElement>();
   private readonly rejectBox: HTMLInputElement;
   private readonly group: string;
+  /** The headings of the versions. A narrow table shows them beside each value instead. */
+  private readonly columns: string[];
 
   /** `showBoxes(source)` starts own boxes from that source; null shows all boxes. */
   constructor(
@@ -34,10 +36,13 @@ export class Picks {
     const hasOptions = data.format === "single" || data.format === "multiple";
     this.fieldNames = [...new Set<DisputedField>([...data.fields.map(({ name }) => name), "answer", ...(hasOptions ? (["also_right"] as const) : []), "boxes"])];
     this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.acceptQuestion()) });
-    const columns = ["", "Original", ...data.reviewers.map(({ called }) => called), "Own"];
+    this.columns = ["Original", ...data.reviewers.map(({ called }) => called), "Own"];
+    const disputed = data.fields.map(({ name }) => name);
+    const others = this.fieldNames.filter((name) => !disputed.includes(name));
+    const buildRows = (names: DisputedField[], className: string): HTMLElement | false => names.length > 0 && h("tbody", { class: className }, names.map((name) => this.buildRow(name)));
     this.root.append(
       h("h3", {}, "Final version"),
-      h("table", {}, h("thead", {}, h("tr", {}, columns.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, this.fieldNames.map((name) => this.buildRow(name)))),
+      h("table", {}, h("thead", {}, h("tr", {}, ["", ...this.columns].map((text) => h("th", { scope: "col" }, text)))), buildRows(disputed, "disputed"), buildRows(others, "")),
       h("label", { class: "reject" }, this.rejectBox, "Reject the question (X)"),
     );
   }
@@ -84,10 +89,11 @@ export class Picks {
       this.inputs.set(`${name}/${source}`, input);
       return h("label", {}, input, h("span", { class: "value" }, content));
     };
-    const values = field.values.map((text, index) => (text === null ? h("td", { class: "nothing" }, "rejected") : h("td", {}, buildChoice(index, ...markChanges(field.machine, text)))));
+    const buildCell = (column: number, className: string, ...content: HTMLElement[]): HTMLElement => h("td", { class: className, "data-column": this.columns[column] }, content);
+    const values = field.values.map((text, index) => (text === null ? buildCell(index + 1, "nothing", h("span", {}, "rejected")) : buildCell(index + 1, "", buildChoice(index, ...markChanges(field.machine, text)))));
     const ownContainer = h("div", { class: "own" });
     this.ownContainers.set(name, ownContainer);
-    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), h("td", {}, buildChoice("machine", field.machine)), values, h("td", {}, buildChoice("own", "own"), ownContainer));
+    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), buildCell(0, "", buildChoice("machine", field.machine)), values, buildCell(this.columns.length - 1, "own-cell", buildChoice("own", "own"), ownContainer));
   }
 
   /** A field in which no reviewer differs from the machine. */

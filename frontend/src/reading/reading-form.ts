@@ -1,6 +1,7 @@
 // The reading form. It loads each next case itself and notifies Streamlit only when none is left.
 
 import type { ViewingTimes, ReadingData, ReadingDraft } from "../shared/api";
+import { ANSWERED_MATERIAL } from "../shared/answer-input";
 import { TimedForm } from "../shared/case-form";
 import { formatTime, h } from "../shared/dom";
 import { DraftStore } from "../shared/drafts";
@@ -80,7 +81,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     if (this.saveFlow.isBusy) return key.length === 1 || key === "Enter";
     const target = event.composedPath()[0];
     const onButton = target instanceof HTMLButtonElement && !answer.root.contains(target);
-    if (this.imageCheck.handleKey(event)) return true;
+    if (this.imageCheck.handleKey(event) || this.frame.handleKey(key, event)) return true;
     // Enter saves even if a box is selected: boxes have no labels here.
     if (key === "Enter" && !onButton && !event.repeat && answer.handleKey(key)) return true;
     if (viewer.handleKey?.(event, true)) return true;
@@ -103,9 +104,14 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   private buildLayout(answer: CaseAnswer): HTMLElement {
     const { data, actions } = this;
     const column = h("div", { class: "scroll" }, answer.root, feedbackSection(data));
-    const left = h("section", { class: "left", "aria-label": "Radiographs" }, h("div", { class: "above" }, informationLine(data)), this.buildTools(), this.viewer.root, this.boxContainer);
-    const right = h("section", { class: "right" }, column, this.message, this.imageCheck.root, lowerBar(data, actions));
-    this.root.replaceChildren(topLine(data, actions, this.savedLine, this.clockLine), h("div", { class: "columns" }, left, right));
+    this.frame.show({
+      top: topLine(data, actions, this.savedLine, this.clockLine),
+      patient: h("div", { class: "above" }, informationLine(data)),
+      picture: [this.buildTools(), this.viewer.root, this.boxContainer],
+      column,
+      footer: [this.message, this.imageCheck.root, lowerBar(data, actions)],
+    });
+    this.displayed.show(ANSWERED_MATERIAL);
     return column;
   }
 
@@ -149,7 +155,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       this.showNote(missing);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.save())) return;
+    if (this.imageCheck.blocksSave(() => this.save()) || this.blocksUndisplayed()) return;
     await this.saveFlow.submit({
       route: "/reading/answer",
       body: async () => {

@@ -171,8 +171,10 @@ export class JudgementPanel {
 
   private fillNext(kind: Step["kind"], value: ChoiceValue): true {
     const step = this.steps.find((step) => step.kind === kind && step.get() === null);
-    if (step) this.setValue(step.name, value);
-    else this.onChange(kind === "rating" ? "All ratings are given. Backspace undoes the last one." : "Both are given. Backspace undoes the last one.");
+    if (step) {
+      this.setValue(step.name, value);
+      this.rows.get(this.findCurrentStep()?.name ?? step.name)?.scrollIntoView({ block: "nearest" }); // the target of the next key
+    } else this.onChange(kind === "rating" ? "All ratings are given. Backspace undoes the last one." : "Both are given. Backspace undoes the last one.");
     return true;
   }
 

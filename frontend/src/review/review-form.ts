@@ -2,7 +2,9 @@
 // request of its own, whose answer brings the next question.
 
 import type { BoxesDraft, Decision, ViewingTimes, Question, ReviewData, ReviewDraftPart, ReviewDrafts } from "../shared/api";
+import { ANSWERED_MATERIAL } from "../shared/answer-input";
 import { TimedForm } from "../shared/case-form";
+import type { Material } from "../shared/displayed-material";
 import { button, formatTime, h, listen, sleep } from "../shared/dom";
 import { DraftStore } from "../shared/drafts";
 import { post, RequestError } from "../shared/http";
@@ -23,6 +25,11 @@ import { Report } from "./report";
 const DRAFT_PARTS: readonly ReviewDraftPart[] = ["own", "form", "boxes"];
 /** Kinds of refusal that may mean that the question was unassigned. */
 const POSSIBLY_UNASSIGNED = new Set(["Refused", "NotFound", "NotAllowed"]);
+const JUDGED_MATERIAL: readonly Material[] = [
+  { name: "the stem", selector: ".stem-text" },
+  { name: "the answer key with all options", selector: ".options" },
+  { name: "the explanation", selector: ".explanation-text" },
+];
 const MAX_DRAFT_WAIT = 1500; // milliseconds that a turn waits for drafts
 
 /** The parts of a question that is judged, not answered first. */
@@ -117,9 +124,14 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.panelContainer.replaceChildren();
     this.labels = labelSuggestions(data.labels);
     const above = h("div", { class: "above" }, patientLine(data, "age and sex not given"), viewerSwitch(() => this.flushDrafts()));
-    const left = h("section", { class: "left", "aria-label": "Radiographs" }, above, this.buildTools(), this.viewer.root, this.boxContainer);
-    const right = h("section", { class: "right" }, column, this.changesContainer, this.message, this.imageCheck.root, this.panelContainer, decisionBar(data, actions));
-    this.root.replaceChildren(topLine(data, actions, this.savedLine, this.clockLine), h("div", { class: "columns" }, left, right));
+    this.frame.show({
+      top: topLine(data, actions, this.savedLine, this.clockLine),
+      patient: above,
+      picture: [this.buildTools(), this.viewer.root, this.boxContainer],
+      column,
+      footer: [this.changesContainer, this.message, this.imageCheck.root, this.panelContainer, decisionBar(data, actions)],
+    });
+    this.displayed.show(this.judgedQuestion ? JUDGED_MATERIAL : ANSWERED_MATERIAL);
     return column;
   }
 
@@ -259,7 +271,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       this.highlightPart(missing.part);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.decide(decision))) return;
+    if (this.imageCheck.blocksSave(() => this.decide(decision)) || this.blocksUndisplayed()) return;
     const { why, ...opinion } = buildOpinion(judgedQuestion.state, judgedQuestion.question);
     const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, image: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
     await this.save({
@@ -286,7 +298,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       this.showNote(missing);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.submitOwnAnswer())) return;
+    if (this.imageCheck.blocksSave(() => this.submitOwnAnswer()) || this.blocksUndisplayed()) return;
     const { batch, question } = data;
     await this.save({
       route: "/judging/own-answer",
@@ -400,7 +412,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     }
     // Between two questions, letters are ignored.
     if (this.saveFlow.isBusy) return key.length === 1;
-    if (this.imageCheck.handleKey(event)) return true;
+    if (this.imageCheck.handleKey(event) || this.frame.handleKey(key, event)) return true;
     // Work on the image shows that the person has seen the question: a decision is then no accidental key press.
     if (viewer.handleKey?.(event, true)) return this.confirmTouched();
     if (event.repeat && !["Backspace", "+", "-"].includes(key)) return true;

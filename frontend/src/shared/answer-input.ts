@@ -2,10 +2,17 @@
 // The own answer of a reviewer and the answer of a reader extend it.
 
 import type { AnswerFormat, OwnAnswerDraft } from "./api";
+import type { Material } from "./displayed-material";
 import { growingTextArea, h, keycap, letterIndex, optionLetter, type Child } from "./dom";
 
 const CONFIDENCES = ["a guess", "unsure", "fairly sure", "sure", "certain"];
 const YES_NO = ["yes", "no"];
+
+/** What must have been displayed before an answer is saved. */
+export const ANSWERED_MATERIAL: readonly Material[] = [
+  { name: "the question", selector: ".stem-read" },
+  { name: "the possible answers", selector: ".own-answers" },
+];
 
 export abstract class AnswerInput {
   abstract readonly root: HTMLElement;

@@ -2,8 +2,10 @@
 
 import type { ExamData, ViewingTimes } from "./api";
 import { fitTextAreas, formatDuration, h, listen, type Child } from "./dom";
+import { DisplayedMaterial } from "./displayed-material";
 import type { DraftStore } from "./drafts";
 import { fillWindow } from "./fill-window";
+import { Frame } from "./frame";
 import { setPerson } from "./http";
 import { ImageCheck, type ImageCheckTexts } from "./image-check";
 import { listenForKeys } from "./keys";
@@ -26,6 +28,8 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
   readonly viewer: ImageViewer;
   readonly imageCheck: ImageCheck;
   readonly saveFlow: SaveFlow = new SaveFlow(this);
+  protected readonly frame: Frame;
+  protected readonly displayed: DisplayedMaterial;
   /** The plain editor's tools; null with the viewer, which has its own. */
   readonly pictureTools: PlainEditorTools | null;
   readonly staleRevisionAction = { label: "Reload the page", run: () => location.reload() };
@@ -44,7 +48,9 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     this.viewer = createViewer({ boxesChanged: () => this.boxesChanged(), imageDrawn: () => this.imageDrawn(), selectionChanged: () => this.selectionChanged(), imageStateChanged: () => this.imageCheck.update() });
     this.imageCheck = new ImageCheck(this.viewer, texts);
     this.pictureTools = this.viewer instanceof PlainEditor ? new PlainEditorTools(this.viewer) : null;
-    this.cleanups = [listenForKeys((key, event) => this.root.isConnected && this.handleKey(key, event)), fillWindow(this.root, () => this.fit())];
+    this.frame = new Frame(this.root, () => this.fit());
+    this.displayed = new DisplayedMaterial(this.root);
+    this.cleanups = [() => this.frame.end(), () => this.displayed.end(), listenForKeys((key, event) => this.root.isConnected && this.handleKey(key, event)), fillWindow(this.root, () => this.fit())];
   }
 
   /** Streamlit's call, at every run of the page's script. */
@@ -70,6 +76,7 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
   fit(): void {
     fitTextAreas(this.root);
     this.viewer.fit();
+    this.displayed.measureSoon();
   }
 
   end(): void {
@@ -95,6 +102,21 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     this.viewer.show(data);
     this.imageCheck.reset();
   }
+
+  /** Show a material that was not displayed before a save, and say so. Returns whether the save must wait. */
+  protected blocksUndisplayed(): boolean {
+    const [first, ...others] = this.displayed.findUndisplayed();
+    if (!first) return false;
+    const names = [first, ...others].map(({ name }) => name).join(", ").replace(/, ([^,]+)$/, " and $1");
+    this.frame.reveal();
+    this.displayed.reveal(first);
+    this.handleReveal();
+    this.showNote([h("b", {}, "Not saved: "), `read ${names} first, which had not been displayed in full. Now in view: ${first.name}.`]);
+    return true;
+  }
+
+  /** A material was brought into sight that the person has not read yet. */
+  protected handleReveal(): void {}
 
   /** Retry the failed save, or reload the images that it waits for. */
   protected tryAgain(): boolean {
@@ -171,6 +193,10 @@ export abstract class TimedForm<Data extends CaseFormData, Part extends string> 
   /** Whether a click may be the second half of a double click that saved the previous question. */
   get isTooSoon(): boolean {
     return performance.now() - this.untouchedSince < DOUBLE_CLICK_GUARD;
+  }
+
+  protected override handleReveal(): void {
+    this.untouchedSince = performance.now();
   }
 
   /** Input on this question shows that the person has seen it. */

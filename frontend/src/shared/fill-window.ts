@@ -10,17 +10,17 @@ export function fillWindow(root: HTMLElement, onFit: () => void): () => void {
   const container = document.querySelector<HTMLElement>('[data-testid="stMainBlockContainer"]');
   const originalStyle = container?.getAttribute("style");
   if (container) {
-    container.style.paddingBottom = "0.5rem";
-    container.style.paddingLeft = "1.25rem";
-    container.style.paddingRight = "1.25rem";
+    container.style.paddingBottom = "0.4rem";
+    container.style.paddingLeft = "0.8rem";
+    container.style.paddingRight = "0.8rem";
   }
   const fit = (): void => {
     const expandButton = document.querySelector('[data-testid="stExpandSidebarButton"]');
-    if (container) container.style.paddingTop = expandButton ? "4rem" : "3.25rem"; // just below Streamlit's header, and its button
+    if (container) container.style.paddingTop = expandButton ? "4rem" : "0.4rem"; // the button stands above the page
     const isNarrow = root.clientWidth < NARROW_WIDTH;
     root.classList.toggle("narrow", isNarrow);
     const top = root.getBoundingClientRect().top + (document.querySelector('[data-testid="stMain"]')?.scrollTop ?? 0);
-    root.style.height = isNarrow ? "auto" : `${Math.max(MIN_HEIGHT, window.innerHeight - top - 10)}px`;
+    root.style.height = isNarrow ? "auto" : `${Math.max(MIN_HEIGHT, window.innerHeight - top - 6)}px`;
     onFit();
   };
   const resizeObserver = new ResizeObserver(fit);

@@ -15,6 +15,7 @@ export const KEY_HELP: [string, string][] = [
   ["Shift M / D / P", "magnifier, ruler, pan"],
   ["L / Shift L / Shift K", "next radiograph, side by side, link views"],
   ["Shift E", "full screen"],
+  ["Shift Q / Shift Z", "in full screen: hide or show the question; move it to the other side"],
   ["Tab / Shift Tab", "next or previous box (when the image has the focus)"],
   ["Arrows / Shift arrows", "move the selected box by 1 or 10 pixels"],
   ["Ctrl arrows", "resize the selected box by 1 pixel; with Shift by 10"],

@@ -6,6 +6,8 @@ import { isTable, type Voi } from "./types";
 export interface Control {
   id: string;
   name: string;
+  /** One word that wide toolbars show beside the icon. */
+  label?: string;
   key: string;
   /** The text on the button if it has no icon. */
   symbol: string;
@@ -32,21 +34,21 @@ const ICON_PATHS: Record<string, string> = {
 };
 
 const BOX_CONTROLS: Control[] = [
-  { id: "boxes", name: "Boxes: drag to draw; drag a box to move it", key: "B", symbol: "", toggle: true },
-  { id: "undo", name: "Undo", key: "U", symbol: "" },
-  { id: "redo", name: "Redo", key: "Shift U", symbol: "" },
-  { id: "remove", name: "Delete the selected box", key: "Del", symbol: "" },
-  { id: "mirror-box", name: "Copy the selected box to the other side", key: "Shift S", symbol: "" },
+  { id: "boxes", name: "Boxes: drag to draw; drag a box to move it", label: "Boxes", key: "B", symbol: "", toggle: true },
+  { id: "undo", name: "Undo", label: "Undo", key: "U", symbol: "" },
+  { id: "redo", name: "Redo", label: "Redo", key: "Shift U", symbol: "" },
+  { id: "remove", name: "Delete the selected box", label: "Delete", key: "Del", symbol: "" },
+  { id: "mirror-box", name: "Copy the selected box to the other side", label: "Copy", key: "Shift S", symbol: "" },
 ];
 const VIEW_CONTROLS: Control[] = [
-  { id: "window", name: "Window: drag to adjust (or right drag with any tool)", key: "Shift W", symbol: "", toggle: true },
-  { id: "region", name: "Window of a region", key: "Shift A", symbol: "", toggle: true },
-  { id: "pan", name: "Pan (or middle drag or Space with any tool)", key: "Shift P", symbol: "", toggle: true },
-  { id: "ruler", name: "Ruler", key: "Shift D", symbol: "", toggle: true },
-  { id: "magnify", name: "Magnifier", key: "Shift M", symbol: "", toggle: true },
-  { id: "invert", name: "Invert", key: "I", symbol: "", toggle: true },
-  { id: "rotate", name: "Rotate right", key: "Shift T", symbol: "" },
-  { id: "mirror", name: "Mirror horizontally", key: "Shift F", symbol: "" },
+  { id: "window", name: "Window: drag to adjust (or right drag with any tool)", label: "Window", key: "Shift W", symbol: "", toggle: true },
+  { id: "region", name: "Window of a region", label: "Region", key: "Shift A", symbol: "", toggle: true },
+  { id: "pan", name: "Pan (or middle drag or Space with any tool)", label: "Pan", key: "Shift P", symbol: "", toggle: true },
+  { id: "ruler", name: "Ruler", label: "Ruler", key: "Shift D", symbol: "", toggle: true },
+  { id: "magnify", name: "Magnifier", label: "Magnify", key: "Shift M", symbol: "", toggle: true },
+  { id: "invert", name: "Invert", label: "Invert", key: "I", symbol: "", toggle: true },
+  { id: "rotate", name: "Rotate right", label: "Rotate", key: "Shift T", symbol: "" },
+  { id: "mirror", name: "Mirror horizontally", label: "Mirror", key: "Shift F", symbol: "" },
 ];
 const ZOOM_CONTROLS: Control[] = [
   { id: "zoom-out", name: "Zoom out", key: "−", symbol: "−" },
@@ -55,10 +57,10 @@ const ZOOM_CONTROLS: Control[] = [
   { id: "actual-size", name: "Actual size", key: "O", symbol: "1:1" },
 ];
 const SEVERAL_VIEW_CONTROLS: Control[] = [
-  { id: "side-by-side", name: "Side by side", key: "Shift L", symbol: "", toggle: true },
-  { id: "link", name: "Link window, zoom and position", key: "Shift K", symbol: "", toggle: true },
+  { id: "side-by-side", name: "Side by side", label: "Both", key: "Shift L", symbol: "", toggle: true },
+  { id: "link", name: "Link window, zoom and position", label: "Link", key: "Shift K", symbol: "", toggle: true },
 ];
-const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", key: "Shift E", symbol: "", toggle: true }];
+const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", label: "Full screen", key: "Shift E", symbol: "", toggle: true }];
 
 export interface ToolbarState {
   pressed: ReadonlySet<string>;
@@ -69,7 +71,11 @@ export interface ToolbarState {
 }
 
 export class Toolbar {
-  readonly root = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Radiograph" });
+  readonly root: HTMLElement;
+  /** The tools that have no room in the toolbar are below its edge until "More" shows them. */
+  private readonly tools = h("div", { class: "tools" });
+  private readonly fixedTools = h("span", { class: "group" });
+  private readonly moreButton = h("button", { type: "button", class: "more", "aria-label": "More tools", title: "More tools", "aria-expanded": "false", onclick: () => this.setExpanded(!this.root.classList.contains("expanded")) }, "⋯");
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private readonly windowSelect: HTMLSelectElement;
   private shownPresets: readonly Voi[] | null = null;
@@ -84,13 +90,30 @@ export class Toolbar {
         this.windowSelect.blur(); // keys are the form's again
       },
     });
+    this.root = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Radiograph" }, this.tools, this.moreButton, this.fixedTools);
+    new ResizeObserver(() => this.findHiddenTools()).observe(this.tools);
   }
 
   /** Build the groups of controls for a question. */
   build({ boxes: canEditBoxes, hasSeveral }: { boxes: boolean; hasSeveral: boolean }): void {
-    const groups = [canEditBoxes ? BOX_CONTROLS : [], VIEW_CONTROLS, [], ZOOM_CONTROLS, hasSeveral ? SEVERAL_VIEW_CONTROLS : [], FULL_SCREEN_CONTROLS];
+    const groups = [canEditBoxes ? BOX_CONTROLS : [], VIEW_CONTROLS, [], ZOOM_CONTROLS, hasSeveral ? SEVERAL_VIEW_CONTROLS : []];
     this.buttons.clear();
-    this.root.replaceChildren(...groups.map((group, index) => (index === 2 ? this.windowSelect : h("span", { class: "group" }, ...group.map((control) => this.createButton(control))))));
+    this.tools.replaceChildren(...groups.map((group, index) => (index === 2 ? this.windowSelect : h("span", { class: "group" }, ...group.map((control) => this.createButton(control))))));
+    this.fixedTools.replaceChildren(...FULL_SCREEN_CONTROLS.map((control) => this.createButton(control)));
+    this.setExpanded(false);
+    this.findHiddenTools();
+  }
+
+  /** Show all tools, over the image where they need further lines, or one line of them. */
+  private setExpanded(expanded: boolean): void {
+    this.root.classList.toggle("expanded", expanded);
+    this.moreButton.setAttribute("aria-expanded", String(expanded));
+  }
+
+  private findHiddenTools(): void {
+    const [first, last] = [this.tools.firstElementChild?.firstElementChild, [...this.buttons.values()].findLast((button) => this.tools.contains(button))];
+    const isWrapped = first && last ? last.getBoundingClientRect().top > first.getBoundingClientRect().bottom - 2 : false;
+    this.moreButton.classList.toggle("unused", !isWrapped);
   }
 
   paint({ pressed, disabled, presets, voi, note }: ToolbarState): void {
@@ -109,9 +132,9 @@ export class Toolbar {
     this.buttons.get("ruler")?.setAttribute("title", `Ruler (Shift D). ${note}`);
   }
 
-  private createButton({ id, name, key, symbol, toggle }: Control): HTMLButtonElement {
+  private createButton({ id, name, label, key, symbol, toggle }: Control): HTMLButtonElement {
     const button = h("button", { type: "button", "data-control": id, "aria-label": name, title: `${name} (${key})`, "aria-pressed": toggle ? "false" : null, onclick: () => this.onAction(id) });
-    button.append(ICON_PATHS[id] ? icon(ICON_PATHS[id]) : symbol);
+    button.append(ICON_PATHS[id] ? icon(ICON_PATHS[id]) : symbol, ...(label ? [h("span", { class: "control-label", "aria-hidden": "true" }, label)] : []));
     this.buttons.set(id, button);
     return button;
   }

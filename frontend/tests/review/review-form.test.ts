@@ -349,3 +349,59 @@ test("after the own answer the same question is shown with its key", async () =>
   expect(server.bodiesSentTo("/judging/own-answer")).toEqual([{ batch: 1, question: 1, answer: [0], confidence: 4, image: "drawn" }]);
   expect(page.find(".stem-text textarea")).toBeTruthy();
 });
+
+describe("what was not displayed", () => {
+  test.each(["a", "v", "x"])("is named and shown by %s, which saves nothing; pressed again, it saves", async (key) => {
+    page.close();
+    page = new MountedPage(reviewForm, reviewData(), [".explanation-text"]);
+    await advanceTime(600);
+    if (key === "v") page.type(".stem-text textarea", "What is seen?");
+    if (key === "x") page.find('[data-error="unclear"]').click();
+    page.press(key);
+    await advanceTime(50);
+    expect(page.message).toBe("Not saved: read the explanation first, which had not been displayed in full. Now in view: the explanation.");
+    page.press(key); // at once: nobody has read it
+    await advanceTime(50);
+    expect(verdicts()).toEqual([]);
+    await advanceTime(600);
+    page.press(key);
+    await advanceTime(50);
+    expect(verdicts()).toEqual([1]);
+  });
+
+  test("is shown one after the other", async () => {
+    page.close();
+    page = new MountedPage(reviewForm, reviewData(), [".options", ".explanation-text"]);
+    await advanceTime(600);
+    page.press("a");
+    await advanceTime(600);
+    expect(page.message).toContain("read the answer key with all options and the explanation first, which had not been displayed in full. Now in view: the answer key");
+    page.press("a");
+    await advanceTime(600);
+    expect(page.message).toContain("read the explanation first");
+    expect(verdicts()).toEqual([]);
+    page.press("a");
+    await advanceTime(50);
+    expect(verdicts()).toEqual([1]);
+  });
+
+  test("of one question says nothing about the next", async () => {
+    page.press("a");
+    page.outOfSight = [".stem-text"];
+    await advanceTime(700);
+    page.press("a");
+    await advanceTime(50);
+    expect(verdicts()).toEqual([1]);
+    expect(page.message).toContain("read the stem first");
+  });
+
+  test("holds back a reviewer's own answer too", async () => {
+    page.close();
+    page = new MountedPage(reviewForm, reviewData({ blind: true, full: null }), [".own-answers"]);
+    await advanceTime(600);
+    page.press("a", "4", "Enter");
+    await advanceTime(50);
+    expect(page.message).toContain("read the possible answers first");
+    expect(server.bodiesSentTo("/judging/own-answer")).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+"""What a form shows of its window: the radiographs' share, cut or wrapped parts, sizes of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page
+
+WINDOWS = {1024: 768, 1440: 900, 1920: 1080, 2560: 1440}  # width to height, pixels
+
+_MEASURE = """() => {
+    const roots = [...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean);
+    const form = roots.map(root => root.querySelector('.judging')).find(Boolean);
+    const shown = [...form.querySelectorAll('*')].filter(each => each.getClientRects().length
+        && !each.closest('.pane, .sheet') && getComputedStyle(each).clipPath === 'none');
+    const name = each => `${each.tagName}.${each.className}: ${each.textContent.slice(0, 40)}`;
+    const visibleArea = each => {
+        const {left, right, top, bottom} = each.getBoundingClientRect();
+        return Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0))
+            * Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0));
+    };
+    const panes = [...form.querySelectorAll('.pane')];
+    // A part is cut if it is wider than its place, or if a button ends outside of the window.
+    const isCut = each => getComputedStyle(each).overflowX !== 'visible'
+        && !each.matches('.tools, .batch, .indication') && each.scrollWidth > each.clientWidth + 1;
+    const isOutside = each => each.matches('button') && !each.closest('.tools')
+        && (each.getBoundingClientRect().right > innerWidth + 1 || each.getBoundingClientRect().left < 0);
+    const hasText = each => [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+    const texts = shown.filter(hasText);
+    const isBroken = each => [...each.childNodes].filter(node => node.nodeType === 3).some(node =>
+        [...node.data.matchAll(/[\\p{L}\\d-]+/gu)].some(word => {
+            const range = document.createRange();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            return !word[0].includes('-') && range.getClientRects().length > 1;
+        }));
+    const height = selector => form.querySelector(selector).getBoundingClientRect().height;
+    return {
+        share: panes.reduce((sum, pane) => sum + visibleArea(pane), 0) / (innerWidth * innerHeight),
+        panes: panes.map(pane => [pane.clientWidth, pane.clientHeight]),
+        cut: shown.filter(each => isCut(each) || isOutside(each)).map(name),
+        broken: texts.filter(each => !each.matches('textarea') && isBroken(each)).map(name),
+        smallest_text: Math.min(...texts.filter(each => !each.matches('kbd, b, .control-label'))
+            .map(each => parseFloat(getComputedStyle(each).fontSize))),
+        toolbar_height: height('.controls'),
+        toolbar_button_height: height('[data-control="full-screen"]'),
+        scrolls_sideways: document.documentElement.scrollWidth > innerWidth,
+    };
+}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormLayout:
+    """A form as it is laid out in its window. Sizes are in CSS pixels."""
+
+    share: float
+    panes: list[tuple[int, int]]
+    cut: list[str]
+    broken: list[str]
+    smallest_text: float
+    toolbar_height: float
+    toolbar_button_height: float
+    scrolls_sideways: bool
+
+
+def measure_layout(page: Page) -> FormLayout:
+    """The layout of the form of this page, after it has come to rest."""
+    page.wait_for_timeout(150)
+    measured: dict[str, Any] = page.evaluate(_MEASURE)
+    measured["panes"] = [(width, height) for width, height in measured["panes"]]
+    return FormLayout(**measured)
+
+
+def set_window(page: Page, width: int, height: int | None = None) -> None:
+    """Set the size of the window; the height defaults to that of a common monitor of this width."""
+    page.set_viewport_size({"width": width, "height": height or WINDOWS[width]})
