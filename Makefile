@@ -68,7 +68,7 @@ demo: $(VENV)/app.stamp
 # Three tiers. `test-fast` is what you run while you work; `test` adds PostgreSQL, what is marked slow, and the main
 # ways through the app in the browser; `test-full` runs what is marked full and nothing else. A test belongs to
 # exactly one. The browser tests come last and one at a time: they measure races, and a busy machine blurs them.
-# What needs nginx runs where it is installed; where it is not, the rest runs and make says so.
+# What needs nginx runs where it is installed; where it is not, the rest runs and make reports it.
 # What takes hours is in `make soak`: the same tests in their long form (marked soak).
 NGINX := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx)
 PYTEST := $(PY) -m pytest
@@ -170,7 +170,7 @@ constraints: $(VENV)/dev.stamp
 	@$(PIP) freeze | LC_ALL=C sort -f >> constraints.new
 	@mv constraints.new constraints.txt
 
-# The run-time packages with the hashes of all their files, for every platform. Made anew after `make constraints`.
+# The run-time packages with the hashes of all their files, for every platform. Rebuild it after `make constraints`.
 lock: $(VENV)/dev.stamp
 	@$(VENV)/bin/uv pip compile requirements.txt --universal --python-version 3.11 --generate-hashes --no-annotate \
 	  --quiet --custom-compile-command "make lock" --output-file requirements.lock

@@ -15,39 +15,39 @@ from storage.workspace import PRIVATE_UMASK
 
 #: Commands and their purpose, in the usual order of use. A command's module is imported when it is called.
 COMMANDS = {
-    "user": "accounts: add, list, roles, disable, enable, sign-out, password, first-admin",
-    "import": "bring in a question file and its images",
+    "user": "manage accounts, roles and passwords",
+    "import": "import questions, predictions or readings",
     "check": "run the structural checks on a dataset",
-    "deidentify": "take the patient out of image files, one or a whole folder",
-    "workspace": "show or change how the workspace keeps patient data",
-    "patient-data": "look for patients in a dataset's texts and images",
-    "find": "find questions by words, task, standing and more",
-    "history": "tell all that happened to one question",
-    "apply": "reject or queue the like of an error in the unreviewed rest",
+    "deidentify": "de-identify image files",
+    "workspace": "show or change the patient data rules of the workspace",
+    "patient-data": "search texts and images of a dataset for patient data",
+    "find": "find questions by words, task, status and more",
+    "history": "show the history of a question",
+    "apply": "reject or queue unreviewed questions that match a search",
     "sample": "draw a batch of questions for review",
-    "batch": "list batches, or the questions of one",
-    "settings": "show or change how a batch is judged; close it, open it again",
-    "assign": "give the questions of a batch to reviewers",
-    "adjudicate": "settle what reviewers disagree on",
-    "progress": "who has done what of a batch, and what was found",
-    "agreement": "what the reviewers of a batch agree on",
+    "batch": "list batches, or the questions of a batch",
+    "settings": "show or change the settings of a batch; close or reopen it",
+    "assign": "assign the questions of a batch to reviewers",
+    "adjudicate": "adjudicate disputes between reviewers",
+    "progress": "show the progress of a batch and the reported errors",
+    "agreement": "show the agreement of the reviewers of a batch",
     "hide": "hide repeats and planted faults in a batch",
-    "attention": "agreement with oneself, and planted faults found",
-    "estimate": "say what the reviewed sample says of the whole dataset",
-    "statistics": "count a dataset: tasks, categories, formats and boxes, lengths, words",
-    "release": "make or check a release of the gold set",
-    "study": "run a reader study: readers and models on the same cases",
-    "job": "list background jobs, show one, cancel one",
-    "audit": "verify the audit trail, or write it out",
-    "measure": "accuracy, agreement and comparisons from a file of ratings",
-    "counts": "intervals and comparisons from published counts: 166 of 198 against 153 of 198",
-    "score": "score predictions against a release, its private side too",
-    "image": "turn radiographs into PNG files",
-    "migrate": "upgrade the tables of an older version, after a backup",
-    "backup": "write the whole workspace to one file, while people work",
-    "restore": "make a workspace from a backup",
-    "health": "whether database, tables, disk and image store are fit to work with",
-    "demo": "make a demo workspace",
+    "attention": "show intra-reviewer agreement and planted faults found",
+    "estimate": "estimate error rates of the whole dataset",
+    "statistics": "show tasks, categories, formats, boxes, lengths and words of datasets",
+    "release": "create, verify, compare or list releases of the gold set",
+    "study": "run a reader study of readers and models",
+    "job": "list, show or cancel background jobs",
+    "audit": "verify or export the audit trail, or take a checkpoint",
+    "measure": "compute accuracy, agreement and comparisons from a file of ratings",
+    "counts": "compute intervals and comparisons from published counts",
+    "score": "score predictions against a release",
+    "image": "convert radiographs to PNG files",
+    "migrate": "back up the workspace and upgrade its tables",
+    "backup": "back up the whole workspace to one file",
+    "restore": "restore a workspace from a backup",
+    "health": "check database, tables, disk and image store",
+    "demo": "create a demo workspace",
 }
 #: Commands whose module has another name.
 MODULE_NAMES = {"import": "import_", "patient-data": "patient_data"}
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="cli.py",
         description="Expert review of machine-written chest X-ray questions.",
-        epilog="The workspace is the folder OVERREAD_HOME, by default workspace/ beside the code.",
+        epilog="The workspace is the folder OVERREAD_HOME (default: workspace/ next to the code).",
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     command = arguments[0] if arguments else ""
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("Stopped; what was not finished was undone.", file=sys.stderr)
+        print("Stopped. Unfinished changes were undone.", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader closed the pipe, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

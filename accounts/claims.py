@@ -37,7 +37,7 @@ class Claims:
         """
         subject, issuer = claims.get("sub"), claims.get("iss")
         if not isinstance(subject, str) or not subject or not isinstance(issuer, str) or not issuer:
-            raise NotSignedIn("The sign-in provider did not say who you are (no subject). Tell an admin.")
+            raise NotSignedIn("The sign-in provider did not identify you (no subject). Inform an admin.")
         email = claims.get("email")
         has_email = isinstance(email, str) and bool(email)
         verified = has_email and (
@@ -69,7 +69,7 @@ class RoleClaim:
             InvalidValue: no claim is named, or a role does not exist.
         """
         if not claim.strip():
-            raise InvalidValue("claim", "name the claim that gives the roles, such as groups")
+            raise InvalidValue("claim", "state the claim that contains the roles, such as groups")
         return cls(
             claim=claim.strip(),
             roles={value: _parse_roles(value, role_setting) for value, role_setting in values.items()},
@@ -100,6 +100,6 @@ def _parse_roles(value: str, role_setting: object) -> frozenset[Role]:
     names = role_setting if isinstance(role_setting, list) else [role_setting]
     if not names or not all(isinstance(name, str) and name in set(Role) for name in names):
         raise InvalidValue(
-            f"roles of {value!r}", f"{role_setting!r} is none of {', '.join(Role)}, nor a list of them"
+            f"roles of {value!r}", f"{role_setting!r} is not one or more of: {', '.join(Role)}"
         )
     return frozenset(Role(str(name)) for name in names)

@@ -26,9 +26,9 @@ def check_password_rules(password: str, *, name: str) -> None:
         InvalidValue: names the rule, never the password.
     """
     if len(password) < MINIMUM_LENGTH:
-        raise InvalidValue("password", f"needs at least {MINIMUM_LENGTH} characters; any characters will do")
+        raise InvalidValue("password", f"must have at least {MINIMUM_LENGTH} characters of any kind")
     if len(password) > MAXIMUM_LENGTH:
-        raise InvalidValue("password", f"at most {MAXIMUM_LENGTH} characters")
+        raise InvalidValue("password", f"must have at most {MAXIMUM_LENGTH} characters")
     if password.strip().lower() == name.strip().lower():
         raise InvalidValue("password", "must not be the sign-in name")
 

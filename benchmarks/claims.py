@@ -244,10 +244,10 @@ def _first_positions(count: int) -> Select[int]:
 def _print_results(label: str, results: ClaimResults, seconds: float, overlap: int) -> None:
     ordered = sorted(results.seconds)
     print(
-        f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} a second,"
-        f" p95 {1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.count_excess(overlap):,}"
-        f" given out twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with"
-        f" others, {results.retries} told to try again"
+        f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} a second, "
+        f"p95 {1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.count_excess(overlap):,} "
+        f"given out twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with "
+        f"others, {results.retries} asked to try again"
     )
 
 

@@ -157,7 +157,7 @@ class Coordinator(_Pages):
         button.wait_for(timeout=60_000)
         count_before = self._count_audit_rows(audit_actions)
         name = self.prepare_action.__name__.strip("_")
-        count_new_rows = lambda: self._count_audit_rows(audit_actions) - count_before  # noqa: E731 - a name for it would say no more
+        count_new_rows = lambda: self._count_audit_rows(audit_actions) - count_before  # noqa: E731 - a def would not be clearer
         return page, ClickAction(
             name=name,
             click=lambda: button.click(no_wait_after=True, timeout=10_000),
@@ -197,8 +197,8 @@ class Coordinator(_Pages):
 
     def _release(self, page: Page) -> tuple[Locator, set[str]]:
         page.goto("/releases")
-        self._fill(page, "Name of the release")
-        return page.get_by_role("button", name="Make the release"), {"make release"}
+        self._fill(page, "Release name")
+        return page.get_by_role("button", name="Create release"), {"make release"}
 
     def _fill(self, page: Page, label: str) -> None:
         field = page.get_by_label(label)

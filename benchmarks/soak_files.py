@@ -4,9 +4,9 @@
 
 Damaged images (DICOM, then PNG and JPEG) are described, decoded and de-identified, each by a reading process
 of the app; the time is that of the file in the process, and how long it was waited for stands beside it.
-Faults are told as they come. Question files,
+Faults are reported immediately. Question files,
 made by hypothesis and by damage, go through the import service into a real database. Each is undone again, so
-that the next one finds it empty; before, what is there is counted against what the report says. To start a
+that the next one finds it empty; before, the stored rows are counted and compared with the report. To start a
 process for each would be most of the time, so all but every 100th are parsed in this one, with the same time.
 """
 
@@ -170,7 +170,7 @@ def soak_question_bombs(home: Path) -> SoakResults:
     for name, (content, is_refused) in make_question_bombs().items():
         was_imported = importer.import_file(content, name, results, in_own_process=True)
         if was_imported is is_refused:
-            results.record_fault(f"{name}: {'came in' if was_imported else 'was refused'}")
+            results.record_fault(f"{name}: {'was imported' if was_imported else 'was refused'}")
         importer.preview_file(name, results)
     return results
 

@@ -141,7 +141,7 @@ def make_image_bombs() -> dict[str, tuple[Callable[[], bytes], bool]]:
         "palette without its tables": (lambda: palette, True),
         "HighBit 15 with 10 bits stored": (lambda: dicom(bits=10, HighBit=15), True),
         "144-megapixel PNG": (lambda: _make_empty_png(12_000, 12_000), True),
-        "PNG that says 2,147,483,647 rows": (lambda: _make_empty_png(100, 0x7FFFFFFF), True),
+        "PNG that states 2,147,483,647 rows": (lambda: _make_empty_png(100, 0x7FFFFFFF), True),
         "65,535 x 65,535 DICOM": (lambda: dicom(Rows=65_535, Columns=65_535), True),
         "1,000,000 frames": (lambda: dicom(NumberOfFrames="1000000"), True),
         "MONOCHROME1": (lambda: dicom(PhotometricInterpretation="MONOCHROME1"), False),

@@ -143,7 +143,7 @@ class SimulatedReader:
                     self._page |= {"component": component.id, "fragment": message.delta.fragment_id}
                     if data["turn"] == turn:
                         return data
-                if element.WhichOneof("type") == "markdown" and "you are through" in element.markdown.body:
+                if element.WhichOneof("type") == "markdown" and "study complete" in element.markdown.body:
                     return {}
 
     async def _fetch_images(self, sheet: dict[str, Any]) -> None:
@@ -158,7 +158,7 @@ class SimulatedReader:
     # ------------------------------------------------------------------------------------------- one question
     async def _judge_question(self, sheet: dict[str, Any]) -> dict[str, Any]:
         if not sheet:
-            raise RuntimeError(f"{self.name} was told that nothing is left")
+            raise RuntimeError(f"{self.name} was informed that nothing is left")
         question_reference = {"batch": sheet["batch"], "question": sheet["question"]}
         opinion = self._build_opinion(sheet)
         seconds = self._rng.expovariate(1 / self.thinking_seconds) if self.thinking_seconds else 0.0

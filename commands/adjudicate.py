@@ -30,20 +30,22 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("adjudicate")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="rules | list | settle")
-    rules = verbs.add_parser("rules", help="say who settles the batch's disputes, and how")
+    rules = verbs.add_parser("rules", help="set the adjudicators of a batch and how they adjudicate")
     rules.add_argument("batch", metavar="BATCH")
     rules.add_argument("--adjudicators", nargs="*", metavar="NAME")
     rules.add_argument("--names", choices=["hidden", "shown"])
-    rules.add_argument("--same-box", type=float, metavar="IOU", help="boxes are the same from this IoU on")
+    rules.add_argument(
+        "--same-box", type=float, metavar="IOU", help="minimum IoU at which two boxes count as the same"
+    )
     rules.set_defaults(run=_change_rules)
-    listing = verbs.add_parser("list", help="list the disputes as an adjudicator sees them")
+    listing = verbs.add_parser("list", help="list the disputes that an adjudicator sees")
     listing.add_argument("batch", metavar="BATCH")
-    listing.add_argument("--by", required=True, metavar="NAME", help="the adjudicator")
+    listing.add_argument("--by", required=True, metavar="NAME", help="sign-in name of the adjudicator")
     listing.set_defaults(run=_list_disputes)
-    settle = verbs.add_parser("settle", help="settle one dispute")
+    settle = verbs.add_parser("settle", help="adjudicate one dispute")
     settle.add_argument("batch", metavar="BATCH")
     settle.add_argument("question", metavar="QUESTION_ID")
-    settle.add_argument("--by", required=True, metavar="NAME", help="the adjudicator")
+    settle.add_argument("--by", required=True, metavar="NAME", help="sign-in name of the adjudicator")
     settle.add_argument(
         "--take",
         required=True,
@@ -69,10 +71,10 @@ def _change_rules(args: argparse.Namespace) -> int:
         changed_rules = change_adjudication_rules(
             db, by=by, batch=args.batch, rules=rules, revision=current.revision, now=now
         ).rules
-    print(f"adjudicators: {', '.join(changed_rules.adjudicators) or 'nobody'}")
+    print(f"adjudicators: {', '.join(changed_rules.adjudicators) or 'none'}")
     print(
-        f"names: {'hidden' if changed_rules.hide_names else 'shown'}; boxes are the same from IoU"
-        f" {changed_rules.same_box_iou:g}"
+        f"names: {'hidden' if changed_rules.hide_names else 'shown'}; boxes count as the same from IoU "
+        f"{changed_rules.same_box_iou:g}"
     )
     return 0
 
@@ -90,7 +92,8 @@ def _list_disputes(args: argparse.Namespace) -> int:
         print(f"{dispute.question_id}\t{', '.join(sorted(dispute.kinds))}\t{state}")
     if not disputes:
         print(
-            f"No dispute in batch {batch.name} yet: one appears when two reviewers of a question disagree.",
+            f"No disputes in batch {batch.name}. A dispute appears when two reviewers of a question "
+            "disagree.",
             file=sys.stderr,
         )
     return 0
@@ -106,7 +109,7 @@ def _settle(args: argparse.Namespace) -> int:
             (dispute.question_number for dispute in disputes if dispute.question_id == args.question), None
         )
         if number is None:
-            raise InvalidValue("question", f"{args.question!r} is no dispute of batch {batch.name}")
+            raise InvalidValue("question", f"{args.question!r} is not a dispute of batch {batch.name}")
         sheet = open_dispute(db, person=person, batch_id=batch.id, question_number=number)
         decision, correction, adopted_ids = _resolve_choice(sheet, args.take)
         adjudicate(

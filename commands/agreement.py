@@ -10,6 +10,7 @@ from typing import Any
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.output import add_batch_figures, format_figure, print_figures
+from domain.count_texts import count_text
 from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
@@ -23,8 +24,9 @@ def add_to(subparsers: Subparsers) -> None:
     parser = add_batch_figures(
         subparsers,
         "agreement",
-        description="Percent agreement, kappa and AC1 of each pair and of all reviewers together, boxes by "
-        "overlap, and each reviewer's verdicts over time; 95 % intervals and n throughout.",
+        description="Print percent agreement, kappa and AC1 for each pair and for all reviewers, the overlap "
+        "of "
+        "bounding boxes, and each reviewer's verdicts over time, with 95 % intervals and n.",
     )
     parser.set_defaults(run=run)
 
@@ -67,14 +69,15 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
 def format_text(agreement: BatchAgreement) -> Iterable[str]:
     """The page as lines of text."""
     yield (
-        f"Batch {agreement.batch.name}: {agreement.shared:,} of {agreement.questions:,} questions were judged"
-        f" by two or more, {agreement.counted:,} count for agreement"
+        f"Batch {agreement.batch.name}: {agreement.shared:,} of "
+        f"{count_text(agreement.questions, 'question')} judged by two or more reviewers, "
+        f"{agreement.counted:,} included in agreement"
     )
     yield from (note for note in (agreement.rule_text, agreement.exclusion_note) if note)
     for name, pair in zip(
         format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True
     ):
-        yield from ("", f"{name}, {pair.questions:,} questions")
+        yield from ("", f"{name}, {count_text(pair.questions, 'question')}")
         for aspect in pair.aspects:
             kappa = "kappa (weighted)" if aspect.weighted else "kappa"
             yield f"  {aspect.name}"
@@ -89,8 +92,8 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
                 f"{rating.replace('_', ' ')} {_format_mean(mean)}" for rating, mean in block.ratings.items()
             )
             yield (
-                f"  {block.first:,} to {block.last:,}: accepted {_format_proportion(block.accepted)};"
-                f" {ratings}; seconds looking {_format_mean(block.seconds)}"
+                f"  {block.first:,} to {block.last:,}: accepted {_format_proportion(block.accepted)}; "
+                f"{ratings}; viewing time (s) {_format_mean(block.seconds)}"
             )
 
 
@@ -104,7 +107,7 @@ def format_boxes(pair: GroupAgreement) -> Iterable[str]:
     interval = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap)"
     yield f"    over the larger number of boxes (V-score) {boxes.score:.2f}{interval}, n = {boxes.n:,}"
     for name, value in (
-        ("over the first one's boxes", boxes.per_truth),
+        ("over the first reviewer's boxes", boxes.per_truth),
         ("over matched pairs", boxes.per_match),
     ):
         yield f"    {name} {'not defined' if value is None else f'{value:.2f}'}"
@@ -118,6 +121,6 @@ def _format_proportion(share: Proportion) -> str:
 
 def _format_mean(mean: Mean) -> str:
     if mean.estimate is None:
-        return "not given"
+        return "none"
     interval = "" if mean.low is None or mean.high is None else f" ({mean.low:.1f} to {mean.high:.1f})"
     return f"{mean.estimate:.1f}{interval}, n = {mean.n:,}"

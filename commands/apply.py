@@ -27,25 +27,25 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "apply",
-        description="Without --yes it only says what it would take, with examples.",
+        description="Without --yes, print a preview with examples; nothing is changed.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="reject | queue | back | list")
     for verb, help_ in (
-        ("reject", "keep all that is found out of later draws and releases"),
-        ("queue", "put all that is found into a new batch, which is no random sample"),
+        ("reject", "exclude all matching questions from later draws and releases"),
+        ("queue", "put all matching questions into a new batch, which is not a random sample"),
     ):
         step = verbs.add_parser(verb, help=help_)
         add_filters(step)
-        step.add_argument("--reason", required=True, metavar="TEXT", help="what is wrong with them")
+        step.add_argument("--reason", required=True, metavar="TEXT", help="what is wrong with the questions")
         if verb == "queue":
-            step.add_argument("--into", required=True, metavar="BATCH", help="the new batch's name")
-        step.add_argument("--yes", action="store_true", help="do it")
+            step.add_argument("--into", required=True, metavar="BATCH", help="name of the new batch")
+        step.add_argument("--yes", action="store_true", help="carry out the action")
         step.set_defaults(run=_apply, verb=verb)
-    back_parser = verbs.add_parser("back", help="take a rule back")
+    back_parser = verbs.add_parser("back", help="withdraw a rule")
     back_parser.add_argument("rule", type=int, metavar="RULE")
     back_parser.add_argument("--reason", required=True, metavar="TEXT")
     back_parser.set_defaults(run=_take_rule_back)
-    list_parser = verbs.add_parser("list", help="list what was applied")
+    list_parser = verbs.add_parser("list", help="list all rules")
     list_parser.add_argument("dataset", nargs="?", metavar="DATASET")
     list_parser.set_defaults(run=_list_rules)
 
@@ -58,7 +58,7 @@ def _apply(args: argparse.Namespace) -> int:
         preview = preview_bulk_action(db, by=by, search=search)
     _print_preview(preview)
     if not args.yes:
-        print("Nothing was done yet: say --yes to do it.", file=sys.stderr)
+        print("Preview only; nothing was changed. Add --yes to carry it out.", file=sys.stderr)
         return 0
     options = {"by": by, "search": search, "reason": args.reason, "expected": preview.count}
     with unit_of_work() as db:
@@ -71,7 +71,7 @@ def _apply(args: argparse.Namespace) -> int:
             print(
                 f"Rule {rule.number}: {count_text(rule.questions, 'question')} queued in batch {rule.batch}."
             )
-    print(f"To take it back: apply back {rule.number} --reason …")
+    print(f"To withdraw the rule: cli.py apply back {rule.number} --reason …")
     return 0
 
 
@@ -80,7 +80,7 @@ def _take_rule_back(args: argparse.Namespace) -> int:
         rule = revert_rule(
             db, by=command_line_person(), rule=args.rule, reason=args.reason, now=datetime.now(UTC)
         )
-    print(f"Rule {rule.number} holds no more; {count_text(rule.questions, 'question')} can be drawn again.")
+    print(f"Rule {rule.number} was withdrawn; {count_text(rule.questions, 'question')} can be drawn again.")
     return 0
 
 
@@ -88,9 +88,9 @@ def _list_rules(args: argparse.Namespace) -> int:
     with read_only_session() as db:
         rules = list_applied_rules(db, by=command_line_person(), dataset=args.dataset)
     if not rules:
-        print("Nothing is applied yet: cli.py apply reject --help", file=sys.stderr)
+        print("No rules yet. To create one, see: cli.py apply reject --help", file=sys.stderr)
     for rule in rules:
-        state = "holds" if rule.reverted_at is None else f"taken back {rule.reverted_at:%Y-%m-%d %H:%M} UTC"
+        state = "active" if rule.reverted_at is None else f"withdrawn {rule.reverted_at:%Y-%m-%d %H:%M} UTC"
         applied_at = f"{rule.applied_at:%Y-%m-%d %H:%M} UTC"
         print(
             f"{rule.number}\t{rule.dataset}\t{rule.action}\t{count_text(rule.questions, 'question')}\t"
@@ -100,8 +100,8 @@ def _list_rules(args: argparse.Namespace) -> int:
 
 
 def _print_preview(preview: BulkPreview) -> None:
-    print(f"{count_text(preview.count, 'question')} would be taken.")
+    print(f"{count_text(preview.count, 'question')} would be included.")
     for reason, count in preview.excluded.items():
-        print(f"{count:,} are left out: {reason}.")
+        print(f"{count:,} excluded: {reason}.")
     for example in preview.examples:
         print(f"  {example.id}\t{example.stem}")

@@ -27,43 +27,50 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "assign",
-        description="Give every question of a batch that lacks a reviewer to these people: by exam, and "
-        "evenly. What is assigned already is not moved. To add a second reviewer later, assign again with "
-        "--overlap 2. With --reassign the open questions of one person go to the others.",
+        description="Assign all questions of a batch that lack a reviewer to these people, evenly and by "
+        "exam. "
+        "Existing assignments are kept. To add a second reviewer later, assign again with "
+        "--overlap 2. --reassign moves the open questions of one person to the others.",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--to", nargs="+", metavar="NAME", help="sign-in names of reviewers")
     parser.add_argument(
-        "--overlap", type=int, default=1, metavar="K", help="so many people judge each question (default 1)"
+        "--overlap", type=int, default=1, metavar="K", help="reviewers per question (default 1)"
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--reassign", metavar="FROM", help="move this person's open questions")
-    mode.add_argument("--withdraw", metavar="FROM", help="take this person's open questions back")
+    mode.add_argument("--withdraw", metavar="FROM", help="unassign this person's open questions")
     mode.add_argument(
         "--second-where-found",
         action="store_true",
-        help="give a second reviewer where the first found something, and to the random --second-share",
+        help="assign a second reviewer to questions with a reported error, and to the random --second-share",
     )
     mode.add_argument(
-        "--shared", action="store_true", help="let them take questions one by one, as they are free"
+        "--shared",
+        action="store_true",
+        help="let the reviewers take questions one by one from a shared queue",
     )
     parser.add_argument(
         "--idle",
         type=int,
         metavar="MINUTES",
         help=(
-            "with --shared: a question comes back after so long without activity (default"
-            f" {DEFAULT_IDLE_MINUTES})"
+            "with --shared: minutes without activity after which a question returns to the queue (default "
+            f"{DEFAULT_IDLE_MINUTES})"
         ),
     )
     parser.add_argument(
         "--second-share",
         type=float,
         metavar="SHARE",
-        help="give a second reviewer to this random share of the batch, such as 0.2",
+        help="assign a second reviewer to this random share of the batch, such as 0.2",
     )
-    parser.add_argument("--seed", type=int, help="of the random share (default: the batch's, else 0)")
-    parser.add_argument("--dry-run", action="store_true", help="show who would get how many; assign nothing")
+    parser.add_argument(
+        "--seed", type=int, help="seed of the random share (default: the seed of the batch, else 0)"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show the number of questions per reviewer without assigning"
+    )
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -73,19 +80,24 @@ def run(args: argparse.Namespace) -> int:
     Returns 0; a refusal is raised; wrong usage ends with 2.
     """
     if (args.to is None) == (args.withdraw is None):
-        args.parser.error("say --to NAME..., or --withdraw FROM")
+        args.parser.error("--to NAME... or --withdraw FROM is required")
     from_person = args.reassign or args.withdraw
     if from_person and (args.overlap != 1 or args.dry_run):
-        args.parser.error("--overlap and --dry-run go with --to alone")
+        args.parser.error("--overlap and --dry-run can only be used with --to")
     if args.shared and args.dry_run:
-        args.parser.error("--dry-run shows who would get how many; with --shared nobody knows beforehand")
+        args.parser.error(
+            "--dry-run cannot be used with --shared: the number of questions per reviewer is not known in "
+            "advance"
+        )
     if args.idle is not None and not args.shared:
-        args.parser.error("--idle goes with --shared")
+        args.parser.error("--idle can only be used with --shared")
     second = args.second_where_found or args.second_share is not None
     if second and (args.overlap != 1 or from_person or args.shared):
-        args.parser.error("--second-share and --second-where-found go with --to, --seed and --dry-run alone")
+        args.parser.error(
+            "--second-share and --second-where-found can only be used with --to, --seed and --dry-run"
+        )
     if args.seed is not None and not second:
-        args.parser.error("--seed goes with --second-share")
+        args.parser.error("--seed can only be used with --second-share")
     by, now = command_line_person(), datetime.now(UTC)
     if second:
         return _request_second_opinions(args)
@@ -100,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     if args.withdraw:
         with unit_of_work() as db:
             count = withdraw(db, by=by, batch=args.batch, from_=args.withdraw, now=now)
-        print(f"{count:,} open questions of {args.withdraw} were taken back; they are with nobody now.")
+        print(f"{count_text(count, 'open question')} of {args.withdraw} unassigned.")
         return 0
     with unit_of_work() as db:
         if args.reassign:
@@ -124,12 +136,12 @@ def _request_second_opinions(args: argparse.Namespace) -> int:
             summary = request_second_opinions(db, **options, now=datetime.now(UTC))
     for name, count in summary.assigned.items():
         print(
-            f"{name} {'would get' if args.dry_run else 'got'} {count_text(count, 'question')}"
-            f" of {summary.batch}."
+            f"{name} {'would get' if args.dry_run else 'got'} {count_text(count, 'question')} of "
+            f"{summary.batch}."
         )
     print(
-        f"Of them {summary.random_count:,} of the random share, {summary.found_count:,} where something was"
-        " found."
+        f"Of these, {summary.random_count:,} from the random share and {summary.found_count:,} with a "
+        "reported error."
     )
     for note in summary.notes:
         print(note, file=sys.stderr)
@@ -148,9 +160,9 @@ def _share_batch(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(
-        f"{', '.join(shared_queue.members)} can take questions of {shared_queue.batch} now:"
-        f" {shared_queue.added:,} judgements were added, {shared_queue.free:,} are free. One comes back after"
-        f" {shared_queue.idle_minutes} minutes without activity."
+        f"{', '.join(shared_queue.members)} can take questions of {shared_queue.batch} now: "
+        f"{count_text(shared_queue.added, 'judgement')} added, {shared_queue.free:,} free. A question "
+        f"returns to the queue after {shared_queue.idle_minutes} minutes without activity."
     )
     return 0
 

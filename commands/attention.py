@@ -10,6 +10,7 @@ from typing import Any
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.output import add_batch_figures, format_figure, print_figures
+from domain.count_texts import count_text
 from measures.proportions import Proportion
 from review.agreement import Aspect
 from review.service import BatchAttention, compute_batch_attention
@@ -21,8 +22,9 @@ def add_to(subparsers: Subparsers) -> None:
     parser = add_batch_figures(
         subparsers,
         "attention",
-        description="For each reviewer of a batch: agreement with oneself on hidden repeats, the share of "
-        "planted faults found by kind, and both over time; 95 % intervals and n throughout.",
+        description="Print for each reviewer of a batch: intra-reviewer agreement on hidden repeats, the "
+        "share of "
+        "planted faults found by kind, and both over time, with 95 % intervals and n.",
     )
     parser.set_defaults(run=run)
 
@@ -65,16 +67,16 @@ def to_plain(results: BatchAttention) -> dict[str, Any]:
 def format_text(results: BatchAttention) -> Iterable[str]:
     """The page as lines of text."""
     yield (
-        f"Batch {results.batch.name}: {results.judged:,} of {results.hidden:,} hidden questions are judged, "
-        f"{results.removed:,} were removed"
+        f"Batch {results.batch.name}: {results.judged:,} of {count_text(results.hidden, 'hidden question')} "
+        f"judged, {results.removed:,} removed"
     )
     for reviewer in results.reviewers:
         attention = reviewer.attention
-        yield from ("", reviewer.person or "all together")
+        yield from ("", reviewer.person or "all reviewers")
         gap = (
             ""
             if attention.median_verdicts_between is None
-            else f", median {attention.median_verdicts_between:.0f} judged in between"
+            else f", median {attention.median_verdicts_between:.0f} verdicts in between"
         )
         yield f"  repeats judged twice: {attention.pairs:,} of {reviewer.repeat_count:,}{gap}"
         for aspect in attention.agreement.aspects if attention.agreement else ():
@@ -94,7 +96,7 @@ def format_text(results: BatchAttention) -> Iterable[str]:
 def _format_aspect(aspect: Aspect) -> str:
     kappa = "weighted kappa" if aspect.weighted else "kappa"
     agreement = format_figure(aspect.percent, percent=True)
-    return f"  {aspect.name}: the same {agreement}; {kappa} {format_figure(aspect.kappa)}"
+    return f"  {aspect.name}: agreement {agreement}; {kappa} {format_figure(aspect.kappa)}"
 
 
 def _format_share(share: Proportion) -> str:

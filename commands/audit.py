@@ -31,25 +31,26 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the commands and their arguments."""
     parser = subparsers.add_parser(
         "audit",
-        description="Who did what, when, what was before and after, and why; each entry is chained to the "
-        "one before by its hash.",
+        description="The audit trail records each action with person, time, old and new value, and reason. "
+        "Each entry is linked to the "
+        "previous one by a hash.",
     )
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     verify = subcommands.add_parser(
         "verify",
-        help="check that no entry and no covered row was altered or removed",
-        description="Follow the chain from the first entry to the last, compare every judgement with its "
+        help="check that no entry and no covered row was changed or removed",
+        description="Check the hashes of all entries, compare every judgement with its "
         "entry, and compare the schema and the covered tables with the last checkpoint. Heads that were "
         "deposited outside (OVERREAD_AUDIT_DEPOSIT) must be in the chain. Lists each row and column that "
         "differs. Prints the head, the hash of the newest entry: note it elsewhere and name it by --head "
         "next time if heads are not deposited.",
     )
-    verify.add_argument("--head", metavar="HASH", help="a head that was printed before")
+    verify.add_argument("--head", metavar="HASH", help="a head that an earlier verification printed")
     verify.set_defaults(run=_verify, needs_workspace=False)  # it lists differences of the schema itself
     checkpoint = subcommands.add_parser(
         "checkpoint",
-        help="verify, record digests of the tables, deposit the head outside",
-        description="Verify as `audit verify` does. Then record digests of all tables that gold depends on, "
+        help="verify, record digests of the tables, and deposit the head",
+        description="Verify like `audit verify`. Then record digests of all tables that gold depends on "
         "and deposit the head at OVERREAD_AUDIT_DEPOSIT. The nightly timer runs this; a release, a new "
         "reader study and a backup take a checkpoint too.",
     )
@@ -57,17 +58,21 @@ def add_to(subparsers: Subparsers) -> None:
         "--accept-because",
         default="",
         metavar="REASON",
-        help="take it although the tables differ from the last one; the differences are recorded",
+        help="take the checkpoint although the tables differ from the last one; the differences are recorded",
     )
     checkpoint.set_defaults(run=_checkpoint)
-    export = subcommands.add_parser("export", help="write the trail as CSV or JSON Lines")
+    export = subcommands.add_parser("export", help="export the trail as CSV or JSON Lines")
     export.add_argument("--format", choices=FORMATS, default="csv", help="default: csv")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
-    export.add_argument("--person", metavar="NAME", help="only what this sign-in name did")
+    export.add_argument("--person", metavar="NAME", help="only actions of this person (sign-in name)")
     export.add_argument("--what", metavar="ACTION", help='only this action, such as "give verdict"')
-    export.add_argument("--subject", help='only this subject and what is below it, such as "batch 3"')
-    export.add_argument("--since", type=date.fromisoformat, metavar="DAY", help="YYYY-MM-DD, UTC, included")
-    export.add_argument("--until", type=date.fromisoformat, metavar="DAY", help="YYYY-MM-DD, UTC, included")
+    export.add_argument("--subject", help='only this subject and its parts, such as "batch 3"')
+    export.add_argument(
+        "--since", type=date.fromisoformat, metavar="DAY", help="date as YYYY-MM-DD, UTC, inclusive"
+    )
+    export.add_argument(
+        "--until", type=date.fromisoformat, metavar="DAY", help="date as YYYY-MM-DD, UTC, inclusive"
+    )
     export.set_defaults(run=_export)
 
 
@@ -110,7 +115,7 @@ def _checkpoint(args: argparse.Namespace) -> int:
     print(f"head {result.head}")
     if result.deposit is None:
         print(
-            "Not deposited: name a place outside this system by OVERREAD_AUDIT_DEPOSIT, or note the head.",
+            "Not deposited. Set OVERREAD_AUDIT_DEPOSIT to a place outside this system, or store the head.",
             file=sys.stderr,
         )
     else:
@@ -122,7 +127,7 @@ def format_text(result: AuditCheck) -> Iterable[str]:
     """The result of the verification as lines of text."""
     if result.fault is not None:
         entries = count_text(result.entries, "entry", "entries")
-        yield f"The audit trail is NOT whole ({entries}, {len(result.faults):,} to look at)."
+        yield f"The audit trail is NOT whole ({entries}, {count_text(len(result.faults), 'fault')})."
     else:
         unanchored = describe_unanchored(result)
         state = "consistent" if unanchored else "whole"

@@ -21,15 +21,17 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "backup",
-        description="Write database, images, releases and lists of refused records to one file. It appears "
-        "when it is whole, only its owner may read it, and `cli.py restore --check FILE` tries to "
-        "restore it. "
-        "People go on working; what was saved before the command began is in it.",
+        description="Write database, images, releases and lists of refused records to one file. The file "
+        "appears when it is complete and can be read by its owner only. `cli.py restore --check FILE` "
+        "verifies it. "
+        "The app can be used meanwhile; the backup contains everything saved before the command began.",
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="such as overread.backup")
-    parser.add_argument("--replace", action="store_true", help="replace a FILE that is there, once done")
+    parser.add_argument("file", type=Path, metavar="FILE", help="name of the backup, such as overread.backup")
     parser.add_argument(
-        "--without-images", action="store_true", help="leave the images out; they are kept safe otherwise"
+        "--replace", action="store_true", help="replace an existing FILE when the backup is complete"
+    )
+    parser.add_argument(
+        "--without-images", action="store_true", help="exclude the images, if they are backed up separately"
     )
     # Tables of an older version are not upgraded first: a backup is made before an update.
     parser.set_defaults(run=run, needs_workspace=False)
@@ -61,12 +63,15 @@ def run(args: argparse.Namespace) -> int:
                 )
             take_checkpoint_afterwards()
         except DomainError as error:  # the backup itself is complete
-            print(f"The backup was not put on record: {error}", file=sys.stderr)
+            print(f"The backup could not be recorded in the audit trail: {error}", file=sys.stderr)
     print(
         f"{backup.path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {manifest.images.count:,} "
         f"images, {len(manifest.files):,} other files; {format_size(backup.bytes)}."
     )
     print(f"Sealed with SHA-256 {backup.sha256}")
     for sha256 in manifest.images.missing:
-        print(f"The image {sha256} is missing or was changed, so the backup lacks it.", file=sys.stderr)
+        print(
+            f"The image {sha256} is missing or was changed, so the backup does not contain it.",
+            file=sys.stderr,
+        )
     return 1 if manifest.images.missing else 0

@@ -25,11 +25,14 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list")
     list_parser = verbs.add_parser(
         "list",
-        help="CSV of a batch's questions, or of all batches",
-        description="With a batch: question_id, stratum, inclusion_probability, state (unassigned, open, "
-        "skipped, done). Without: batch, state, questions, mode, parts, plan.",
+        help="list the questions of a batch, or all batches, as CSV",
+        description="Columns with BATCH: question_id, stratum, inclusion_probability, state (unassigned, "
+        "open, "
+        "skipped, done). Columns without: batch, state, questions, mode, parts, plan.",
     )
-    list_parser.add_argument("batch", nargs="?", metavar="BATCH", help="a batch; without one all are listed")
+    list_parser.add_argument(
+        "batch", nargs="?", metavar="BATCH", help="name of a batch; default: list all batches"
+    )
     list_parser.set_defaults(run=run)
 
 

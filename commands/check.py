@@ -19,20 +19,24 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "check",
-        description="Schema, types, format and completeness, on every question. What is found is kept with "
-        "the dataset and shown on the page Checks; the questions stay.",
+        description="Check schema, types, format and completeness of every question. Problems are stored "
+        "with "
+        "the dataset and shown on the page Checks; questions are not changed.",
     )
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument(
-        "--minimum-explanation", type=int, metavar="N", help="characters; kept as the dataset's setting"
+        "--minimum-explanation",
+        type=int,
+        metavar="N",
+        help="minimum length in characters; stored as a setting of the dataset",
     )
     parser.add_argument(
-        "--examples", type=int, default=3, metavar="N", help="so many of each check (default 3)"
+        "--examples", type=int, default=3, metavar="N", help="number of examples per check (default 3)"
     )
     parser.add_argument(
         "--patient-data",
         action="store_true",
-        help="search its texts for patients too, as cli.py patient-data texts does",
+        help="also search the texts for patient data, like cli.py patient-data texts",
     )
     parser.set_defaults(run=run)
 
@@ -50,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
     with read_only_session() as db:
         check_report = load_check_report(db, by=by, dataset=args.dataset)
         print(
-            f"{check_report.dataset}: {check_report.with_problems:,} of {check_report.questions:,} questions"
-            " have a problem."
+            f"{check_report.dataset}: {check_report.with_problems:,} of {check_report.questions:,} questions "
+            "have problems."
         )
         for check in Check:
             print(f"{check}: {check_report.count_of(check):,} of {check_report.questions:,}")

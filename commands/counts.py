@@ -14,21 +14,28 @@ from measures.agreement import CONFIDENCE
 from measures.counts import Count, count_from_percent, measure_counts
 from measures.results import tables_to_records
 
-_COLUMNS = "rater, n, correct or percent, and task where there are several"
+_COLUMNS = "rater, n, correct or percent, and task if there are several"
 
 
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "counts",
-        description=f"Reads a CSV with the columns {_COLUMNS}: one line a rater and task. Gives "
-        "Wilson intervals, micro and macro means, and the difference of every two raters of one n as a "
-        "range, since nobody knows on which cases each was right. Needs no workspace.",
+        description=f"Read a CSV file with the columns {_COLUMNS}, one line per rater and task. Print "
+        "Wilson intervals, micro and macro means, and the difference of each pair of raters with "
+        "the same n as a "
+        "range, because the pairing of correct answers is not known. Needs no workspace.",
     )
     parser.add_argument("counts", type=Path, metavar="COUNTS.csv")
-    parser.add_argument("--out", type=Path, metavar="counts.json", help="every figure to the last digit")
     parser.add_argument(
-        "--confidence", type=float, default=CONFIDENCE, metavar="SHARE", help="of intervals (default 0.95)"
+        "--out", type=Path, metavar="counts.json", help="write all results with full precision"
+    )
+    parser.add_argument(
+        "--confidence",
+        type=float,
+        default=CONFIDENCE,
+        metavar="SHARE",
+        help="confidence level of the intervals (default 0.95)",
     )
     parser.set_defaults(run=run, needs_workspace=False)
 
@@ -36,7 +43,7 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the results; with ``--out``, write them as JSON. A refusal names line and field and is raised."""
     if not 0.5 <= args.confidence < 1:
-        raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, as 0.95")
+        raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, such as 0.95")
     results = measure_counts(read_counts(args.counts), confidence=args.confidence)
     for row in results.accuracy:
         task_text = f", {row.task}" if row.task else ""
@@ -55,15 +62,14 @@ def run(args: argparse.Namespace) -> int:
     for paired in results.paired:
         task_text = f", {paired.task}" if paired.task else ""
         print(
-            f"{paired.a} less {paired.b}{task_text}: "
-            f"{100 * paired.difference:+.2f} points on {paired.n:,}; "
+            f"{paired.a} minus {paired.b}{task_text}: {100 * paired.difference:+.2f} points on {paired.n:,}; "
             f"interval from {_format_points(paired.low_least)} to {_format_points(paired.low_most)} below, "
-            f"{_format_points(paired.high_least)} to {_format_points(paired.high_most)} above; "
-            f"p {paired.p_exact_least:.2g} to {paired.p_exact_most:.2g} ({paired.note})"
+            f"{_format_points(paired.high_least)} to {_format_points(paired.high_most)} above; p "
+            f"{paired.p_exact_least:.2g} to {paired.p_exact_most:.2g} ({paired.note})"
         )
     for unpaired in results.unpaired:
         print(
-            f"{unpaired.a} less {unpaired.b}: {100 * unpaired.difference:+.2f} points, "
+            f"{unpaired.a} minus {unpaired.b}:  {100 * unpaired.difference:+.2f} points, "
             f"{_format_points(unpaired.low)} to {_format_points(unpaired.high)} ({unpaired.note})"
         )
     if args.out is not None:
@@ -100,7 +106,7 @@ def read_counts(path: Path) -> list[Count]:
             line_numbers[key] = rows.line_num
             counts.append(count)
     if not counts:
-        raise Refused(f"{path.name}, line 2: no count; one rater and task a line")
+        raise Refused(f"{path.name}, line 2: no counts; add one line per rater and task")
     return counts
 
 
@@ -116,14 +122,14 @@ def _parse_count(row: dict[str | Any, str | Any]) -> Count:
     try:
         percent = float(printed)
     except ValueError as error:
-        raise InvalidValue("percent", f"{printed!r} is no number") from error
+        raise InvalidValue("percent", f"{printed!r} is not a number") from error
     correct = count_from_percent(percent, n, digits=len(printed.partition(".")[2]))
     return Count(rater=rater, task=task, correct=correct, n=n, share=percent / 100)
 
 
 def _parse_whole_number(field: str, text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise InvalidValue(field, f"{text!r} is no whole number of 0 or more")
+        raise InvalidValue(field, f"{text!r} is not a whole number of 0 or more")
     return int(text)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.table_cells import escape_formula
 from imaging.deidentify_folder import (
     DeidentificationJob,
@@ -30,29 +31,36 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "deidentify",
-        description="DICOM files go through the standard's Basic Confidentiality Profile: what tells who it "
-        "is goes, private attributes too; UIDs and patient numbers become others. PNG and JPEG files lose "
-        "all but the picture. What is in the picture stays: look at it. The input is never changed. With the "
-        "workspace's key the same patient, exam and file get the same new numbers each time.",
+        description="Apply the Basic Confidentiality Profile of the DICOM standard to DICOM files: "
+        "identifying "
+        "and private attributes are removed, UIDs and patient numbers are replaced. From PNG and "
+        "JPEG files, all metadata "
+        "is removed. The image content is kept: check it for burned-in text. Source files are "
+        "never changed. With the "
+        "key of the workspace, the same patient, exam and file always get the same new numbers.",
     )
     parser.add_argument("source", metavar="FILE|DIR", type=Path)
-    parser.add_argument("out", metavar="OUT", type=Path, help="the folder that the new files go to")
+    parser.add_argument("out", metavar="OUT", type=Path, help="folder for the de-identified files")
     parser.add_argument(
         "--fresh-key",
         action="store_true",
-        help="a key for this run alone, kept nowhere: nobody can ever link the new numbers to the old",
+        help="use a temporary key for this run, so that new numbers can never be linked to the old ones",
     )
     parser.add_argument(
         "--keep-names",
         action="store_true",
-        help="keep the names of files and folders, which a question file may need; they must name nobody",
+        help="keep the names of files and folders, if a question file needs them; they must not "
+        "identify patients",
     )
     parser.add_argument(
-        "--list", type=Path, metavar="CSV", help="old and new paths; it links them, so keep it apart"
+        "--list",
+        type=Path,
+        metavar="CSV",
+        help="file for the list of old and new paths; store it separately, because it links both",
     )
     parser.add_argument(
         "--processes", type=int, default=os.cpu_count() or 1, metavar="N",
-        help="files at a time (default: one for each processor)",
+        help="number of processes (default: one per processor)",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
@@ -75,9 +83,9 @@ def run(args: argparse.Namespace) -> int:
     written_results = [result for result in results if result.target is not None]
     if args.list:
         _write_list(args.list, written_results)
-    summary = f"{len(written_results):,} of {len(jobs):,} files written to {args.out} without their patients."
-    print(summary + (f" {other_count:,} other files were left out." if other_count else ""))
-    print("What is in the pictures was not touched: look at them before you give them away.")
+    summary = f"{len(written_results):,} of {len(jobs):,} files de-identified in {args.out}."
+    print(summary + (f" {count_text(other_count, 'other file')} skipped." if other_count else ""))
+    print("The image content was not changed. Check the images for burned-in text before you share them.")
     return 0 if len(written_results) == len(jobs) else 1
 
 
@@ -115,11 +123,11 @@ def _write_list(path: Path, written_results: list[DeidentificationResult]) -> No
 def _check_usage(args: argparse.Namespace) -> str | None:
     source, out = args.source.resolve(), args.out.resolve()
     if not args.source.exists():
-        return f"{args.source} is not there."
+        return f"{args.source} does not exist."
     if args.processes < 1:
-        return f"--processes: {args.processes} is not at least 1."
+        return f"--processes must be at least 1, not {args.processes}."
     if args.out.exists() and not args.out.is_dir():
-        return f"{args.out} is a file; OUT is a folder."
+        return f"{args.out} is a file. OUT must be a folder."
     if source.is_dir() and out == source:
-        return f"{args.out} is the folder that is read. Name another OUT."
+        return f"{args.out} is the source folder. Choose another OUT."
     return None

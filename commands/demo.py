@@ -17,17 +17,18 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "demo",
-        description="Make a workspace at OVERREAD_HOME with phantom exams, questions with planted errors, "
-        "made-up people, and batches that are partly reviewed. It takes less than a minute, without network.",
+        description="Create a workspace at OVERREAD_HOME with phantom exams, questions with planted errors, "
+        "demo accounts and partly reviewed batches. It takes less than two minutes and needs no network.",
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
-        "--if-missing", action="store_true", help="do nothing where a workspace is there already"
+        "--if-missing", action="store_true", help="do nothing if the workspace already exists"
     )
     choice.add_argument(
         "--again",
         action="store_true",
-        help="make a demo workspace anew, and lose what was done in it; a real one is never touched. "
+        help="create the demo workspace again and lose all changes to it; other workspaces are never "
+        "replaced. "
         "Stop the app first",
     )
     # The command creates the workspace itself. Not even an empty database may exist before.
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     def print_step(step: str) -> None:
         print(f"{time.monotonic() - started:5.0f} s  {step}", file=sys.stderr, flush=True)
 
-    print_step(f"Making a demo workspace in {workspace.home}")
+    print_step(f"Creating a demo workspace in {workspace.home}")
     result = make_demo(
         workspace, now=datetime.now(UTC), report_progress=print_step, replace_existing=args.again
     )

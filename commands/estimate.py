@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from review.estimates import Estimate
 from review.estimates_text import format_csv_rows
 from review.progress import format_interval, format_percent
@@ -19,18 +20,23 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "estimate",
-        description="Rates of acceptance, of key errors and of each kind of error in the whole dataset, "
+        description="Estimate the rates of acceptance, key errors and each kind of error in the whole "
+        "dataset, "
         "weighted by stratum, with 95 % intervals (Jeffreys, finite population, clustered by exam).",
     )
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument(
-        "--batch", action="append", dest="batches", metavar="BATCH", help="only this batch; may be repeated"
+        "--batch",
+        action="append",
+        dest="batches",
+        metavar="BATCH",
+        help="use only this batch; can be repeated",
     )
-    parser.add_argument("--by", choices=[BATCH_GROUP, *GROUPS], help="broken down, side by side")
+    parser.add_argument("--by", choices=[BATCH_GROUP, *GROUPS], help="estimate by group")
     parser.add_argument(
-        "--goal", type=float, default=2.0, metavar="POINTS", help="half width to plan for; default 2"
+        "--goal", type=float, default=2.0, metavar="POINTS", help="target half-width in points (default 2)"
     )
-    parser.add_argument("--csv", action="store_true", help="every figure as CSV")
+    parser.add_argument("--csv", action="store_true", help="write all estimates as CSV")
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -51,8 +57,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not whole.estimates.reviewed:
         print(
-            f"Nothing is judged yet. {whole.estimates.dataset_size:,} questions are in {whole.dataset}; the"
-            f" sample in {', '.join(whole.batches)} waits for its reviewers: cli.py assign --help"
+            f"No verdicts yet. {whole.dataset} has {count_text(whole.estimates.dataset_size, 'question')}; "
+            f"the sample in {', '.join(whole.batches)} has not been reviewed. To assign it, see: cli.py "
+            "assign --help"
         )
         return 0
     print("\n".join(_format_whole(whole)))
@@ -65,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
 def _format_whole(whole: DatasetEstimates) -> Iterator[str]:
     estimates = whole.estimates
     yield (
-        f"{whole.dataset}: {estimates.reviewed:,} questions judged in {', '.join(whole.batches)} stand for "
-        f"{estimates.covered:,} of {estimates.dataset_size:,}"
+        f"{whole.dataset}: {count_text(estimates.reviewed, 'question')} judged in {', '.join(whole.batches)} "
+        f"represent {estimates.covered:,} of {estimates.dataset_size:,}"
     )
     yield from (f"  {line}" for line in _format_rates(estimates.all_estimates) if line)
     yield from (plan.description for plan in whole.plans)

@@ -21,14 +21,16 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "find",
-        description="All words must be in id, stem, options or explanation; words in quotation marks stand "
-        "together, and a star makes a beginning: 'effus*'. Prints CSV.",
+        description="All words must be in id, stem, options or explanation. Words in quotation marks form a "
+        "phrase; an asterisk matches any ending, as in 'effus*'. Prints CSV.",
     )
     add_filters(parser)
     parser.add_argument("--standing", choices=[status.value for status in QuestionStatus])
     parser.add_argument("--batch", metavar="BATCH")
-    parser.add_argument("--most", type=int, default=50, metavar="N", help="print so many; default 50")
-    parser.add_argument("--count", action="store_true", help="only say how many there are")
+    parser.add_argument(
+        "--most", type=int, default=50, metavar="N", help="maximum number of questions (default 50)"
+    )
+    parser.add_argument("--count", action="store_true", help="print only the number of matches")
     parser.set_defaults(run=run, parser=parser)
 
 

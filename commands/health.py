@@ -14,7 +14,7 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "health",
-        description="Look at database, tables, disk and image store. Ends with 1 where one is not fit.",
+        description="Check database, tables, disk and image store. The exit status is 1 if a check fails.",
     )
     parser.set_defaults(run=run, needs_workspace=False)
 

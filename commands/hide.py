@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
 from review.service import (
     HiddenSummary,
@@ -25,45 +26,58 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "hide",
-        description="Hide from each reviewer of a batch a share of their own questions a second time, and "
-        "questions with a known fault. Reviewers can't tell them, and nothing counts them but "
-        "`cli.py attention`. Said again, it adds only what is lacking.",
+        description="Hide among the questions of each reviewer repeats of their own questions and "
+        "questions with a known fault. Reviewers cannot recognise them, and only `cli.py attention` "
+        "counts them. Repeated with the same plan, the command adds only missing questions.",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument(
-        "--repeats", type=float, metavar="SHARE", default=None, help="of their questions (default 0.1)"
+        "--repeats",
+        type=float,
+        metavar="SHARE",
+        default=None,
+        help="share of the reviewer's questions to repeat (default 0.1)",
     )
     parser.add_argument(
         "--distance", type=int, default=DEFAULT_DISTANCE, metavar="N",
-        help=f"questions between the first time and the second, at least (default {DEFAULT_DISTANCE})",
+        help=f"minimum number of questions between first showing and repeat (default {DEFAULT_DISTANCE})",
     )  # fmt: skip
-    parser.add_argument("--planted", type=int, default=0, metavar="N", help="for each reviewer (default 0)")
+    parser.add_argument(
+        "--planted", type=int, default=0, metavar="N", help="planted questions per reviewer (default 0)"
+    )
     parser.add_argument(
         "--faults", nargs="+", choices=[str(fault) for fault in PlantedFault], metavar="KIND",
-        help=f"kinds to plant, by turns (default: all that can be found): {', '.join(PlantedFault)}",
+        help=f"kinds of fault, used in turn (default: all that can be found): {', '.join(PlantedFault)}",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--dry-run", action="store_true", help="show what would be hidden; hide nothing")
-    mode.add_argument("--list", action="store_true", help="show what is hidden, from whom")
+    mode.add_argument("--dry-run", action="store_true", help="show the plan without hiding questions")
+    mode.add_argument("--list", action="store_true", help="list the hidden questions of each reviewer")
     mode.add_argument(
-        "--remove", nargs="+", type=int, metavar="NUMBER", help="of hidden questions, by --list"
+        "--remove",
+        nargs="+",
+        type=int,
+        metavar="NUMBER",
+        help="remove hidden questions, by their numbers in --list",
     )
-    parser.add_argument("--reason", default="", help="with --remove: why")
+    parser.add_argument("--reason", default="", help="reason for the removal, with --remove")
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Hide, list or remove. Returns 0; a refusal is raised; wrong usage ends with 2."""
     if bool(args.remove) != bool(args.reason):
-        args.parser.error("--remove and --reason go together")
+        args.parser.error("--remove and --reason must be used together")
     by, now = command_line_person(), datetime.now(UTC)
     if args.list:
         return _list_hidden(args.batch)
     if args.remove:
         with unit_of_work() as db:
             done = remove_hidden(db, by=by, batch=args.batch, numbers=args.remove, why=args.reason, now=now)
-        print(f"{done:,} hidden questions of {args.batch} were removed; they count no more.")
+        print(
+            f"{count_text(done, 'hidden question')} of {args.batch} removed; removed questions are not "
+            "counted."
+        )
         return 0
     if args.dry_run:
         with read_only_session() as db:
@@ -94,8 +108,8 @@ def _build_plan(args: argparse.Namespace) -> HiddenPlan:
 def _print_summary(summary: HiddenSummary, verb: str) -> None:
     for reviewer in summary.people:
         print(
-            f"{reviewer.person.name} {verb} {reviewer.repeats:,} repeats and {reviewer.planted:,} planted"
-            " questions."
+            f"{reviewer.person.name} {verb} {count_text(reviewer.repeats, 'repeat')} and "
+            f"{count_text(reviewer.planted, 'planted question')}."
         )
     for fault, count in summary.faults.items():
         print(f"  {count:,} with {fault}")
@@ -109,15 +123,17 @@ def _list_hidden(batch: str) -> int:
     for line in lines:
         kind = f"planted ({line.hidden.fault})" if line.hidden.fault else "repeat"
         state = (
-            "removed: " + line.hidden.removed_why if not line.hidden.is_counted else line.state or "to come"
+            "removed: " + line.hidden.removed_why
+            if not line.hidden.is_counted
+            else line.state or "not shown yet"
         )
-        decision_text = "" if line.decision is None else f"; said {line.decision}"
-        first_text = "" if line.first_decision is None else f", first {line.first_decision}"
+        decision_text = "" if line.decision is None else f"; verdict {line.decision}"
+        first_text = "" if line.first_decision is None else f", first verdict {line.first_decision}"
         seen_text = "" if line.detection is None else f", {line.detection}"
         print(
             f"{line.hidden.number}: {kind} of {line.source_id} for {line.person};"
             f" {state}{decision_text}{first_text}{seen_text}"
         )
     if not lines:
-        print(f"Nothing is hidden in {batch}.", file=sys.stderr)
+        print(f"No hidden questions in {batch}.", file=sys.stderr)
     return 0

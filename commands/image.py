@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from imaging.errors import UnreadableImage
 from imaging.guarded_reader import GuardedReader
 from imaging.radiograph import Window
@@ -22,29 +23,32 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     render = verbs.add_parser(
         "render",
-        help="DICOM, PNG or JPEG to PNG, one file or a whole folder",
-        description="Write each radiograph as a grey PNG, low values black (MONOCHROME2). A folder is gone "
-        "through with all below it, and its structure is kept. A PNG that is there already is replaced. What "
-        "can't be read is listed with file and attribute; the rest is written.",
+        help="convert DICOM, PNG or JPEG files to PNG, one file or a folder",
+        description="Write each radiograph as a greyscale PNG with low values black (MONOCHROME2). A folder "
+        "is processed "
+        "with its subfolders, and its structure is kept. Existing PNG files are replaced. Files that "
+        "cannot be read are listed with file and attribute; all others are written.",
     )
     render.add_argument("source", metavar="FILE|DIR", type=Path)
     render.add_argument(
-        "out", metavar="OUT", type=Path, help="a folder, or for one file a name ending in .png"
+        "out", metavar="OUT", type=Path, help="a folder, or for a single file a name that ends in .png"
     )
     render.add_argument(
-        "--quarter", action="store_true", help="NAME.quarter.png besides: a quarter of each side, averaged"
+        "--quarter",
+        action="store_true",
+        help="also write NAME.quarter.png, reduced to a quarter of each side by averaging",
     )
     render.add_argument(
         "--bits", type=int, choices=(8, 16), default=8,
-        help="8: as the screen shows it first (default). 16: every value the file can hold, evenly spread",
+        help="8: as first displayed (default). 16: the full value range of the file, linear",
     )  # fmt: skip
     render.add_argument(
         "--window", type=float, nargs=2, metavar=("CENTER", "WIDTH"),
-        help="this window instead, in values after the modality transform",
+        help="use this window, in values after the modality transform",
     )  # fmt: skip
     render.add_argument(
         "--processes", type=int, default=os.cpu_count() or 1, metavar="N",
-        help="files at a time (default: one for each processor)",
+        help="number of processes (default: one per processor)",
     )  # fmt: skip
     render.set_defaults(run=run, needs_workspace=False)
 
@@ -67,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     for refusal in refusals:
         print(refusal, file=sys.stderr)
     summary = f"{len(jobs) - len(refusals):,} of {len(jobs):,} radiographs written to {args.out}."
-    print(summary + (f" {other_count:,} other files were left out." if other_count else ""))
+    print(summary + (f" {count_text(other_count, 'other file')} skipped." if other_count else ""))
     return 1 if refusals else 0
 
 
@@ -89,17 +93,19 @@ def _render(
 
 def _check_usage(args: argparse.Namespace) -> str | None:
     if not args.source.exists():
-        return f"{args.source} is not there."
+        return f"{args.source} does not exist."
     if args.processes < 1:
-        return f"--processes: {args.processes} is not at least 1."
+        return f"--processes must be at least 1, not {args.processes}."
     if args.window is not None and not (abs(args.window[0]) < 1e9 and 1 <= args.window[1] < 1e9):
-        return f"--window: {args.window[0]:g} {args.window[1]:g} is no center and width of at least 1."
+        return f"--window: {args.window[0]:g} {args.window[1]:g} is not a center and a width of at least 1."
     if args.source.is_dir() and args.out.exists() and not args.out.is_dir():
-        return f"{args.out} is a file; for a folder, OUT is a folder."
+        return f"{args.out} is a file. If the source is a folder, OUT must be a folder."
     if args.source.is_dir() and args.out.resolve() == args.source.resolve():
-        return f"{args.out} is the folder that is read: a PNG in it would be overwritten. Name another OUT."
+        return (
+            f"{args.out} is the source folder, so PNG files in it would be overwritten. Choose another OUT."
+        )
     if not args.source.is_dir():
         job = plan_file(args.source, args.out, quarter=args.quarter)
         if args.source.resolve() in {job.full.resolve(), job.quarter and job.quarter.resolve()}:
-            return f"{args.source} would be overwritten. Name another OUT."
+            return f"{args.source} would be overwritten. Choose another OUT."
     return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.search_index import update_search_index
+from domain.count_texts import count_text
 from intake.service import (
     FORMATS,
     ImportProgress,
@@ -38,39 +39,35 @@ def add_to(subparsers: Subparsers) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     questions = kinds.add_parser(
         "questions",
-        help="a question file: native, ReXVQA, GEMeX or VQA-RAD",
-        description="The file lands whole or not at all. Each record that is refused is listed with file, "
-        "record, field and reason, on the screen and as CSV in the workspace.",
+        help="import a question file: native, ReXVQA, GEMeX or VQA-RAD",
+        description="An import is complete or has no effect. Each invalid record is listed with file, "
+        "record, field and reason, in the output and in a CSV file in the workspace.",
     )
     questions.add_argument("file", type=Path, metavar="FILE")
-    questions.add_argument("--dataset", required=True, metavar="NAME", help="a new one, or one to add to")
+    questions.add_argument("--dataset", required=True, metavar="NAME", help="a new or an existing dataset")
     questions.add_argument(
-        "--format", choices=["auto", *FORMATS], default="auto", help="default: recognised by itself"
+        "--format", choices=["auto", *FORMATS], default="auto", help="default: auto (detected from the file)"
     )
     images = questions.add_mutually_exclusive_group(required=True)
     images.add_argument(
         "--images",
         type=Path,
         metavar="DIR",
-        help="the folder that holds the images; ReXVQA's metadata folder will do",
+        help="folder of the images; for ReXVQA, the metadata folder is accepted",
     )
-    images.add_argument("--without-images", action="store_true", help="bring in the questions alone")
+    images.add_argument("--without-images", action="store_true", help="import the questions without images")
     questions.add_argument(
         "--deidentify",
         action="store_true",
-        help="keep image files without their patient; the workspace's rule may ask for it anyway",
+        help="de-identify image files; the rule of the workspace may already require it",
     )
-    questions.add_argument(
-        "--skip-known", action="store_true", help="leave out records that are there already, to the byte"
-    )
-    questions.add_argument(
-        "--skip-bad", action="store_true", help="leave out records that can't come in, and list them"
-    )
+    questions.add_argument("--skip-known", action="store_true", help="skip duplicates of imported records")
+    questions.add_argument("--skip-bad", action="store_true", help="skip invalid records and list them")
     questions.add_argument(
         "--minimum-explanation",
         type=int,
         metavar="N",
-        help="characters; a setting of the dataset's format check",
+        help="minimum length in characters, for the format check of the dataset",
     )
     questions.set_defaults(run=run)
     for name in _SUBCOMMAND_MODULES:
@@ -103,23 +100,23 @@ def run(args: argparse.Namespace) -> int:
     except ImportRefused as error:
         printer.finish()
         _list_refusals(error.report)
-        print(f"Nothing was imported: {error.report.refused:,} refused.", file=sys.stderr)
+        print(f"Nothing was imported: {count_text(error.report.refused, 'invalid record')}.", file=sys.stderr)
         return 1
     printer.finish()
     if report.refused:
         _list_refusals(report)
     print(
         f"{_format_count(report.questions, 'question')} of {_format_count(report.exams, 'new exam')} with "
-        f"{_format_count(report.images, 'new image')} came into dataset {report.dataset!r} "
-        f"from {report.file_name} ({report.file_format})."
+        f"{_format_count(report.images, 'new image')} imported into dataset {report.dataset!r} from "
+        f"{report.file_name} ({report.file_format})."
     )
     if report.known:
-        print(f"{report.known:,} were there already and were left out.")
+        print(f"Skipped {count_text(report.known, 'duplicate')}.")
     if report.refused:
-        print(f"{report.refused:,} were refused and left out.")
+        print(f"Skipped {count_text(report.refused, 'invalid record')}.")
     update_search_index()
     problem_counts = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
-    print(f"Structural checks: {problem_counts or 'nothing found'}. Details: cli.py check {report.dataset}")
+    print(f"Structural checks: {problem_counts or 'no problems'}. Details: cli.py check {report.dataset}")
     return 0
 
 
@@ -133,7 +130,7 @@ def _list_refusals(report: ImportReport) -> None:
         print(f"{location}: {refusal.reason}", file=sys.stderr)
     if report.refused > _MAX_SHOWN:
         print(f"… and {report.refused - _MAX_SHOWN:,} more", file=sys.stderr)
-    print(f"All of them: {report.refusals_file}", file=sys.stderr)
+    print(f"Full list: {report.refusals_file}", file=sys.stderr)
 
 
 def _find_image_folder(named: Path | None) -> Path | None:
@@ -160,7 +157,7 @@ class _ProgressPrinter:
         if now - self._started_at < 2 or (now - self._printed_at < 1 and self._line_open):
             return
         self._printed_at, self._line_open = now, True
-        counts = f"{progress.images:,} images, {progress.refused:,} refused"
+        counts = f"{progress.images:,} images, {progress.refused:,} invalid"
         line = f"\r{progress.fraction:4.0%}  {progress.records:,} records, {counts}"
         print(line, end="", file=sys.stderr, flush=True)
 

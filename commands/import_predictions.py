@@ -10,6 +10,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.errors import Refused
 from reader_study.service import import_predictions
 from storage.unit_of_work import unit_of_work
@@ -21,18 +22,21 @@ def add_kind(kinds: Subparsers) -> None:
     """Add the subcommand and its arguments."""
     predictions = kinds.add_parser(
         "predictions",
-        help="a model's answers: overread.prediction/1",
-        description="JSON Lines: question_id and answer, or raw with the free text of the reply, which is "
-        "read by stated rules; what they can't read is failed, counts as wrong and is reported. The file "
-        "lands whole or not at all.",
+        help="import the predictions of a model (overread.prediction/1)",
+        description="JSON Lines with question_id and either answer or raw, the reply as free text. The "
+        "answer is "
+        "extracted from free text by fixed rules; a reply without a recognised answer counts as wrong and "
+        "is reported. An import is complete or has no effect.",
     )
     predictions.add_argument("file", type=Path, metavar="FILE")
     predictions.add_argument("--model", required=True, metavar="NAME")
     target = predictions.add_mutually_exclusive_group()
     target.add_argument(
-        "--study", metavar="NAME", help="choose the model for this study (default: the only open one)"
+        "--study", metavar="NAME", help="add the model to this study (default: the only open study)"
     )
-    target.add_argument("--dataset", metavar="NAME", help="for no study; needed where there are several")
+    target.add_argument(
+        "--dataset", metavar="NAME", help="import without a study; required if there are several datasets"
+    )
     predictions.set_defaults(run=run)
 
 
@@ -41,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.file.is_file():
         raise Refused(
             f"{args.file}: "
-            + ("is a folder or a pipe; name a file" if args.file.exists() else "no such file")
+            + ("is not a regular file; choose a file" if args.file.exists() else "no such file")
         )
     size, last_printed_at, printed = max(1, args.file.stat().st_size), time.monotonic(), False
 
@@ -72,19 +76,22 @@ def run(args: argparse.Namespace) -> int:
             print(f"{location}: {refusal.reason}", file=sys.stderr)
         if outcome.refused > _MAX_SHOWN:
             print(f"… and {outcome.refused - _MAX_SHOWN:,} more", file=sys.stderr)
-        print(f"Nothing was imported: {outcome.refused:,} refused.", file=sys.stderr)
+        print(f"Nothing was imported: {count_text(outcome.refused, 'invalid line')}.", file=sys.stderr)
         return 1
     rules = ", ".join(f"{rule} {count:,}" for rule, count in outcome.rules.items())
     print(
-        f"{outcome.predictions:,} predictions of {outcome.model} came into dataset {outcome.dataset!r} "
-        f"({rules})."
+        f"Imported {count_text(outcome.predictions, 'prediction')} of {outcome.model} into dataset "
+        f"{outcome.dataset!r} ({rules})."
     )
     if outcome.failed:
         share = outcome.failed / outcome.predictions
-        print(f"{outcome.failed:,} ({share:.2%}) failed: no answer was found. They count as wrong.")
+        print(
+            f"{count_text(outcome.failed, 'reply', 'replies')} ({share:.2%}) without a recognised answer; "
+            "these count as wrong."
+        )
     if outcome.study_cases:
         answered, cases = outcome.study_cases
-        print(f"{outcome.study}: {answered:,} of {cases:,} cases are answered by {outcome.model}.")
+        print(f"{outcome.study}: {outcome.model} has answered {answered:,} of {count_text(cases, 'case')}.")
     else:
-        print("It takes part in no study yet: cli.py study models NAME --add MODEL chooses it for one.")
+        print("The model is not in a study. To add it, see: cli.py study models --help")
     return 0

@@ -20,10 +20,10 @@ def add_kind(kinds: Subparsers) -> None:
     """Add the subcommand and its arguments."""
     readings = kinds.add_parser(
         "readings",
-        help="readings from outside: overread.reading/1",
+        help="import readings recorded elsewhere (overread.reading/1)",
         description="Columns: study, reader, question_id, answer, seconds, read_at, and confidence if known. "
         'An answer is a letter ("A|C" for several), an option, yes or no, text, or "?" for cannot '
-        "determine. The file lands whole or not at all.",
+        "determine. An import is complete or has no effect.",
     )
     readings.add_argument("file", type=Path, metavar="FILE")
     readings.add_argument("--study", required=True, metavar="NAME")
@@ -49,10 +49,10 @@ def run(args: argparse.Namespace) -> int:
             print(f"{location}: {refusal.reason}", file=sys.stderr)
         if len(outcome.refusals) > _MAX_SHOWN:
             print(f"… and {len(outcome.refusals) - _MAX_SHOWN:,} more", file=sys.stderr)
-        print(f"Nothing was imported: {len(outcome.refusals):,} refused.", file=sys.stderr)
+        print(f"Nothing was imported: {count_text(len(outcome.refusals), 'invalid line')}.", file=sys.stderr)
         return 1
     print(
-        f"{count_text(outcome.readings, 'reading')} of {count_text(len(outcome.readers), 'reader')}"
-        f" came into study {args.study}."
+        f"Imported {count_text(outcome.readings, 'reading')} of {count_text(len(outcome.readers), 'reader')} "
+        f"into study {args.study}."
     )
     return 0

@@ -15,20 +15,22 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     """Add the command and its arguments."""
     parser = subparsers.add_parser("job")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list | show | cancel")
-    list_parser = verbs.add_parser("list", help="jobs, the latest first")
-    list_parser.add_argument("--active", action="store_true", help="only those that wait or run")
-    list_parser.add_argument("--most", type=int, default=50, metavar="N", help="so many (default 50)")
+    list_parser = verbs.add_parser("list", help="list jobs, newest first")
+    list_parser.add_argument("--active", action="store_true", help="only queued and running jobs")
+    list_parser.add_argument(
+        "--most", type=int, default=50, metavar="N", help="maximum number of jobs (default 50)"
+    )
     list_parser.set_defaults(run=run_list)
-    show_parser = verbs.add_parser("show", help="everything about one job")
-    show_parser.add_argument("job", type=int, metavar="JOB", help="its number")
+    show_parser = verbs.add_parser("show", help="show all details of a job")
+    show_parser.add_argument("job", type=int, metavar="JOB", help="number of the job")
     show_parser.set_defaults(run=run_show)
     cancel_parser = verbs.add_parser(
         "cancel",
-        help="stop a job",
-        description="A job that is running stops at its next step, within some seconds. Nothing of it is "
-        "kept, except whole parts (of the search index).",
+        help="cancel a job",
+        description="A running job stops at its next step, within some seconds. Its results are discarded, "
+        "except complete parts of the search index.",
     )
-    cancel_parser.add_argument("job", type=int, metavar="JOB", help="its number")
+    cancel_parser.add_argument("job", type=int, metavar="JOB", help="number of the job")
     cancel_parser.set_defaults(run=run_cancel)
 
 

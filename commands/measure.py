@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.errors import Refused
 from measures.agreement import CONFIDENCE, Weights
 from measures.all_measures import compute_measures
@@ -18,32 +19,43 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "measure",
-        description="Reads a CSV of ratings, one answer a line (question_id, rater, answer and, where known, "
-        "kind, task, category, exam, n_options, arm), and writes every measure with its n and interval as "
+        description="Read a CSV file of ratings, one answer per line (question_id, rater, answer and, if "
+        "known, "
+        "kind, task, category, exam, n_options, arm), and write all measures with n and interval as "
         "JSON. Needs no workspace. The same file and options give the same bytes.",
     )
     parser.add_argument("ratings", type=Path, metavar="RATINGS.csv")
     parser.add_argument("--out", type=Path, required=True, metavar="measures.json")
     parser.add_argument(
-        "--reference", metavar="RATER", help="the rater who is the truth (default: whose kind says so)"
+        "--reference",
+        metavar="RATER",
+        help="the rater used as ground truth (default: the rater whose kind is reference)",
     )
     parser.add_argument(
         "--weights",
         choices=[weights.value for weights in Weights if weights is not Weights.NONE],
-        help="for ordered answers: how much a near miss counts (default: not at all)",
+        help="weights for ordered answers (default: none)",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resamples (default 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the resamples (default 0)")
     parser.add_argument(
-        "--bootstrap", type=int, default=2000, metavar="N", help="resamples, 0 for none (default 2000)"
+        "--bootstrap",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="number of resamples; 0 for none (default 2000)",
     )
     parser.add_argument(
-        "--confidence", type=float, default=CONFIDENCE, metavar="SHARE", help="of intervals (default 0.95)"
+        "--confidence",
+        type=float,
+        default=CONFIDENCE,
+        metavar="SHARE",
+        help="confidence level of the intervals (default 0.95)",
     )
     parser.add_argument(
         "--family",
         default=EVERY_PAIR,
         metavar="WHICH",
-        help=f"the pairs that Holm's adjustment counts, task by task: {EVERY_PAIR} (default), "
+        help=f"the pairs in Holm's adjustment within each task: {EVERY_PAIR} (default), "
         f"{READERS_WITH_MODELS}, or pairs of raters as A:B,C:D",
     )
     parser.set_defaults(run=run, needs_workspace=False)
@@ -62,10 +74,10 @@ def run(args: argparse.Namespace) -> int:
     # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
     special = args.out.exists() and not args.out.is_file()
     if special or not args.out.absolute().parent.is_dir():
-        raise Refused(f"--out {args.out}: name a file in a folder that there is")
+        raise Refused(f"--out {args.out}: choose a file in an existing folder")
     ratings = read_ratings(args.ratings)
     if len(ratings) > 50_000:
-        print(f"{len(ratings):,} ratings read, measuring …", file=sys.stderr)
+        print(f"{count_text(len(ratings), 'rating')} read. Computing measures …", file=sys.stderr)
     try:
         measures = compute_measures(ratings, settings=settings)
     except Refused as error:

@@ -14,9 +14,10 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "migrate",
-        description="Upgrade the tables to this version. A backup without images is written to the folder "
-        "`backups` of the workspace first. The start of the app does the same; all other commands refuse to "
-        "work on tables of an older version. Stop the app before.",
+        description="Upgrade the tables to this version. First, a backup without images is written to the "
+        "folder "
+        "`backups` of the workspace. Starting the app does the same. All other commands refuse to "
+        "work with tables of an older version. Stop the app first.",
     )
     parser.set_defaults(run=run, needs_workspace=False)
 
@@ -26,8 +27,8 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is giv
 
     def back_up(revision: str) -> None:
         backup = back_up_before_migration(revision, now=datetime.now(UTC))
-        print(f"A backup from before the migration is in {backup}")
+        print(f"Backup before the migration: {backup}")
 
     prepare_workspace(before_migration=back_up)
-    print("The tables are those of this version.")
+    print("The tables are up to date.")
     return 0

@@ -47,7 +47,9 @@ def add_batch_figures(subparsers: Subparsers, name: str, *, description: str) ->
     """Add a command that prints the figures of one batch, as text or as JSON."""
     parser = subparsers.add_parser(name, description=description)
     parser.add_argument("batch", metavar="BATCH")
-    parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
+    parser.add_argument(
+        "--json", action="store_true", help="print all numbers as JSON; undefined values are null"
+    )
     return parser
 
 

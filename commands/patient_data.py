@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.patient_data import HitKind, PixelDecision
 from privacy.service import (
@@ -35,24 +36,25 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="texts | rank | next | decide")
     texts = verbs.add_parser(
         "texts",
-        help="search questions and reports",
-        description="Patterns (dates, names by title, numbers, addresses), and the names, numbers and dates "
-        "of the image headers themselves. It shows where to look; it proves nothing.",
+        help="search questions and reports for patient data",
+        description="Search for patterns (dates, names with titles, numbers, addresses) and for the names, "
+        "numbers and dates "
+        "in the image headers. The search finds likely passages; it does not prove that there are no others.",
     )
     texts.add_argument("dataset", metavar="DATASET")
     texts.add_argument(
-        "--examples", type=int, default=3, metavar="N", help="so many of each kind (default 3)"
+        "--examples", type=int, default=3, metavar="N", help="number of examples per kind (default 3)"
     )
     texts.set_defaults(run=run_texts)
-    rank = verbs.add_parser("rank", help="rank the images by how much text a program finds in them")
+    rank = verbs.add_parser("rank", help="rank the images by the amount of detected text")
     rank.add_argument("dataset", metavar="DATASET")
     rank.set_defaults(run=_rank_images)
-    next_parser = verbs.add_parser("next", help="the images that nobody has looked at, most text first")
+    next_parser = verbs.add_parser("next", help="list images that have not been checked, most text first")
     next_parser.add_argument("dataset", metavar="DATASET")
     next_parser.add_argument("--count", type=int, default=20, metavar="N")
     next_parser.set_defaults(run=_list_next)
-    decide = verbs.add_parser("decide", help="keep what you saw in images")
-    decide.add_argument("decision", choices=list(_CHOICES), help="clean: no patient text in it")
+    decide = verbs.add_parser("decide", help="record the result of checking images")
+    decide.add_argument("decision", choices=list(_CHOICES), help="clean: the image contains no patient text")
     decide.add_argument("images", metavar="SHA256", nargs="+")
     decide.set_defaults(run=_record_decisions)
 
@@ -80,8 +82,8 @@ def run_texts(args: argparse.Namespace) -> int:
     with read_only_session() as db:
         report = load_hit_report(db, by=by, dataset=args.dataset)
         print(
-            f"{report.dataset}: {report.with_hits:,} of {report.questions:,} questions have a passage that "
-            f"may tell who the patient is. Image headers searched for: {search_result.headers:,}."
+            f"{report.dataset}: {report.with_hits:,} of {report.questions:,} questions contain a passage "
+            f"that may identify a patient. Image headers searched for: {search_result.headers:,}."
         )
         for kind, count in report.counts.items():
             print(f"{kind}: {count:,}")
@@ -89,7 +91,7 @@ def run_texts(args: argparse.Namespace) -> int:
                 passage = _format_context(match.text, match.hit.start, match.hit.end)
                 print(f"    {match.question_id}, {match.hit.field}: {passage}")
     if not search_result.headers_available:
-        print("Headers are not kept in this workspace: they were searched for when the files came in.")
+        print("This workspace does not keep headers; their values were searched for on import.")
     return 0
 
 
@@ -108,7 +110,7 @@ def _rank_images(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
         record_ranks(db, by=by, ranking=ranking, now=datetime.now(UTC))
     print(describe_ranking(ranking))
-    print("A person decides: the page Patient data, or cli.py patient-data next and decide.")
+    print("To check the images, use the page Patient data, or cli.py patient-data next and decide.")
     return 0
 
 
@@ -119,18 +121,18 @@ def _list_next(args: argparse.Namespace) -> int:
         for image in load_next_images(db, by=by, dataset=args.dataset, count=args.count):
             score = "not ranked" if image.score is None else f"{image.score:g}"
             print(f"{image.sha256}\t{score}\texam {image.exam_number}\t{image.radiograph}")
-    print(f"{state.decided:,} of {state.images:,} images looked at.", file=sys.stderr)
+    print(f"{state.decided:,} of {count_text(state.images, 'image')} checked.", file=sys.stderr)
     return 0
 
 
 def _record_decisions(args: argparse.Namespace) -> int:
     invalid = [sha256 for sha256 in args.images if len(sha256) != 64 or set(sha256) - set("0123456789abcdef")]
     if invalid:
-        raise InvalidValue("SHA256", f"{invalid[0]!r} is none: 64 hex digits")
+        raise InvalidValue("SHA256", f"{invalid[0]!r} is not a SHA-256 of 64 hex digits")
     decisions = [(sha256, _CHOICES[args.decision]) for sha256 in args.images]
     with unit_of_work() as db:
         decide_images(db, by=command_line_person(), decisions=decisions, now=datetime.now(UTC))
-    print(f"Kept for {len(decisions):,} images: {_CHOICES[args.decision]}.")
+    print(f"Recorded for {count_text(len(decisions), 'image')}: {_CHOICES[args.decision]}.")
     return 0
 
 

@@ -24,11 +24,14 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "progress",
-        description="Done, skipped and left by tier, task and reviewer; kinds of error with 95 % Wilson "
-        "intervals; machine tier against expert tier with weighted kappa.",
+        description="Print done, skipped and remaining questions by tier, task and reviewer, kinds of error "
+        "with 95 % Wilson "
+        "intervals, and machine tier against expert tier with weighted kappa.",
     )
     parser.add_argument("batch", metavar="BATCH")
-    parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
+    parser.add_argument(
+        "--json", action="store_true", help="print all numbers as JSON; undefined values are null"
+    )
     parser.set_defaults(run=run)
 
 
@@ -89,7 +92,7 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
     ):
         rows += [_format_cells(f"{title} {line.name}".strip(), line) for line in lines]
     yield from _format_table(header, rows)
-    yield from wrap(f"Median: seconds of looking until a person's first verdict. {PACE_RULE}", width=100)
+    yield from wrap(f"Median: viewing time in seconds until the first verdict. {PACE_RULE}", width=100)
     yield ""
     yield from batch_progress.summary_lines
     if batch_progress.reviewed:

@@ -10,6 +10,7 @@ from pathlib import Path
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.checkpoints import take_checkpoint_afterwards
+from domain.count_texts import count_text
 from release.service import (
     FormatName,
     ReviewerNaming,
@@ -32,66 +33,73 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list")
     create = verbs.add_parser(
         "create",
-        help="write the accepted and corrected questions to a folder",
-        description="Write the accepted questions, and the revised ones with their corrections in them: "
+        help="create a release from the accepted and corrected questions",
+        description="Write the accepted questions, and the revised questions with corrections applied: "
         "gold.jsonl, gold.csv, gold.parquet, rexvqa.json, gemex/, boxes.coco.json, corrections.jsonl, "
-        "left_out.jsonl, images.jsonl, datacard.md, croissant.json, manifest.json. Made again of the same "
-        "verdicts, a release is the same byte for byte.",
+        "left_out.jsonl, images.jsonl, datacard.md, croissant.json, manifest.json. The same "
+        "verdicts give identical files.",
     )
     create.add_argument("dataset", metavar="DATASET")
-    create.add_argument("--name", required=True, metavar="NAME", help="of the release, such as v1")
-    create.add_argument("--out", type=Path, metavar="DIR", help="the folder that it becomes")
+    create.add_argument("--name", required=True, metavar="NAME", help="name of the release, such as v1")
+    create.add_argument("--out", type=Path, metavar="DIR", help="folder of the release")
     create.add_argument(
-        "--batch", action="append", dest="batches", metavar="BATCH", help="only this batch; may be repeated"
+        "--batch",
+        action="append",
+        dest="batches",
+        metavar="BATCH",
+        help="use only this batch; can be repeated",
     )
     create.add_argument(
         "--names",
         choices=[choice.value for choice in ReviewerNaming],
         default=ReviewerNaming.ACCOUNT.value,
-        help="how reviewers are named: sign-in name (default), display name, or reviewer-1, reviewer-2, …",
+        help="reviewer names: sign-in name (default), display name, or reviewer-1, reviewer-2, …",
     )
     create.add_argument(
         "--with-images",
         action="store_true",
-        help="copy the original images too, and put pictures into gold.parquet",
+        help="include the original images, and images in gold.parquet",
     )
-    create.add_argument("--with-reports", action="store_true", help="give the exams' reports too")
+    create.add_argument("--with-reports", action="store_true", help="include the reports")
     create.add_argument(
-        "--with-sr", action="store_true", help="write boxes as DICOM structured reports too (sr/)"
+        "--with-sr", action="store_true", help="include bounding boxes as DICOM structured reports (sr/)"
     )
     create.add_argument(
         "--private",
         type=float,
         metavar="SHARE",
-        help="hold back the keys of about this share of the exams, such as 0.25: no patient and no image is "
-        "on both sides; the keys go to DIR-keys",
+        help="withhold the keys of about this share of the exams, such as 0.25; patients and images "
+        "are never "
+        "in both parts; the keys are written to DIR-keys",
     )
-    create.add_argument("--split-seed", type=int, default=0, metavar="SEED", help="of the split; default 0")
+    create.add_argument(
+        "--split-seed", type=int, default=0, metavar="SEED", help="seed of the split (default 0)"
+    )
     create.add_argument(
         "--only-if-key-errors-under",
         type=float,
         metavar="PERCENT",
-        help="refuse unless the upper 95 %% limit of the key errors in the whole dataset is below it, with "
-        "all that is not covered or skipped counted as errors",
+        help="require an upper 95 %% limit of the key errors in the whole dataset below this value; "
+        "skipped and uncovered questions count as errors",
     )
     create.add_argument(
         "--forms",
         metavar="FORM,FORM",
-        help=(
-            f"what it is written as beside the native form, of {', '.join(FormatName)}; or none; default all"
-        ),
+        help=(f"additional formats, separated by commas: {', '.join(FormatName)}; or none (default: all)"),
     )
-    create.add_argument("--dry-run", action="store_true", help="count what it would hold; write nothing")
+    create.add_argument(
+        "--dry-run", action="store_true", help="print the content of the release without writing it"
+    )
     create.set_defaults(run=_create, parser=create)
-    verify = verbs.add_parser("verify", help="check a release's folder against its manifest")
+    verify = verbs.add_parser("verify", help="compare the files of a release with its manifest")
     verify.add_argument("folder", type=Path, metavar="DIR")
     verify.set_defaults(run=_verify)
-    compare = verbs.add_parser("compare", help="say what is different between two releases of one dataset")
+    compare = verbs.add_parser("compare", help="print the differences between two releases of a dataset")
     compare.add_argument("old", type=Path, metavar="OLD_DIR")
     compare.add_argument("new", type=Path, metavar="NEW_DIR")
-    compare.add_argument("--ids", action="store_true", help="name the questions too")
+    compare.add_argument("--ids", action="store_true", help="also print the ids of the questions")
     compare.set_defaults(run=_compare_folders)
-    listing = verbs.add_parser("list", help="list the releases that were made")
+    listing = verbs.add_parser("list", help="list all releases")
     listing.set_defaults(run=_list_releases)
 
 
@@ -103,7 +111,7 @@ def _create(args: argparse.Namespace) -> int:
         _print_tally(tally)
         return 0
     if args.out is None:
-        args.parser.error("say where to: --out DIR")
+        args.parser.error("--out DIR is required")
     limit = args.only_if_key_errors_under
     if limit is not None and not 0 < limit <= 100:
         args.parser.error("--only-if-key-errors-under must be above 0 and at most 100")
@@ -136,10 +144,10 @@ def _create(args: argparse.Namespace) -> int:
     _print_tally(result.tally)
     if result.condition_note is not None:
         print(result.condition_note)
-    outcome = "was there already, the same byte for byte" if result.already_existed else "written"
+    outcome = "already existed with identical files" if result.already_existed else "written"
     print(f"Release {result.name}: {outcome}, {result.folder}")
     if result.keys_folder is not None:
-        print(f"Keys of the private questions: {result.keys_folder} (not to be given out)")
+        print(f"Keys of the private questions: {result.keys_folder} (keep them private)")
     print(f"SHA-256 of its manifest: {result.manifest_sha256}")
     return 0
 
@@ -150,7 +158,9 @@ def _parse_forms(args: argparse.Namespace) -> tuple[FormatName, ...]:
     names = [name.strip() for name in args.forms.split(",") if name.strip() and name.strip() != "none"]
     unknown = sorted(set(names) - {choice.value for choice in FormatName})
     if unknown:
-        args.parser.error(f"--forms knows {', '.join(FormatName)}, or none; not {', '.join(unknown)}")
+        args.parser.error(
+            f"--forms: unknown format {', '.join(unknown)}; choose from {', '.join(FormatName)}, or none"
+        )
     return tuple(FormatName(name) for name in names)
 
 
@@ -161,13 +171,13 @@ def _verify(args: argparse.Namespace) -> int:
     if not report.ok:
         count = len(report.faults)
         print(
-            f"{args.folder} is not as it was made: {count:,} fault{'' if count == 1 else 's'}.",
+            f"{args.folder} was changed after its creation: {count_text(count, 'fault')}.",
             file=sys.stderr,
         )
         return 1
     print(
-        f"{args.folder} is as it was made: {report.files:,} files, {report.questions:,} questions, "
-        f"{report.corrections:,} corrections."
+        f"{args.folder} is unchanged: {count_text(report.files, 'file')}, "
+        f"{count_text(report.questions, 'question')}, {count_text(report.corrections, 'correction')}."
     )
     print(f"SHA-256 of its manifest: {report.manifest_sha256}")
     return 0
@@ -192,7 +202,7 @@ def _list_releases(args: argparse.Namespace) -> int:  # noqa: ARG001 - every com
     with read_only_session() as db:
         releases = list_releases(db, by=command_line_person())
     if not releases:
-        print("No release yet: cli.py release create --help", file=sys.stderr)
+        print("No releases yet. To create one, see: cli.py release create --help", file=sys.stderr)
     for release in releases:
         print(
             f"{release.id}\t{release.dataset}\t{release.name}\t{release.items:,} questions\t"
@@ -209,5 +219,5 @@ def _print_progress(count: int) -> None:
 def _print_tally(tally: Tally) -> None:
     print(f"released   {tally.released:,} (accepted {tally.accepted:,}, revised {tally.revised:,})")
     for reason, count in tally.excluded.items():
-        print(f"left out   {count:,} {reason}")
+        print(f"excluded   {count:,} {reason}")
     print(f"not judged {tally.unjudged:,}")

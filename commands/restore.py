@@ -19,17 +19,17 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "restore",
-        description="Check the whole backup, put it into the workspace, which must be empty, and compare "
-        "rows and hashes of every table. The database may be another than the backup was made of: SQLite's "
-        "backups go into PostgreSQL, and back. Stop the app before. Everybody has to sign in again.",
+        description="Check the backup, restore it into the workspace, which must be empty, and compare "
+        "rows and hashes of every table. A backup of SQLite can be restored into PostgreSQL and "
+        "vice versa. Stop the app first. All people have to sign in again.",
     )
     parser.add_argument("file", type=Path, metavar="FILE")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
         "--check",
         action="store_true",
-        help="only check that FILE restores: read it whole, restore its tables into a temporary SQLite "
-        "database (in TMPDIR), compare row counts and digests; no workspace is touched",
+        help="only verify FILE: read all of it, restore its tables into a temporary SQLite "
+        "database (in TMPDIR), and compare row counts and digests; the workspace is not changed",
     )
     mode.add_argument(
         "--replace",
@@ -67,11 +67,14 @@ def run(args: argparse.Namespace) -> int:
         )
     print(f"{workspace.home} was restored: {_describe(manifest)}")
     print(f"All {len(manifest.tables)} tables have the rows and the hashes of the backup.")
-    print(f"Accounts and roles are as they were on {manifest.made_at:%Y-%m-%d %H:%M} UTC. All sign in again.")
+    print(
+        f"Accounts and roles are as they were on {manifest.made_at:%Y-%m-%d %H:%M} UTC. All people have to "
+        "sign in again."
+    )
     if restored.previous_files is not None:
-        print(f"What was there before is in {restored.previous_files}")
+        print(f"The previous files are in {restored.previous_files}")
     for sha256 in restored.missing_images:
-        print(f"The image {sha256} is not there. Import it again.", file=sys.stderr)
+        print(f"The image {sha256} is missing. Import it again.", file=sys.stderr)
     return 1 if restored.missing_images else 0
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.batches import BatchSettings, FormScope, Mode, SamplingPlan, Stratum
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.vocabulary import Difficulty
 from sampling.service import draw_batch, preview_draw
@@ -18,31 +19,39 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "sample",
-        description="Draw a batch: so many of every 1,000 questions, evenly over the tiers of difficulty. "
-        "The same plan and seed draw the same questions everywhere. Drawing again under the same name and "
-        "plan adds from the questions that came since, and changes nothing that was drawn.",
+        description="Draw a batch: a number of questions per 1,000, evenly over the tiers of difficulty. "
+        "The same plan and seed always draw the same questions. Drawing again with the same name and "
+        "plan adds questions that were imported since and keeps the questions already drawn.",
     )
     parser.add_argument("dataset", metavar="DATASET", help="the dataset to draw from")
-    parser.add_argument("--batch", required=True, metavar="NAME", help="name of the batch; it holds the plan")
-    parser.add_argument("--seed", required=True, type=int, help="an integer that decides which are drawn")
+    parser.add_argument(
+        "--batch", required=True, metavar="NAME", help="name of the batch, which stores the plan"
+    )
+    parser.add_argument(
+        "--seed", required=True, type=int, help="integer that determines which questions are drawn"
+    )
     amount_group = parser.add_mutually_exclusive_group()
     amount_group.add_argument(
-        "--per-1000", type=int, metavar="N", help="so many of every 1,000, a half rounded up (default 100)"
+        "--per-1000", type=int, metavar="N", help="questions per 1,000, halves rounded up (default 100)"
     )
-    amount_group.add_argument("--n", type=int, metavar="N", help="so many in all, over the tiers")
+    amount_group.add_argument("--n", type=int, metavar="N", help="total number of questions, over the tiers")
     parser.add_argument(
         "--shares",
         default="",
         metavar="TIER=SHARE,...",
-        help="relative shares of easy, medium, hard, none (no tier); 1 for each that is not named",
+        help="relative shares of easy, medium, hard and none (no tier); default 1 each",
     )
-    parser.add_argument("--strata", default="", metavar="FIELDS", help="further strata: task,category")
+    parser.add_argument(
+        "--strata", default="", metavar="FIELDS", help="additional strata, such as task,category"
+    )
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.JUDGE.value)
     parser.add_argument("--parts", choices=[scope.value for scope in FormScope], default=FormScope.ALL.value)
     parser.add_argument(
-        "--show-report", action="store_true", help="reviewers may open the report once they rated alignment"
+        "--show-report",
+        action="store_true",
+        help="reviewers may open the report after rating image alignment",
     )
-    parser.add_argument("--dry-run", action="store_true", help="show what would be drawn, and draw nothing")
+    parser.add_argument("--dry-run", action="store_true", help="show the plan without drawing")
     parser.set_defaults(run=run)
 
 
@@ -64,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     _print_strata(draw.strata, draw.notes)
-    print(f"Batch {draw.batch.name}: {draw.added:,} questions added.")
+    print(f"Batch {draw.batch.name}: {count_text(draw.added, 'question')} added.")
     return 0
 
 
@@ -75,8 +84,8 @@ def _show_preview(args: argparse.Namespace, plan: SamplingPlan) -> int:
         )
     _print_strata(draw_preview.strata, draw_preview.notes)
     print(
-        f"Would draw {draw_preview.n:,} of {draw_preview.size:,} questions ({draw_preview.already_drawn:,}"
-        " are in the batch already)."
+        f"Would draw {draw_preview.n:,} of {draw_preview.size:,} questions ({draw_preview.already_drawn:,} "
+        "already in the batch)."
     )
     return 0
 
@@ -97,11 +106,11 @@ def _parse_shares(text: str) -> dict[Difficulty | None, float]:
     for part in filter(None, (entry.strip() for entry in text.split(","))):
         name, _, share = part.partition("=")
         if name.strip() not in tiers:
-            raise InvalidValue("shares", f"{name.strip()!r} is no tier; there are {', '.join(tiers)}")
+            raise InvalidValue("shares", f"{name.strip()!r} is not a tier. Tiers: {', '.join(tiers)}")
         try:
             shares[tiers[name.strip()]] = float(share)
         except ValueError as error:
-            raise InvalidValue("shares", f"{part!r} should read like hard=2") from error
+            raise InvalidValue("shares", f"{part!r} must have the form hard=2") from error
     return shares
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.table_cells import escape_formula
 from measures.results import to_records
@@ -24,17 +25,18 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "score",
-        description="Reads overread.prediction/1 and the key of a release, and prints the accuracy with its "
+        description="Read overread.prediction/1 and the key of a release, and print the accuracy with its "
         "Wilson interval and n, by side, task, answer format and category, and the mean overlap of predicted "
-        "boxes with the key's. Missing and failed predictions count as wrong and are told apart. A side of "
+        "boxes with the key's. Missing and failed predictions count as wrong and are listed "
+        "separately. A side of "
         "the release on which there is no prediction is left out. Needs no workspace.",
     )
     parser.add_argument("predictions", type=Path, metavar="PREDICTIONS")
     parser.add_argument("--release", type=Path, required=True, metavar="DIR")
     parser.add_argument(
-        "--keys", type=Path, metavar="DIR", help="the private side's keys (default: DIR-keys beside DIR)"
+        "--keys", type=Path, metavar="DIR", help="folder of the private keys (default: DIR-keys next to DIR)"
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures as .csv or .json")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as .csv or .json")
     parser.set_defaults(run=run, needs_workspace=False)
 
 
@@ -43,10 +45,10 @@ def run(args: argparse.Namespace) -> int:
     if not args.predictions.is_file():
         raise Refused(
             f"{args.predictions}: "
-            + ("is a folder or a pipe; name a file" if args.predictions.exists() else "no such file")
+            + ("is not a regular file; choose a file" if args.predictions.exists() else "no such file")
         )
     if args.out and args.out.suffix not in (".csv", ".json"):
-        raise Refused(f"--out {args.out}: name a file that ends in .csv or .json")
+        raise Refused(f"--out {args.out}: the file name must end in .csv or .json")
     keys = load_keys(args.release, keys=args.keys)
     lines = (prediction for prediction, _ in read_predictions(args.predictions, model=None))
     scored = score_predictions(lines, keys=keys, file=args.predictions.name)
@@ -56,11 +58,11 @@ def run(args: argparse.Namespace) -> int:
                 part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part
             )
             print(f"{location}: {refusal.reason}", file=sys.stderr)
-        print(f"Nothing was scored: {len(scored.refusals):,} refused.", file=sys.stderr)
+        print(f"Nothing was scored: {count_text(len(scored.refusals), 'invalid line')}.", file=sys.stderr)
         return 1
     print(_format_table(scored))
     rules = ", ".join(f"{rule} {count:,}" for rule, count in (scored.rules or {}).items())
-    print(f"Answers read by rule: {rules or 'none'}")
+    print(f"Answers by extraction rule: {rules or 'none'}")
     if args.out:
         args.out.write_text(
             _to_csv(scored) if args.out.suffix == ".csv" else _to_json(scored), encoding="utf-8"

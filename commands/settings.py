@@ -21,20 +21,28 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "settings",
-        description="Without options: the settings as JSON. Mode, parts and the report can't be changed "
-        "once judging has begun; guideline and anchors can.",
+        description="Without options, print the settings as JSON. Mode, parts and the report cannot be "
+        "changed "
+        "after the first verdict; guideline and anchors can.",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode])
     parser.add_argument("--parts", choices=[scope.value for scope in FormScope])
-    parser.add_argument("--report", choices=["show", "hide"], help="once image alignment is rated")
-    parser.add_argument("--guideline", type=Path, metavar="FILE", help="a Markdown file")
     parser.add_argument(
-        "--anchors", type=Path, metavar="FILE", help="JSON: five texts for each rating, as the settings show"
+        "--report",
+        choices=["show", "hide"],
+        help="whether reviewers may open the report after rating image alignment",
+    )
+    parser.add_argument("--guideline", type=Path, metavar="FILE", help="Markdown file")
+    parser.add_argument(
+        "--anchors",
+        type=Path,
+        metavar="FILE",
+        help="JSON file with five texts per rating, as in the printed settings",
     )
     state = parser.add_mutually_exclusive_group()
-    state.add_argument("--close", action="store_true", help="take no further verdicts")
-    state.add_argument("--reopen", action="store_true", help="take verdicts again")
+    state.add_argument("--close", action="store_true", help="close the batch for further verdicts")
+    state.add_argument("--reopen", action="store_true", help="reopen the batch")
     parser.set_defaults(run=run)
 
 
@@ -76,7 +84,7 @@ def _read_anchors(path: Path) -> dict[str, tuple[str, ...]]:
     try:
         plain = json.loads(_read_text(path))
     except ValueError as error:
-        raise InvalidValue("anchors", f"{path} is no JSON: {error}") from error
+        raise InvalidValue("anchors", f"{path} is not valid JSON: {error}") from error
     if not isinstance(plain, dict) or not all(
         isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in plain.values()
     ):
@@ -88,7 +96,7 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue("file", f"{path} can't be read as text: {error}") from error
+        raise InvalidValue("file", f"{path} cannot be read as text: {error}") from error
 
 
 def _batch_to_plain(batch: Batch) -> dict[str, Any]:

@@ -21,12 +21,13 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "statistics",
-        description="Counts by task, category, format and more, boxes, lengths and word frequencies; with "
+        description="Print counts by task, category, format and more, boxes, lengths and word frequencies; "
+        "with "
         "--out as statistics.csv and statistics.json, with the figures as SVG. Of several datasets (the "
-        "splits of a benchmark, say) the counts stand side by side, in side-by-side.csv.",
+        "splits of a benchmark, say) the counts are listed side by side, in side-by-side.csv.",
     )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder for the files")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the files")
     parser.set_defaults(run=run)
 
 
@@ -49,11 +50,11 @@ def run(args: argparse.Namespace) -> int:
             for name, svg in render_figures(statistics).items():
                 (args.out / f"{name}.svg").write_text(svg, encoding="utf-8")
     print(
-        f"{statistics.dataset}: {count_text(statistics.questions, 'question')}"
-        f" of {count_text(statistics.exams, 'exam')}"
+        f"{statistics.dataset}: {count_text(statistics.questions, 'question')} on "
+        f"{count_text(statistics.exams, 'exam')}"
     )
     for line in statistics.formats:
-        average = "" if line.boxes_a_question is None else f", {line.boxes_a_question:.2f} a question"
+        average = "" if line.boxes_a_question is None else f", {line.boxes_a_question:.2f} per question"
         print(
             f"  {line.name:<10} {line.questions:>10,}  with boxes {line.with_boxes:,}, boxes "
             f"{line.boxes:,}{average}"

@@ -32,14 +32,15 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "study",
-        description="A study's cases are drawn and frozen when it is made, and its protocol is written down "
-        "and hashed. Who reads what, in which order, stays once the first answer is in.",
+        description="Creating a study draws and freezes its cases and records its protocol with a hash. "
+        "After "
+        "the first answer, readers and the order of cases are fixed.",
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
     _add_create(kinds)
-    list_parser = kinds.add_parser("list", help="all studies")
+    list_parser = kinds.add_parser("list", help="list all studies")
     list_parser.set_defaults(run=run_list)
-    show_parser = kinds.add_parser("show", help="design, protocol, readers and progress, as JSON")
+    show_parser = kinds.add_parser("show", help="show design, protocol, readers and progress as JSON")
     show_parser.add_argument("study", metavar="NAME")
     show_parser.set_defaults(run=run_show)
     for verb, run in (("close", run_close), ("reopen", run_close)):
@@ -55,8 +56,8 @@ def add_to(subparsers: Subparsers) -> None:
 def _add_create(kinds: Subparsers) -> None:
     create = kinds.add_parser(
         "create",
-        help="draw cases and write the protocol down",
-        description="Draw the cases of a new study. One seed draws the same cases, orders and repeats.",
+        help="create a study: draw its cases and record its protocol",
+        description="Draw the cases of a new study. The same seed gives the same cases, orders and repeats.",
     )
     create.add_argument("name", metavar="NAME")
     create.add_argument("--dataset", required=True, metavar="DATASET")
@@ -64,47 +65,76 @@ def _add_create(kinds: Subparsers) -> None:
     source.add_argument("--batch", metavar="NAME", help="draw from a batch of the dataset")
     source.add_argument("--release", metavar="NAME", help="draw from a release, with its corrections")
     amount = create.add_mutually_exclusive_group(required=True)
-    amount.add_argument("--n", type=int, help="so many cases, evenly over the tiers")
-    amount.add_argument("--per-1000", type=int, metavar="N", help="so many of every 1,000")
-    create.add_argument("--seed", type=int, required=True, help="of cases, orders, repeats and options")
-    create.add_argument("--strata", default="", metavar="FIELDS", help="further strata: task,category")
-    create.add_argument("--one-per-exam", action="store_true", help="at most one question of each exam")
-    create.add_argument("--crossing", choices=list(_CROSSINGS), default="full")
-    create.add_argument("--readers-per-case", type=int, metavar="K", help="with --crossing parts")
-    create.add_argument("--shared", type=int, default=0, metavar="N", help="cases read by all, with parts")
+    amount.add_argument("--n", type=int, help="number of cases, evenly over the tiers")
+    amount.add_argument("--per-1000", type=int, metavar="N", help="number of cases per 1,000 questions")
+    create.add_argument("--seed", type=int, required=True, help="seed of cases, orders, repeats and options")
     create.add_argument(
-        "--arms", nargs=2, metavar=("TOLD", "UNTOLD"), help="names of the two arms, with crossover"
+        "--strata", default="", metavar="FIELDS", help="additional strata, such as task,category"
     )
-    create.add_argument("--washout-days", type=int, default=0, metavar="DAYS", help="with crossover")
-    create.add_argument("--training", type=int, default=0, metavar="N", help="cases with feedback, first")
-    create.add_argument("--repeats", type=int, default=0, metavar="N", help="hidden repeats a reader")
-    create.add_argument("--repeat-gap", type=int, default=10, metavar="N", help="cases between the two")
-    create.add_argument("--blocks", type=int, default=4, metavar="N", help="of the Latin square")
-    create.add_argument("--protocol", type=Path, metavar="FILE", help="JSON; see `study protocol`")
+    create.add_argument("--one-per-exam", action="store_true", help="draw at most one question per exam")
+    create.add_argument("--crossing", choices=list(_CROSSINGS), default="full")
+    create.add_argument(
+        "--readers-per-case", type=int, metavar="K", help="readers per case, with --crossing parts"
+    )
+    create.add_argument(
+        "--shared", type=int, default=0, metavar="N", help="cases read by all readers, with --crossing parts"
+    )
+    create.add_argument(
+        "--arms",
+        nargs=2,
+        metavar=("WITH", "WITHOUT"),
+        help="names of the arms with and without clinical information, with --crossing crossover",
+    )
+    create.add_argument(
+        "--washout-days",
+        type=int,
+        default=0,
+        metavar="DAYS",
+        help="wash-out in days, with --crossing crossover",
+    )
+    create.add_argument(
+        "--training", type=int, default=0, metavar="N", help="training cases with feedback, shown first"
+    )
+    create.add_argument("--repeats", type=int, default=0, metavar="N", help="hidden repeats per reader")
+    create.add_argument(
+        "--repeat-gap",
+        type=int,
+        default=10,
+        metavar="N",
+        help="minimum number of cases between first showing and repeat",
+    )
+    create.add_argument("--blocks", type=int, default=4, metavar="N", help="blocks of the Latin square")
+    create.add_argument(
+        "--protocol", type=Path, metavar="FILE", help="JSON file; fields: see `study protocol`"
+    )
     create.add_argument(
         "--models",
         nargs="+",
         default=[],
         metavar="MODEL",
-        help="that take part (default: none; study models)",
+        help="models in the study (default: none); see `study models`",
     )
-    create.add_argument("--minimum-cases", type=int, metavar="N", help="below which nothing is compared")
-    create.add_argument("--guideline", type=Path, metavar="FILE", help="Markdown, read before the first case")
+    create.add_argument(
+        "--minimum-cases", type=int, metavar="N", help="minimum number of cases for a comparison"
+    )
+    create.add_argument(
+        "--guideline", type=Path, metavar="FILE", help="Markdown file, shown before the first case"
+    )
     create.set_defaults(run=run_create)
 
 
 def _add_protocol(kinds: Subparsers) -> None:
     protocol = kinds.add_parser(
         "protocol",
-        help="show the protocol with every version, or write down another",
-        description="Without --set: every version with its SHA-256. Fields: "
+        help="show all versions of the protocol, or save a new version",
+        description="Without --set, print all versions with their SHA-256. Fields: "
         + ", ".join(protocol_field.name for protocol_field in fields(Protocol)),
     )
     protocol.add_argument("study", metavar="NAME")
     protocol.add_argument(
-        "--set", type=Path, metavar="FILE", dest="file", help="JSON with the fields to change"
+        "--set", type=Path, metavar="FILE", dest="file", help="JSON file with the fields to change"
     )
-    protocol.add_argument("--why", default="", help="needed once answers are in")
+    protocol.add_argument("--why", default="", help="reason for the change; required after the first answer")
     protocol.set_defaults(run=run_protocol)
 
 
@@ -133,7 +163,10 @@ def run_create(args: argparse.Namespace) -> int:
         summary = studies.load_study_summary(db, by=command_line_person(), study=study.name)
     take_checkpoint_afterwards()
     scored, training = (summary.cases[kind] for kind in (CaseKind.SCORED, CaseKind.TRAINING))
-    print(f"Study {study.name}: {scored:,} cases and {training:,} training cases of {study.source}.")
+    print(
+        f"Created study {study.name}: {count_text(scored, 'case')} and "
+        f"{count_text(training, 'training case')} from {study.source}."
+    )
     print(f"Protocol version 1, SHA-256 {summary.protocol.sha256}.")
     return 0
 
@@ -143,12 +176,12 @@ def run_list(_args: argparse.Namespace) -> int:
     with read_only_session() as db:
         summaries = studies.list_studies(db, by=command_line_person())
     if not summaries:
-        print("No reader study yet: cli.py study create --help", file=sys.stderr)
+        print("No reader studies yet. To create one, see: cli.py study create --help", file=sys.stderr)
     for summary in summaries:
         print(
-            f"{summary.study.name}: {summary.study.state},"
-            f" {count_text(summary.cases[CaseKind.SCORED], 'case')} of {summary.study.source},"
-            f" {count_text(summary.readers, 'reader')}, {count_text(summary.answers, 'answer')}"
+            f"{summary.study.name}: {summary.study.state}, "
+            f"{count_text(summary.cases[CaseKind.SCORED], 'case')} from {summary.study.source}, "
+            f"{count_text(summary.readers, 'reader')}, {count_text(summary.answers, 'answer')}"
         )
     return 0
 
@@ -220,7 +253,7 @@ def run_close(args: argparse.Namespace) -> int:
     change = studies.reopen_study if args.reopen else studies.close_study
     with unit_of_work() as db:
         study = change(db, by=command_line_person(), study=args.study, now=datetime.now(UTC))
-    print(f"Study {study.name} is {study.state}.")
+    print(f"Study {study.name} is now {study.state}.")
     return 0
 
 
@@ -240,7 +273,7 @@ def run_protocol(args: argparse.Namespace) -> int:
                 now=datetime.now(UTC),
             )
         if version.version == current.version:
-            print("Nothing differs; no version was written.", file=sys.stderr)
+            print("No changes, so no version was saved.", file=sys.stderr)
     with read_only_session() as db:
         versions = studies.list_protocol_versions(db, by=by, study=args.study)
     print(
@@ -275,10 +308,10 @@ def _build_design(args: argparse.Namespace) -> StudyDesign:
     crossing = _CROSSINGS[args.crossing]
     arms: dict[str, Any] = {}
     if crossing is Crossing.CROSSOVER:
-        with_info, without_info = args.arms or ("told", "image only")
+        with_info, without_info = args.arms or ("with clinical information", "image only")
         arms["arms"] = (Arm(name=with_info), Arm(name=without_info, clinical_info_shown=False))
     elif args.arms:
-        raise InvalidValue("arms", "go with --crossing crossover alone")
+        raise InvalidValue("arms", "can only be used with --crossing crossover")
     return StudyDesign(
         plan=SamplingPlan(
             seed=args.seed,
@@ -303,9 +336,9 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         plain = json.loads(_read_text(path))
     except ValueError as error:
-        raise InvalidValue("protocol", f"{path} is no JSON: {error}") from error
+        raise InvalidValue("protocol", f"{path} is not valid JSON: {error}") from error
     if not isinstance(plain, dict):
-        raise InvalidValue("protocol", f"{path} must be an object of the protocol's fields")
+        raise InvalidValue("protocol", f"{path} must contain a JSON object with fields of the protocol")
     return plain
 
 
@@ -313,4 +346,4 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue("file", f"{path} can't be read as text: {error}") from error
+        raise InvalidValue("file", f"{path} cannot be read as text: {error}") from error

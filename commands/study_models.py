@@ -18,14 +18,14 @@ def add_kinds(kinds: Subparsers) -> None:
     """Add the subcommand and its arguments."""
     models = kinds.add_parser(
         "models",
-        help="list the models with the cases they answered, or choose which take part",
-        description="A model takes part in a study by being chosen; the choice is a version of the protocol. "
+        help="list the models with the number of answered cases, or choose the models of the study",
+        description="The models of a study are part of its protocol; each change is a new version. "
         "Prints CSV: model, chosen, answered, cases, simulated.",
     )
     models.add_argument("study", metavar="NAME")
     models.add_argument("--add", nargs="+", default=[], metavar="MODEL")
     models.add_argument("--remove", nargs="+", default=[], metavar="MODEL")
-    models.add_argument("--why", default="", help="needed once answers are in")
+    models.add_argument("--why", default="", help="reason for the change; required after the first answer")
     models.set_defaults(run=run)
 
 

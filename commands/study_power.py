@@ -16,26 +16,49 @@ def add_kinds(kinds: Subparsers) -> None:
     """Add the subcommand and its arguments."""
     power = kinds.add_parser(
         "power",
-        help="power of so many readers and cases; precision of a kappa",
-        description="Accuracies, spread and margin as shares: .02 is 2 points. Where formula and simulation "
-        "differ by more than .03, the simulated value is quoted, with its standard error.",
+        help="compute the power of a study and the precision of kappa",
+        description="Accuracies, spread and margin are proportions: .02 is 2 percentage points. Where "
+        "formula and simulation "
+        "differ by more than .03, the simulated value is shown with its standard error.",
     )
     power.add_argument("--reader-accuracy", type=float, required=True, metavar="P")
     power.add_argument("--model-accuracy", type=float, required=True, metavar="P")
-    power.add_argument("--spread", type=float, default=0.0, help="standard deviation between readers")
-    power.add_argument("--reader-correlation", type=float, default=0.5, metavar="R", help="latent")
-    power.add_argument("--model-correlation", type=float, default=0.35, metavar="R", help="latent")
-    power.add_argument("--margin", type=float, default=0.0, help="above 0: non-inferiority of the model")
-    power.add_argument("--fixed-readers", action="store_true", help="say it of these readers alone")
+    power.add_argument(
+        "--spread", type=float, default=0.0, help="standard deviation of the readers' accuracies"
+    )
+    power.add_argument(
+        "--reader-correlation",
+        type=float,
+        default=0.5,
+        metavar="R",
+        help="latent correlation between two readers",
+    )
+    power.add_argument(
+        "--model-correlation",
+        type=float,
+        default=0.35,
+        metavar="R",
+        help="latent correlation between reader and model",
+    )
+    power.add_argument(
+        "--margin", type=float, default=0.0, help="a margin above 0 tests non-inferiority of the model"
+    )
+    power.add_argument(
+        "--fixed-readers", action="store_true", help="the result applies to these readers only"
+    )
     power.add_argument("--readers", type=int, nargs="+", default=[3, 5, 7, 10], metavar="N")
     power.add_argument("--cases", type=int, nargs="+", default=[100, 200, 300, 400, 600], metavar="N")
-    power.add_argument("--power", type=float, default=0.8, help="wanted; default .8")
-    power.add_argument("--seed", type=int, default=0, help="of the simulation")
-    power.add_argument("--runs", type=int, help="simulated studies a design; 0: the formula alone")
-    power.add_argument("--kappa", type=float, metavar="K", help="show how precise a kappa of K will be")
-    power.add_argument("--share", type=float, default=0.25, help="of the rarer of two answers, with --kappa")
-    power.add_argument("--half-width", type=float, default=0.1, help="wanted, with --kappa")
-    power.add_argument("--json", action="store_true", help="everything as JSON")
+    power.add_argument("--power", type=float, default=0.8, help="target power; default .8")
+    power.add_argument("--seed", type=int, default=0, help="seed of the simulation")
+    power.add_argument("--runs", type=int, help="simulated studies per design; 0: formula only")
+    power.add_argument("--kappa", type=float, metavar="K", help="expected kappa; prints its precision")
+    power.add_argument(
+        "--share", type=float, default=0.25, help="share of the rarer of two answers, with --kappa"
+    )
+    power.add_argument(
+        "--half-width", type=float, default=0.1, help="target half-width of the interval, with --kappa"
+    )
+    power.add_argument("--json", action="store_true", help="print all results as JSON")
     power.set_defaults(run=run, needs_workspace=False)
 
 
@@ -83,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     for design in designs:
         print(_format_line(design))
     for count, cases in cases_needed.items():
-        text = f"about {cases:,} cases" if cases else "no number of cases is enough"
+        text = f"about {cases:,} cases" if cases else "not attainable with any number of cases"
         print(f"{args.power:.0%} power with {count} readers: {text} (formula)")
     for n, width in kappa:
         print(f"kappa {args.kappa:g} on {n:,} cases: ± {width:.3f}")

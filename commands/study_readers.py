@@ -15,25 +15,29 @@ from storage.unit_of_work import read_only_session, unit_of_work
 
 def add_kinds(kinds: Subparsers) -> None:
     """Add the subcommands and their arguments."""
-    assign = kinds.add_parser("assign", help="name readers; each gets an order of their own, written down")
+    assign = kinds.add_parser("assign", help="add readers and create an order of cases for each")
     assign.add_argument("study", metavar="NAME")
-    assign.add_argument("--to", nargs="+", required=True, metavar="READER", help="sign-in names of readers")
+    assign.add_argument(
+        "--to", nargs="+", required=True, metavar="READER", help="sign-in names of the readers"
+    )
     assign.set_defaults(run=run_assign)
-    remove = kinds.add_parser("remove", help="take a reader out again, before the first answer")
+    remove = kinds.add_parser("remove", help="remove a reader before the first answer")
     remove.add_argument("study", metavar="NAME")
     remove.add_argument("reader", metavar="READER")
     remove.set_defaults(run=run_remove)
     readers = kinds.add_parser("readers", help="show the readers, or set one reader's profile")
     readers.add_argument("study", metavar="NAME")
-    readers.add_argument("--reader", metavar="READER", help="whose profile to set")
+    readers.add_argument("--reader", metavar="READER", help="the reader whose profile is set")
     readers.add_argument("--level", choices=[level.value for level in ReaderLevel])
-    readers.add_argument("--years", type=float, help="of reading radiographs")
+    readers.add_argument("--years", type=float, help="years of experience in reading radiographs")
     readers.add_argument("--subspecialty", default=None)
-    readers.add_argument("--of-reference", action="store_true", help="helped to set the key; is marked so")
+    readers.add_argument(
+        "--of-reference", action="store_true", help="mark the reader as a contributor to the answer key"
+    )
     readers.set_defaults(run=run_readers)
-    exclude = kinds.add_parser("exclude", help="leave a case or a reader out of the analysis")
+    exclude = kinds.add_parser("exclude", help="exclude a case or a reader from the analysis")
     exclude.add_argument("study", metavar="NAME")
-    exclude.add_argument("--case", type=int, metavar="NUMBER", help="of the case within the study")
+    exclude.add_argument("--case", type=int, metavar="NUMBER", help="number of the case within the study")
     exclude.add_argument("--reader", metavar="READER")
     exclude.add_argument("--why", required=True)
     exclude.set_defaults(run=run_exclude)
@@ -104,20 +108,20 @@ def run_exclude(args: argparse.Namespace) -> int:
             why=args.why,
             now=datetime.now(UTC),
         )
-    print(f"Left out of the analysis of {args.study}, on record with the reason.")
+    print(f"Excluded from the analysis of {args.study}; the reason is recorded.")
     return 0
 
 
 def _print_readers(readers: tuple[Reader, ...]) -> None:
     if not readers:
-        print("Nobody reads this study yet: cli.py study assign --help", file=sys.stderr)
+        print("No readers yet. To add readers, see: cli.py study assign --help", file=sys.stderr)
     for reader in readers:
         details = [
             reader.profile.level.value if reader.profile.level else "level not stated",
             f"{reader.profile.years:g} years" if reader.profile.years is not None else None,
             reader.profile.subspecialty or None,
-            "helped to set the key" if reader.of_reference else None,
-            "reads from outside" if reader.is_external else None,
+            "contributed to the answer key" if reader.of_reference else None,
+            "external" if reader.is_external else None,
             "simulated" if reader.simulated else None,
         ]
         print(f"{reader.name}: {', '.join(detail for detail in details if detail)}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from reader_study import service as studies
 from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
@@ -17,14 +18,16 @@ def add_kinds(kinds: Subparsers) -> None:
     """Add the subcommand and its arguments."""
     report = kinds.add_parser(
         "report",
-        help="accuracies, comparisons and agreement with their intervals, as HTML, CSV, JSON and SVG",
-        description="Writes report.html (nothing is fetched from elsewhere), report.json, a CSV of each "
-        "table and an SVG of each figure. The same answers give the same bytes.",
+        help="write accuracies, comparisons and agreement with intervals as HTML, CSV, JSON and SVG",
+        description="Write report.html (self-contained), report.json, a CSV file per "
+        "table and an SVG file per figure. The same answers give identical files.",
     )
     report.add_argument("study", metavar="NAME")
     report.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
     report.add_argument(
-        "--model", metavar="NAME", help="the one that the others are compared with (default: the protocol's)"
+        "--model",
+        metavar="NAME",
+        help="the model that the others are compared with (default: the model of the protocol)",
     )
     report.set_defaults(run=run)
 
@@ -33,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the report. Returns 0 if done, 1 if refused."""
     from reader_study.report.files import write_report  # noqa: PLC0415 - imports pandas
 
-    print("Accuracies, agreement and comparisons …", file=sys.stderr)
+    print("Computing accuracies, agreement and comparisons …", file=sys.stderr)
     with read_only_session() as db:
         report = studies.load_or_compute_report(
             db,
@@ -45,5 +48,5 @@ def run(args: argparse.Namespace) -> int:
     files = write_report(report, args.out)
     for sentence in report.words:
         print(sentence)
-    print(f"{args.out}: {len(files)} files, report.html first.")
+    print(f"Wrote {count_text(len(files), 'file')} to {args.out}. Open report.html first.")
     return 0

@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 
 from accounts import service as accounts
 from commands.arguments import Subparsers
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.people import ACTIONS_BY_ROLE, Person, Role
 from storage.unit_of_work import read_only_session, unit_of_work
 
 _ROLES = {
-    Role.ADMIN: "gives accounts, roles and passwords",
-    Role.COORDINATOR: "imports, draws batches, assigns them, makes releases",
+    Role.ADMIN: "manages accounts, roles and passwords",
+    Role.COORDINATOR: "imports data, draws and assigns batches, makes releases",
     Role.REVIEWER: "judges questions",
     Role.READER: "answers questions in reader studies",
 }
@@ -28,47 +29,50 @@ def add_to(subparsers: Subparsers) -> None:
     user_parser = subparsers.add_parser("user")
     commands = user_parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    add = commands.add_parser("add", help="make an account")
-    add.add_argument("name", metavar="NAME", help="what the person signs in with; an e-mail address will do")
+    add = commands.add_parser("add", help="add an account")
+    add.add_argument("name", metavar="NAME", help="sign-in name or e-mail address")
     _add_role_option(add)
-    add.add_argument("--display-name", metavar="TEXT", help="what others read; by default the name")
+    add.add_argument("--display-name", metavar="TEXT", help="the name that other people see (default: NAME)")
     password_mode = add.add_mutually_exclusive_group()
     _add_password_option(password_mode)
     password_mode.add_argument(
-        "--no-password", action="store_true", help="the person comes by the sign-in provider only"
+        "--no-password", action="store_true", help="the person signs in with the sign-in provider only"
     )
     add.set_defaults(run=_add_person)
 
-    list_parser = commands.add_parser("list", help="who has an account")
+    list_parser = commands.add_parser("list", help="list all accounts")
     list_parser.set_defaults(run=_list_people)
 
-    roles = commands.add_parser("roles", help="what the roles may do; with NAME and --role, change them")
+    roles = commands.add_parser(
+        "roles",
+        help="list the roles and their permissions; with NAME and --role, change the roles of a person",
+    )
     roles.add_argument("name", metavar="NAME", nargs="?")
     _add_role_option(roles, required=False)
     roles.set_defaults(run=_show_or_change_roles)
 
-    disable = commands.add_parser("disable", help="keep somebody out; what they did stays")
+    disable = commands.add_parser("disable", help="disable an account; the person's work is kept")
     disable.add_argument("name", metavar="NAME")
     disable.set_defaults(run=_disable)
 
-    enable = commands.add_parser("enable", help="let somebody in again")
+    enable = commands.add_parser("enable", help="enable an account again")
     enable.add_argument("name", metavar="NAME")
     enable.set_defaults(run=_enable)
 
-    sign_out = commands.add_parser("sign-out", help="sign somebody out everywhere; they may sign in again")
+    sign_out = commands.add_parser("sign-out", help="sign a person out everywhere; they can sign in again")
     sign_out.add_argument("name", metavar="NAME")
     sign_out.set_defaults(run=_sign_out)
 
     reset = commands.add_parser(
-        "reset-second-factor", help="delete somebody's authenticator app and recovery codes"
+        "reset-second-factor", help="delete a person's authenticator app and recovery codes"
     )
     reset.add_argument("name", metavar="NAME")
     reset.set_defaults(run=_reset_second_factor)
 
-    first = commands.add_parser("first-admin", help="a code, used once, by which an app gets its first admin")
+    first = commands.add_parser("first-admin", help="create a one-time code for the first admin")
     first.set_defaults(run=_create_first_admin_code)
 
-    password = commands.add_parser("password", help="set a new password; signs the person out everywhere")
+    password = commands.add_parser("password", help="set a new password and sign the person out everywhere")
     password.add_argument("name", metavar="NAME")
     _add_password_option(password)
     password.set_defaults(run=_set_password)
@@ -86,7 +90,7 @@ def _add_person(args: argparse.Namespace) -> int:
             password=password,
             now=datetime.now(UTC),
         )
-    print(f"{person.name} has an account now ({', '.join(sorted(person.roles))}).")
+    print(f"Added {person.name} ({', '.join(sorted(person.roles))}).")
     _print_generated(password, generated)
     return 0
 
@@ -95,7 +99,7 @@ def _list_people(_args: argparse.Namespace) -> int:
     with read_only_session() as db:
         people = accounts.list_people(db, by=accounts.command_line_person())
     if not people:
-        print("Nobody has an account yet: python cli.py user first-admin", file=sys.stderr)
+        print("No accounts yet. To create the first admin: python cli.py user first-admin", file=sys.stderr)
     for person in people:
         print(
             "\t".join(
@@ -108,7 +112,7 @@ def _list_people(_args: argparse.Namespace) -> int:
 def _show_or_change_roles(args: argparse.Namespace) -> int:
     if args.name is None:
         for role, description in _ROLES.items():
-            actions = ", ".join(sorted(ACTIONS_BY_ROLE[role])) or "nothing yet"
+            actions = ", ".join(sorted(ACTIONS_BY_ROLE[role])) or "none"
             print(f"{role.value}\t{description}\t({actions})")
         return 0
     if not args.role:
@@ -123,7 +127,7 @@ def _show_or_change_roles(args: argparse.Namespace) -> int:
             roles=args.role,
             now=datetime.now(UTC),
         )
-    print(f"{person.name} is now: {', '.join(sorted(person.roles))}.")
+    print(f"Roles of {person.name}: {', '.join(sorted(person.roles))}.")
     return 0
 
 
@@ -150,7 +154,7 @@ def _sign_out(args: argparse.Namespace) -> int:
         ended = accounts.sign_out_person(
             db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
         )
-    print(f"{args.name} is signed out everywhere: {ended} sign-in{'' if ended == 1 else 's'} ended.")
+    print(f"{args.name} is signed out everywhere ({count_text(ended, 'sign-in')} ended).")
     return 0
 
 
@@ -159,7 +163,7 @@ def _reset_second_factor(args: argparse.Namespace) -> int:
         person = accounts.reset_second_factor(
             db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
         )
-    print(f"{person.name} has no authenticator app any more and is signed out everywhere.")
+    print(f"{person.name} no longer has an authenticator app and is signed out everywhere.")
     return 0
 
 
@@ -169,9 +173,11 @@ def _create_first_admin_code(_args: argparse.Namespace) -> int:
         expires_at = accounts.create_first_admin_code(
             db, by=accounts.command_line_person(), code=code, now=datetime.now(UTC)
         )
-    print("Open the page /first-admin of the app and enter this code, shown this once:", file=sys.stderr)
+    print(
+        "Open the page /first-admin of the app and enter this code. It is shown only once:", file=sys.stderr
+    )
     print(code)
-    print(f"It holds until {expires_at.astimezone():%H:%M} and works once.", file=sys.stderr)
+    print(f"The code is valid until {expires_at.astimezone():%H:%M} and works once.", file=sys.stderr)
     return 0
 
 
@@ -201,13 +207,13 @@ def _add_role_option(parser: argparse.ArgumentParser, *, required: bool = True) 
         required=required,
         default=[] if not required else None,
         choices=[role.value for role in Role],
-        help="may be given several times",
+        help="can be repeated",
     )
 
 
 def _add_password_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
-        "--password-stdin", action="store_true", help="read the password from standard input, one line"
+        "--password-stdin", action="store_true", help="read the password from one line of standard input"
     )
 
 
@@ -220,15 +226,15 @@ def _ask_password(from_stdin: bool) -> tuple[str, bool]:
         return sys.stdin.readline().rstrip("\r\n"), False
     if not sys.stdin.isatty():
         return secrets.token_urlsafe(12), True
-    first = getpass.getpass("Password (10 characters or more): ")
-    if getpass.getpass("The same again: ") != first:
-        raise InvalidValue("password", "the two were not the same; nothing was changed")
+    first = getpass.getpass("Password (at least 10 characters): ")
+    if getpass.getpass("Repeat password: ") != first:
+        raise InvalidValue("password", "the two entries differ; nothing was changed")
     return first, False
 
 
 def _print_generated(password: str | None, generated: bool) -> None:
     if generated:
-        print(f"Password, shown this once: {password}")
+        print(f"Password (shown only once): {password}")
 
 
 def _format_state(person: Person) -> str:

@@ -16,16 +16,18 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "workspace",
-        description="Without options: the rules as they are. "
+        description="Without options, print the rules. "
         + " ".join(f"{choice.value}: {text}" for choice, text in CONSEQUENCES.items()),
     )
     parser.add_argument(
-        "--originals", choices=[choice.value for choice in Originals], help="what is kept of an image file"
+        "--originals",
+        choices=[choice.value for choice in Originals],
+        help="what the workspace keeps of an image file",
     )
     parser.add_argument(
         "--confirm-pixels",
         choices=[choice.value for choice in PixelCheckScope],
-        help="which images a person must have looked at for text before a release",
+        help="which images must be checked for burned-in text before a release",
     )
     parser.set_defaults(run=run)
 

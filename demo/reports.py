@@ -1,6 +1,6 @@
 """Reports of the demo's exams: findings and impression, which mostly agree with the images.
 
-If the case says so, a report omits a finding, mentions one that is not visible, compares with an earlier
+Depending on the case, a report omits a finding, mentions one that is not visible, compares with an earlier
 examination, or belongs to another exam. Such reports cause errors in machine-written questions.
 """
 

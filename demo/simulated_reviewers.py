@@ -35,8 +35,8 @@ _COMMENTS = {
     ErrorKind.WRONG_LOCATION: "Sides are swapped.",
     ErrorKind.BOX_WRONG: "The box lies elsewhere.",
     ErrorKind.EXAM_MISMATCH: "These images show none of this; report and images are of two exams.",
-    ErrorKind.NOT_ANSWERABLE: "A chest radiograph can't tell.",
-    ErrorKind.ANSWER_REVEALED: "The stem says it already.",
+    ErrorKind.NOT_ANSWERABLE: "A chest radiograph cannot show this.",
+    ErrorKind.ANSWER_REVEALED: "The stem gives the answer away.",
     ErrorKind.WORDING: "Had to read it twice.",
 }
 _SKIP_REASONS = (

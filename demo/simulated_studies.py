@@ -41,10 +41,10 @@ CASES = 200
 #: Latent correlation of two raters: the share of the variance that is due to the case's difficulty.
 _DIFFICULTY_VARIANCE_SHARE = 0.5
 _GUIDELINE = """\
-**Answer what the images of this exam show.** You are told what a radiologist is told beforehand, no more.
+**Answer what the images of this exam show.** You see the same clinical information as the radiologist.
 
-- One answer a case; tick all that are right where the question says so.
-- *Cannot determine* is an answer: give it where the images do not tell.
+- Give one answer per case; select all correct options if the question asks for it.
+- *Cannot determine* is an answer: choose it if the images do not show it.
 - Report a question that is at fault, with the reason. You may answer it all the same.
 - The clock runs while an image is on the screen and you are there. Take breaks.
 """
@@ -116,7 +116,7 @@ def create_studies(
             model="MedGemma (simulated)",
             models=tuple(sorted(models)),
             exclusions="None",
-            notes="Readers and models of this study are simulated. It shows the figures, and says nothing.",
+            notes="Readers and models of this study are simulated. It illustrates the report only.",
         ),
         simulated=True,
         now=created_at,

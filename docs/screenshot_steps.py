@@ -25,7 +25,7 @@ def open_report(section: str = "Accuracy") -> Callable[[Page], None]:
 
     def step(page: Page) -> None:
         page.get_by_text("Report", exact=True).first.click()
-        compute = page.get_by_role("button", name="Compute the figures")
+        compute = page.get_by_role("button", name="Create report")
         compute.or_(page.get_by_text("All files (ZIP)")).first.wait_for(timeout=30_000)
         if compute.count():
             compute.click()
@@ -44,8 +44,8 @@ def open_report(section: str = "Accuracy") -> Callable[[Page], None]:
 
 def begin_reading(page: Page) -> None:
     """Past the guideline, where it was not read for the picture before, to a case with its image drawn."""
-    page.get_by_text("I have read it").or_(page.get_by_text(_CASE_TEXT)).first.wait_for()
-    button = page.get_by_role("button", name="I have read it: begin")
+    page.get_by_text("Start reading").or_(page.get_by_text(_CASE_TEXT)).first.wait_for()
+    button = page.get_by_role("button", name="Start reading")
     if button.count():
         button.click()
     page.get_by_text(_CASE_TEXT).first.wait_for(timeout=30_000)

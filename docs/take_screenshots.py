@@ -55,8 +55,8 @@ _ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-_SHADOW_ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
-# The viewer says window and zoom once it has drawn; of the plain editor's canvas a pixel can be asked.
+_SHADOW_ROOTS = "[...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)"
+# The viewer shows window and zoom after drawing; a pixel of the plain editor's canvas can be read.
 _IS_PAINTED = f"""() => {_SHADOW_ROOTS}.some(root => {{
     const panes = [...root.querySelectorAll('.pane[data-radiograph]')];
     if (panes.some(pane => /C -?\\d+ W \\d+/.test(pane.textContent))) return true;
@@ -122,11 +122,9 @@ SCREENSHOTS = (
     Screenshot(name="draw-a-batch", person="dana", path="/sampling", expected_text="Draw"),
     Screenshot(name="batches", person="dana", path="/assign", expected_text="Batches"),
     Screenshot(name="progress", person="dana", path="/progress", expected_text="Progress"),
-    Screenshot(name="agreement", person="dana", path="/agreement", expected_text="Each reviewer over time"),
-    Screenshot(
-        name="attention", person="dana", path="/attention", expected_text="Planted faults found, by kind"
-    ),
-    Screenshot(name="estimates", person="dana", path="/estimates", expected_text="Side by side"),
+    Screenshot(name="agreement", person="dana", path="/agreement", expected_text="Reviewers over time"),
+    Screenshot(name="attention", person="dana", path="/attention", expected_text="Planted faults by kind"),
+    Screenshot(name="estimates", person="dana", path="/estimates", expected_text="Comparison of groups"),
     Screenshot(name="releases", person="dana", path="/releases", expected_text="Releases"),
     Screenshot(name="studies", person="dana", path="/studies", expected_text="Protocol"),
     Screenshot(
@@ -141,14 +139,14 @@ SCREENSHOTS = (
         person="dana",
         path="/studies",
         expected_text="Reader studies",
-        steps=click_and_wait("Plan", "Precision of a kappa"),
+        steps=click_and_wait("Plan", "Precision of kappa"),
     ),
     Screenshot(
         name="studies-incoming",
         person="dana",
         path="/studies",
         expected_text="Reader studies",
-        steps=click_and_wait("Answers from outside", "Readings from outside"),
+        steps=click_and_wait("Imports", "Import readings"),
     ),
     Screenshot(
         name="studies-report",

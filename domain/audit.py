@@ -14,7 +14,7 @@ NO_ENTRY = "0" * 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditHead:
-    """Number and hash of an entry: whoever holds it can prove that the trail up to it was not rewritten."""
+    """Number and hash of an entry. Its holder can prove that the trail up to it was not rewritten."""
 
     number: int
     hash: str

@@ -2,7 +2,7 @@
 
 
 class DomainError(Exception):
-    """A request that can't be carried out; the text says why and what the user can do."""
+    """A request that cannot be carried out; the text states the reason and what the user can do."""
 
 
 class InvalidValue(DomainError, ValueError):
@@ -39,4 +39,4 @@ class NotNow(DomainError):
 
 
 class Refused(DomainError):
-    """A valid request that is refused in the current state; the text says why."""
+    """A valid request that is refused in the current state; the text states the reason."""

@@ -71,7 +71,7 @@ class Job:
         number: the job's number in the database.
         kind: which function does it; see ``JobKind``.
         subject: what it is about. Only one job of a kind and subject is active at a time.
-        action: whoever may do this may see and cancel the job.
+        action: people with this permission can see and cancel the job.
         owner_id: who started it; None is the command line.
         parameters: what was asked for, as JSON.
         checkpoint: where an interrupted job continues, as JSON.

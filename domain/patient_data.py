@@ -45,7 +45,7 @@ class PixelCheck:
     """One image that a person checks for burned-in text.
 
     ``sha256`` is that of the image file. ``exam_number`` and ``radiograph`` name one exam that shows it.
-    ``score`` (0 or more) says how much text was detected and is comparable within one ``method``; None if the
+    ``score`` (0 or more) is the amount of detected text and is comparable within one ``method``; None if the
     image was not ranked. ``decision`` is None until somebody has looked.
     """
 

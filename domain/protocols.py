@@ -49,6 +49,15 @@ class CannotDetermineRule(StrEnum):
     EXCLUDED = "left out"
     CATEGORY = "a category of its own"
 
+    @property
+    def label(self) -> str:
+        """The text that people see; the value is stored."""
+        return {
+            CannotDetermineRule.WRONG: "wrong",
+            CannotDetermineRule.EXCLUDED: "excluded",
+            CannotDetermineRule.CATEGORY: "separate category",
+        }[self]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
@@ -90,10 +99,10 @@ class Protocol:
     def __post_init__(self) -> None:
         if not 0 <= self.margin < 1:
             raise InvalidValue(
-                "margin", f"is a difference of accuracies from 0 to below 1, not {self.margin}"
+                "margin", f"must be a difference of accuracies from 0 to below 1, not {self.margin}"
             )
         if self.hypothesis is Hypothesis.NON_INFERIORITY and not self.margin:
-            raise InvalidValue("margin", "non-inferiority needs one above 0")
+            raise InvalidValue("margin", "must be above 0 for non-inferiority")
         if not 0.5 <= self.confidence < 1:
             raise InvalidValue("confidence", f"must be from .5 to below 1, not {self.confidence}")
         if not 10 <= self.idle_seconds <= 3600:
@@ -101,9 +110,9 @@ class Protocol:
         if not 0 <= self.bootstrap <= 100_000:
             raise InvalidValue("bootstrap", f"must be 0 to 100,000, not {self.bootstrap}")
         if not -(2**63) <= self.seed < 2**63:
-            raise InvalidValue("seed", f"must be an integer of 64 bits, not {self.seed}")
+            raise InvalidValue("seed", f"must be a 64-bit integer, not {self.seed}")
         if not self.primary_comparison.strip():
-            raise InvalidValue("primary_comparison", "say what is compared")
+            raise InvalidValue("primary_comparison", "enter what is compared")
         if self.minimum_cases is not None and not 1 <= self.minimum_cases <= 100_000:
             raise InvalidValue("minimum_cases", f"must be 1 to 100,000, not {self.minimum_cases}")
         if self.models is not None and len(set(self.models)) != len(self.models):
@@ -203,7 +212,7 @@ def protocol_from_plain(plain: dict[str, Any]) -> Protocol:
     values: dict[str, Any] = dict.fromkeys(_ADDED_LATER)
     for name, value in plain.items():
         if name not in defaults:
-            raise InvalidValue(name, f"is no field of a protocol; those are {', '.join(defaults)}")
+            raise InvalidValue(name, f"is not a field of a protocol. Fields: {', '.join(defaults)}")
         values[name] = _parse_value(name, value, default=defaults[name])
     return Protocol(**values)
 

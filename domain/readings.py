@@ -70,7 +70,7 @@ class Reading:
             raise InvalidValue("answer", "either an answer or “cannot determine”, not both")
         if self.answer is None and not self.cannot_determine and not self.faulty.strip():
             raise InvalidValue(
-                "answer", "give one, or say “cannot determine”, or that the question is faulty"
+                "answer", "answer the question, choose “cannot determine”, or report the question"
             )
 
     @property

@@ -37,9 +37,9 @@ class CaseSource:
 
     def __post_init__(self) -> None:
         if not self.dataset:
-            raise InvalidValue("source", "names no dataset")
+            raise InvalidValue("source", "must name a dataset")
         if (self.kind is SourceKind.DATASET) != (not self.name):
-            raise InvalidValue("source", f"a {self.kind} is named by dataset and its own name")
+            raise InvalidValue("source", f"a {self.kind} needs its name as well as its dataset")
 
     def __str__(self) -> str:
         """The source as text for a person: "release v1 of demo"."""
@@ -54,6 +54,11 @@ class Crossing(StrEnum):
     FULL = "fully crossed"
     PARTS = "each reader a part"
     CROSSOVER = "two arms, crossed over"
+
+    @property
+    def label(self) -> str:
+        """The text that people see; the value is stored."""
+        return "each reader reads part of the cases" if self is Crossing.PARTS else self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +117,22 @@ class StudyDesign:
                 raise InvalidValue(name, f"must be 1 or more, not {getattr(self, name)}")
         names = [arm.name for arm in self.arms]
         if len(set(names)) != len(names):
-            raise InvalidValue("arms", f"two have one name: {', '.join(names)}")
+            raise InvalidValue("arms", f"names must differ: {', '.join(names)}")
         expected_count = 2 if self.crossing is Crossing.CROSSOVER else 1
         if len(self.arms) != expected_count:
-            raise InvalidValue("arms", f"{self.crossing} needs {expected_count}, not {len(self.arms)}")
+            raise InvalidValue("arms", f"{self.crossing.label} needs {expected_count}, not {len(self.arms)}")
         if (self.crossing is Crossing.PARTS) != (self.readers_per_case is not None):
-            raise InvalidValue("readers_per_case", f"goes with {Crossing.PARTS!s} and nothing else")
+            raise InvalidValue(
+                "readers_per_case", f"is only allowed with the design “{Crossing.PARTS.label}”"
+            )
         if self.readers_per_case is not None and self.readers_per_case < 1:
             raise InvalidValue("readers_per_case", f"must be 1 or more, not {self.readers_per_case}")
         if self.shared and self.crossing is not Crossing.PARTS:
-            raise InvalidValue("shared", f"goes with {Crossing.PARTS!s} and nothing else")
+            raise InvalidValue("shared", f"is only allowed with the design “{Crossing.PARTS.label}”")
         if self.washout_days and self.crossing is not Crossing.CROSSOVER:
-            raise InvalidValue("washout_days", f"goes with {Crossing.CROSSOVER!s} and nothing else")
+            raise InvalidValue(
+                "washout_days", f"is only allowed with the design “{Crossing.CROSSOVER.label}”"
+            )
 
     def find_arm(self, name: str) -> Arm:
         """The arm with a name.
@@ -137,7 +146,7 @@ class StudyDesign:
         for arm in self.arms:
             if arm.name == name:
                 return arm
-        raise InvalidValue("arm", f"{name!r} is none of {', '.join(arm.name for arm in self.arms)}")
+        raise InvalidValue("arm", f"{name!r} is not one of: {', '.join(arm.name for arm in self.arms)}")
 
 
 class StudyState(StrEnum):
@@ -314,6 +323,6 @@ class Exclusion:
 
     def __post_init__(self) -> None:
         if self.case_id is None and self.reader_id is None:
-            raise InvalidValue("exclusion", "names neither a case nor a reader")
+            raise InvalidValue("exclusion", "needs a case, a reader or both")
         if not self.why.strip():
-            raise InvalidValue("why", "say why it is left out")
+            raise InvalidValue("why", "enter a reason")

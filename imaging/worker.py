@@ -106,7 +106,7 @@ def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> Work
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - a parser may fail in any way on untrusted bytes
-        return {"refused": f"can't be read ({type(error).__name__}).", "attribute": None}, []
+        return {"refused": f"cannot be read ({type(error).__name__}).", "attribute": None}, []
 
 
 def _deidentify(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> WorkerResponse:

@@ -45,7 +45,7 @@ class ImportReport:
 
 
 class ImportRefused(DomainError):
-    """Records were refused, so nothing was imported; ``report`` says which and why."""
+    """Records were refused, so nothing was imported; ``report`` lists them with reasons."""
 
     def __init__(self, report: ImportReport) -> None:
         first = report.refusals[0]

@@ -85,7 +85,7 @@ def find_submits_without_act(source: SourceFile) -> Iterator[Violation]:
         if not isinstance(call, ast.Call) or _last_name(call) != "form_submit_button":
             continue
         if not _has_act_callback(call) and not source.allows("submit-without-act", call):
-            text = "on_click=act, args=(save, …); or say why not: # allow submit-without-act: reason"
+            text = "on_click=act, args=(save, …); or state why not: # allow submit-without-act: reason"
             yield _violation(source, call, "submit-without-act", text)
 
 

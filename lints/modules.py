@@ -21,7 +21,7 @@ def find_vague_names(source: SourceFile) -> Iterator[Violation]:
                 path=source.path,
                 line=1,
                 rule="vague-name",
-                text=f"'{part}' says nothing of what is inside; name the noun",
+                text=f"'{part}' does not describe the content; use a noun",
             )
 
 
@@ -32,7 +32,7 @@ def find_unexplained_exceptions(source: SourceFile) -> Iterator[Violation]:
                 path=source.path,
                 line=line,
                 rule="exception-without-reason",
-                text="say which rule and why: # noqa: RULE - reason",
+                text="state the rule and the reason: # noqa: RULE - reason",
             )
 
 

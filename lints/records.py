@@ -37,7 +37,7 @@ def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
                 line=function.lineno,
                 rule=RULE,
                 text=f"{name} writes ({_last_name(write_call)}) and puts nothing on record: call "
-                "accounts.service.audit.record, or say why not: # allow writes-without-record: reason",
+                "accounts.service.audit.record, or state why not: # allow writes-without-record: reason",
             )
 
 

@@ -33,7 +33,8 @@ def find_fixed_widget_keys(source: SourceFile) -> Iterator[Violation]:
                 source,
                 call,
                 "fixed-widget-key",
-                'put the id of what is asked about into the key: key=f"stem-{question.id}", or say why not: '
+                'put the id of what is asked about into the key: key=f"stem-{question.id}", or state why '
+                "not: "
                 "# allow fixed-widget-key: reason",
             )
 

@@ -15,7 +15,7 @@ _ALLOWANCE = re.compile(r"#\s*allow ([a-z-]+): (.{8,})")
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Violation:
-    """One violation of one rule; ``text`` says what to do instead."""
+    """One violation of one rule; ``text`` states what to do instead."""
 
     path: str
     line: int

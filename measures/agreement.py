@@ -18,7 +18,7 @@ from measures.clusters import renumber_clusters
 from measures.pairs import kappa_influence
 
 CONFIDENCE = 0.95
-#: With fewer pairs the note says that the interval is a rough guide.
+#: With fewer pairs the note states that the interval is a rough guide.
 SMALL_SAMPLE = 30
 
 

@@ -4,7 +4,7 @@ Conventions. A box is (x_min, y_min, x_max, y_max) in pixels of the stored matri
 counts of pixels. Truth and prediction lie on the same radiograph. Matching is one to one and maximises the
 sum of overlaps (the Hungarian method); a matched pair without overlap counts as 0.
 
-Denominators. Papers do not say by what they divide the sum of overlaps if there are several truths and
+Denominators. Papers do not state by what they divide the sum of overlaps if there are several truths and
 predictions. ``score`` divides by the larger of the two numbers, so a missing box and a superfluous box both
 lower it. ``per_truth`` divides by the number of truths, ``per_match`` by the number of matched pairs. Two
 truths and one perfect prediction give 0.5, 0.5, 1. One truth and three predictions, one of them perfect, give

@@ -3,9 +3,9 @@
 Conventions. A row gives a rater's correct answers among ``n`` questions of a task. If a paper prints a
 percentage, the count is the whole number whose share is printed like that. If no count of ``n`` is printed
 like that, the paper used another ``n`` (it left out unanswered questions, say). The percentage then counts in
-the micro and macro mean as printed, but has no interval and no comparison; its note says why. Two raters with
-the same ``n`` in a task are assumed to have answered the same questions, and their comparison is a range over
-every pairing that the margins allow. Otherwise they are compared as two samples (Newcombe).
+the micro and macro mean as printed, but has no interval and no comparison, as its note states. Two raters
+with the same ``n`` in a task are assumed to have answered the same questions; their comparison is a range
+over every pairing that the margins allow. Otherwise they are compared as two samples (Newcombe).
 
 Edge cases. Without a question nothing is defined.
 """

@@ -12,7 +12,7 @@ Three methods:
 - ``u_statistic``: unbiased moments of the products of two differences, by whether they share the reader, the
   case, both or neither, weighted as in the design. For any design, as in FDA's iMRMC. In a fully crossed
   design it equals Obuchowski-Rockette's if the covariance there is not negative. If the unbiased variance is
-  0 or less, the moments of all products (V-statistic) are used, and the note says so.
+  0 or less, the moments of all products (V-statistic) are used, and the note states it.
 - ``fixed_reader_analysis``: cases random, these readers only.
 
 Edge cases. With one reader, random readers give no standard error. With one case no method does.

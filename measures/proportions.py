@@ -100,7 +100,7 @@ def wilson_by_cluster(
 
     Wilson's interval at the effective size n / d, where the design effect d is the variance by clusters over
     that of independent questions, at least 1. With one question per cluster this is :func:`wilson`; so it is
-    if all or none are hits, because the data then say nothing about d.
+    if all or none are hits, because the data then contain no information about d.
 
     Args:
         hits: whether each question is one.

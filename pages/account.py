@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from accounts import service as accounts
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.people import Person
 from ui import state
@@ -26,7 +27,7 @@ _SIGN_IN_METHODS = {
     accounts.TOTP_SIGN_IN: "password and code",
     accounts.RECOVERY_CODE_SIGN_IN: "password and recovery code",
     "provider": "sign-in provider",
-    "first admin": "first admin's code",
+    "first admin": "code for the first admin",
 }
 
 
@@ -35,8 +36,8 @@ def main() -> None:
     """The page in one fragment, so that a click cannot interrupt a save."""
     person = require_page()
     st.title("My account")
-    st.markdown(f"{escape_markdown(person.display_name)} · signs in as {escape_markdown(person.name)}")
-    st.caption(escape_markdown(", ".join(sorted(person.roles))) + " · roles are given by an admin")
+    st.markdown(f"{escape_markdown(person.display_name)} · sign-in name {escape_markdown(person.name)}")
+    st.caption(escape_markdown(", ".join(sorted(person.roles))) + " · roles are managed by admins")
     left, right = responsive_columns(1, 1, name="account")
     with left:
         _show_sign_ins(person)
@@ -55,7 +56,7 @@ def _show_sign_ins(person: Person) -> None:
             now=clock(),
             policy=sign_in_policy(),
         )
-    st.subheader("Where you are signed in")
+    st.subheader("Your sign-ins")
     for sign_in in sign_ins:
         _show_sign_in(sign_in)
     other_sign_ins = [sign_in for sign_in in sign_ins if not sign_in.is_this_browser]
@@ -66,7 +67,7 @@ def _show_sign_ins(person: Person) -> None:
         args=(_end_other_sign_ins,),
         kwargs={"place": "sign-ins"},
         disabled=not other_sign_ins,
-        help="Ends every sign-in but this one." if other_sign_ins else "You are signed in here only.",
+        help="Ends all sign-ins except this one." if other_sign_ins else "You have no other sign-ins.",
     )
     show_notice("sign-ins")
 
@@ -75,14 +76,14 @@ def _show_sign_in(sign_in: accounts.OwnSignIn) -> None:
     with st.container(border=True):
         text_column, button_column = st.columns([3, 1], vertical_alignment="center")
         current_mark = " · this browser" if sign_in.is_this_browser else ""
-        text_column.markdown(f"**{escape_markdown(sign_in.browser or 'A browser')}**{current_mark}")
+        text_column.markdown(f"**{escape_markdown(sign_in.browser or 'Unknown browser')}**{current_mark}")
         text_column.caption(
-            f"last seen {format_relative_time(sign_in.last_seen_at, now=clock())} · signed in "
+            f"last active {format_relative_time(sign_in.last_seen_at, now=clock())} · signed in "
             f"{sign_in.signed_in_at:%Y-%m-%d %H:%M} UTC by {_SIGN_IN_METHODS.get(sign_in.way, 'password')}"
         )
         if not sign_in.is_this_browser:
             button_column.button(
-                "End",
+                "Sign out",
                 key=f"end-{sign_in.token_prefix}",
                 on_click=act,
                 args=(_end_sign_in, sign_in.token_prefix),
@@ -93,7 +94,7 @@ def _show_sign_in(sign_in: accounts.OwnSignIn) -> None:
 def _end_sign_in(mark: str) -> str:
     with unit_of_work() as db:
         accounts.end_own_sign_in(db, person=current_person(), token_prefix=mark, now=clock())
-    return "That browser is signed out."
+    return "The browser is signed out."
 
 
 def _end_other_sign_ins() -> str:
@@ -101,7 +102,7 @@ def _end_other_sign_ins() -> str:
         ended_count = accounts.sign_out_everywhere(
             db, person=current_person(), except_token=read_sign_in_token(), now=clock()
         )
-    return f"Signed out elsewhere: {ended_count} sign-in{'' if ended_count == 1 else 's'} ended."
+    return f"Signed out elsewhere ({count_text(ended_count, 'sign-in')} ended)."
 
 
 # ------------------------------------------------------------------------------------------------- password
@@ -111,9 +112,9 @@ def _show_password_form(person: Person) -> None:
         has_password = accounts.has_password(db, person=person)
     if person.demo or not has_password:
         st.caption(
-            "Demo people keep the password that the sign-in page shows."
+            "Passwords of demo accounts cannot be changed. The sign-in page shows the demo password."
             if person.demo
-            else "You sign in by a provider; your password is kept there."
+            else "You sign in with a provider. Change your password there."
         )
         return
     form_key = state.form_key("own-password")
@@ -126,9 +127,11 @@ def _show_password_form(person: Person) -> None:
             key=f"{form_key}-new",
             type="password",
             autocomplete="new-password",
-            help="10 characters or more. Your other browsers are signed out.",
+            help="At least 10 characters. Your other browsers are signed out.",
         )
-        st.text_input("The same again", key=f"{form_key}-again", type="password", autocomplete="new-password")
+        st.text_input(
+            "Repeat new password", key=f"{form_key}-again", type="password", autocomplete="new-password"
+        )
         st.form_submit_button(
             "Change password", on_click=act, args=(_save_password, form_key), kwargs={"place": "own-password"}
         )
@@ -141,7 +144,7 @@ def _save_password(form_key: str) -> str:
         str(state.get_widget_value(f"{form_key}-{name}") or "") for name in ("current", "new", "again")
     )
     if new_password != repeated_password:
-        raise InvalidValue("new password", "the two are not the same; nothing was changed")
+        raise InvalidValue("new password", "the two entries differ; nothing was changed")
     with unit_of_work() as db:  # wrong guesses are counted as at sign-in
         attempt = accounts.begin_attempt(
             db, name=person.name, address="my account", token=read_sign_in_token(), now=clock()
@@ -157,7 +160,7 @@ def _save_password(form_key: str) -> str:
         )
         accounts.clear_attempt(db, attempt=attempt)
     state.clear_form("own-password")
-    return "Your password is changed. Other browsers of yours are signed out."
+    return "Your password is changed. Your other browsers are signed out."
 
 
 main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.people import Action, Person
 from review import service as review
 from ui.batches.agreement import show_agreement_panel
@@ -19,7 +20,7 @@ def main() -> None:
     person = require_page(Action.SEE_PROGRESS)
     st.title("Agreement")
     batches = load_batches_or_show_empty(
-        person, "Once two reviewers have judged the same questions, what they agree on is shown here."
+        person, "Agreement is shown once two reviewers have judged the same questions."
     )
     if not batches:
         return
@@ -29,24 +30,25 @@ def main() -> None:
     agreement = _load_agreement(batch.name, (str(current_workspace().home), *version), person)
     st.caption(
         escape_markdown(
-            f"{agreement.shared:,} of {agreement.questions:,} questions were judged by two reviewers or more."
-            f" {agreement.rule_text if agreement.shared or agreement.rule else ''} {agreement.exclusion_note}"
+            f"{agreement.shared:,} of {count_text(agreement.questions, 'question')} judged by two or more "
+            f"reviewers. {agreement.rule_text if agreement.shared or agreement.rule else ''} "
+            f"{agreement.exclusion_note}"
         )
     )
     if agreement.agreements:
         show_agreement_panel(agreement)
     elif agreement.shared:
         show_empty_state(
-            "No agreement is shown",
-            "Every second opinion so far was sought because something was found, which would bias it. It is "
-            "shown once questions of the random share are judged twice.",
+            "No agreement yet",
+            "All second opinions so far were requested because of a reported error and would bias "
+            "agreement. Agreement is shown once questions of the random share have been judged twice.",
         )
     else:
         show_empty_state(
-            "No question was judged twice yet",
-            "Give a second reviewer to a random share of the batch.",
+            "No questions judged twice yet",
+            "Request second opinions for a random share of the batch.",
             page="pages/assign.py",
-            label="Seek second opinions",
+            label="Request second opinions",
         )
     show_drift_panel(agreement)
 

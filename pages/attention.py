@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.people import Action
 from review import service as review
 from ui.batches.attention import show_attention_panel
@@ -17,9 +18,7 @@ def main() -> None:
     """One batch at a time."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Attention")
-    batches = load_batches_or_show_empty(
-        person, "Once questions are hidden in a batch, how reviewers do on them is shown here."
-    )
+    batches = load_batches_or_show_empty(person, "Results are shown once a batch has hidden questions.")
     if not batches:
         return
     with read_only_session() as db:
@@ -31,19 +30,21 @@ def main() -> None:
         attention = review.compute_batch_attention(db, by=person, batch=batch.name)
     if not attention.hidden:
         show_empty_state(
-            "Nothing is hidden in this batch",
-            "Hide repeats and planted faults under Batches, Hidden questions: no reviewer can tell them."
-            + (f" {attention.removed:,} were removed." if attention.removed else "")
+            "No hidden questions in this batch",
+            "Hide repeats and planted faults on the page Batches, under Hidden questions. Reviewers cannot "
+            "recognise them."
+            + (f" {count_text(attention.removed, 'hidden question')} removed." if attention.removed else "")
             + _describe_other_batches(batches, hidden_counts),
             page="pages/assign.py",
             label="Hide questions",
         )
         return
-    removed_text = f" {attention.removed:,} more were removed and don't count." if attention.removed else ""
+    removed_text = f" {attention.removed:,} more removed and not counted." if attention.removed else ""
     st.caption(
         escape_markdown(
-            f"{attention.judged:,} of {attention.hidden:,} hidden questions are judged.{removed_text} Seen by"
-            " coordinators alone; nothing of it is in any other figure."
+            f"{attention.judged:,} of {count_text(attention.hidden, 'hidden question')} "
+            f"judged.{removed_text} Only coordinators see this page. Hidden questions are not included in "
+            "any other result."
         )
     )
     show_attention_panel(attention)
@@ -58,7 +59,7 @@ def _find_default_index(batches: list[review.BatchOverview], hidden_counts: dict
 
 def _describe_other_batches(batches: list[review.BatchOverview], hidden_counts: dict[int, int]) -> str:
     names = ", ".join(overview.batch.name for overview in batches if overview.batch.id in hidden_counts)
-    return f" There are some in: {names}." if names else ""
+    return f" Batches with hidden questions: {names}." if names else ""
 
 
 main()

@@ -31,9 +31,9 @@ def main() -> None:
         people, actions = list_audit_choices(db, by=person)
     if not actions:
         show_empty_state(
-            "Nothing is on record yet",
-            "Every import, draw, assignment, verdict and release is kept here with who, when and why, from "
-            "the first one on.",
+            "No entries yet",
+            "The audit trail records every import, draw, assignment, verdict and release with person, time "
+            "and reason.",
         )
         return
     _show_verification(person)
@@ -44,8 +44,12 @@ def main() -> None:
 def _show_verification(person: Person) -> None:
     left, right = st.columns([1, 4], vertical_alignment="center")
     # It only reads, so it may run as part of the script: nothing is lost if the run is interrupted.
-    if left.button("Verify", key="verify-trail", help="Follow the chain of hashes from first to last."):
-        bar = right.progress(0.0, text="Following the chain …")
+    if left.button(
+        "Verify",
+        key="verify-trail",
+        help="Check the hashes of all entries and compare the tables with the last checkpoint.",
+    ):
+        bar = right.progress(0.0, text="Verifying …")
 
         def show_progress(done: int, total: int) -> None:
             bar.progress(min(1.0, done / max(1, total)), text=f"{done:,} of {total:,} entries")
@@ -59,8 +63,8 @@ def _show_verification(person: Person) -> None:
     audit_check = state.get_selection("audit-check")
     if not isinstance(audit_check, AuditCheck):
         right.caption(
-            "Each entry has the hash of the one before. Verifying finds entries that were altered or "
-            "removed, and rows that are not as they were recorded."
+            "Each entry contains the hash of the previous one. Verification finds entries that were changed "
+            "or removed, and rows that differ from what was recorded."
         )
     elif audit_check.fault is None:
         unanchored = describe_unanchored(audit_check)
@@ -70,21 +74,23 @@ def _show_verification(person: Person) -> None:
         )
         counts = f"{entries}; {judgements} compared with the trail."
         if unanchored is None:
-            right.success(f"Whole: {counts}")
+            right.success(f"Intact: {counts}")
         else:
             right.warning(f"Consistent: {counts} {unanchored}")
         right.caption(describe_checkpoint(audit_check))
-        right.caption("Head, to be kept elsewhere and held against a later state:")
+        right.caption(
+            "Head of the trail. Store it outside the workspace to verify the trail against it later:"
+        )
         right.code(audit_check.head, language=None)
     else:
         location = f"Entry {audit_check.number:,}: " if audit_check.number else ""
-        right.error(escape_markdown(f"Not whole. {location}{audit_check.fault}"))
+        right.error(escape_markdown(f"Not intact. {location}{audit_check.fault}"))
         if more := audit_check.faults[1:]:
             with right.expander(f"{len(more):,} more"):
                 for fault in more[:_MAX_SHOWN]:
                     st.markdown(f"- {escape_markdown(fault)}")
                 if len(more) > _MAX_SHOWN:
-                    st.caption(f"{len(more) - _MAX_SHOWN:,} more are listed by `cli.py audit verify`.")
+                    st.caption(f"{len(more) - _MAX_SHOWN:,} more. `cli.py audit verify` lists all of them.")
 
 
 main()

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.people import Action, Person
 from review.estimates import Estimate
@@ -31,7 +32,7 @@ def main() -> None:
     if not batches:
         show_empty_state(
             "No random sample yet",
-            "Draw a batch at random and have it judged; what it says of the whole dataset is shown here.",
+            "Draw a random batch and have it reviewed. Estimates for the whole dataset are shown here.",
             page="pages/sampling.py",
             label="Draw a batch",
         )
@@ -39,10 +40,10 @@ def main() -> None:
     dataset_column, batches_column, goal_column = st.columns([2, 3, 1], vertical_alignment="bottom")
     dataset = choose_dataset(person, list(batches), key="dataset-to-estimate", container=dataset_column)
     chosen_batches = batches_column.multiselect(
-        "Batches", batches[dataset], key=f"estimate-batches-{dataset}", placeholder="All random ones"
+        "Batches", batches[dataset], key=f"estimate-batches-{dataset}", placeholder="All random batches"
     )
     goal = goal_column.number_input(
-        "Plan for ± points",
+        "Target (± points)",
         min_value=0.1,
         max_value=20.0,
         value=2.0,
@@ -61,9 +62,9 @@ def main() -> None:
         return
     if not whole_estimates.estimates.reviewed:
         show_empty_state(
-            "Nothing is judged yet",
-            f"{whole_estimates.estimates.dataset_size:,} questions are in {dataset}; their sample waits for"
-            " its reviewers.",
+            "No verdicts yet",
+            f"The sample of {dataset} ({count_text(whole_estimates.estimates.dataset_size, 'question')}) "
+            "has not been reviewed yet.",
             page="pages/assign.py",
             label="Assign questions",
         )
@@ -97,9 +98,9 @@ def _load_estimates(
 def _show_estimates(whole_estimates: DatasetEstimates) -> None:
     estimates = whole_estimates.estimates
     st.markdown(
-        f"**{estimates.reviewed:,} judged questions stand for {estimates.covered:,} of"
-        f" {estimates.dataset_size:,}.**  \n:small[Batches:"
-        f" {escape_markdown(', '.join(whole_estimates.batches))}. Each stratum counts by its size.]"
+        f"**{count_text(estimates.reviewed, 'judged question')} represent {estimates.covered:,} of "
+        f"{count_text(estimates.dataset_size, 'question')}.**  \n:small[Batches: "
+        f"{escape_markdown(', '.join(whole_estimates.batches))}. Strata are weighted by size.]"
     )
     columns = st.columns(4)
     for column, estimate in zip(columns, (*estimates.outcomes, estimates.key_errors), strict=True):
@@ -116,25 +117,26 @@ def _show_estimates(whole_estimates: DatasetEstimates) -> None:
     show_chart(
         build_estimate_chart(
             [(estimate.name, estimate) for estimate in (estimates.key_errors, *estimates.errors)],
-            title="percent of the whole, 95 % interval",
+            title="% of the dataset, with 95 % interval",
         )
     )
     show_table([_estimate_row(estimate) for estimate in estimates.all_estimates])
     st.caption(
-        "Intervals by Jeffreys' posterior of each stratum with the finite population, questions of one "
-        "exam counted together. “Worst”: the upper limit, were all that is not covered or skipped so."
+        "Intervals use Jeffreys' posterior of each stratum with a finite-population correction; questions of "
+        "one exam are counted as a cluster. “Worst case”: the upper limit if all questions that are skipped "
+        "or not covered had this property."
     )
 
 
 def _estimate_row(estimate: Estimate) -> dict[str, object]:
     bounds = {"If skipped": format_interval(*estimate.rate.bounds)} if estimate.rate.bounds else {}
     return {
-        "Of the whole": estimate.name,
+        "Property": estimate.name,
         "Estimate": format_percent(estimate.rate.estimate),
         "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
-        "Found": estimate.count,
+        "Count": estimate.count,
         "Judged": estimate.rate.reviewed,
-        "Worst": format_percent(estimate.worst_limit),
+        "Worst case": format_percent(estimate.worst_limit),
         **bounds,
     }
 

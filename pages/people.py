@@ -31,11 +31,11 @@ def main() -> None:
 
 def _person_row(person: Person, has_second_factor: bool) -> dict[str, object]:
     return {
-        "Name": person.display_name,
-        "Signs in as": person.name,
+        "Display name": person.display_name,
+        "Sign-in name": person.name,
         "Roles": ", ".join(sorted(person.roles)),
         "Authenticator app": "on" if has_second_factor else "",
-        "State": _describe_state(person),
+        "Status": _describe_state(person),
     }
 
 

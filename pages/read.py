@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.people import Action, Person
 from reader_study.service import list_studies_for_reader, open_case, record_guideline_read
@@ -26,8 +27,8 @@ def main() -> None:
         own_studies = list_studies_for_reader(db, person=person)
     if not own_studies:
         show_empty_state(
-            "Nothing is yours to read yet",
-            "A coordinator names you as a reader of a study. It appears here; there is nothing to set up.",
+            "No studies yet",
+            "A study appears here when a coordinator adds you as a reader.",
         )
         return
     own_study = _choose_study(own_studies)
@@ -45,8 +46,8 @@ def main() -> None:
     for other_study in own_studies:
         if other_study.study.id != own_study.study.id and other_study.progress.remaining:
             label = (
-                f"Go on with {escape_markdown(other_study.study.name)} ({other_study.progress.remaining}"
-                " left)"
+                f"Continue with {escape_markdown(other_study.study.name)} ({other_study.progress.remaining} "
+                "left)"
             )
             st.button(
                 label,
@@ -61,16 +62,16 @@ def _show_stop(person: Person, stop: ReadingStop) -> None:
     progress = stop.progress
     with st.container(border=True):
         if stop.closed:
-            st.markdown(f"**{escape_markdown(stop.study.name)} is closed.** A coordinator can open it again.")
+            st.markdown(f"**{escape_markdown(stop.study.name)} is closed.** A coordinator can reopen it.")
         elif stop.guideline is not None:
-            st.markdown(f"**{escape_markdown(stop.study.name)}: the guideline, before the first case**")
+            st.markdown(f"**{escape_markdown(stop.study.name)}: guideline**")
             st.markdown(replace_images_by_links(stop.guideline))
-            text = f"{progress.total} cases to read"
+            text = f"{count_text(progress.total, 'case')} to read"
             if progress.training:
-                text = f"{progress.training} training cases with feedback come first; then {text}"
-            st.caption(f"{text}. You may stop at any time and go on later.")
+                text = f"{count_text(progress.training, 'training case')} with feedback, then {text}"
+            st.caption(f"{text}. You can stop at any time and continue later.")
             st.button(
-                "I have read it: begin",
+                "Start reading",
                 type="primary",
                 key=f"read-guideline-{stop.study.id}",
                 on_click=act,
@@ -78,27 +79,26 @@ def _show_stop(person: Person, stop: ReadingStop) -> None:
                 kwargs={"place": "reading"},
             )
         elif stop.opens_at is not None:
-            st.markdown(f"**{escape_markdown(stop.study.name)}: the first part is done. Thank you.**")
+            st.markdown(f"**{escape_markdown(stop.study.name)}: first part complete**")
             st.markdown(
                 f"The second part opens {format_relative_time(stop.opens_at, now=clock())} "
-                f"({stop.opens_at:%Y-%m-%d %H:%M} UTC), when the days of wash-out are over."
+                f"({stop.opens_at:%Y-%m-%d %H:%M} UTC), after the wash-out period."
             )
         elif stop.progress.total:
             _show_completed(stop)
         else:
-            st.markdown(f"**{escape_markdown(stop.study.name)} has no case for you.** Ask its coordinator.")
+            st.markdown(f"**{escape_markdown(stop.study.name)} has no cases for you.** Ask a coordinator.")
     show_notice("reading")
 
 
 def _show_completed(stop: ReadingStop) -> None:
-    st.markdown(f"**{escape_markdown(stop.study.name)}: you are through. Thank you.**")
-    st.markdown(f"{stop.progress.done} of {stop.progress.total} cases are read and saved.")
+    st.markdown(f"**{escape_markdown(stop.study.name)}: study complete**")
+    st.markdown(f"You have read {stop.progress.done} of {stop.progress.total} cases. All answers are saved.")
     if stop.result is not None:
         result = stop.result
         st.markdown(
-            f"Your own result: {result.count} of {result.n} right, {result.estimate:.1%} "
-            f"(95 % interval {result.low:.1%} to {result.high:.1%}). "
-            "Training cases and cases that came twice are not counted in."
+            f"Your result: {result.count} of {result.n} correct, {result.estimate:.1%} (95 % interval "
+            f"{result.low:.1%} to {result.high:.1%}). Training cases and repeated cases are not included."
         )
 
 

@@ -22,17 +22,17 @@ def main() -> None:
         known_releases = release.list_releases(db, by=person)
     if not batches:
         show_empty_state(
-            "Nothing to release yet",
-            "A release holds the questions of batches that reviewers accepted or corrected.",
+            "No batches yet",
+            "A release contains the questions of batches that reviewers accepted or corrected.",
             page="pages/sampling.py",
             label="Draw a batch",
         )
         return
     show_release_form(person, batches)
-    st.subheader("Made")
+    st.subheader("Releases")
     show_notice("made")
     if not known_releases:
-        st.caption("No release yet.")
+        st.caption("No releases yet.")
     for known_release in known_releases:
         show_release(person, known_release)
 

@@ -18,7 +18,7 @@ from ui.widgets import screen, show_empty_state
 _VIEWS = ("Studies", "New study", "Plan")
 _STUDY_PARTS = {
     "Readers and protocol": show_study,
-    "Answers from outside": show_study_imports,
+    "Imports": show_study_imports,
     "Report": show_report,
 }
 
@@ -44,9 +44,9 @@ def main() -> None:
             summaries = {summary.study.name: summary for summary in list_studies(db, by=person)}
         if not summaries:
             show_empty_state(
-                "No reader study yet",
-                "A study puts the same cases before readers and models. “Plan” says how many it takes; "
-                "“New study” draws them and writes the protocol down.",
+                "No reader studies yet",
+                "In a study, readers and models answer the same cases. “Plan” estimates how many readers "
+                "and cases are needed; “New study” draws the cases and records the protocol.",
             )
             return
         names = list(summaries)

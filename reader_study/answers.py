@@ -59,7 +59,7 @@ def build_reading(
     answer = submitted.answer
     if isinstance(answer, tuple):
         if any(not 0 <= index < len(slot.option_order) for index in answer):
-            raise InvalidValue("answer", f"{list(answer)} is no option of this case")
+            raise InvalidValue("answer", f"{list(answer)} is not an option of this case")
         answer = tuple(sorted({slot.option_order[index] for index in answer}))
     elif isinstance(answer, str):
         answer = answer.strip()
@@ -95,13 +95,13 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
         if case.format.is_free_text and len(reading.answer) > MAX_TEXT_LENGTH:
             raise InvalidValue("answer", f"has at most {MAX_TEXT_LENGTH:,} characters")
         if ask_confidence and reading.confidence is None:
-            raise InvalidValue("confidence", "say how sure you are, 1 to 5")
+            raise InvalidValue("confidence", "choose a confidence from 1 to 5")
     if len(reading.faulty) > MAX_TEXT_LENGTH:
         raise InvalidValue("faulty", f"has at most {MAX_TEXT_LENGTH:,} characters")
     if not reading.boxes:
         return
     if not case.asks_box:
-        raise InvalidValue("boxes", "this case asks for none")
+        raise InvalidValue("boxes", "this case does not ask for a box")
     if len(reading.boxes) > MAX_BOXES:
         raise InvalidValue("boxes", f"at most {MAX_BOXES}, not {len(reading.boxes)}")
     for labelled_box in reading.boxes:
@@ -109,7 +109,7 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
         if radiograph.rows is None or radiograph.columns is None:
             raise InvalidValue("boxes", f"radiograph {labelled_box.radiograph!r} has no image")
         if not labelled_box.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
-            raise InvalidValue("boxes", "one lies off the image")
+            raise InvalidValue("boxes", "a box is outside the image")
 
 
 def is_same_answer(saved: Reading, submitted: Reading) -> bool:

@@ -111,11 +111,13 @@ def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) ->
     readers_per_case = design.readers_per_case or 1
     if readers_per_case > readers:
         raise Refused(
-            f"Each case is to be read by {readers_per_case} readers, and there are {readers}. Name more"
-            " readers."
+            f"The design needs {readers_per_case} readers per case, but the study has {readers}. Add readers."
         )
     if design.shared > len(cases):
-        raise Refused(f"{design.shared} cases are to be read by all, and there are {len(cases)}.")
+        raise Refused(
+            f"The design has {design.shared} cases for all readers, but the study has only {len(cases)} "
+            "cases."
+        )
     shuffled_cases = shuffle_items(cases, seed=design.plan.seed, purpose="parts")
     cases_of_reader = [set(shuffled_cases[: design.shared]) for _ in range(readers)]
     for case in shuffled_cases[design.shared :]:
@@ -198,8 +200,8 @@ def _insert_repeats(design: StudyDesign, *, reader_index: int, visits: list[_Vis
     seed, available = design.plan.seed, len(visits) - design.repeat_gap
     if design.repeats > available:
         raise Refused(
-            f"{design.repeats} hidden repeats at least {design.repeat_gap} cases after the first don't fit "
-            f"into {len(visits)} cases: at most {max(0, available)} do. Ask for fewer, or a smaller gap."
+            f"{design.repeats} hidden repeats with a minimum gap of {design.repeat_gap} cases do not fit "
+            f"into {len(visits)} cases; at most {max(0, available)} fit. Use fewer repeats or a smaller gap."
         )
     chosen = shuffle_items(range(available), seed=seed, purpose=f"repeats reader {reader_index}")[
         : design.repeats

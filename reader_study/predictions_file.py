@@ -123,23 +123,26 @@ def _build_record(
     if parsed_line.question_id in first_lines:
         raise InvalidValue(
             "question_id",
-            f"{parsed_line.question_id!r} stands on line {first_lines[parsed_line.question_id]} already",
+            f"{parsed_line.question_id!r} is a duplicate of line {first_lines[parsed_line.question_id]}",
         )
     first_lines[parsed_line.question_id] = line
     if parsed_line.model is not None and parsed_line.model != model_name:
         raise InvalidValue(
-            "model", f"{parsed_line.model!r} is not {model_name!r}; a file holds one model's predictions"
+            "model",
+            f"{parsed_line.model!r} is not {model_name!r}; a file contains the predictions of one model",
         )
     if parsed_line.answer is None and parsed_line.raw is None:
-        raise InvalidValue("answer", "is missing; a line has answer, or raw with the free text of the reply")
+        raise InvalidValue(
+            "answer", "is missing; each line needs answer, or raw with the free text of the reply"
+        )
     if parsed_line.raw is not None and len(parsed_line.raw) > MAX_REPLY_LENGTH:
         raise InvalidValue(
-            "raw", f"has {len(parsed_line.raw):,} characters, at most {MAX_REPLY_LENGTH:,} are taken"
+            "raw", f"has {len(parsed_line.raw):,} characters; the maximum is {MAX_REPLY_LENGTH:,}"
         )
     if parsed_line.seconds is not None and not (
         math.isfinite(parsed_line.seconds) and 0 <= parsed_line.seconds <= 1e7
     ):
-        raise InvalidValue("seconds", f"{parsed_line.seconds} is no number of seconds")
+        raise InvalidValue("seconds", f"{parsed_line.seconds} is not a valid number of seconds")
     return PredictionRecord(
         line=line,
         question_id=parsed_line.question_id,
@@ -180,7 +183,8 @@ def resolve_answer(
         expected = f"one of {len(options)} letters or options" if options else "yes or no"
         raise InvalidValue(
             "answer",
-            f"{_shorten(stated_answer)} is not {expected}; free text goes into raw, which is read by rules",
+            f"{_shorten(stated_answer)} is not {expected}; put free text into raw, from which the answer is "
+            "extracted",
         )
     check_answer(answer, format_=format_, options=options, field_name="answer")
     return Extraction(answer=answer, rule=GIVEN)
@@ -220,11 +224,13 @@ def build_prediction(
         InvalidValue: no such question, or it was answered before, or the answer does not fit it.
     """
     if question is None:
-        raise InvalidValue("question_id", f"{record.question_id!r} is no question of the dataset {dataset}")
+        raise InvalidValue(
+            "question_id", f"{record.question_id!r} is not a question of the dataset {dataset}"
+        )
     if question.number in answered_questions:
         raise InvalidValue(
             "question_id",
-            f"{model} has answered {record.question_id!r} before; another run is another model name",
+            f"{model} has already answered {record.question_id!r}; use another model name for another run",
         )
     extraction = resolve_answer(record, format_=question.format, options=question.options)
     return Prediction(

@@ -93,12 +93,14 @@ def parse_reading_answer(text: str, *, case: BlindCase) -> Answer | None:
     if text == CANNOT_DETERMINE:
         return None
     if not text:
-        raise AnswerMismatch('is empty; leave the record out where nothing was answered, or write "?"')
+        raise AnswerMismatch(
+            'is empty; write "?" for “cannot determine”, or omit the record if there was no answer'
+        )
     if case.format.is_free_text:
         return text
     if case.format.fixed_answers:
         if text.lower() not in case.format.fixed_answers:
-            raise AnswerMismatch(f"{text!r} is neither {' nor '.join(case.format.fixed_answers)}")
+            raise AnswerMismatch(f"{text!r} is not one of: {', '.join(case.format.fixed_answers)}")
         return text.lower()
     if text in case.options:
         return (case.options.index(text),)
@@ -107,13 +109,13 @@ def parse_reading_answer(text: str, *, case: BlindCase) -> Answer | None:
     for tick in ticks:
         if tick.upper() not in letters and tick not in case.options:
             raise AnswerMismatch(
-                f"{tick!r} is neither one of {letters[0]} to {letters[-1]} nor an option's text"
+                f"{tick!r} is not a letter from {letters[0]} to {letters[-1]} or the text of an option"
             )
     indices = sorted(
         {case.options.index(tick) if tick in case.options else letters.index(tick.upper()) for tick in ticks}
     )
     if not case.format.allows_multiple and len(indices) > 1:
-        raise AnswerMismatch(f"{text!r} names several options of a single-choice question")
+        raise AnswerMismatch(f"{text!r} selects several options of a single-choice question")
     return tuple(indices)
 
 
@@ -144,13 +146,13 @@ def _read_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str, str
                     return
                 continue
             if len(row) != len(header):
-                yield reader.line_num, {}, ("", f"has {len(row)} cells, the header has {len(header)}")
+                yield reader.line_num, {}, ("", f"has {len(row)} cells, but the header has {len(header)}")
                 continue
             yield reader.line_num, dict(zip(header, map(unescape_formula, row), strict=True)), None
     except csv.Error as error:
-        yield reader.line_num, {}, ("", f"is no CSV: {error}")
+        yield reader.line_num, {}, ("", f"is not valid CSV: {error}")
     if header is None:
-        yield 1, {}, ("", f"the file is empty; its header names {', '.join(REQUIRED_FIELDS)}")
+        yield 1, {}, ("", f"the file is empty; required columns: {', '.join(REQUIRED_FIELDS)}")
 
 
 def _read_json_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str, str] | None]]:
@@ -160,10 +162,10 @@ def _read_json_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str
         try:
             plain = json.loads(content)
         except (ValueError, RecursionError) as error:
-            yield line, {}, ("", f"is no JSON: {error}")
+            yield line, {}, ("", f"is not valid JSON: {error}")
             continue
         if not isinstance(plain, dict):
-            yield line, {}, ("", "is no JSON object")
+            yield line, {}, ("", "is not a JSON object")
             continue
         problem = _find_header_problem(list(plain))
         if problem:
@@ -178,15 +180,15 @@ def _find_header_problem(names: list[str]) -> tuple[str, str] | None:
             return (
                 name,
                 (
-                    f"is missing; a record has {', '.join(REQUIRED_FIELDS)} and may have"
-                    f" {', '.join(OPTIONAL_FIELDS)}"
+                    f"is missing; required: {', '.join(REQUIRED_FIELDS)}; optional: "
+                    f"{', '.join(OPTIONAL_FIELDS)}"
                 ),
             )
     for name in names:
         if name not in REQUIRED_FIELDS + OPTIONAL_FIELDS:
-            return name, "is no field of overread.reading/1"
+            return name, "is not a field of overread.reading/1"
     if len(set(names)) != len(names):
-        return names[0], "a field is named twice"
+        return names[0], "appears twice in the header"
     return None
 
 
@@ -212,7 +214,7 @@ def _parse_confidence(text: str) -> int | None:
     if not text.strip():
         return None
     if text.strip() not in {"1", "2", "3", "4", "5"}:
-        raise _InvalidField("confidence", f"{text!r} is none of 1 to 5")
+        raise _InvalidField("confidence", f"{text!r} is not a whole number from 1 to 5")
     return int(text)
 
 
@@ -220,9 +222,9 @@ def _parse_seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
-        raise _InvalidField("seconds", f"{text!r} is no number") from None
+        raise _InvalidField("seconds", f"{text!r} is not a number") from None
     if not (math.isfinite(seconds) and 0 <= seconds <= 10_000_000):
-        raise _InvalidField("seconds", f"{text!r} is no number of seconds")
+        raise _InvalidField("seconds", f"{text!r} is not a valid number of seconds")
     return seconds
 
 
@@ -231,10 +233,10 @@ def _parse_timestamp(text: str) -> datetime:
         timestamp = datetime.fromisoformat(text.strip())
     except ValueError:
         raise _InvalidField(
-            "read_at", f"{text!r} is no time as ISO 8601 has it: 2026-03-02T09:00:00Z"
+            "read_at", f"{text!r} is not an ISO 8601 time such as 2026-03-02T09:00:00Z"
         ) from None
     if timestamp.tzinfo is None:
-        raise _InvalidField("read_at", f"{text!r} has no zone; write Z for UTC")
+        raise _InvalidField("read_at", f"{text!r} has no time zone; append Z for UTC")
     return timestamp.astimezone(UTC)
 
 
@@ -300,11 +302,14 @@ def check_records(
         if record.study != study.name:
             problem = ("study", f"{record.study!r} is not {study.name!r}")
         elif case is None:
-            problem = ("question_id", f"{record.question_id!r} is no case of the study {study.name}")
+            problem = ("question_id", f"{record.question_id!r} is not a case of the study {study.name}")
         elif reader is not None and not reader.is_external:
-            problem = ("reader", f"{record.reader} reads on the screen; a file can't answer in their name")
+            problem = (
+                "reader",
+                f"{record.reader} reads in the app; readings of this reader cannot be imported",
+            )
         elif record_counts[record.reader, record.question_id] + n_stored > 2:
-            problem = ("question_id", f"{record.reader} has answered {record.question_id!r} twice already")
+            problem = ("question_id", f"{record.reader} has already answered {record.question_id!r} twice")
         else:
             try:
                 answers[record.line] = parse_reading_answer(record.answer, case=case)

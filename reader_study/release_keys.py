@@ -41,8 +41,8 @@ def load_keys(release: Path, *, keys: Path | None = None) -> dict[str, KeyedQues
     path = (keys or keys_folder_of(release)) / KEYS
     if not path.is_file():
         raise Refused(
-            f"{private['questions']:,} questions of this release are private and {path} is not there. "
-            "Whoever made the release has their keys: name their folder with --keys DIR."
+            f"{private['questions']:,} questions of this release are private, and {path} does not exist. Ask "
+            "the person who created the release for the keys and state their folder with --keys DIR."
         )
     return questions | _load_questions(path, sha256=private.get("keys_sha256"), side=Side.PRIVATE)
 
@@ -51,13 +51,15 @@ def _load_questions(path: Path, *, sha256: str | None, side: Side) -> dict[str, 
     if not path.is_file():
         raise InvalidValue("release", f"{path} is missing")
     if sha256 is None or hash_file(path)[0] != sha256:
-        raise InvalidValue("release", f"{path} is not the file whose SHA-256 {MANIFEST} has")
+        raise InvalidValue("release", f"{path} does not match its SHA-256 in {MANIFEST}")
     questions: dict[str, KeyedQuestion] = {}
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
                 question = question_from_plain(msgspec.json.decode(line))
             except (msgspec.DecodeError, InvalidValue) as error:
-                raise InvalidValue("release", f"{path}, line {number}: is no question: {error}") from error
+                raise InvalidValue(
+                    "release", f"{path}, line {number}: is not a valid question: {error}"
+                ) from error
             questions[question.id] = KeyedQuestion(question=question, side=side.value)
     return questions

@@ -114,7 +114,7 @@ def score_predictions(
         keyed = keys.get(record.question_id)
         try:
             if keyed is None:
-                raise InvalidValue("question_id", f"{record.question_id!r} is no question of the release")
+                raise InvalidValue("question_id", f"{record.question_id!r} is not a question of the release")
             question = keyed.question
             extraction = resolve_answer(record, format_=question.format, options=question.options)
         except InvalidValue as error:

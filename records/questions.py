@@ -41,7 +41,7 @@ _OPTION_INDEX_RULES = {"type": "integer", "minimum": 0, "maximum": MAX_OPTIONS -
 
 
 def _schema_meta(description: str = "", **rules: Any) -> Meta:  # noqa: ANN401  # any keyword of JSON Schema
-    """What the published schema says of a field; intake itself refuses with reasons of its own."""
+    """A constraint of a field in the published schema; import itself refuses with its own reasons."""
     return Meta(description=description or None, extra_json_schema=rules or None)
 
 
@@ -152,9 +152,9 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
     source: SourceRecord | UnsetType | None = UNSET
 
 
-#: Fields of a record that neither tell the answer nor where to look for it. What is not here is held back.
+#: Fields of a record that reveal neither the answer nor its location. All other fields are withheld.
 NON_REVEALING_FIELDS = frozenset({"id", "exam", "format", "stem", "options", "task", "difficulty", "source"})
-#: Fields of a record that tell the answer, or where to look for it.
+#: Fields of a record that reveal the answer or its location.
 REVEALING_FIELDS = frozenset(QuestionRecord.__struct_fields__) - NON_REVEALING_FIELDS
 #: The fields of the question itself, in the order of the record.
 QUESTION_FIELDS = tuple(

@@ -1,6 +1,6 @@
 """The published JSON Schema of ``overread.question/1``, made from the record itself.
 
-``python -m records.schema`` writes the file in docs/formats/ anew; a test compares the two.
+``python -m records.schema`` rewrites the file in docs/formats/; a test compares the two.
 """
 
 from __future__ import annotations

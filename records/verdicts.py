@@ -160,7 +160,7 @@ def errors_from_json(text: str) -> frozenset[ErrorKind]:
     return frozenset(map(ErrorKind, from_json(text)))
 
 
-@lru_cache(maxsize=2_000)  # most verdicts say what others say: an acceptance with its few ratings
+@lru_cache(maxsize=2_000)  # most verdicts are equal to others: an acceptance with few ratings
 def _opinion_from_columns(columns: tuple[Any, ...]) -> Opinion:
     values = dict(zip(OPINION_COLUMNS, columns, strict=True))
     ratings = Ratings(**{name: values.pop(name) for name in RATING_IDS})

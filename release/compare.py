@@ -77,7 +77,8 @@ def compare_releases(old: Path, new: Path) -> Comparison:
     datasets = [manifest["dataset"] for manifest in manifests]
     if datasets[0] != datasets[1]:
         raise Refused(
-            f"{old} is of the dataset {datasets[0]!r}, {new} of {datasets[1]!r}: nothing to compare."
+            f"The releases have different datasets: {old} has {datasets[0]!r}, {new} has {datasets[1]!r}. "
+            "Choose two releases of one dataset."
         )
     before, after = _read_records(old), _read_records(new)
     both = [key for key in after if key in before]

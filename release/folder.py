@@ -124,7 +124,7 @@ def copy_image(source: Path, target: Path, *, sha256: str) -> int:
         while block := file.read(1 << 20):
             copy.write(block)
     if copy.sha256 != sha256:
-        raise ValueError(f"the bytes of image {sha256} have changed in the workspace")
+        raise ValueError(f"the image {sha256} was changed in the workspace")
     return copy.bytes
 
 

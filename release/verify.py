@@ -89,17 +89,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def _load_manifest(folder: Path) -> tuple[dict[str, Any], tuple[Entry, ...]]:
     path = folder / MANIFEST
     if not path.is_file():
-        raise _BadManifest(f"{folder} has no {MANIFEST}; is it the folder of a release?")
+        raise _BadManifest(f"{folder} has no {MANIFEST}. Choose the folder of a release.")
     try:
         manifest = msgspec.json.decode(path.read_bytes())
         entries = parse_entries(manifest)
     except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
-        raise _BadManifest(f"{path} can't be read: {error!r}") from error
+        raise _BadManifest(f"{path} cannot be read: {error!r}") from error
     if manifest.get("format") != FORMAT:
-        raise _BadManifest(f"{path} is of the form {manifest.get('format')!r}, not {FORMAT}")
+        raise _BadManifest(f"{path} has the format {manifest.get('format')!r}, not {FORMAT}")
     for entry in entries:
         if not _is_inside(entry.path):
-            raise _BadManifest(f"{path} names the file {entry.path!r}, which is not in the folder")
+            raise _BadManifest(f"{path} lists the file {entry.path!r}, which is outside the folder")
     return manifest, entries
 
 
@@ -116,9 +116,9 @@ def _check_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
             continue
         sha256, length = hash_file(path)
         if length != entry.bytes:
-            yield f"{entry.path}: {length:,} bytes, the manifest says {entry.bytes:,}"
+            yield f"{entry.path}: {length:,} bytes; the manifest states {entry.bytes:,}"
         elif sha256 != entry.sha256:
-            yield f"{entry.path}: changed; SHA-256 {sha256}, the manifest says {entry.sha256}"
+            yield f"{entry.path}: changed; SHA-256 is {sha256}, the manifest states {entry.sha256}"
 
 
 def _unlisted_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
@@ -138,11 +138,11 @@ def _check_counts(manifest: dict[str, Any], gold: _GoldFiles) -> Iterator[str]:
     ):
         if counts.get(name) != public_count + private_count:
             yield (
-                f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have"
-                f" {public_count + private_count}"
+                f"{MANIFEST}: counts.{name} is {counts.get(name)}, but the files contain "
+                f"{public_count + private_count}"
             )
     if gold.private != private.get("questions", 0):
-        yield f"{PRIVATE}: {gold.private} questions, the manifest says {private.get('questions', 0)}"
+        yield f"{PRIVATE}: {gold.private} questions; the manifest states {private.get('questions', 0)}"
 
 
 class _GoldFiles:
@@ -162,17 +162,17 @@ class _GoldFiles:
             try:
                 corrections[record["question_id"]][record["field"]] = record["after"]
             except (KeyError, TypeError):
-                faults.append(f"corrections.jsonl, line {line}: no correction")
+                faults.append(f"corrections.jsonl, line {line}: is not a valid correction")
         public_ids: set[str] = set()
         for line, record in self._read_records("gold.jsonl", faults):
             self.questions += 1
             try:
                 question = question_from_plain(record)
             except InvalidValue as error:
-                faults.append(f"gold.jsonl, line {line}: no question: {error}")
+                faults.append(f"gold.jsonl, line {line}: is not a valid question: {error}")
                 continue
             if question.id in public_ids:
-                faults.append(f"gold.jsonl, line {line}: question {question.id!r} a second time")
+                faults.append(f"gold.jsonl, line {line}: question {question.id!r} appears twice")
             public_ids.add(question.id)
             faults.extend(_check_corrections(record, corrections.pop(question.id, {})))
         faults += self._check_private(public_ids)
@@ -198,7 +198,7 @@ class _GoldFiles:
                 faults.append(f"{PRIVATE}, line {line}: question {record['id']!r} is in gold.jsonl too")
             revealing_fields = sorted(REVEALING_FIELDS & record.keys())
             if revealing_fields:
-                faults.append(f"{PRIVATE}, line {line}: tells {', '.join(revealing_fields)}")
+                faults.append(f"{PRIVATE}, line {line}: reveals {', '.join(revealing_fields)}")
         return faults
 
     def _read_records(self, name: str, faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -211,20 +211,20 @@ class _GoldFiles:
                 try:
                     record = msgspec.json.decode(text)
                 except (msgspec.DecodeError, RecursionError) as error:
-                    faults.append(f"{name}, line {line}: no JSON: {error}")
+                    faults.append(f"{name}, line {line}: is not valid JSON: {error}")
                     continue
                 if isinstance(record, dict):
                     yield line, record
                 else:
-                    faults.append(f"{name}, line {line}: no record")
+                    faults.append(f"{name}, line {line}: is not a record")
 
 
 def _check_corrections(record: dict[str, Any], corrections: dict[str, Any]) -> Iterator[str]:
     for field, corrected_value in corrections.items():
         if field not in CORRECTABLE_FIELDS:
-            yield f"corrections.jsonl: question {record['id']!r}: {field!r} is no field that is corrected"
+            yield f"corrections.jsonl: question {record['id']!r}: {field!r} is not a correctable field"
             continue
         value = record.get(field)
         # Records omit empty fields, so all notations of an empty value are equal.
         if (value or None) != (corrected_value or None):
-            yield f"gold.jsonl: question {record['id']!r}: {field} is not what corrections.jsonl says"
+            yield f"gold.jsonl: question {record['id']!r}: {field} differs from corrections.jsonl"

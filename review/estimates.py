@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from domain.count_texts import count_text
 from domain.verdicts import Decision, ErrorKind
 from measures.strata import StratifiedRate, StratumCount, exam_design_effect, stratified_rate
 from review.progress import format_interval, format_percent
@@ -140,19 +141,19 @@ def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
     """
     if estimate.worst_limit is not None and estimate.worst_limit < limit:
         return None
-    rule_text = f"the rule asks for an upper limit under {100 * limit:g} %"
+    rule_text = f"the condition requires an upper limit below {100 * limit:g} %"
     if estimate.rate.estimate is None or estimate.worst_limit is None:
-        return f"Of {estimate.name}s nothing can be said of the whole yet, and {rule_text}."
+        return f"The rate of {estimate.name}s in the dataset cannot be estimated yet, and {rule_text}."
     addition = ""
     if estimate.skipped or estimate.covered < estimate.dataset_size:
         uncovered = estimate.dataset_size - estimate.covered
         addition = (
-            f"; {format_percent(estimate.worst_limit)} with {uncovered:,} questions not covered and"
-            f" {estimate.skipped:,} skipped"
+            f"; {format_percent(estimate.worst_limit)} with {count_text(uncovered, 'question')} not covered "
+            f"and {estimate.skipped:,} skipped"
         )
     return (
-        f"{estimate.name.capitalize()}s are {format_percent(estimate.rate.estimate)} of the whole, 95 %"
-        f" interval {format_interval(estimate.rate.low, estimate.rate.high)}{addition}; {rule_text}."
+        f"{estimate.name.capitalize()}s: {format_percent(estimate.rate.estimate)} of the dataset, 95 % "
+        f"interval {format_interval(estimate.rate.low, estimate.rate.high)}{addition}; {rule_text}."
     )
 
 

@@ -30,11 +30,13 @@ class SampleSizePlan:
         """The plan as a sentence for the user."""
         points = f"± {100 * self.target_half_width:g} points"
         if self.current_half_width is None:
-            return f"Judge some of every stratum first: the interval of “{self.name}” is not defined yet."
+            return (
+                f"Review questions of every stratum first: the interval of “{self.name}” is not defined yet."
+            )
         if not self.additional:
             return (
-                f"The interval of “{self.name}” is within {points} already (±"
-                f" {100 * self.current_half_width:.1f})."
+                f"The interval of “{self.name}” is already within {points} (± "
+                f"{100 * self.current_half_width:.1f})."
             )
         strata_text = " and ".join(f"{count:,} more of {name}" for name, count in self.additional)
         return (

@@ -24,8 +24,8 @@ class DatabaseDamaged(NotNow):
 
     def __init__(self, cause: str) -> None:
         super().__init__(
-            f"The database is damaged ({cause}); nothing was saved. Whoever runs this server: stop the app, "
-            "keep a copy of the database, and restore the last backup (`cli.py restore --replace FILE`)."
+            f"The database is damaged ({cause}); nothing was saved. The server's administrator must stop the "
+            "app, keep a copy of the database, and restore the last backup (`cli.py restore --replace FILE`)."
         )
 
 
@@ -61,5 +61,5 @@ def to_domain_error(error: DatabaseError, *, problem: str) -> NotNow:
     if is_damaged(error):
         return DatabaseDamaged(find_cause(error))
     if is_disk_full(error):
-        return NotNow(f"{problem}: the disk is full. Make room on it, then try again.")
+        return NotNow(f"{problem}: the disk is full. Free up space, then try again.")
     return NotNow(f"{problem}: {find_cause(error)}.")

@@ -87,8 +87,8 @@ def prepare_workspace(
         close_to_others(home)
     except OSError as error:
         raise NotNow(
-            f"The workspace folder {home} could not be created. {describe_file_error(error)} See that"
-            " OVERREAD_HOME is right, and that its parent folder can be written."
+            f"The workspace folder {home} could not be created. {describe_file_error(error)} Check that "
+            "OVERREAD_HOME is right, and that its parent folder can be written."
         ) from error
     try:
         engine = current_engine()
@@ -99,7 +99,7 @@ def prepare_workspace(
         if is_damaged(error):
             raise DatabaseDamaged(find_cause(error)) from error
         raise NotNow(
-            f"The database could not be opened or prepared: {find_cause(error)}. See that it runs, that "
+            f"The database could not be opened or prepared: {find_cause(error)}. Check that it runs, that "
             "OVERREAD_DATABASE_URL and OVERREAD_HOME are right, and that the workspace can be written."
         ) from error
 

@@ -99,7 +99,7 @@ def check_schema(engine: Engine) -> None:
     """Compare the database with what this version expects.
 
     Raises:
-        Refused: there are differences; the text names them and says what to do.
+        Refused: there are differences; the text names them and states what to do.
     """
     with engine.execution_options(overread_read_only=True).connect() as connection:
         differences = find_schema_differences(connection)
@@ -134,9 +134,9 @@ def describe_remedy(differences: Iterable[SchemaDifference]) -> str:
     """Return what to do about the differences."""
     if all(difference.rows_are_complete for difference in differences):
         return (
-            "No row is missing. Stop the app, write a backup (`cli.py backup FILE`) and restore it "
-            "(`cli.py restore FILE --replace`): that makes the tables anew. Then check the audit trail "
-            "(`cli.py audit verify`): rows may have been changed while the database did not refuse it."
+            "No row is missing. Stop the app, write a backup (`cli.py backup FILE`) and restore it (`cli.py "
+            "restore FILE --replace`): that rebuilds the tables. Then check the audit trail (`cli.py audit "
+            "verify`): rows may have been changed while the database did not refuse it."
         )
     return (
         "Undo the change to the database, or stop the app and restore the last backup that was made before "

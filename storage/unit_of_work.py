@@ -25,13 +25,10 @@ from storage.engine import current_engine
 _LOG = logging.getLogger(__name__)
 #: The errors of a database that is temporarily unavailable, including an exhausted connection pool.
 _UNAVAILABLE_ERRORS = (OperationalError, InterfaceError, PoolTimeout)
-_LOCKED = (
-    "Not saved: something else has been writing to the database for too long, a large import perhaps. "
-    "Try again in a moment."
-)
+_LOCKED = "Not saved: the database was locked for too long, perhaps by a large import. Try again in a moment."
 _FULL = (
-    "Not saved: the disk of the workspace is full. Make room on it, or tell whoever runs this server; "
-    "then try again."
+    "Not saved: the disk of the workspace is full. Free up space or inform the server's administrator, then "
+    "try again."
 )
 #: Messages to the user by text in the database's error. In every case the transaction was rolled back.
 _MESSAGES = (
@@ -39,12 +36,12 @@ _MESSAGES = (
     ("lock timeout", _LOCKED),
 )
 _NOT_SAVED = (
-    "Not saved: the database could not be reached or written. Try again, and if it stays so, tell whoever "
-    "runs this server; its log says why."
+    "Not saved: the database could not be reached or written. Try again. If the error persists, inform the "
+    "server's administrator; the server log gives the reason."
 )
 _NOT_READ = (
-    "The database could not be read. Try again, and if it stays so, tell whoever runs this server; its log "
-    "says why."
+    "The database could not be read. Try again. If the error persists, inform the server's administrator; "
+    "the server log gives the reason."
 )
 
 

@@ -25,7 +25,7 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 def main() -> None:
-    """Run once. The navigation is built anew in each run, from the present state of the database."""
+    """Run once. The navigation is rebuilt in each run, from the present state of the database."""
     freeze_modules()
     st.set_page_config(page_title="Overread", layout="wide", page_icon=_read_asset("mark.svg"))
     st.html(_ASSETS / "shell.css")

@@ -63,7 +63,7 @@ class ErrorMiddleware:
                 is_retry=is_unavailable,
             )
             await response(scope, receive, send)
-        except Exception as error:  # any exception: the log says where it was raised
+        except Exception as error:  # any exception: the log states where it was raised
             number = generate_error_number()
             scope.setdefault("state", {})["error"] = number
             request_id = scope["state"].get("request")

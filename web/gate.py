@@ -2,7 +2,7 @@
 
 Of Streamlit's own routes, only those that its page needs are open. The others (metrics, agents, media files)
 are closed to everybody, and uploads are closed to people without permission to import. A route of the app
-that belongs to an action (web/routes.py) is closed to people who lack that permission; this is decided before
+that belongs to an action (web/routes.py) is closed to people without that permission; this is decided before
 any of the request body is read.
 
 The gate is a plain ASGI class because Starlette's BaseHTTPMiddleware does not handle websockets. It looks up

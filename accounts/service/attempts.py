@@ -49,7 +49,7 @@ OVERALL_BUDGET = Budget(size=100, interval=timedelta(seconds=5))
 
 
 class TooManyAttempts(Refused):
-    """Too many wrong passwords or codes; the text says how long to wait."""
+    """Too many wrong passwords or codes; the text states how long to wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

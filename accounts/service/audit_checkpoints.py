@@ -100,8 +100,8 @@ def record_checkpoint(
     reason = accept_because.strip() if measured.check.checked_through or not measured.check.entries else ""
     if faults and not reason:
         raise Refused(
-            f"No checkpoint was taken, because the audit trail is not whole: {faults[0].rstrip('.')}. "
-            "`cli.py audit verify` lists everything. Restore a backup from before, or accept the changes by "
+            f"No checkpoint was taken, because the audit trail is not intact: {faults[0].rstrip('.')}. "
+            "`cli.py audit verify` lists all faults. Restore an earlier backup, or accept the changes with "
             "`cli.py audit checkpoint --accept-because REASON`."
         )
     previous = find_last_checkpoint(db)

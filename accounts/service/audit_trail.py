@@ -180,12 +180,12 @@ def describe_checkpoint(check: AuditCheck) -> str:
     """A sentence on the last checkpoint."""
     if check.checkpoint_at is None:
         return (
-            "No checkpoint was taken yet, so only judgements were compared with the trail. Take one: "
+            "There is no checkpoint yet, so only judgements were compared with the trail. Take one with "
             "`cli.py audit checkpoint`."
         )
     return (
-        f"The covered tables are as in the checkpoint of {check.checkpoint_at:%Y-%m-%d %H:%M} UTC, and "
-        "entries account for what changed since."
+        f"The covered tables match the checkpoint of {check.checkpoint_at:%Y-%m-%d %H:%M} UTC and the "
+        "entries since then."
     )
 
 
@@ -197,9 +197,9 @@ def describe_unanchored(check: AuditCheck) -> str | None:
     if check.anchored_at is None:
         return (
             f"{since}, the first entry: nothing outside the workspace confirms the trail. Deposit its head "
-            "(OVERREAD_AUDIT_DEPOSIT), or note it and name it next time by --head."
+            "(OVERREAD_AUDIT_DEPOSIT), or store it and state it next time with --head."
         )
-    return f"{since}: nothing outside the workspace confirms the entries from then on."
+    return f"{since}: nothing outside the workspace confirms later entries."
 
 
 class _Anchors:
@@ -218,7 +218,7 @@ class _Anchors:
             loaded = ()
         for deposit in loaded:
             if deposit.fault is not None:
-                self._faults.append(f"The deposit {deposit.name} can't be trusted: {deposit.fault}.")
+                self._faults.append(f"The deposit {deposit.name} cannot be trusted: {deposit.fault}.")
             else:
                 self._deposits.setdefault(deposit.number, []).append(deposit)
 
@@ -233,7 +233,7 @@ class _Anchors:
             else:
                 self._faults.append(
                     f"The deposit {deposit.name} of {deposit.at:%Y-%m-%d %H:%M} UTC has another hash for "
-                    f"entry {entry.number}: the trail was rewritten, from an entry up to this one on."
+                    f"entry {entry.number}: this entry or an earlier one was rewritten."
                 )
         if confirmed:
             self.anchored_at, self.unanchored_since = entry.at, None
@@ -245,12 +245,12 @@ class _Anchors:
         faults = self._faults
         if self._noted_head is not None:
             faults.append(
-                "No entry has the head that was noted. Entries were taken away at the end, or the whole "
-                "trail was written anew."
+                "No entry has the stated head. Entries were removed at the end, or the whole trail was "
+                "rewritten."
             )
         for number, missing in sorted(self._deposits.items()):
             faults.append(
-                f"Entry {number} of the deposit {missing[0].name} is missing: entries were taken away at the "
+                f"Entry {number} of the deposit {missing[0].name} is missing: entries were removed at the "
                 "end, or an older backup was restored."
             )
         return tuple(faults)
@@ -260,12 +260,12 @@ def _compare_tables(
     db: Session, workspace: Workspace, checkpoint: Checkpoint, changes: AccountedChanges
 ) -> list[str]:
     differences = find_unaccounted_changes(db, workspace, checkpoint=checkpoint, changes=changes)
-    origin = f"Not as in the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC, and no entry accounts for it"
+    origin = f"Differs from the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC without an entry"
     try:
         return [f"{origin}: {difference}." for difference in differences]
     except DigestsMissing as error:
         fault = (
-            f"The tables can't be compared with the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC: "
+            f"The tables cannot be compared with the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC: "
             f"{error}. Restore that file from a backup."
         )
         return [fault]
@@ -278,9 +278,9 @@ def _find_fault(entry: AuditEntry, *, expected: int, previous: str) -> str | Non
         )
         return f"{missing} missing before it"
     if entry.previous_hash != previous:
-        return "it does not follow the entry before: that one was altered or replaced"
+        return "it does not follow the previous entry, which was changed or replaced"
     if entry.hash != entry.compute_hash():
-        return "its content is not what was written: it was altered"
+        return "its content was changed"
     return None
 
 
@@ -298,16 +298,16 @@ def _compare_judgements(
             trail_began_at is None or judgement.at > trail_began_at
         ):
             faults.append(
-                f"A saved judgement is not as the trail has it: {judgement.what}, {judgement.subject}, by "
-                f"person number {judgement.person_id}. Its row was altered, or added without an entry."
+                f"A saved judgement differs from the trail: {judgement.what}, {judgement.subject}, by person "
+                f"number {judgement.person_id}. Its row was changed, or added without an entry."
             )
     number = min(recorded_judgements.values(), default=None)
     if number is not None and not faults:
         result = replace(result, number=number)
-        faults.append("the judgement that it records is not saved any more, or says something else")
+        faults.append("the judgement that it records was deleted or changed")
     elif recorded_judgements:
         faults += [
-            f"Entry {number}: the judgement that it records is not saved any more, or says something else."
+            f"Entry {number}: the judgement that it records was deleted or changed."
             for number in sorted(recorded_judgements.values())
         ]
     return replace(result, judgements=count, faults=tuple(faults))

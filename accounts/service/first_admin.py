@@ -50,8 +50,8 @@ def become_first_admin(
     _refuse_second_admin(db)
     if not first_admin_codes.use_code(db, code_sha256=token_sha256(_normalise_code(code)), now=now):
         raise NotSignedIn(
-            "This code does not hold: mistyped, used, or older than an hour. Make another with "
-            "`python cli.py user first-admin`."
+            "This code is wrong, already used or older than an hour. Create another with `python cli.py user "
+            "first-admin`."
         )
     person = add_person(
         db,
@@ -73,7 +73,7 @@ def has_admin(db: Session) -> bool:
 
 def _refuse_second_admin(db: Session) -> None:
     if has_admin(db):
-        raise Refused("There is an admin already, who can add further ones on the page People.")
+        raise Refused("There is already an admin, who can add other admins on the page People.")
 
 
 def _normalise_code(code: str) -> str:

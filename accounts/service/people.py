@@ -106,9 +106,9 @@ def change_roles(
         return person
     if expected_roles is not None and frozenset(expected_roles) != person.roles:
         raise StaleRevision(
-            f"Not saved: the roles of {person.display_name} were changed since this page showed them. They"
-            f" are {_join_roles(person.roles)} now; this page showed {_join_roles(expected_roles)} and would"
-            f" save {_join_roles(new_roles)}. Look at them again, then save."
+            f"Not saved: the roles of {person.display_name} were changed after this page was loaded. They "
+            f"are now {_join_roles(person.roles)}; this page showed {_join_roles(expected_roles)} and would "
+            f"save {_join_roles(new_roles)}. Check them and save again."
         )
     if Role.ADMIN not in new_roles:
         _refuse_removing_last_admin(db, person, "take the role admin from")
@@ -195,7 +195,7 @@ def load_person_by_name(db: Session, *, name: str) -> Person:
     """
     person = people.find_person(db, name=name.strip().lower())
     if person is None:
-        raise NotFound(f"Nobody is called {name!r}. `python cli.py user list` shows who is there.")
+        raise NotFound(f"There is no account {name!r}. `python cli.py user list` lists all accounts.")
     return person
 
 
@@ -229,7 +229,7 @@ def _join_roles(roles: Iterable[Role]) -> str:
 def _check_display_name(display_name: str | None) -> str:
     cleaned = " ".join((display_name or "").split())
     if len(cleaned) > 100 or not cleaned.isprintable():
-        raise InvalidValue("display name", "at most 100 characters, without control characters")
+        raise InvalidValue("display name", "must have at most 100 characters and no control characters")
     return cleaned
 
 
@@ -241,6 +241,4 @@ def is_last_admin(db: Session, person: Person) -> bool:
 
 def _refuse_removing_last_admin(db: Session, person: Person, action_text: str) -> None:
     if is_last_admin(db, person):
-        raise Refused(
-            f"Can't {action_text} {person.display_name}: nobody else is an admin. Add another admin first."
-        )
+        raise Refused(f"Cannot {action_text} {person.display_name}, the only admin. Add another admin first.")

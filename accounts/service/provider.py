@@ -14,7 +14,7 @@ from domain.errors import NotSignedIn
 from domain.people import Person, Role
 from storage.accounts import people
 
-_ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it again."
+_ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it."
 
 
 def find_person_by_claims(
@@ -49,8 +49,7 @@ def _find_account(db: Session, claims: Claims, now: datetime) -> Person:
     person = next(filter(None, (people.find_person(db, name=name) for name in claims.verified_emails)), None)
     if person is None or people.load_oidc_subject(db, person_id=person.id) is not None:
         raise NotSignedIn(
-            f"{claims.display_name} has no account here. Ask an admin to add one with that e-mail address as"
-            " name."
+            f"{claims.display_name} has no account. Ask an admin to add one with this e-mail address as name."
         )
     people.set_oidc_subject(db, person_id=person.id, subject=claims.subject)
     record(
@@ -70,8 +69,8 @@ def _update_roles(
     roles = role_claim.extract_roles(claims)
     if not roles:
         raise NotSignedIn(
-            f"The sign-in provider gives {person.display_name} no role here (claim {role_claim.claim!r}). "
-            "Ask whoever runs it for the group that does."
+            f"The sign-in provider grants {person.display_name} no role in Overread (claim "
+            f"{role_claim.claim!r}). Ask its administrator to add the account to a group with a role."
         )
     reason = "claims of the sign-in provider"
     if Role.ADMIN in person.roles and Role.ADMIN not in roles:

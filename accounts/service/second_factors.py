@@ -30,11 +30,11 @@ PENDING_LIFETIME = timedelta(minutes=10)
 SETUP_LIFETIME = timedelta(hours=1)
 
 _WRONG_CODE = (
-    "That code is not right, or was used before. Wait for the next one. If codes are refused again and again,"
-    " let your phone set its clock automatically."
+    "The code is wrong or was already used. Wait for the next code. If codes are refused repeatedly, set the "
+    "clock of your phone to automatic."
 )
-_EXPIRED = "The sign-in took too long. Enter your password again."
-_SETUP_EXPIRED = "This setup is complete or too old. Reload the page."
+_EXPIRED = "The sign-in timed out. Enter your password again."
+_SETUP_EXPIRED = "This setup is complete or has expired. Reload the page."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +192,7 @@ def begin_setup(db: Session, *, person: Person, new_secret: str, now: datetime) 
     if person.demo:
         raise Refused("Several people use a demo account, so it has no authenticator app.")
     if _is_on(db, person):
-        raise Refused("An authenticator app is set up already. Turn it off before you set up another one.")
+        raise Refused("An authenticator app is already set up. Turn it off before you set up another one.")
     present_secret = find_setup_secret(db, person=person, now=now)
     if present_secret is not None:
         return present_secret
@@ -267,7 +267,7 @@ def require_own_password(db: Session, *, person: Person, password: str) -> None:
         Refused: it is wrong.
     """
     if not verify_password(password, people.load_password_hash(db, person_id=person.id)):
-        raise Refused("The current password is not right. Nothing was changed.")
+        raise Refused("The current password is wrong. Nothing was changed.")
 
 
 # -------------------------------------------------------------------------------------------- by an admin

@@ -26,8 +26,8 @@ _RETENTION = timedelta(days=30)
 #: ``last_seen_at`` is written at most this often, not with every request.
 LAST_SEEN_INTERVAL = timedelta(minutes=1)
 
-_WRONG_PASSWORD = "That name and password do not go together."  # noqa: S105 - a message
-_ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it again."
+_WRONG_PASSWORD = "The name or password is wrong."  # noqa: S105 - a message
+_ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it."
 
 
 #: Ways of signing in with a code.

@@ -69,7 +69,7 @@ def end_own_sign_in(db: Session, *, person: Person, token_prefix: str, now: date
                 old=sign_in.browser, now=now,
             )  # fmt: skip
             return
-    raise NotFound("That sign-in has ended already.")
+    raise NotFound("This sign-in has already ended.")
 
 
 def sign_out_everywhere(db: Session, *, person: Person, except_token: str | None, now: datetime) -> int:
@@ -124,13 +124,15 @@ def change_own_password(
         Refused: the current password is wrong, there is none, or the account is a demo account.
     """
     if person.demo:
-        raise Refused("Demo people keep the password that the sign-in page shows.")
+        raise Refused(
+            "Passwords of demo accounts cannot be changed. The sign-in page shows the demo password."
+        )
     stored_hash = people.load_password_hash(db, person_id=person.id)
     if stored_hash is None:
-        raise Refused("You sign in by a provider; your password is kept there.")
+        raise Refused("You sign in with a provider. Change your password there.")
     check_password_rules(new_password, name=person.name)
     if not verify_password(current_password, stored_hash):
-        raise Refused("The current password is not right. Nothing was changed.")
+        raise Refused("The current password is wrong. Nothing was changed.")
     people.set_password_hash(db, person_id=person.id, password_hash=hash_password(new_password))
     excepted_hash = token_sha256(token) if token else None
     sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)

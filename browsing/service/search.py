@@ -21,10 +21,9 @@ MAX_COUNTED = 5_000
 
 # The latest revision of each person's verdict in each batch.
 _LATEST_VERDICT_SQL = (
-    "SELECT question_id FROM verdict said WHERE decision = :decision AND NOT EXISTS ("
-    "SELECT 1 FROM verdict since WHERE since.batch_id = said.batch_id "
-    "AND since.question_id = said.question_id AND since.person_id = said.person_id "
-    "AND since.revision > said.revision)"
+    "SELECT question_id FROM verdict latest WHERE decision = :decision AND NOT EXISTS (SELECT 1 FROM verdict "
+    "since WHERE since.batch_id = latest.batch_id AND since.question_id = latest.question_id AND "
+    "since.person_id = latest.person_id AND since.revision > latest.revision)"
 )
 _STATUS_CONDITIONS = {
     QuestionStatus.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",

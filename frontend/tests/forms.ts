@@ -75,7 +75,7 @@ export function readingData(changes: Partial<ReadingData> = {}): ReadingData {
     position: 1,
     training: false,
     place: { done: 0, total: 3, trainingDone: 0, training: 0 },
-    told: true,
+    clinicalInfoShown: true,
     askConfidence: true,
     idleSeconds: 300,
     goingBack: true,

@@ -77,7 +77,7 @@ def restart_job(  # allow writes-without-record: as start_job
 
 
 def load_latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
-    """The latest job about the subject, whoever started it; None if there is none or it was dismissed."""
+    """The latest job about the subject, of any person; None if there is none or it was dismissed."""
     require(by, kind.action)
     return _hide_dismissed(stored.find_latest_job(db, kind=kind.name, subject=subject))
 

@@ -84,7 +84,7 @@ class JobKind(Generic[P]):
             return reason if reason.startswith("Not saved") else f"{self.failure_prefix} {reason}"
         if isinstance(error, DomainError):
             return str(error)
-        return f"{self.failure_prefix} The server's log says why."
+        return f"{self.failure_prefix} The server log gives the reason."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ class Settings:
             if len(pair_names) != 2 or pair_names[0] == pair_names[1] or not set(pair_names) <= set(names):
                 raise InvalidValue(
                     "family",
-                    f"{pair!r}: say {EVERY_PAIR}, {READERS_WITH_MODELS}, or pairs of raters as A:B,C:D; "
+                    f"{pair!r}: use {EVERY_PAIR}, {READERS_WITH_MODELS}, or pairs of raters as A:B,C:D; "
                     f"there are {', '.join(names)}",
                 )
             pairs.add(frozenset(pair_names))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from domain.count_texts import count_text
 from measures.paired import holm
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS
 from measures.results import PairedDifference
@@ -39,21 +40,23 @@ def resolve_family(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
     pairs = frozenset().union(*pairs_by_entry.values()) if pairs_by_entry else frozenset()
     unknown_entries = [entry for entry, entry_pairs in pairs_by_entry.items() if not entry_pairs]
     unknown = (
-        f" It names no raters of this study with {', '.join(map(repr, unknown_entries))}."
+        f" Entries without raters of this study: {', '.join(map(repr, unknown_entries))}."
         if unknown_entries
         else ""
     )
     if pairs:
         prefix = (
-            f"p (Holm) counts the family that the protocol declares, {_format_count(pairs)} within a task: "
+            f"p (Holm) is adjusted within the family that the protocol declares, {_format_count(pairs)} per "
+            "task: "
         )
         known_entries = "; ".join(entry for entry in declared if entry not in unknown_entries)
         return Family(pairs=pairs, description=f"{prefix}{known_entries}.{unknown}")
-    reason = "names no raters of this study" if declared else "declares no family"
+    reason = "names no raters of this study" if declared else "does not declare a family"
     return Family(
         pairs=all_pairs,
         description=(
-            f"The protocol {reason}: p (Holm) counts all {_format_count(all_pairs)} within a task.{unknown}"
+            f"The protocol {reason}, so p (Holm) is adjusted for all {_format_count(all_pairs)} per "
+            f"task.{unknown}"
         ),
     )
 
@@ -96,4 +99,4 @@ def _resolve_side(side: str, kinds: Mapping[str, str]) -> set[str]:
 
 
 def _format_count(pairs: frozenset[frozenset[str]]) -> str:
-    return f"{len(pairs):,} pair{'' if len(pairs) == 1 else 's'}"
+    return count_text(len(pairs), "pair")

@@ -48,7 +48,7 @@ def draw_figure(report: StudyReport, name: str) -> Figure:
     """
     makers = _figure_makers(report)
     if name not in makers:
-        raise NotFound(f"This report has no figure {name!r}; there are {', '.join(makers)}.")
+        raise NotFound(f"This report has no figure {name!r}. Available: {', '.join(makers)}.")
     figure_rows, svg = makers[name](report)
     return Figure(name=name, subject=_bound_subject(makers[name]), rows=figure_rows, svg=svg)
 
@@ -100,13 +100,13 @@ def _figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Dr
 
 def _draw_accuracy(report: StudyReport, *, task: str) -> _Drawing:
     figure_rows = rows.build_accuracy_rows(report, task=task)
-    helped_note = " † helped to set the key." if any("†" in row.label for row in figure_rows) else ""
+    helped_note = " †: contributed to the answer key." if any("†" in row.label for row in figure_rows) else ""
     svg = draw_forest(
         figure_rows,
-        title=f"Accuracy, per cent: {_describe_task(task)}",
+        title=f"Accuracy (%): {_describe_task(task)}",
         caption=(
-            f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams"
-            f" repeat); overlap is no test.{helped_note} Diamond: reader; square: model."
+            f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams "
+            f"repeat). Overlapping intervals are not a test.{helped_note} Diamond: reader; square: model."
         ),
         axis=Axis(low=0.0, high=1.0, ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
     )
@@ -118,10 +118,10 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
     axis_limit = _axis_limit(figure_rows)
     svg = draw_forest(
         figure_rows,
-        title=f"Accuracy less that of {report.facts.model}, points: {_describe_task(task)}",
+        title=f"Accuracy minus {report.facts.model} (percentage points): {_describe_task(task)}",
         caption=(
-            f"{_describe_study(report)}Paired on the same cases, {_format_confidence(report)} intervals"
-            " (Tango), each by itself: not adjusted for their number."
+            f"{_describe_study(report)}Paired by case, with {_format_confidence(report)} intervals (Tango), "
+            "not adjusted for multiple comparisons."
         ),
         axis=Axis(
             low=-axis_limit,
@@ -150,8 +150,8 @@ def _draw_kappa(report: StudyReport, *, task: str) -> _Drawing:
         _build_kappa_cells(figure_rows),
         title=f"Cohen's kappa: {_describe_task(task)}",
         caption=(
-            f"{_describe_study(report)}Value, {_format_confidence(report)} interval, n. Grey: not defined, or"
-            f" n below {report.facts.needed_cases}. Of answers as given, not of right and wrong."
+            f"{_describe_study(report)}Kappa, {_format_confidence(report)} interval and n. Grey: not "
+            f"defined, or n below {report.facts.needed_cases}. Of answers as given, not of right and wrong."
         ),
     )
     return figure_rows, svg
@@ -187,9 +187,10 @@ def _draw_repeats(report: StudyReport) -> _Drawing:
     figure_rows = rows.build_repeat_rows(report)
     svg = draw_forest(
         figure_rows,
-        title="A reader with the same reader: kappa on hidden repeats",
+        title="Intra-reader agreement: kappa on hidden repeats",
         caption=(
-            f"{_describe_study(report)}{_format_confidence(report)} intervals. Repeats count in nothing else."
+            f"{_describe_study(report)}{_format_confidence(report)} intervals. Repeats are not used "
+            "elsewhere."
         ),
         axis=Axis(low=-0.2, high=1.0, ticks=(-0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0), factor=1.0, zero=0.0),
     )
@@ -207,8 +208,8 @@ def _draw_times(report: StudyReport) -> _Drawing:
     ticks = tuple(step * index for index in range(round(-(-longest // step)) + 1))
     svg = draw_forest(
         figure_rows,
-        title="Seconds a case",
-        caption=f"{_describe_study(report)}Median and quartiles; of readers the time that they looked.",
+        title="Seconds per case",
+        caption=f"{_describe_study(report)}Median and quartiles; for readers the viewing time.",
         axis=Axis(low=0.0, high=max(ticks[-1], step), ticks=ticks, factor=1.0),
     )
     return figure_rows, svg
@@ -219,10 +220,10 @@ def _draw_learning(report: StudyReport) -> _Drawing:
     names = list(dict.fromkeys(quarter.rater for quarter in quarters))
     svg = draw_panels(
         {name: [quarter for quarter in quarters if quarter.rater == name] for name in names},
-        title="Over the order of reading: accuracy in quarters, per cent",
+        title="Accuracy by quarter of the reading order (%)",
         caption=(
-            f"{_describe_study(report)}{_format_confidence(report)} Wilson intervals; below, n and median"
-            " seconds a case."
+            f"{_describe_study(report)}{_format_confidence(report)} Wilson intervals. Below: n and median "
+            "seconds per case."
         ),
     )
     return quarters, svg
@@ -234,10 +235,10 @@ def _draw_confusion(report: StudyReport, *, rater: str) -> _Drawing:
         sorted({row.key for row in figure_rows}),
         sorted({row.answer for row in figure_rows}),
         _build_confusion_cells(figure_rows),
-        title=f"Key (rows) and answer (columns): {rater}",
+        title=f"Answer key (rows) and answer (columns): {rater}",
         caption=(
-            f"{_describe_study(report)}Single-choice and closed questions; letters in the question's own"
-            " order, share of the row."
+            f"{_describe_study(report)}Single-choice and closed questions. Letters in the original order of "
+            "the options; shares of the row."
         ),
     )
     return figure_rows, svg
@@ -257,12 +258,12 @@ def _draw_places(report: StudyReport) -> _Drawing:
     figure_rows = rows.build_place_rows(report)
     svg = draw_grid(
         list(dict.fromkeys(row.rater for row in figure_rows)),
-        [f"place {place}" for place in sorted({row.place for row in figure_rows})],
+        [f"position {place}" for place in sorted({row.place for row in figure_rows})],
         _build_place_cells(figure_rows),
-        title="Place of the option: chosen more often than it is right, points",
+        title="Option position: chosen minus correct (percentage points)",
         caption=(
-            f"{_describe_study(report)}Times chosen / times the key stood there, of n. Places as they were"
-            " shown: for a reader in the shuffled order, for a model in the question's own."
+            f"{_describe_study(report)}Times chosen / times correct, of n. Positions as shown: in the "
+            "shuffled order for readers, in the original order for models."
         ),
     )
     return figure_rows, svg
@@ -271,14 +272,14 @@ def _draw_places(report: StudyReport) -> _Drawing:
 def _build_place_cells(figure_rows: Sequence[PlaceRow]) -> dict[tuple[str, str], GridCell]:
     """A cell for each rater and place of an option."""
     return {
-        (row.rater, f"place {row.place}"): GridCell(
+        (row.rater, f"position {row.place}"): GridCell(
             lines=(
                 "none" if row.more is None else f"{row.more * 100:+.1f}",
                 f"{row.chosen:,} / {row.key_here:,}",
                 f"of {row.n:,}",
             ),
             shade=None if row.more is None else max(-1.0, min(1.0, row.more * 4)),
-            hint=f"{row.rater}: chosen {row.chosen:,}, key there {row.key_here:,}",
+            hint=f"{row.rater}: chosen {row.chosen:,}, correct {row.key_here:,}",
         )
         for row in figure_rows
     }

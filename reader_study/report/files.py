@@ -74,7 +74,7 @@ def write_report(report: StudyReport, folder: Path) -> tuple[str, ...]:
         Refused: the folder is not empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise Refused(f"{folder} is there and not empty. Name another folder for the report.")
+        raise Refused(f"The folder {folder} is not empty. Choose another folder for the report.")
     files = render_files(report)
     for path, content in files.items():
         target = folder / path

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
 
+from domain.count_texts import count_text
 from domain.protocols import canonical_json
 from measures.rating_values import ALL
 from measures.results import AccuracyResult, Record, to_records
@@ -29,52 +30,55 @@ background:var(--paper)}td.text{text-align:left}td.long{white-space:normal;min-w
 overflow-wrap:anywhere}
 th{font-weight:600;white-space:normal;vertical-align:bottom}
 .soft{color:var(--soft)}.best{background:var(--mark);font-weight:600}
-figure{margin:1rem 0;overflow-x:auto}.holding{display:grid}.holding>svg{grid-area:1/1}
-.held{position:sticky;left:0;align-self:start}
+figure{margin:1rem 0;overflow-x:auto}.sticky-figure{display:grid}.sticky-figure>svg{grid-area:1/1}
+.sticky-names{position:sticky;left:0;align-self:start}
 code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
 """
 #: Title and note of each table, in the order of the report; the accuracies are shown before them as grids.
 _TABLES = {
-    "raters": ("Readers and models", "n: answers that count."),
-    "overall": ("Overall", "Micro: every question once. Macro: the plain mean of the tasks."),
+    "raters": ("Readers and models", "n: answers in the analysis."),
+    "overall": ("Overall", "Micro: each question counts once. Macro: mean of the tasks."),
     "coverage": (
-        "With “cannot determine” left out",
-        "The second view, beside the share that was determined.",
+        "Accuracy without “cannot determine”",
+        "Accuracy among the cases with an answer, and the share of cases with an answer.",
     ),
-    "groups": ("Readers by level", "Pooled; said of these readers."),
-    "mrmc": ("Readers together against each model", "Readers less model; random and fixed readers."),
+    "groups": ("Readers by level", "Pooled; applies to these readers only."),
+    "mrmc": (
+        "Mean of the readers minus each model",
+        "Mean of the readers minus the model, with readers as a random and as a fixed effect.",
+    ),
     "paired": (
         "Paired differences",
-        "a less b, on the questions that both answered; Tango.",
+        "a minus b, on the questions that both answered; Tango intervals.",
     ),
-    "unpaired": ("Different questions", "Where two raters did not answer the same questions."),
-    "group_agreement": ("Agreement of groups", ""),
-    "repeats": ("A reader with the same reader", "Hidden repeats; they count nowhere else."),
-    "agreement": ("Agreement of two", "Percent agreement, kappa, AC1 and Brennan-Prediger side by side."),
+    "unpaired": ("Differences on different questions", "For raters who did not answer the same questions."),
+    "group_agreement": ("Agreement within groups", ""),
+    "repeats": ("Intra-reader agreement", "On hidden repeats, which are not used elsewhere."),
+    "agreement": ("Agreement of pairs", "Percent agreement, Cohen's kappa, Gwet's AC1 and Brennan-Prediger."),
     "boxes": (
-        "Boxes: mean overlap (IoU) with the key's",
-        "Of questions whose key has a box, over the larger number of boxes (V-score); per truth, per match.",
+        "Bounding boxes: mean IoU with the answer key",
+        "On questions with a box in the key: per larger number of boxes (V-score), per key box, per match.",
     ),
-    "failed": ("Replies without an answer", "They count as wrong."),
+    "failed": ("Replies without an answer", "These replies count as wrong."),
     "confusion": (
-        "Key and answer",
-        "Single-choice and closed questions; letters of the question's own order.",
+        "Answer key and answer",
+        "Single-choice and closed questions; letters in the original order of the options.",
     ),
     "positions": (
-        "Place of the option",
-        "Places as they were shown; how often chosen, and how often the key's.",
+        "Option position",
+        "Positions as shown: how often chosen, and how often correct.",
     ),
-    "times": ("Seconds a case", "Looking, for readers."),
-    "learning": ("Over the order of reading", "Quarters of each reader's order."),
-    "faulty": ("Reported as faulty", ""),
-    "exclusions": ("Left out of the analysis", ""),
+    "times": ("Seconds per case", "For readers: viewing time."),
+    "learning": ("Accuracy by reading order", "Quarters of each reader's order."),
+    "faulty": ("Reported questions", ""),
+    "exclusions": ("Exclusions", ""),
     "printed_by_task": (
-        "As ReXVQA prints it: tasks",
-        "Per cent; n in the first line, intervals in “Accuracy by task” and “Overall”.",
+        "ReXVQA layout: tasks",
+        "Percentages; n in the first row, intervals in “Accuracy by task” and “Overall”.",
     ),
     "printed_by_category": (
-        "As ReXVQA prints it: categories",
-        "Per cent; n in the first column, intervals in “Accuracy by category”.",
+        "ReXVQA layout: categories",
+        "Percentages; n in the first column, intervals in “Accuracy by category”.",
     ),
 }
 #: Texts of at least this many characters may break into lines.
@@ -140,7 +144,7 @@ def _render_figures(report: StudyReport) -> list[str]:
 
 def _describe_study(facts: StudyFacts) -> str:
     analysed = f"{facts.cases_analysed:,} of {facts.cases:,} cases analysed"
-    raters = f"{facts.readers} readers, {facts.models} models"
+    raters = f"{count_text(facts.readers, 'reader')}, {count_text(facts.models, 'model')}"
     return f"Reader study on {facts.source}. {analysed}, {raters}."
 
 
@@ -150,14 +154,14 @@ def _render_section(name: str, title: str, note: str, records: list[Record]) -> 
         return [f"<h2>{escape(title)}</h2>", '<p class="soft">None.</p>']
     table = _render_table(records)
     if name in _COLLAPSED_TABLES:
-        table = f"<details><summary>{len(records):,} rows</summary>{table}</details>"
+        table = f"<details><summary>{count_text(len(records), 'row')}</summary>{table}</details>"
     return [f"<h2>{escape(title)}</h2>", note_html, table]
 
 
 def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
     """Raters down, groups across; share, interval and n in every cell."""
     if not results:
-        return f'<p class="soft">No question states its {group_kind}.</p>'
+        return f'<p class="soft">No question has a {group_kind}.</p>'
     columns = list(dict.fromkeys(result.group for result in results))
     raters = list(dict.fromkeys(result.rater for result in results))
     results_by_cell = {(result.rater, result.group): result for result in results}
@@ -170,10 +174,12 @@ def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
         )
         lines.append(f"<tr><td>{escape(str(row))}</td>{inner}</tr>")
     best_note = (
-        " A marked cell is ahead of every other rater by the paired interval." if group_kind == "task" else ""
+        " Highlighted: significantly better than every other rater (paired interval)."
+        if group_kind == "task"
+        else ""
     )
     return (
-        f'<p class="soft">Per cent, interval, right of n.{best_note}</p>'
+        f'<p class="soft">Accuracy (%), interval, correct of n.{best_note}</p>'
         f'<div class="wide"><table>{"".join(lines)}</table></div>'
     )
 

@@ -42,7 +42,7 @@ def build_report(
     scored = answer_tables.select_counted_answers(ratings)
     if scored.empty or set(scored["kind"]) == {"reference"}:
         raise Refused(
-            "No reader and no model has answered a case of this study yet: there is nothing to report."
+            "No reader or model has answered a case of this study yet, so there is nothing to report."
         )
     protocol = data.versions[-1].protocol
     settings = Settings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from domain.count_texts import count_text
 from domain.protocols import Hypothesis, Protocol, ReaderEffect
 from measures.results import AccuracyResult, MrmcComparison
 from reader_study.report.facts import StudyFacts
@@ -13,36 +14,36 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
     """The sentences, the primary comparison first."""
     lines = []
     if facts.simulated or any(rater.simulated for rater in tables.raters):
-        lines.append(
-            "Some or all of these raters are SIMULATED: the figures show the report and say nothing else."
-        )
+        lines.append("Some or all of these raters are SIMULATED. The figures illustrate the report only.")
     lines += _write_primary_comparison(facts, tables, protocol)
     lines += _write_model_choice(facts)
     lines.append(_write_selection_caveat(facts, tables))
     helped_raters = [rater.rater for rater in tables.raters if rater.set_reference]
     if helped_raters:
         lines.append(
-            f"{_join_names(helped_raters)} helped to set the key: their accuracy is marked and is no"
-            " independent figure."
+            f"{_join_names(helped_raters)} contributed to the answer key; their accuracy is marked because "
+            "it is not independent of the key."
         )
     if facts.repeat_answers or facts.training_answers:
         lines.append(
-            f"{facts.repeat_answers:,} hidden repeats count in nothing but a reader's agreement with the "
-            f"same reader, and {facts.training_answers:,} answers to training cases nowhere."
+            f"{count_text(facts.repeat_answers, 'answer')} to hidden repeats are used for intra-reader "
+            f"agreement only; {count_text(facts.training_answers, 'answer')} to training cases are not used."
         )
     failed = [reply_counts for reply_counts in tables.failed if reply_counts.failed]
     if failed:
         counts = ", ".join(
             f"{reply_counts.model} {reply_counts.failed:,} of {reply_counts.n:,}" for reply_counts in failed
         )
-        lines.append(f"No answer was found in some replies; they count as wrong: {counts}.")
+        lines.append(f"Replies without a recognised answer, which count as wrong: {counts}.")
     n_exclusions = len(tables.exclusions)
-    lines.append(f"{n_exclusions:,} exclusions, listed below." if n_exclusions else "Nothing was excluded.")
+    lines.append(
+        f"{count_text(n_exclusions, 'exclusion')}, listed below." if n_exclusions else "No exclusions."
+    )
     if len(facts.protocol_versions) > 1:
         amended = sum(version.answers_before > 0 for version in facts.protocol_versions)
         lines.append(
-            f"The protocol has {len(facts.protocol_versions)} versions, of which {amended} were written "
-            "after the first answer."
+            f"The protocol has {len(facts.protocol_versions)} versions; {amended} of them date from after "
+            "the first answer."
         )
     return tuple(filter(None, lines))
 
@@ -68,12 +69,12 @@ def _write_primary_comparison(facts: StudyFacts, tables: ReportTables, protocol:
         if comparison.model == model
     ]
     if model is None and any(overall.kind == "model" for overall in tables.overall):
-        lines.append("The protocol names none of the models here: no primary comparison is made.")
+        lines.append("The protocol names none of these models, so there is no primary comparison.")
     return lines
 
 
 def _write_accuracy(result: AccuracyResult, level: str) -> str:
-    text = f"On {result.n:,} cases, {result.rater} was right on {result.correct:,}"
+    text = f"{result.rater} answered {result.correct:,} of {count_text(result.n, 'case')} correctly"
     if result.low is None or result.high is None:
         return f"{text} ({format_share(result.estimate)})."
     return (
@@ -83,17 +84,19 @@ def _write_accuracy(result: AccuracyResult, level: str) -> str:
 
 
 def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary: bool, level: str) -> str:
-    population = "readers like these" if comparison.random_readers else "these readers"
-    label = "Primary comparison" if primary else "Beside it"
+    population = (
+        "generalises to similar readers" if comparison.random_readers else "applies to these readers only"
+    )
+    label = "Primary comparison" if primary else "Secondary comparison"
     if comparison.difference is None or comparison.low is None or comparison.high is None:
         if is_withheld(comparison.note):
-            return f"{label}, {population}: {comparison.note}."
-        return f"{label}, {population}: not defined; {comparison.note or 'too few readers or cases'}."
+            return f"{label} ({population}): {comparison.note}."
+        return f"{label} ({population}): not defined; {comparison.note or 'too few readers or cases'}."
     interval = f"{level} {comparison.low * 100:+.2f} to {comparison.high * 100:+.2f}"
     text = (
-        f"{label}: on {comparison.cases:,} cases the mean of the {comparison.readers} readers less "
-        f"{comparison.model} is {comparison.difference * 100:+.2f} points "
-        f"({interval}; said of {population}; {comparison.method})."
+        f"{label}: mean accuracy of {count_text(comparison.readers, 'reader')} minus {comparison.model} on "
+        f"{count_text(comparison.cases, 'case')}: {comparison.difference * 100:+.2f} percentage points "
+        f"({interval}; {population}; {comparison.method})."
     )
     if not primary:
         return text
@@ -101,13 +104,14 @@ def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary
     if protocol.hypothesis is Hypothesis.NON_INFERIORITY:
         verdict = "is shown" if within_margin else "is not shown"
         return (
-            f"{text} Non-inferiority of the model by a margin of {protocol.margin * 100:g} points {verdict}."
+            f"{text} Non-inferiority of the model by a margin of {protocol.margin * 100:g} percentage points "
+            f"{verdict}."
         )
     if comparison.high < -protocol.margin:
-        return f"{text} The model was right more often."
+        return f"{text} The model was more accurate."
     if comparison.low > protocol.margin:
-        return f"{text} The readers were right more often."
-    return f"{text} The interval does not settle which of the two is right more often."
+        return f"{text} The readers were more accurate."
+    return f"{text} The interval does not show which is more accurate."
 
 
 def _write_model_choice(facts: StudyFacts) -> list[str]:
@@ -118,11 +122,9 @@ def _write_model_choice(facts: StudyFacts) -> list[str]:
             f"{'has' if len(facts.models_without_answers) == 1 else 'have'} answered none of the cases."
         )
     if facts.every_model and facts.models:
-        lines.append(
-            "The protocol is older than the choice of models: every model with predictions takes part."
-        )
+        lines.append("The protocol does not list models, so all models with predictions are included.")
     elif not facts.models:
-        lines.append("No model takes part: none was chosen for this study, or none has answered a case.")
+        lines.append("No models: none was chosen for this study, or none has answered a case.")
     return lines
 
 
@@ -137,9 +139,9 @@ def _write_selection_caveat(facts: StudyFacts, tables: ReportTables) -> str:
     best = max(micro, key=micro.__getitem__)
     mean = sum(micro.values()) / len(micro)
     return (
-        f"The highest reader is {best} ({format_share(micro[best])}), picked afterwards as the largest "
-        f"of {len(micro)}: a selected maximum is too high by chance alone. Compare with the mean reader "
-        f"({format_share(mean)}) or with one named beforehand."
+        f"{best} has the highest accuracy of {len(micro)} readers ({format_share(micro[best])}). A maximum "
+        "selected after the fact is biased upwards. Compare with the mean of the readers "
+        f"({format_share(mean)}) or with a reader named in advance."
     )
 
 

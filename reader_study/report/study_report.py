@@ -54,7 +54,7 @@ class StudyReport:
                 tables=tables_from_records(ReportTables, plain["tables"]),
             )
         except (KeyError, TypeError) as error:
-            raise ValueError(f"This is no study report that can be read here: {error}") from error
+            raise ValueError(f"This study report cannot be read: {error}") from error
 
     def compare_with(self, model: str | None) -> StudyReport:
         """The same report, compared with another model.
@@ -109,8 +109,8 @@ def choose_model(tables: ReportTables, protocol_model: str, requested: str | Non
     if requested is not None:
         if requested not in models:
             raise Refused(
-                f"{requested!r} is no model of this study; there are {', '.join(models) or 'none'}."
-                " Choose another: cli.py study models NAME --add MODEL."
+                f"This study has no model {requested!r}. Models: {', '.join(models) or 'none'}. Choose "
+                "another: cli.py study models NAME --add MODEL."
             )
         return requested
     return protocol_model if protocol_model in models else models[0] if len(models) == 1 else None

@@ -81,7 +81,7 @@ def compute_level_accuracy(
                 estimate=proportion.estimate,
                 low=proportion.low,
                 high=proportion.high,
-                note="these readers, not readers like them; clustered by exam",
+                note="applies to these readers only; clustered by exam",
             )
         )
     return tuple(results)

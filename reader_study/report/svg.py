@@ -147,12 +147,13 @@ def add_sticky_names(svg: str) -> str:
         return svg
     width, height, left, top, bottom = (int(number) for number in match.groups()[:5])
     overlay = (
-        f'<svg class="held" aria-hidden="true" viewBox="0 0 {left} {height}" '
+        f'<svg class="sticky-names" aria-hidden="true" viewBox="0 0 {left} {height}" '
         f'style="width:{100 * left / width:.4f}%"><rect class="paper" y="{top}" width="{left}" '
         f'height="{bottom - top}"/>{match.group(6)}</svg>'
     )
     return (
-        f'<div class="holding" style="min-width:{width * 0.8:.0f}px;max-width:{width}px">{svg}{overlay}</div>'
+        '<div class="sticky-figure" '
+        f'style="min-width:{width * 0.8:.0f}px;max-width:{width}px">{svg}{overlay}</div>'
     )
 
 

@@ -67,7 +67,9 @@ def draw_cases(
         candidates &= _select_one_per_exam(frame, candidates, exams, seed=design.plan.seed)
     scored = list(_draw_questions(db, frame, candidates, plan=design.plan))
     if not scored:
-        raise Refused(f"This plan draws no case from {source}. Ask for more, or import questions first.")
+        raise Refused(
+            f"No cases could be drawn from {source}. Increase the number of cases, or import questions first."
+        )
     training = []
     if design.training:
         used_exams = {exams[number] for number, _ in scored}
@@ -161,11 +163,14 @@ def _load_released_questions(
         return None
     release = find_release(db, dataset_id=dataset_id, name=source.name)
     if release is None:
-        raise NotFound(f"There is no release {source.name!r} of {source.dataset}. Make it first.")
+        raise NotFound(f"The dataset {source.dataset} has no release {source.name!r}. Create it first.")
     file = find_release_file(db, by=by, release_id=release.id, name="gold.jsonl")
     content = file.path.read_bytes()
     if hashlib.sha256(content).hexdigest() != file.entry.sha256:
-        raise Refused(f"gold.jsonl of the release {source.name} was changed since it was made.")
+        raise Refused(
+            f"gold.jsonl of the release {source.name} was changed after its creation. Restore it from a "
+            "backup."
+        )
     questions = [question_from_plain(json.loads(line)) for line in content.splitlines() if line.strip()]
     numbers = load_question_numbers(db, dataset_id=dataset_id, keys=[question.id for question in questions])
     return {numbers[question.id]: question for question in questions}

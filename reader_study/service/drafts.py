@@ -24,7 +24,7 @@ def record_guideline_read(db: Session, *, person: Person, study_id: int, now: da
     require(person, Action.READ)
     reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
     if reader is None:
-        raise NotFound(f"No reader study number {study_id} is {person.display_name}'s to read.")
+        raise NotFound(f"{person.display_name} is not a reader of reader study number {study_id}.")
     if reader.guideline_read_at is not None:
         return
     study_readers.set_guideline_read(db, reader_id=reader.id, now=now)
@@ -68,8 +68,8 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
         return current_revision
     if current_revision != revision:
         raise StaleRevision(
-            f"Not kept: what was entered is at revision {current_revision}, this form knows {revision}. It"
-            " was changed or answered in another tab or window. Reload the page."
+            f"The draft was not saved: its revision is {current_revision}, but this form has {revision}. It "
+            "was changed or answered in another tab or window. Reload the page."
         )
     check_open(locked)
     stored.put_draft(db, key=locked.key, revision=revision + 1, body=body, now=now)

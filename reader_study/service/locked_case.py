@@ -34,12 +34,12 @@ def lock_case(db: Session, *, person: Person, study_id: int, position: int) -> L
     """Load the person's case at a position, and lock the study so that nobody closes it meanwhile.
 
     Raises:
-        NotFound: the person has no such case; the text does not tell whether it exists.
+        NotFound: the person has no such case; the text does not reveal whether it exists.
     """
     reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
     slot = None if reader is None else cases.find_slot(db, reader_id=reader.id, position=position)
     if reader is None or slot is None:
-        raise NotFound(f"No such case of reader study number {study_id} is {person.display_name}'s to read.")
+        raise NotFound(f"{person.display_name} has no such case in reader study number {study_id}.")
     lock_study_shared(db, study_id=study_id)
     version = load_current_protocol(db, study_id=study_id)
     return LockedCase(
@@ -60,4 +60,4 @@ def check_open(locked: LockedCase) -> None:
         Refused: it is closed.
     """
     if locked.study.state is StudyState.CLOSED:
-        raise Refused("This study is closed: it takes no further readings. A coordinator can open it again.")
+        raise Refused("This study is closed and accepts no more readings. A coordinator can reopen it.")

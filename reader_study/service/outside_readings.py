@@ -72,7 +72,7 @@ def import_readings(
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study, lock=True)
     if loaded_study.state is StudyState.CLOSED:
-        raise Refused(f"The study {study} is closed. Open it again first.")
+        raise Refused(f"The study {study} is closed. Reopen it first.")
     if isinstance(content, Path):
         records, refusals = read_readings_in_process(content, file=file)
     else:
@@ -88,7 +88,7 @@ def import_readings(
     )
     refusals += problems
     if not records and not refusals:
-        refusals = [Refusal(file=file, record="1", field="", reason="holds no reading")]
+        refusals = [Refusal(file=file, record="1", field="", reason="contains no readings")]
     if refusals:
         return OutsideReadings(readings=0, readers=(), refusals=tuple(sorted(refusals, key=_line_number)))
     names = list(dict.fromkeys(reading_record.reader for reading_record in records))

@@ -108,7 +108,9 @@ def import_predictions(
     name, dataset_id, cases = _load_dataset_and_cases(db, study=study, dataset=dataset)
     known_model = {entry.name: entry for entry in stored.list_models(db, dataset_id=dataset_id)}.get(model)
     if known_model is not None and known_model.simulated != simulated:
-        raise Refused(f"A model of the name {model} is there already, and one of the two is simulated.")
+        raise Refused(
+            f"A model named {model} already exists, and only one of the two is simulated. Use another name."
+        )
     answered_before = (
         stored.load_predicted_questions(db, model_id=known_model.id) if known_model else frozenset()
     )
@@ -138,7 +140,7 @@ def import_predictions(
             except InvalidValue as error:
                 refusals.add(str(prediction_record.line), error.field, error.reason)
     if not refusals.count and not new_predictions:
-        refusals.add("1", "", "holds no prediction")
+        refusals.add("1", "", "contains no predictions")
     if refusals.count:
         return ImportedPredictions(
             model=model, dataset=name, predictions=0, failed=0, rules={}, refusals=refusals.sorted_by_line,
@@ -266,7 +268,7 @@ def _load_dataset_and_cases(
         loaded_study = load_study(db, name=study)
         if dataset is not None and dataset != loaded_study.source.dataset:
             raise InvalidValue(
-                "dataset", f"the study {study} is on {loaded_study.source.dataset}, not {dataset}"
+                "dataset", f"the study {study} uses the dataset {loaded_study.source.dataset}, not {dataset}"
             )
         cases = {
             case.question_id: QuestionFormat(
@@ -280,7 +282,7 @@ def _load_dataset_and_cases(
         if len(names) != 1:
             raise InvalidValue(
                 "dataset",
-                f"name one, or a study; there are {', '.join(names) or 'none yet: import questions'}",
+                f"state a dataset or a study. Datasets: {', '.join(names) or 'none; import questions first'}",
             )
         dataset = names[0]
     return dataset, load_dataset_number(db, name=dataset), {}

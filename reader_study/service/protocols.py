@@ -26,7 +26,7 @@ def change_protocol(
 
     Before the first answer anything may change. After it, reading conditions can't change, and a reason is
     required: the new version is an amendment. If the shuffling of options changes, reading orders are
-    computed anew.
+    recomputed.
 
     Args:
         db: a session that writes.
@@ -53,12 +53,12 @@ def change_protocol(
     changed_conditions = [name for name, _, _ in changed if name in READING_CONDITIONS]
     if loaded_study.frozen and changed_conditions:
         raise Refused(
-            f"{', '.join(changed_conditions).replace('_', ' ')} can't be changed any more: the first answer"
-            " is in, and answers given under different conditions can't be compared. Make a study of its"
-            " own."
+            "These reading conditions cannot be changed after the first answer: "
+            f"{', '.join(changed_conditions).replace('_', ' ')}. Answers under different conditions are not "
+            "comparable. Create another study."
         )
     if answers and not why.strip():
-        raise Refused("Answers are in, so this is an amendment of the protocol: say why it is changed.")
+        raise Refused("The study has answers, so this change is an amendment. Enter a reason.")
     version = create_protocol_version(
         loaded_study.id,
         current_version.version + 1,
@@ -125,14 +125,16 @@ def exclude_readings(
             blind_case.number: blind_case.id for blind_case in list_blind_cases(db, study_id=loaded_study.id)
         }
         if case not in numbers:
-            raise InvalidValue("case", f"{study} has no case {case}; they are 1 to {len(numbers)}")
+            raise InvalidValue("case", f"the study {study} has cases 1 to {len(numbers)}, not {case}")
         case_id = numbers[case]
     if reader is not None:
         names = {
             study_reader.name: study_reader.id for study_reader in list_readers(db, study_id=loaded_study.id)
         }
         if reader not in names:
-            raise InvalidValue("reader", f"{reader!r} is none of {', '.join(names) or 'nobody yet'}")
+            raise InvalidValue(
+                "reader", f"{reader!r} is not a reader of the study. Readers: {', '.join(names) or 'none'}"
+            )
         reader_id = names[reader]
     exclusion = Exclusion(
         study_id=loaded_study.id,

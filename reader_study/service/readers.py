@@ -22,7 +22,7 @@ from storage.reader_study.studies import load_study
 def assign_readers(
     db: Session, *, by: Person, study: str, to: Sequence[str], now: datetime
 ) -> tuple[Reader, ...]:
-    """Add readers to a study and compute everybody's reading order anew. Locks the study.
+    """Add readers to a study and recompute all reading orders. Locks the study.
 
     People who are readers already are ignored. A new reader gets the profile of their latest study.
 
@@ -47,13 +47,16 @@ def assign_readers(
     known_person_ids = {reader.person_id for reader in stored.list_readers(db, study_id=loaded_study.id)}
     people = [load_person_by_name(db, name=name) for name in dict.fromkeys(to)]
     if not people:
-        raise InvalidValue("to", "name at least one reader")
+        raise InvalidValue("to", "choose at least one reader")
     added_names = []
     for person in people:
         if person.disabled_at is not None:
-            raise Refused(f"The account of {person.name} is disabled. Name somebody else.")
+            raise Refused(f"The account of {person.name} is disabled. Choose another person.")
         if Role.READER not in person.roles:
-            raise Refused(f"{person.name} is no reader. Give the role, or name somebody else.")
+            raise Refused(
+                f"{person.name} does not have the role reader. Choose another person, or ask an admin for "
+                "the role."
+            )
         if person.id in known_person_ids:
             continue
         stored.add_reader(
@@ -72,7 +75,7 @@ def assign_readers(
 
 
 def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
-    """Remove a reader before the first answer, and compute the others' orders anew. Locks the study.
+    """Remove a reader before the first answer, and recompute the other orders. Locks the study.
 
     Returns:
         The remaining readers.
@@ -86,7 +89,10 @@ def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: date
     loaded_study = _load_changeable_study(db, study)
     removed_reader = _find_reader(db, loaded_study, reader)
     if removed_reader.is_external:
-        raise Refused(f"{reader} reads from outside, and what came in stays. Exclude the reader instead.")
+        raise Refused(
+            f"{reader} is an external reader with imported readings, which are kept. Exclude the reader "
+            "instead."
+        )
     delete_drafts(db, reader_id=removed_reader.id)
     replace_slots(db, study_id=loaded_study.id, slots=())
     stored.remove_reader(db, reader_id=removed_reader.id)
@@ -149,11 +155,11 @@ def _load_changeable_study(db: Session, name: str) -> ReaderStudy:
     loaded_study = load_study(db, name=name, lock=True)
     if loaded_study.frozen:
         raise Refused(
-            f"The first answer of {name} is in: who reads what, and in which order, stays from then on. "
-            "Make a study of its own for further readers."
+            f"Reading of the study {name} has begun, so readers and the order of cases are fixed. Create "
+            "another study for further readers."
         )
     if loaded_study.state is StudyState.CLOSED:
-        raise Refused(f"The study {name} is closed. Open it again first.")
+        raise Refused(f"The study {name} is closed. Reopen it first.")
     return loaded_study
 
 
@@ -161,7 +167,7 @@ def _find_reader(db: Session, study: ReaderStudy, name: str) -> Reader:
     readers = {reader.name: reader for reader in stored.list_readers(db, study_id=study.id)}
     if name not in readers:
         raise NotFound(
-            f"{name!r} is no reader of {study.name}. Those are: {', '.join(readers) or 'none yet'}."
+            f"{name!r} is not a reader of the study {study.name}. Readers: {', '.join(readers) or 'none'}."
         )
     return readers[name]
 

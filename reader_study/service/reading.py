@@ -102,25 +102,27 @@ def submit_reading(
 def _check_allowed_now(db: Session, locked: LockedCase, *, latest: Reading | None, now: datetime) -> None:
     check_open(locked)
     if locked.protocol.guideline.strip() and locked.reader.guideline_read_at is None:
-        raise Refused("Read the guideline first. It is shown when the study is opened.")
+        raise Refused("Read the guideline first. It is shown when you open the study.")
     if latest is not None:
         if locked.case.kind is CaseKind.TRAINING:
-            raise Refused("The answer of this training case was shown already; it stays as you gave it.")
+            raise Refused(
+                "The feedback on this training case has been shown, so your answer cannot be changed."
+            )
         if not locked.protocol.going_back:
-            raise Refused("This study does not allow going back to a case that is answered.")
+            raise Refused("In this study you cannot go back to answered cases.")
         return
     open_slots = cases.list_open_slots(db, reader_id=locked.reader.id)
     if not open_slots or open_slots[0].position != locked.slot.position:
-        raise Refused("That case comes later. Answer the one before it first.")
+        raise Refused("Answer the earlier cases first.")
     opens_at = find_period_opening(db, study=locked.study, reader=locked.reader, slot=locked.slot)
     if opens_at is not None and opens_at > now:
-        raise Refused(f"The second part opens on {opens_at:%Y-%m-%d %H:%M} UTC, after the days of wash-out.")
+        raise Refused(f"The second part opens on {opens_at:%Y-%m-%d %H:%M} UTC, after the wash-out period.")
 
 
 def _describe_conflict(locked: LockedCase, saved: Reading | None) -> str:
     if saved is None:
-        return "Not saved: the answer before this one is gone. Reload the page."
+        return "Not saved: the earlier answer to this case no longer exists. Reload the page."
     return (
-        f"Not saved: this case was answered at {saved.read_at:%H:%M:%S} UTC already, in another tab or "
-        f"window (revision {saved.revision}). Reload the page to go on with case {locked.slot.position}."
+        f"Not saved: this case was already answered at {saved.read_at:%H:%M:%S} UTC in another tab or window "
+        f"(revision {saved.revision}). Reload the page to continue with case {locked.slot.position}."
     )

@@ -161,7 +161,7 @@ def _compute_report(data: ReportData, progress: Callable[[float], None] | None) 
 
 @cache
 def _code_digest() -> str:
-    """A digest of the code that computes reports, so that another version computes them anew."""
+    """A digest of the code that computes reports, so that another version recomputes them."""
     digest = hashlib.sha256()
     for folder in _CODE_FOLDERS:
         for path in sorted(folder.rglob("*.py")):

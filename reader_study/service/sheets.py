@@ -136,7 +136,7 @@ def load_reading_image(db: Session, *, person: Person, exam_number: int, radiogr
         _may_see(db, study, reader, exam_number)
         for study, reader in study_readers.list_studies_of_person(db, person_id=person.id)
     ):
-        raise NotAllowed(f"No case about exam {exam_number} is before {person.display_name} now.")
+        raise NotAllowed(f"{person.display_name} has no open case about exam {exam_number}.")
     image = find_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
     if image is None:
         raise NotFound(f"Exam {exam_number} has no image for radiograph {radiograph_key!r}.")
@@ -161,7 +161,7 @@ def build_reading_key(slot: Slot, *, study_id: int) -> ReadingKey:
 def _load_own_study(db: Session, *, person: Person, study_id: int) -> tuple[ReaderStudy, Reader]:
     reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
     if reader is None:
-        raise NotFound(f"No reader study number {study_id} is {person.display_name}'s to read.")
+        raise NotFound(f"{person.display_name} is not a reader of reader study number {study_id}.")
     return load_study(db, study_id=study_id), reader
 
 
@@ -169,13 +169,13 @@ def _find_answered_slot(db: Session, reader: Reader, position: int, *, going_bac
     """An answered slot: a training case, for its feedback, or a scored case to go back to."""
     slot = cases.find_slot(db, reader_id=reader.id, position=position)
     if slot is None:
-        raise NotFound(f"There is no case at place {position} of your order.")
+        raise NotFound(f"There is no case number {position} in this study.")
     case = cases.load_blind_case(db, case_id=slot.case_id)
     answered = stored.find_last_reading(db, key=build_reading_key(slot, study_id=case.study_id)) is not None
     if not answered:
-        raise Refused("That case comes later. Answer the one before you first.")
+        raise Refused("Answer the earlier cases first.")
     if not going_back and case.kind is CaseKind.SCORED:
-        raise Refused("This study does not allow going back to a case that is answered.")
+        raise Refused("In this study you cannot go back to answered cases.")
     return slot
 
 
@@ -239,8 +239,7 @@ def _load_exam(db: Session, exam_number: int, *, with_clinical_information: bool
 def _check_unchanged(case: BlindCase, *, exam: Exam) -> None:
     if hash_content(question=case, exam=exam) != case.sha256:
         raise Refused(
-            "What this case shows was changed since the study was made, so it can't be read. "
-            "Tell a coordinator."
+            "This case was changed after the study was created, so it cannot be read. Inform a coordinator."
         )
 
 

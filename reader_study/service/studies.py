@@ -64,9 +64,9 @@ def create_study(
     require(by, Action.RUN_STUDY)
     name = name.strip()
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
-        raise InvalidValue("name", f"a study needs a name of 1 to {MAX_NAME_LENGTH} printable characters")
+        raise InvalidValue("name", f"must have 1 to {MAX_NAME_LENGTH} printable characters")
     if stored.find_study(db, name=name) is not None:
-        raise AlreadyThere(f"There is a reader study {name!r} already. Choose another name.")
+        raise AlreadyThere(f"A reader study named {name!r} already exists. Choose another name.")
     dataset_id = frames.load_dataset_number(db, name=source.dataset)
     cases = draw_cases(db, by=by, dataset_id=dataset_id, source=source, design=design)
     study_id = stored.add_study(
@@ -129,24 +129,24 @@ def reopen_study(db: Session, *, by: Person, study: str, now: datetime) -> Reade
 
 def describe_design(design: StudyDesign) -> str:
     """One line about a design for the user."""
-    parts = [str(design.crossing)]
+    parts = [design.crossing.label]
     if design.crossing is Crossing.PARTS:
         parts.append(
-            f"{count_text(design.readers_per_case or 0, 'reader')} a case,"
-            f" {count_text(design.shared, 'case')} read by all"
+            f"{count_text(design.readers_per_case or 0, 'reader')} per case, "
+            f"{count_text(design.shared, 'case')} read by all"
         )
     if design.crossing is Crossing.CROSSOVER:
-        parts.append(" against ".join(arm.name for arm in design.arms))
-        parts.append(f"{design.washout_days} days of wash-out")
+        parts.append(f"arms: {', '.join(arm.name for arm in design.arms)}")
+        parts.append(f"wash-out of {count_text(design.washout_days, 'day')}")
     if design.training:
         parts.append(count_text(design.training, "training case"))
     if design.repeats:
         parts.append(
-            f"{count_text(design.repeats, 'hidden repeat')},"
-            f" {count_text(design.repeat_gap, 'case')} apart or more"
+            f"{count_text(design.repeats, 'hidden repeat')} with a minimum gap of "
+            f"{count_text(design.repeat_gap, 'case')}"
         )
     if design.one_per_exam:
-        parts.append("one question an exam")
+        parts.append("one question per exam")
     return "; ".join([*parts, f"seed {design.plan.seed}"])
 
 

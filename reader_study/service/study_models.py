@@ -123,7 +123,9 @@ def choose_models(
         if name == protocol.model:
             raise InvalidValue("model", f"{name!r} is the model of the protocol's primary comparison")
         if name not in chosen:
-            raise InvalidValue("model", f"{name!r} is none of {', '.join(chosen) or 'no model'}")
+            raise InvalidValue(
+                "model", f"{name!r} is not in the study. Models: {', '.join(chosen) or 'none'}"
+            )
     names = {*chosen, *(name for name in add if name != protocol.model)} - set(remove)
     if protocol.models is not None and names == set(protocol.models):
         return current

@@ -45,7 +45,7 @@ def copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> l
                 length = copy_image(original, folder / path, sha256=sha256)
         except (NotFound, Refused, FileNotFoundError, ValueError) as error:
             raise NotFound(
-                f"The workspace has the image {sha256} no more as it came in ({error}). Import it again."
+                f"The image {sha256} in the workspace is not as imported ({error}). Import it again."
             ) from error
         entries.append(Entry(path=path, bytes=length, sha256=sha256))
     return entries

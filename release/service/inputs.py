@@ -61,11 +61,11 @@ def load_drawn_batches(
     dataset_id = frames.load_dataset_number(db, name=dataset)
     batches = batch_rows.list_batches(db, dataset_id=dataset_id)
     if not batches:
-        raise Refused(f"The dataset {dataset!r} has no batch yet. Draw one and have it judged.")
+        raise Refused(f"The dataset {dataset!r} has no batches. Draw a batch and have it reviewed.")
     missing = sorted(set(batch_names or ()) - {batch.name for batch in batches})
     if missing:
         raise NotFound(
-            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
+            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Batches: "
             f"{', '.join(batch.name for batch in batches)}."
         )
     search_batch_ids = applied_rules.load_batches_from_search(db)
@@ -134,14 +134,14 @@ def check_not_empty(
         Refused: there is nothing to release, with the reasons.
     """
     if not tally.judged:
-        raise Refused(f"Nobody has judged a question of {dataset!r} in these batches yet.")
+        raise Refused(f"No question of {dataset!r} has been judged in these batches. Review questions first.")
     if not tally.released:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items())
         raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
     empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
     if empty and split is not None:
         raise Refused(
-            f"No question falls on the {empty[0]} side with a private share of {split.private_share:g} and "
-            f"seed {split.seed}: exams that share a patient or an image stay together. Choose another share "
-            "or seed."
+            f"The {empty[0]} part would have no questions with a private share of {split.private_share:g} "
+            f"and seed {split.seed}, because exams that share a patient or an image stay together. Choose "
+            "another share or seed."
         )

@@ -42,7 +42,7 @@ def check_pixel_decisions(db: Session, *, images: set[str], dataset: str) -> Non
         dataset: its name, for the error's text.
 
     Raises:
-        Refused: images were not checked; the text says how many and what to do.
+        Refused: images were not checked; the text states how many and what to do.
     """
     required = patient_data.load_rules(db).confirm_pixels
     if required is PixelCheckScope.NONE:
@@ -53,7 +53,7 @@ def check_pixel_decisions(db: Session, *, images: set[str], dataset: str) -> Non
     if undecided:
         kind = "DICOM images" if required is PixelCheckScope.DICOM else "images"
         raise Refused(
-            f"Nobody has looked for text in {len(undecided):,} of the {kind} of this release, as this"
-            f" workspace asks. Look at those of {dataset!r} on the page Patient data, or ask for fewer:"
-            " cli.py workspace --confirm-pixels."
+            f"{len(undecided):,} of the {kind} of this release have not been checked for burned-in text, as "
+            f"this workspace requires. Check the images of {dataset!r} on the page Patient data, or change "
+            "the requirement: cli.py workspace --confirm-pixels."
         )

@@ -61,7 +61,7 @@ def verify_recorded_release(db: Session, *, by: Person, release_id: int) -> Veri
     report = verify_release(recorded.folder)
     if not report.ok or report.manifest_sha256 == recorded.manifest_sha256:
         return report
-    fault = f"{MANIFEST}: not the one that was recorded when the release was made"
+    fault = f"{MANIFEST}: differs from the manifest recorded at creation"
     return VerifyReport(
         folder=report.folder,
         faults=(fault,),
@@ -83,11 +83,14 @@ def list_release_files(db: Session, *, by: Person, release_id: int) -> list[Rele
     recorded = releases.load_release(db, release_id=release_id)
     if not (recorded.folder / MANIFEST).is_file():
         raise NotFound(
-            f"The release {recorded.name!r} is not at {recorded.folder} any more. Make it again there."
+            f"The release {recorded.name!r} is no longer in {recorded.folder}. Create it there again."
         )
     sha256, length = hash_file(recorded.folder / MANIFEST)
     if sha256 != recorded.manifest_sha256:
-        raise Refused(f"The manifest of the release {recorded.name!r} was changed since it was made.")
+        raise Refused(
+            f"The manifest of the release {recorded.name!r} was changed after its creation. Restore it from "
+            "a backup."
+        )
     entries = [
         Entry(path=MANIFEST, bytes=length, sha256=sha256),
         *parse_entries(read_manifest(recorded.folder)),

@@ -111,7 +111,7 @@ def write_release(
         key_errors_under: the share (0 to 1) below which the upper limit of the rate of key errors in the
             whole dataset must be, in the worst case; None for no such condition.
         with_audit_head: whether the manifest has the audit entry of the last judgement in the release, so
-            that whoever has the manifest can prove that the trail up to it was not rewritten.
+            that the holder of the manifest can prove that the trail up to it was not rewritten.
         formats: the export formats in addition to the native one.
         workspace: where the images are.
         progress: called with the number of judged questions processed.
@@ -296,7 +296,7 @@ def _move_keys(staged_keys: Path, target: Path, *, sha256: str) -> None:
         return
     release_marker = target / "release.txt"
     if not release_marker.is_file() or release_marker.read_text(encoding="utf-8").strip() != sha256:
-        raise Refused(f"{target} is there already and has other keys. Choose another folder for the release.")
+        raise Refused(f"{target} already exists with other keys. Choose another folder for the release.")
 
 
 def validate_name(name: str) -> str:
@@ -310,7 +310,9 @@ def validate_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name.strip()):
         raise InvalidValue(
-            "name", f"{name!r} must be 1 to 64 letters, digits and . _ -, first a letter or digit"
+            "name",
+            f"{name!r} must have 1 to 64 characters: letters, digits and . _ -, starting with a letter or "
+            "digit",
         )
     return name.strip()
 
@@ -324,13 +326,13 @@ def check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha2
     existing = releases.find_release(db, dataset_id=dataset_id, name=name)
     if existing is not None and existing.manifest_sha256 != manifest_sha256:
         raise Refused(
-            f"The dataset {existing.dataset!r} has a release {name!r} with other content, made on "
-            f"{existing.made_at:%Y-%m-%d}. A release is never changed: choose another name."
+            f"The dataset {existing.dataset!r} already has a release {name!r} with other content, created on "
+            f"{existing.made_at:%Y-%m-%d}. Releases are never changed. Choose another name."
         )
 
 
 def _check_same_release(out: Path, *, manifest_sha256: str) -> bool:
     report = verify_release(out) if out.is_dir() else None
     if report is None or not report.ok or report.manifest_sha256 != manifest_sha256:
-        raise Refused(f"{out} is there already and is not this release. Choose another folder.")
+        raise Refused(f"{out} already exists and is not this release. Choose another folder.")
     return True

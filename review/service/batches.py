@@ -50,7 +50,7 @@ def change_settings(
         The batch with its new revision; unchanged if nothing differs.
 
     Raises:
-        StaleRevision: somebody changed the settings since; the text says who, when, and what differs.
+        StaleRevision: somebody changed the settings since; the text states who, when and what.
         Refused: mode, parts or report would change after judging has begun, or the report would be shown in a
             batch that does not ask for image alignment.
         InvalidValue: an anchor is empty.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlmodel import Session
 
+from domain.count_texts import count_text
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from domain.verdicts import ErrorKind
@@ -40,7 +41,7 @@ _MAX_EXAMPLES = 3
 class DatasetEstimates:
     """Estimates of a whole dataset.
 
-    ``plans`` say how many more questions to judge for a narrower interval. ``notes`` are sentences for the
+    ``plans`` state how many more questions to judge for a narrower interval. ``notes`` are sentences for the
     user.
     """
 
@@ -165,7 +166,7 @@ def estimate_groups(
     elif group in GROUPS:
         samples = _build_samples_by_value(db, data, group)
     else:
-        raise NotFound(f"There is no group {group!r}. Those there are: {', '.join((*GROUPS, BATCH_GROUP))}.")
+        raise NotFound(f"There is no group {group!r}. Groups: {', '.join((*GROUPS, BATCH_GROUP))}.")
     return tuple(
         GroupEstimates(
             name=name,
@@ -202,7 +203,9 @@ def check_key_errors(
     key_error_rate = estimate_rates(build_sample(db, data)).key_errors
     problem = explain_limit_exceeded(key_error_rate, limit=limit)
     if problem:
-        raise Refused(f"{problem} Judge more, correct or reject by rule what is wrong, or ask for less.")
+        raise Refused(
+            f"{problem} Review more questions, correct or reject faulty questions, or choose a higher limit."
+        )
     return (
         f"Key errors are {format_percent(key_error_rate.rate.estimate)} of the whole, 95 % interval"
         f" {format_interval(key_error_rate.rate.low, key_error_rate.rate.high)} (n ="
@@ -272,10 +275,11 @@ def _load_examples(db: Session, sample: Sample) -> dict[ErrorKind, tuple[SearchR
 
 
 def _describe_exclusions(data: SampleData) -> list[str]:
-    notes = [f"Batch {name} does not count: {reason}." for name, reason in data.excluded]
+    notes = [f"Batch {name} is not included: {reason}." for name, reason in data.excluded]
     if data.rejected_since:
         notes.append(
-            f"{data.rejected_since:,} questions are rejected by rule now. The figures are of the dataset as "
-            "it was drawn from; those questions are in no later draw and no release."
+            f"{count_text(data.rejected_since, 'question')} rejected by rule since. The estimates refer to "
+            "the dataset as it was when the sample was drawn; these questions are not included in later "
+            "draws or releases."
         )
     return notes

@@ -77,7 +77,7 @@ def hide_questions(
 
     Raises:
         NotFound: there is no such batch.
-        Refused: the batch is closed, or there is nothing to hide; the text says why.
+        Refused: the batch is closed, or there is nothing to hide; the text states the reason.
         InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
     """
     require(by, Action.ASSIGN)

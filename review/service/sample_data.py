@@ -76,8 +76,8 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
     if not counted:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded)
         raise Refused(
-            f"No batch of {dataset!r} says anything of its whole{f' ({reasons})' if reasons else ''}. Draw"
-            " one at random and have it judged."
+            f"No batch of {dataset!r} can be used for estimates{f' ({reasons})' if reasons else ''}. Draw "
+            "one at random and have it judged."
         )
     ids = [batch.id for batch in counted]
     return SampleData(

@@ -60,7 +60,7 @@ def lock_for_verdict(
         db: a session that writes.
         person: the reviewer.
         batch_id: its batch.
-        masked_number: the question's number as the browser has it, masked by the batch's veil.
+        masked_number: the question's number as the browser has it, masked by the batch's mask.
         now: the time.
 
     Raises:

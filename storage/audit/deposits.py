@@ -115,7 +115,7 @@ class Deposits:
         except ValueError as error:
             return Deposit(
                 name=name, number=0, head="", at=datetime.min.replace(tzinfo=UTC), signed=False,
-                fault=f"it can't be read ({error})",
+                fault=f"it cannot be read ({error})",
             )  # fmt: skip
         fault = None
         if self.public_key is not None:

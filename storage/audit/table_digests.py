@@ -3,7 +3,7 @@
 The file is compressed JSON Lines. For each table it has a line with name, key and columns, then one line per
 row in the order of the primary key: the key, and a text of hexadecimal digits. The first 32 digits are the
 row's digest (BLAKE2b, 128 bits); each column follows with 4 digits (CRC-32, the lower half). The digest
-detects a change. The digits of the columns only tell which of them changed.
+detects a change. The column digests show which columns changed.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _check_content(path: Path, sha256: str) -> None:
     except FileNotFoundError as error:
         raise DigestsMissing(f"its file of digests {path} is missing") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise DigestsMissing(f"its file of digests {path} can't be read ({error})") from error
+        raise DigestsMissing(f"its file of digests {path} cannot be read ({error})") from error
     if digest.hexdigest() != sha256:
         raise DigestsMissing(f"its file of digests {path} was altered")
 

@@ -107,7 +107,7 @@ def read_seal(file: IO[bytes]) -> str:
     line = file.read()
     if not line.startswith(_SEAL) or not line.endswith(b"\n") or len(line) != _SEAL_LENGTH:
         raise BackupDamaged(
-            "The file is no backup, or its end is missing: a whole one ends with a line that seals it."
+            "The file is not a backup, or its end is missing: a complete backup ends with a seal."
         )
     return line[len(_SEAL) : -1].decode("ascii", "replace")
 
@@ -146,7 +146,7 @@ def _iterate_members(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
     while (info := _next_member(tar)) is not None:
         content = tar.extractfile(info) if info.isreg() else None
         if content is None:
-            raise BackupDamaged(f"{info.name!r} in the backup is no plain file; nothing of it is used.")
+            raise BackupDamaged(f"{info.name!r} in the backup is not a regular file. The backup is not used.")
         yield info.name, content
         _clear_member_list(tar)
 
@@ -164,4 +164,6 @@ def _next_member(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
 
 
 def _damaged_error() -> BackupDamaged:
-    return BackupDamaged("The file was cut or altered since it was written: its bytes don't match its seal.")
+    return BackupDamaged(
+        "The file was truncated or changed after it was written: its content does not match its seal."
+    )

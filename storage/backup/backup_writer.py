@@ -88,11 +88,11 @@ def make_backup(
     """
     path = path.resolve()  # a symbolic link is kept, and its target is replaced
     if path.exists() and not path.is_file():  # /dev/stdout would be replaced by a file
-        raise Refused(f"{path} is no file. Name one that the backup becomes.")
+        raise Refused(f"{path} is not a regular file. Choose a file name for the backup.")
     if path.exists() and not replace:
-        raise AlreadyThere(f"{path} is there already. Choose another name, or say --replace.")
+        raise AlreadyThere(f"{path} already exists. Choose another name, or use --replace.")
     if not has_database(workspace):
-        raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
+        raise Refused(f"There is nothing to back up: {workspace.home} is not a workspace.")
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_stale_files(path, now=now)
     work_folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.making-"))
@@ -100,7 +100,7 @@ def make_backup(
         with _open_snapshot(workspace.database_url, work_folder, progress) as connection:
             revision = read_revision(connection)
             if revision is None:
-                raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
+                raise Refused(f"There is nothing to back up: {workspace.home} is not a workspace.")
             expected = None
             if revision == list_revisions()[-1]:
                 _check_restorable(connection)

@@ -119,7 +119,7 @@ def restore_backup(
     if existing and not replace:
         raise Refused(
             f"The workspace {workspace.home} is not empty: it has {', '.join(existing[:6])}. Nothing was "
-            "changed. Name an empty one by OVERREAD_HOME and OVERREAD_DATABASE_URL, or say --replace."
+            "changed. Set OVERREAD_HOME and OVERREAD_DATABASE_URL to an empty workspace, or use --replace."
         )
     previous_files = workspace.home / f"before-restore-{now:%Y%m%dT%H%M%SZ}"
     with path.open("rb") as file:
@@ -142,7 +142,8 @@ def restore_backup(
                 _move_into_place(staged, workspace.home, previous_files)
         except _DATABASE_ERRORS as error:
             raise Refused(
-                f"The database did not take the backup, and was left as it was: {_describe_error(error)}"
+                "The backup could not be restored into the database, which was not changed: "
+                f"{_describe_error(error)}"
             ) from error
         finally:
             shutil.rmtree(staged, ignore_errors=True)
@@ -260,8 +261,8 @@ def _describe_disk_full(path: Path, reason: str) -> str:
     except OSError:
         free_space = "There is no temporary folder that can be written"
     return (
-        f"{path} is undamaged, but restoring it could not be tried: {reason}. {free_space}, and the check"
-        " writes the restored database there, for a moment twice. Name another folder by TMPDIR."
+        f"{path} is undamaged, but the test restore was not possible: {reason}. {free_space}, and the check "
+        "needs up to twice the size of the database there. Set TMPDIR to another folder."
     )
 
 

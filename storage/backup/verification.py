@@ -90,7 +90,7 @@ def validate_path(name: str) -> str:
     path = PurePosixPath(name.removeprefix("files/"))
     is_plain = name == f"files/{path}" and not path.is_absolute() and "\x00" not in name and "\\" not in name
     if not is_plain or ".." in path.parts or path.parts[0] not in BACKED_UP:
-        raise BackupDamaged(f"The backup holds {name!r}, which would be written where no backup writes.")
+        raise BackupDamaged(f"The backup contains {name!r}, which would be written outside the workspace.")
     return str(path)
 
 
@@ -100,9 +100,9 @@ def decompress_part(content: IO[bytes]) -> bytes:
     try:
         lines = reader.decompress(content.read(), _LARGEST_PART)
     except zlib.error as error:
-        raise BackupDamaged("A table in the backup can't be unpacked.") from error
+        raise BackupDamaged("A table in the backup cannot be unpacked.") from error
     if not reader.eof or reader.unused_data or not lines.endswith(b"\n"):
-        raise BackupDamaged("A table in the backup can't be unpacked.")
+        raise BackupDamaged("A table in the backup cannot be unpacked.")
     return lines
 
 
@@ -127,11 +127,13 @@ def iterate_blocks(content: IO[bytes]) -> Iterator[bytes]:
 def _parse_manifest(content: IO[bytes]) -> Manifest:
     text = content.read(_LARGEST_MANIFEST)
     if f'"format": "{FORMAT}"'.encode() not in text:
-        raise BackupDamaged(f"The file is no {FORMAT}; a newer version of Overread may have made it.")
+        raise BackupDamaged(
+            f"The file does not have the format {FORMAT}; it may be from a newer version of Overread."
+        )
     try:
         return Manifest.from_bytes(text)
     except ValueError as error:
-        raise BackupDamaged(f"The manifest of the backup can't be read: {error}.") from error
+        raise BackupDamaged(f"The manifest of the backup cannot be read: {error}.") from error
 
 
 def _read_image(contents: _Contents, sha256: str, content: IO[bytes]) -> None:
@@ -140,7 +142,7 @@ def _read_image(contents: _Contents, sha256: str, content: IO[bytes]) -> None:
         digest.update(block)
         contents.bytes += len(block)
     if digest.hexdigest() != sha256 or sha256 <= contents.last_image:
-        raise BackupDamaged(f"The image {sha256} in the backup has other bytes, or is there twice.")
+        raise BackupDamaged(f"The image {sha256} in the backup has different content or is duplicated.")
     contents.images.update(f"{sha256}\n".encode())
     contents.count, contents.last_image = contents.count + 1, sha256
 
@@ -148,7 +150,7 @@ def _read_image(contents: _Contents, sha256: str, content: IO[bytes]) -> None:
 def _read_part(contents: _Contents, table: str, number: int, content: IO[bytes]) -> None:
     lines = contents.tables.setdefault(table, _TableDigest())
     if number != lines.parts + 1:
-        raise BackupDamaged(f"A part of table {table} is missing from the backup, or is there twice.")
+        raise BackupDamaged(f"A part of table {table} is missing from the backup or is duplicated.")
     lines.add(decompress_part(content))
 
 
@@ -158,7 +160,7 @@ def _read_file(contents: _Contents, path: str, content: IO[bytes]) -> None:
         digest.update(block)
         length += len(block)
     if path in contents.files:
-        raise BackupDamaged(f"The backup holds {path!r} twice.")
+        raise BackupDamaged(f"The backup contains {path!r} twice.")
     contents.files[path] = FileInBackup(path=path, bytes=length, sha256=digest.hexdigest())
 
 
@@ -172,4 +174,4 @@ def _compare_with_manifest(contents: _Contents, manifest: Manifest) -> None:
         or images != (stated_images.count, stated_images.bytes, stated_images.sha256)
         or contents.files != {file.path: file for file in manifest.files}
     ):
-        raise BackupDamaged("The backup does not hold what its manifest says.")
+        raise BackupDamaged("The content of the backup does not match its manifest.")

@@ -91,7 +91,7 @@ class BucketStore:
             self._run_request(self._files._pipe_file, key, b"overread")
             self._run_request(self._files._cat_file, key)
         except FileNotFoundError as error:
-            raise NotNow(f"The bucket s3://{self._root} is not there.") from error
+            raise NotNow(f"The bucket s3://{self._root} does not exist.") from error
 
     def _key(self, sha256: str) -> str:
         return f"{self._root}/{validate_sha256(sha256)[:2]}/{sha256}"
@@ -117,21 +117,22 @@ class BucketStore:
         except PermissionError as error:
             _LOG.warning("s3://%s: %s", self._root, error)
             raise NotNow(
-                f"The image store s3://{self._root} refused the keys it was given. Tell whoever runs this "
-                "server."
+                f"The image store s3://{self._root} refused its access keys. Inform the server's "
+                "administrator."
             ) from error
         except CircuitOpen as error:
             raise NotNow(
                 f"The image store s3://{self._root} has stopped answering. It is tried again in "
-                f"{max(1, round(error.seconds))} s. Try again then, and if it stays so, tell whoever runs "
-                "this server; its log says why."
+                f"{max(1, round(error.seconds))} s. Try again then. If the error persists, inform the "
+                "server's administrator; the server log gives the reason."
             ) from error
         except Exception as error:  # the library's connection errors have no other base in common
             timed_out = isinstance(error, TimeoutError)
             reason = f"no answer within {timeout:g} s" if timed_out else f"{type(error).__name__}: {error}"
             _LOG.warning("s3://%s: %s", self._root, reason)
             raise NotNow(
-                f"The image store s3://{self._root}"
-                f" {f'did not answer within {timeout:g} s' if timed_out else 'could not be reached'}. Try"
-                " again, and if it stays so, tell whoever runs this server; its log says why."
+                f"The image store s3://{self._root} "
+                f"{f'did not answer within {timeout:g} s' if timed_out else 'could not be reached'}. Try "
+                "again. If the error persists, inform the server's administrator; the server log gives the "
+                "reason."
             ) from error

@@ -67,7 +67,7 @@ class FolderStore:
                 file.write(b"overread")
                 file.flush()
         except OSError as error:
-            raise NotNow(f"The folder of images can't be written. {describe_file_error(error)}") from error
+            raise NotNow(f"The folder of images cannot be written. {describe_file_error(error)}") from error
 
     def _not_found(self, sha256: str) -> NotFound:
         return NotFound(f"The folder {self._folder} has no image {sha256}; import it again.")
@@ -88,7 +88,7 @@ def verify_content(sha256: str, content: bytes) -> bytes:
     """
     if hashlib.sha256(content).hexdigest() != sha256:
         raise Refused(
-            f"The image {sha256} was changed where it is kept, so it is not used. Put the file back from a "
-            "backup, or import it again."
+            f"The stored image {sha256} was changed, so it is not used. Restore the file from a backup, or "
+            "import it again."
         )
     return content

@@ -208,7 +208,7 @@ def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
 
 
 def delete_drafts(db: Session, *, reader_id: int) -> None:
-    """Delete all drafts of the reader, because their order is created anew."""
+    """Delete all drafts of the reader, because their order is recreated."""
     db.execute(delete(ReadingDraftRow).where(ReadingDraftRow.reader_id == reader_id))
 
 

@@ -23,7 +23,7 @@ from tests.storage.worlds import World, make_world
 
 ROWS, COLUMNS = 1200, 1000
 #: Everything inside a shadow root, including the form.
-_ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
+_ROOTS = "[...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)"
 MACHINE_BOX = [100.0, 200.0, 300.0, 400.0]  # the box of every question in worlds.py, on the PA radiograph
 
 

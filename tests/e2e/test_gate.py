@@ -146,7 +146,7 @@ def test_behind_tls_a_cookie_without_host_prefix_is_ignored(client):
 def test_wrong_name_and_wrong_password_get_the_same_message(client, name, password):
     response = post_sign_in(client, name, password)
     assert response.status_code == 401
-    assert "That name and password do not go together." in response.text
+    assert "The name or password is wrong." in response.text
     assert "overread" not in client.cookies
 
 

@@ -34,8 +34,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 QUESTIONS = (1, 2, 3, 4)
 KINDS = ("key", "explanation", "label", "category", "report", "peer", "model")
 _ROOTS = (
-    "[document.documentElement,"
-    " ...[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)]"
+    "[document.documentElement, ...[...document.querySelectorAll('*')].map(element => "
+    "element.shadowRoot).filter(Boolean)]"
 )
 
 

@@ -65,9 +65,9 @@ def test_a_provider_that_is_away_is_explained_on_the_sign_in_page(client):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("error=access_denied&state=x", "did not let you in, or you stopped there"),
+        ("error=access_denied&state=x", "denied access, or you cancelled the sign-in"),
         ("error=server_error&state=x", "was not accepted"),
-        ("code=stale&state=unknown", "started too long ago"),
+        ("code=stale&state=unknown", "has expired"),
     ],
 )
 def test_an_answer_that_does_not_sign_in_is_explained(client, query, message):

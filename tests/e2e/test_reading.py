@@ -121,7 +121,7 @@ def load_readings(app: RunningApp, slots) -> list[ReadingRow]:
 def begin_study(page: Page) -> None:
     page.goto("/read")
     page.get_by_text("Read every case").wait_for(timeout=30_000)
-    page.get_by_role("button", name="I have read it: begin").click()
+    page.get_by_role("button", name="Start reading").click()
 
 
 def wait_for_case(page: Page, done: int) -> None:
@@ -174,8 +174,8 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     for done, slot in enumerate(rea[BREAK_AFTER + 1 :], start=BREAK_AFTER + 1):
         wrong_key = "abcde"[slot.option_order.index(0)] if done >= WRONG_FROM else None
         answer_case(page, slot, done, key=wrong_key)
-    expect(page.get_by_text("you are through. Thank you.")).to_be_visible(timeout=30_000)
-    expect(page.get_by_text(f"{WRONG_FROM} of {CASES} right")).to_be_visible()
+    expect(page.get_by_text("study complete")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(f"{WRONG_FROM} of {CASES} correct")).to_be_visible()
     second_traffic.look()
 
     rob_page = open_signed_in_page(chromium, app, "rob")
@@ -198,7 +198,7 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
         answer_case(rob_page, slot, done)
         if done == CASES - 1:
             third_traffic.look()
-    expect(rob_page.get_by_text(f"{CASES} of {CASES} right")).to_be_visible(timeout=30_000)
+    expect(rob_page.get_by_text(f"{CASES} of {CASES} correct")).to_be_visible(timeout=30_000)
     elapsed = time.monotonic() - started_at
 
     for recorder in (traffic, second_traffic, third_traffic):
@@ -219,7 +219,7 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     with read_only_session(app.engine) as db:
         progress = studies.load_study_progress(db, by=CORA, study="pilot")
     assert [(entry.done, entry.total) for entry in progress] == [(CASES, CASES)] * 2
-    expect(rob_page.get_by_text("you are through. Thank you.")).to_be_visible()
+    expect(rob_page.get_by_text("study complete")).to_be_visible()
     rob_page.context.close()
     page.context.close()
     cora = open_signed_in_page(chromium, app, "cora")
@@ -248,7 +248,7 @@ def open_signed_in_page(chromium, app: RunningApp, name: str) -> Page:
 
 def _make_drawn_script() -> str:
     """The viewer shows window and zoom once it has drawn."""
-    roots = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
+    roots = "[...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)"
     return (
         f"() => {roots}.some(root => [...root.querySelectorAll('.pane[data-radiograph]')]"
         ".some(pane => /C -?\\d+ W \\d+/.test(pane.textContent)))"

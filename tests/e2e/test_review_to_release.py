@@ -55,10 +55,10 @@ def test_release_contains_the_corrections_made_in_the_browser(page, sign_in):
     fill_sign_in(page, "cora", PASSWORD)
     page.get_by_role("button", name="Sign out").wait_for()
     page.goto("/releases")
-    page.get_by_label("Name of the release").fill("v1")
+    page.get_by_label("Release name").fill("v1")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Make the release").click()
-    expect(page.get_by_text("Release v1 of demo holds 2 questions")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Create release").click()
+    expect(page.get_by_text("Release v1 of demo contains 2 questions")).to_be_visible(timeout=20_000)
 
     key, boxes = sorted(
         load_release_records(page, "corrections.jsonl"), key=lambda correction: correction["field"]

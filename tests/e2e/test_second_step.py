@@ -87,7 +87,7 @@ def test_a_wrong_code_shows_the_form_again_and_a_reload_too(client):
     post_sign_in(client, "carl")
     answer = post_code(client, "123")
     assert answer.status_code == 401
-    assert "That code is not right" in answer.text
+    assert "The code is wrong" in answer.text
     assert client.get("/sign-in/code").status_code == 200
     assert not is_in(client)
     post_code(client, pyotp.TOTP(SECRET).now())

@@ -131,10 +131,10 @@ def reject_third_question(page: Page, queue: list[int]) -> None:
 
 def create_release(page: Page) -> None:
     page.goto("/releases")
-    page.get_by_label("Name of the release").fill("v1")
+    page.get_by_label("Release name").fill("v1")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Make the release").click()
-    expect(page.get_by_text("Release v1 of demo holds 2 questions")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Create release").click()
+    expect(page.get_by_text("Release v1 of demo contains 2 questions")).to_be_visible(timeout=20_000)
 
 
 def load_release_records(page: Page, name: str) -> list[dict]:

@@ -23,7 +23,7 @@ def test_a_right_password_opens_the_app(sign_in):
 
 def test_wrong_password_is_reported_and_the_name_stays(page):
     fill_sign_in(page, "rosa", "not her password")
-    expect(page.get_by_role("alert")).to_have_text("That name and password do not go together.")
+    expect(page.get_by_role("alert")).to_have_text("The name or password is wrong.")
     expect(page.get_by_label("Name")).to_have_value("rosa")
 
 
@@ -44,7 +44,7 @@ def test_forbidden_pages_are_not_found_and_show_no_content(sign_in):
         expect(page.get_by_role("dialog").get_by_text("Page not found")).to_be_visible()
         expect(page.get_by_role("heading", name="Home")).to_be_visible()
         body_text = page.locator("body").inner_text()
-        assert "Add a person" not in body_text
+        assert "Add person" not in body_text
         assert "carl" not in body_text.lower()
 
 

@@ -97,7 +97,7 @@ def test_the_cookie_that_would_hold_for_thirty_days_is_gone(client, provider):
 def test_a_stranger_is_refused_with_advice(client, provider):
     answer = come_by_the_provider(client, provider, "eve", email="eve@example.org", email_verified=True)
     assert answer.status_code == 403
-    assert "eve@example.org has no account here. Ask an admin to add one" in answer.text
+    assert "eve@example.org has no account. Ask an admin to add one" in answer.text
     assert "overread" not in client.cookies
 
 
@@ -135,7 +135,7 @@ def test_a_person_without_a_known_group_is_refused_with_the_name_of_the_claim(cl
     bert = {"email": "bert@example.org", "email_verified": True, "groups": ["cafeteria"]}
     answer = come_by_the_provider(client, provider, "bert", **bert)
     assert answer.status_code == 403
-    assert "no role here (claim &#x27;groups&#x27;)" in answer.text
+    assert "no role in Overread (claim &#x27;groups&#x27;)" in answer.text
     assert "overread" not in client.cookies
 
 

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TEXT = "Look at the lines first: tubes, catheters, wires."
 STORED_INPUT_COUNT = (
-    "() => Object.keys(sessionStorage).filter(key => key.startsWith('overread-typed:')).length"
+    "() => Object.keys(sessionStorage).filter(key => key.startsWith('overread-unsaved-input:')).length"
 )
 
 

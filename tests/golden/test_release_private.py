@@ -139,5 +139,5 @@ def test_releases_of_two_datasets_are_not_compared(folder, tmp_path):
     other_folder.mkdir()
     manifest = json.loads(path.read_text())
     (other_folder / "manifest.json").write_text(json.dumps({**manifest, "dataset": "another"}))
-    with pytest.raises(Refused, match="nothing to compare"):
+    with pytest.raises(Refused, match="different datasets"):
         compare_releases(folder, other_folder)

@@ -99,7 +99,7 @@ def test_a_prediction_for_an_unknown_question_is_refused(folder, capsys):
     path = folder.parent / "p.jsonl"
     path.write_text('{"question_id": "x", "answer": "A"}', encoding="utf-8")
     assert main(["score", str(path), "--release", str(folder)]) == 1
-    assert "p.jsonl: line 1: question_id: 'x' is no question of the release" in capsys.readouterr().err
+    assert "p.jsonl: line 1: question_id: 'x' is not a question of the release" in capsys.readouterr().err
 
 
 def test_predicted_boxes_are_scored_by_format(folder):

@@ -92,7 +92,7 @@ def test_all_other_sign_ins_can_be_ended(page):
         True,
     )
     assert is_signed_in("of-bert")
-    assert "Signed out elsewhere: 2 sign-ins ended." in get_text(page)
+    assert "Signed out elsewhere (2 sign-ins ended)." in get_text(page)
 
 
 def test_changing_the_password_ends_other_sign_ins(page):
@@ -105,9 +105,9 @@ def test_changing_the_password_ends_other_sign_ins(page):
 @pytest.mark.parametrize(
     ("fields", "expected_text"),
     [
-        ({"current": "not hers", "new": NEW}, "The current password is not right"),
+        ({"current": "not hers", "new": NEW}, "The current password is wrong"),
         ({"current": OLD, "new": "short"}, "at least 10 characters"),
-        ({"current": OLD, "new": NEW, "again": "something else"}, "the two are not the same"),
+        ({"current": OLD, "new": NEW, "again": "something else"}, "the two entries differ"),
     ],
 )
 def test_invalid_new_password_is_reported_and_not_saved(page, fields, expected_text):
@@ -127,7 +127,7 @@ def test_repeated_wrong_passwords_are_rate_limited(page):
 def test_person_with_provider_sign_in_has_no_password_form(sign_in_as, run_page):
     sign_in_as("cara", Role.READER)
     page = run_page(ACCOUNT)
-    assert "You sign in by a provider" in get_text(page)
+    assert "You sign in with a provider" in get_text(page)
     assert not page.text_input
 
 

@@ -37,7 +37,7 @@ def test_a_reviewer_does_not_get_the_page(workspace, sign_in_as, run_page):
 def test_without_a_shared_question_the_page_leads_to_second_opinions(workspace, sign_in_as, open_page):
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora", Role.COORDINATOR)
-    assert "No question was judged twice yet" in get_text(open_page(PAGE))
+    assert "No questions judged twice yet" in get_text(open_page(PAGE))
 
 
 def test_each_cell_has_its_n(workspace, open_agreement_page):
@@ -49,4 +49,4 @@ def test_each_cell_has_its_n(workspace, open_agreement_page):
     save_verdict(world, make_acceptance(world, question=4, person="remo"), "remo")
     (decision,) = open_agreement_page().dataframe[0].value.to_dict("records")
     assert decision["Agreement"].startswith("75 % (")
-    assert all("n = 4" in decision[column] for column in ("Agreement", "Kappa", "AC1 or other"))
+    assert all("n = 4" in decision[column] for column in ("Agreement", "Kappa", "AC1 or alternative"))

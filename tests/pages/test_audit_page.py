@@ -30,12 +30,12 @@ def choose(page, label, value):
 
 def test_filter_without_matches_shows_a_message(page):
     page = next(field for field in page.text_input if field.label == "Subject").set_value("batch 999").run()
-    assert "No entry fits these filters" in get_text(page)
+    assert "No entries match" in get_text(page)
 
 
 def test_selected_entry_is_shown_in_full_with_its_hash(page):
-    page = choose(page, "Look at one", get_column_values(page, "No.")[0])
-    assert "the entry before has" in get_text(page)
+    page = choose(page, "View entry", get_column_values(page, "No.")[0])
+    assert "previous entry" in get_text(page)
 
 
 def test_intact_trail_is_verified_with_its_counts(page):
@@ -50,7 +50,7 @@ def test_rows_show_fields_and_no_json(page):
 
 
 def test_json_of_an_entry_stands_behind_an_expander(page):
-    page = choose(page, "Look at one", get_column_values(page, "No.")[0])
+    page = choose(page, "View entry", get_column_values(page, "No.")[0])
     assert "decision" in page.dataframe[1].value["Field"].tolist()
     [expander] = page.expander
     assert '"decision": "accept"' in expander.code[0].value

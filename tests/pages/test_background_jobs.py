@@ -107,7 +107,7 @@ def test_failure_is_shown_without_the_details_of_the_error(cora):
     job_control.start_job(FAIL, Fail(how="fault"), by=cora, subject=SUBJECT)
     wait_for_jobs()
     text = get_text(render_job_page("FAIL"))
-    assert "The server's log says why." in text
+    assert "The server log gives the reason." in text
     assert "secret" not in text
 
 

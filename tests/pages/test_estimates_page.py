@@ -37,8 +37,8 @@ def test_a_drawn_batch_without_a_verdict_leads_to_assigning_it(workspace, sign_i
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
     page = get_text(open_page(ESTIMATES))
-    assert "Nothing is judged yet" in page
-    assert "120 questions are in demo; their sample waits for its reviewers." in page
+    assert "No verdicts yet" in page
+    assert "The sample of demo (120 questions) has not been reviewed yet." in page
 
 
 def test_three_judged_questions_are_shown_with_their_intervals(workspace, open_as_coordinator):
@@ -47,7 +47,7 @@ def test_three_judged_questions_are_shown_with_their_intervals(workspace, open_a
     save_verdict(world, make_acceptance(world, question=2))
     save_verdict(world, make_rejection(world, question=3))
     page = open_as_coordinator(ESTIMATES)
-    assert "3 judged questions stand for 120 of 120" in get_text(page)
+    assert "3 judged questions represent 120 of 120 questions" in get_text(page)
     assert {metric.label: metric.value for metric in page.metric}["Key error"] == "33.3 %"
     assert "95 %" in get_text(page)
 

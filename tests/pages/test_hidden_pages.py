@@ -94,7 +94,7 @@ def test_plan_without_hidden_questions_is_refused(world, open_as_coordinator):
 
 def test_page_without_hidden_questions_shows_a_message(world, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
-    assert "Nothing is hidden in this batch" in get_text(open_page(ATTENTION))
+    assert "No hidden questions in this batch" in get_text(open_page(ATTENTION))
 
 
 def test_page_opens_on_the_batch_with_hidden_questions(world, sign_in_as, open_page):
@@ -104,7 +104,7 @@ def test_page_opens_on_the_batch_with_hidden_questions(world, sign_in_as, open_p
     (batch_field,) = [selectbox for selectbox in page.selectbox if selectbox.label == "Batch"]
     assert batch_field.value == "asked"
     batch_field.select("first").run()
-    assert "There are some in: asked." in get_text(page)
+    assert "Batches with hidden questions: asked." in get_text(page)
 
 
 def test_a_reviewer_does_not_get_the_page(world, sign_in_as, run_page):
@@ -124,7 +124,7 @@ def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
     save_verdict(world, make_acceptance(world, question=planted[1].number))
     page = open_as_coordinator(ATTENTION)
     (ruth,) = page.dataframe[0].value.to_dict("records")
-    assert ruth["Same decision again"] == "100 % (61 to 100), n = 6"
+    assert ruth["Same decision on repeat"] == "100 % (61 to 100), n = 6"
     assert ruth["Faults found"] == "50 % (9 to 91), n = 2"
     assert ruth["Planted"] == "2 of 2 judged"
     (kind,) = page.dataframe[1].value.to_dict("records")
@@ -136,4 +136,4 @@ def test_without_verdicts_figures_are_shown_as_not_defined(world, open_as_coordi
     page = open_as_coordinator(ATTENTION)
     (ruth,) = page.dataframe[0].value.to_dict("records")
     assert ruth["Faults found"] == "not defined, n = 0"
-    assert "No planted question is judged yet." in get_text(page)
+    assert "No planted questions judged yet." in get_text(page)

@@ -72,7 +72,7 @@ def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_pag
 
 def test_reader_without_cases_sees_that_there_are_none(sign_in_as, open_page):
     sign_in_as("rea", Role.READER)
-    assert "Nothing is yours to read yet" in get_text(open_page(HOME))
+    assert "No studies yet" in get_text(open_page(HOME))
 
 
 def test_reader_can_continue_a_study(workspace, sign_in_as, open_page):

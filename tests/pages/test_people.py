@@ -41,7 +41,7 @@ def test_a_person_is_added_with_roles_and_password(page):
 
 def test_missing_password_is_generated_and_shown(page):
     page = add_person(page, name="bert", roles=[Role.REVIEWER])
-    password = get_text(page).split("Password, shown this once: ")[1].split("\n")[0]
+    password = get_text(page).split("Password (shown only once): ")[1].split("\n")[0]
     with read_only_session() as db:
         assert accounts.authenticate(db, name="bert", password=password).name == "bert"
 
@@ -94,7 +94,7 @@ def test_a_person_is_signed_out_everywhere(page):
         accounts.start_sign_in(db, person=load_person("bert"), token="of-bert", previous_token=None, now=now)
     page.selectbox(key="person-to-change").set_value("bert").run()
     page.button(key=f"sign-out-{load_person('bert').id}").click().run()
-    assert "bert is signed out everywhere: 1 sign-in ended." in get_text(page)
+    assert "bert is signed out everywhere (1 sign-in ended)." in get_text(page)
     with read_only_session() as db:
         assert accounts.find_valid_sign_in(db, token="of-bert", now=now) is None
 
@@ -102,7 +102,7 @@ def test_a_person_is_signed_out_everywhere(page):
 def test_the_last_admin_is_not_disabled(page):
     page.selectbox(key="person-to-change").set_value("ada").run()
     page.button(key=f"in-or-out-{load_person('ada').id}").click().run()
-    assert "nobody else is an admin" in get_text(page)
+    assert "the only admin" in get_text(page)
     assert load_person("ada").disabled_at is None
 
 

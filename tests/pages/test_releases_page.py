@@ -42,8 +42,8 @@ def find_by_label(elements, label):
 
 
 def create_release(page, name):
-    find_by_label(page.text_input, "Name of the release").set_value(name).run()
-    click(page, "Make the release")
+    find_by_label(page.text_input, "Release name").set_value(name).run()
+    click(page, "Create release")
     wait_for_jobs()
     return page.run()
 
@@ -55,23 +55,23 @@ def load_releases():
 
 def test_without_a_batch_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
-    assert "Nothing to release yet" in get_text(open_page(PAGE))
+    assert "No batches yet" in get_text(open_page(PAGE))
 
 
 def test_release_cannot_be_created_before_any_verdict(workspace, sign_in_as, run_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
     page = run_page(PAGE)
-    find_by_label(page.text_input, "Name of the release").set_value("v1").run()
-    assert "Nobody has judged a question of these batches yet." in get_text(page)
-    assert find_by_label(page.button, "Make the release").disabled
+    find_by_label(page.text_input, "Release name").set_value("v1").run()
+    assert "No verdicts in these batches yet." in get_text(page)
+    assert find_by_label(page.button, "Create release").disabled
 
 
 def test_preview_shows_what_a_release_would_contain(page):
-    assert "A release made now would hold 5 of the 8 judged questions." in get_text(page)
+    assert "The release will contain 5 of 8 judged questions." in get_text(page)
     rows = page.dataframe[0].value[["Questions", "Number"]].to_numpy().tolist()
     assert rows == [
-        ["accepted as they are", 1],
+        ["accepted unchanged", 1],
         ["corrected", 4],
         ["rejected", 1],
         ["rejected by one reviewer, not by another", 1],
@@ -93,23 +93,23 @@ def test_release_is_created_and_its_files_are_linked(page):
 def test_creating_a_release_again_changes_nothing(page, run_page):
     create_release(page, "v1")
     page = create_release(run_page(PAGE), "v1")  # another tab; in this one it would count as a double click
-    assert "there already, the same byte for byte" in get_text(page)
+    assert "identical release already existed" in get_text(page)
     assert len(load_releases()) == 1
 
 
 def test_name_that_is_not_a_folder_name_is_refused(page):
     page = create_release(page, "../v1")
-    assert "must be 1 to 64 letters" in get_text(page)
+    assert "must have 1 to 64 characters" in get_text(page)
     assert load_releases() == []
 
 
 def test_verify_detects_a_changed_file(page, run_page):
     page = click(create_release(page, "v1"), "Verify")
-    assert "v1 is as it was made: 14 files, 5 questions, 11 corrections." in get_text(page)
+    assert "v1 is unchanged: 14 files, 5 questions, 11 corrections." in get_text(page)
     path = load_releases()[0].folder / "gold.csv"
     path.write_bytes(path.read_bytes().replace(b"Effusion", b"effusion", 1))
     page = click(run_page(PAGE), "Verify")
-    assert "v1 is not as it was made" in get_text(page)
+    assert "v1 was changed after its creation" in get_text(page)
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
@@ -121,16 +121,16 @@ def test_page_is_not_found_for_other_roles(world, sign_in_as, run_page, role):
 
 
 def test_unmet_condition_is_shown_and_blocks_the_release(page):
-    find_by_label(page.text_input, "Name of the release").set_value("v1").run()
-    find_by_label(page.toggle, "Only if key errors in the whole dataset are few").set_value(True).run()
+    find_by_label(page.text_input, "Release name").set_value("v1").run()
+    find_by_label(page.toggle, "Require a low rate of key errors").set_value(True).run()
     assert not page.exception
-    assert "the rule asks for an upper limit under 5 %" in get_text(page)
-    assert find_by_label(page.button, "Make the release").disabled
+    assert "the condition requires an upper limit below 5 %" in get_text(page)
+    assert find_by_label(page.button, "Create release").disabled
 
 
 def test_met_condition_is_recorded_in_the_manifest(page):
-    find_by_label(page.toggle, "Only if key errors in the whole dataset are few").set_value(True).run()
-    find_by_label(page.number_input, "Upper limit under, %").set_value(100.0).run()
+    find_by_label(page.toggle, "Require a low rate of key errors").set_value(True).run()
+    find_by_label(page.number_input, "Upper limit (%)").set_value(100.0).run()
     assert not create_release(page, "v1").exception
     (release,) = load_releases()
     manifest = json.loads((release.folder / "manifest.json").read_text(encoding="utf-8"))
@@ -139,9 +139,7 @@ def test_met_condition_is_recorded_in_the_manifest(page):
 
 
 def test_only_the_chosen_formats_are_written(page):
-    find_by_label(page.multiselect, "Written as, beside JSON Lines and CSV").set_value(
-        [FormatName.COCO]
-    ).run()
+    find_by_label(page.multiselect, "Additional formats").set_value([FormatName.COCO]).run()
     assert not create_release(page, "v1").exception
     (release,) = load_releases()
     names = {path.name for path in release.folder.iterdir()}

@@ -36,7 +36,7 @@ def open_studies_page(sign_in_as, run_page):
 
 def test_without_a_study_the_page_says_what_to_do(workspace, open_studies_page):
     make_world(workspace)
-    assert "No reader study yet" in get_text(open_studies_page())
+    assert "No reader studies yet" in get_text(open_studies_page())
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
@@ -50,9 +50,9 @@ def test_a_study_shows_design_protocol_and_progress_but_no_question(workspace, o
     answer_case(study_world)
     page = open_studies_page()
     text = get_text(page)
-    assert "6 cases of dataset demo" in text
+    assert "6 cases from dataset demo" in text
     assert Protocol().sha256() in text
-    assert "frozen: the first answer is in" in text
+    assert "reading has begun: readers and cases are fixed" in text
     assert "SECRET" not in text + str([frame.value.to_dict() for frame in page.dataframe])
     assert page.dataframe[0].value["Read"].tolist() == ["1 of 6", "0 of 6"]
 
@@ -62,7 +62,7 @@ def test_readers_are_added_on_the_page(workspace, open_studies_page):
     page = open_studies_page()
     page.multiselect[0].set_value(["rea", "ria"]).run()
     next(button for button in page.button if button.label == "Add").click().run()
-    assert "2 readers; each has an order of their own." in get_text(page)
+    assert "The study has 2 readers, each with their own order of cases." in get_text(page)
 
 
 def test_a_later_version_of_the_protocol_is_shown_with_its_reason(workspace, open_studies_page):
@@ -93,7 +93,7 @@ def test_study_is_created_on_the_page(workspace, open_studies_page):
             value
         )
     page.run()
-    next(button for button in page.button if button.label == "Make the study").click().run()
+    next(button for button in page.button if button.label == "Create study").click().run()
     assert not page.exception
     with read_only_session() as db:
         study = find_study(db, name="second")
@@ -105,14 +105,14 @@ def test_study_is_created_on_the_page(workspace, open_studies_page):
 def test_study_can_be_closed(workspace, open_studies_page):
     make_study_world(workspace)
     page = open_studies_page()
-    next(button for button in page.button if button.label == "Close the study").click().run()
-    assert "The study first is closed." in get_text(page)
+    next(button for button in page.button if button.label == "Close study").click().run()
+    assert "The study first is now closed." in get_text(page)
 
 
 def test_reader_without_cases_sees_a_message(workspace, sign_in_as, run_page):
     make_study_world(workspace, readers=["rea"])
     sign_in_as("ria", Role.READER)
-    assert "Nothing is yours to read yet" in get_text(run_page(READ_PAGE))
+    assert "No studies yet" in get_text(run_page(READ_PAGE))
 
 
 def test_the_guideline_is_shown_first_without_its_images(workspace, sign_in_as, run_page):
@@ -120,7 +120,7 @@ def test_the_guideline_is_shown_first_without_its_images(workspace, sign_in_as, 
     sign_in_as("rea", Role.READER)
     page = run_page(READ_PAGE)
     assert "Look. [x](https://elsewhere/x.png)" in "\n".join(element.value for element in page.markdown)
-    assert [button.label for button in page.button] == ["I have read it: begin"]
+    assert [button.label for button in page.button] == ["Start reading"]
 
 
 def test_reader_who_finished_sees_the_result_if_the_protocol_allows(workspace, sign_in_as, run_page):
@@ -128,8 +128,8 @@ def test_reader_who_finished_sees_the_result_if_the_protocol_allows(workspace, s
     read_all(study_world)
     sign_in_as("rea", Role.READER)
     text = get_text(run_page(READ_PAGE))
-    assert "you are through. Thank you." in text
-    assert "of 6 right" in text
+    assert "study complete" in text
+    assert "of 6 correct" in text
 
 
 def test_reader_sees_that_a_study_is_closed(workspace, sign_in_as, run_page):
@@ -148,11 +148,11 @@ def test_a_new_study_begins_with_sizes_that_the_dataset_has(workspace, open_stud
     # 24 questions on 24 exams: 2 for training, the other 22 scored, 2 of them repeated
     make_world(workspace, questions=24, per_exam=1)
     page = open_studies_page("New study")
-    labels = ("Cases", "Training cases", "Hidden repeats", "Cases between")
+    labels = ("Cases", "Training cases", "Hidden repeats", "Minimum gap (cases)")
     assert [_find_number(page, label).value for label in labels] == [22, 2, 2, 11]
     page.text_input[0].set_value("with defaults")
     page.run()
-    next(button for button in page.button if button.label == "Make the study").click().run()
+    next(button for button in page.button if button.label == "Create study").click().run()
     assert not page.error
     with read_only_session() as db:
         study = find_study(db, name="with defaults")
@@ -166,7 +166,7 @@ def test_a_study_of_more_exams_than_there_are_is_explained_where_it_is_entered(w
     page.run()
     [error] = page.error
     assert "23 cases and 2 training cases need 25 exams; 24 are available." in error.value
-    assert not [button for button in page.button if button.label == "Make the study"]
+    assert not [button for button in page.button if button.label == "Create study"]
 
 
 def test_the_refusal_of_a_new_study_follows_its_button(workspace, open_studies_page):
@@ -174,8 +174,8 @@ def test_the_refusal_of_a_new_study_follows_its_button(workspace, open_studies_p
     page = open_studies_page("New study")
     page.text_input[0].set_value("first")
     page.run()
-    next(button for button in page.button if button.label == "Make the study").click().run()
-    assert "There is a reader study 'first' already" in page.error[0].value
+    next(button for button in page.button if button.label == "Create study").click().run()
+    assert "A reader study named 'first' already exists" in page.error[0].value
     assert [element.type for element in _flatten(page.main)][-2:] == ["button", "error"]
 
 

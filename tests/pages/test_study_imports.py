@@ -48,7 +48,7 @@ def press_button(page, label: str):
 
 def import_file(study_world, page, kind="predictions"):
     """Press the button, and run the page again once the background job is done."""
-    press_button(page, f"Bring in the {kind}")
+    press_button(page, f"Import {kind}")
     wait_for_jobs()
     page.run(timeout=60)
     assert not page.exception
@@ -72,13 +72,13 @@ def test_predictions_are_imported_with_counts_per_rule(study_world, open_study_p
         {"question_id": second, "raw": "Final answer: (B)"},
         {"question_id": third, "raw": "I cannot tell."},
     ]
-    study_page = open_study_page("Answers from outside")
+    study_page = open_study_page("Imports")
     study_page.text_input[0].set_value("m")
     study_page.file_uploader[0].set_value(
         ("m.jsonl", "\n".join(map(json.dumps, lines)).encode(), "application/jsonl")
     )
     text = get_text(import_file(study_world, study_page))
-    assert "3 predictions of m came in; it has answered 3 of 4 cases." in text
+    assert "Imported 3 predictions of m, which has now answered 3 of 4 cases." in text
     rules = next(
         table.value
         for table in study_page.dataframe
@@ -92,11 +92,13 @@ def test_predictions_are_imported_with_counts_per_rule(study_world, open_study_p
 
 
 def test_predictions_with_an_invalid_line_are_refused(study_world, open_study_page):
-    study_page = open_study_page("Answers from outside")
+    study_page = open_study_page("Imports")
     study_page.text_input[0].set_value("m")
     content = json.dumps({"question_id": load_case_ids(study_world)[0], "answer": "Z"}).encode()
     study_page.file_uploader[0].set_value(("m.jsonl", content, "application/jsonl"))
-    assert "Nothing of m.jsonl came in: 1 line is refused." in get_text(import_file(study_world, study_page))
+    assert "Nothing was imported from m.jsonl: 1 line is invalid." in get_text(
+        import_file(study_world, study_page)
+    )
     with read_only_session() as db:
         assert studies.list_models(db, by=BY, study="first") == []
 
@@ -107,9 +109,9 @@ def test_external_readings_are_imported(study_world, open_study_page):
         for minute, key in enumerate(load_case_ids(study_world))
     ]
     text = "\n".join(["study,reader,question_id,answer,confidence,seconds,read_at", *rows])
-    study_page = open_study_page("Answers from outside")
+    study_page = open_study_page("Imports")
     study_page.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
-    assert "4 readings of 1 reader came in from r.csv." in get_text(
+    assert "Imported 4 readings of 1 reader from r.csv." in get_text(
         import_file(study_world, study_page, "readings")
     )
 
@@ -121,10 +123,10 @@ def test_readings_with_an_invalid_line_are_refused(study_world, open_study_page)
         f"first,ext,{first},B,4,20,2026-03-02T09:00:00Z\n"
         f"first,ext,{second},Z,4,20,2026-03-02T09:01:00Z\n"
     )
-    study_page = open_study_page("Answers from outside")
+    study_page = open_study_page("Imports")
     study_page.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
     result_page = import_file(study_world, study_page, "readings")
-    assert "Nothing of r.csv came in: 1 line is refused." in get_text(result_page)
+    assert "Nothing was imported from r.csv: 1 line is invalid." in get_text(result_page)
     assert "**Line 3, answer**: " in get_text(result_page)
     with read_only_session() as db:
         assert list(iterate_readings(db, study_id=study_world.study.id)) == []
@@ -133,9 +135,9 @@ def test_readings_with_an_invalid_line_are_refused(study_world, open_study_page)
 def test_case_is_excluded_with_its_reason(study_world, open_study_page):
     study_page = open_study_page("Readers and protocol")
     fill_field(study_page, "Case", 2)
-    fill_field(study_page, "Why it is left out", "cut off")
+    fill_field(study_page, "Reason for exclusion", "cut off")
     study_page.run()
-    assert "Left out of the analysis: case 2." in get_text(press_button(study_page, "Leave it out"))
+    assert "Excluded from the analysis: case 2." in get_text(press_button(study_page, "Exclude"))
     with read_only_session() as db:
         [exclusion] = studies.list_exclusions(db, by=BY, study="first")
     assert (exclusion.case, exclusion.reader, exclusion.why) == (2, None, "cut off")
@@ -144,17 +146,15 @@ def test_case_is_excluded_with_its_reason(study_world, open_study_page):
 def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, open_study_page):
     answer_case(study_world)
     study_page = open_study_page("Readers and protocol")
-    assert next(
-        checkbox for checkbox in study_page.checkbox if checkbox.label == "Going back is allowed"
-    ).disabled
-    fill_field(study_page, "Margin, points", 4.0)
+    assert next(checkbox for checkbox in study_page.checkbox if checkbox.label == "Allow going back").disabled
+    fill_field(study_page, "Margin (points)", 4.0)
     study_page.run()
-    amend_button = next(button for button in study_page.button if button.label == "Write down version 2")
+    amend_button = next(button for button in study_page.button if button.label == "Save version 2")
     assert amend_button.disabled
-    fill_field(study_page, "Why it is changed", "the margin was left out")
+    fill_field(study_page, "Reason for the change", "the margin was left out")
     study_page.run()
-    text = get_text(press_button(end_double_click_window(study_page), "Write down version 2"))
-    assert "Version 2 of the protocol is written down" in text
+    text = get_text(press_button(end_double_click_window(study_page), "Save version 2"))
+    assert "Saved protocol version 2" in text
     with read_only_session() as db:
         latest_version = studies.list_protocol_versions(db, by=BY, study="first")[-1]
     assert (latest_version.protocol.margin, latest_version.answers_before, latest_version.why) == (
@@ -170,14 +170,12 @@ def test_models_are_chosen_on_the_page_with_the_cases_they_answered(study_world,
     file.write_text("\n".join(map(json.dumps, answers)))
     with unit_of_work() as db:
         studies.import_predictions(db, by=BY, path=file, model="m", dataset="demo", now=NOW)
-    study_page = open_study_page("Answers from outside")
-    table = next(table.value for table in study_page.dataframe if "Takes part" in table.value)
-    assert table[["Takes part", "Cases answered"]].values.tolist() == [["no", "3 of 4"]]
-    choice = next(field for field in study_page.multiselect if field.label == "Models that take part")
+    study_page = open_study_page("Imports")
+    table = next(table.value for table in study_page.dataframe if "In study" in table.value)
+    assert table[["In study", "Cases answered"]].values.tolist() == [["no", "3 of 4"]]
+    choice = next(field for field in study_page.multiselect if field.label == "Models in the study")
     assert (choice.value, choice.options) == ([], ["m (3 of 4 cases)"])
     choice.set_value(["m"]).run()
-    assert "Saved as version 2 of the protocol." in get_text(
-        press_button(study_page, "Save choice of models")
-    )
-    table = next(table.value for table in study_page.dataframe if "Takes part" in table.value)
-    assert table["Takes part"].tolist() == ["yes"]
+    assert "Saved protocol version 2." in get_text(press_button(study_page, "Save models"))
+    table = next(table.value for table in study_page.dataframe if "In study" in table.value)
+    assert table["In study"].tolist() == ["yes"]

@@ -29,7 +29,7 @@ def open_report_view(run_page):
 
 def compute_report(page) -> str:
     """The page once the background thread has finished."""
-    next(button for button in page.button if button.label == "Compute the figures").click().run(timeout=120)
+    next(button for button in page.button if button.label == "Create report").click().run(timeout=120)
     wait_for_jobs(timeout=60)
     page.run(timeout=120)
     assert not page.exception
@@ -42,7 +42,7 @@ def test_figures_are_computed_on_request_with_their_n(workspace, sign_in_as, run
     read_all(study_world, "rob", option=1)
     page = open_report(sign_in_as, run_page)
     assert "On 4 cases" not in get_text(page)
-    assert "On 4 cases, rea was right on" in compute_report(page)
+    assert "of 4 cases correctly" in compute_report(page)
 
 
 def test_study_without_answers_has_nothing_to_report(workspace, sign_in_as, run_page):
@@ -60,7 +60,7 @@ def test_every_section_of_the_report_links_its_files(workspace, sign_in_as, run_
     compute_report(page)
     files = {
         "Accuracy": "figures/accuracy-all.svg",
-        "Differences": "No model takes part",
+        "Differences": "No models in the study",
         "Agreement": "figures/repeats.csv",
         "Time and order": "figures/learning.svg",
         "Answers": "figures/confusion-rea.svg",
@@ -83,7 +83,7 @@ def test_differences_to_a_model_and_accuracies_by_category_are_shown(
     )
     page = open_report(sign_in_as, run_page)
     compute_report(page)
-    next(control for control in page.segmented_control if "category" in control.options).set_value(
+    next(control for control in page.segmented_control if "Category" in control.options).set_value(
         "category"
     ).run()
     assert not page.exception
@@ -93,11 +93,11 @@ def test_differences_to_a_model_and_accuracies_by_category_are_shown(
     ).run(timeout=60)
     assert not page.exception
     assert "figures/differences-all.svg" in get_text(page)
-    assert "Readers together against each model" in get_text(page)
+    assert "Mean of the readers minus each model" in get_text(page)
 
 
 def test_stored_report_is_shown_at_once(workspace, sign_in_as, run_page):
     study_world = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
     read_all(study_world, "rea", option=0)
     compute_report(open_report(sign_in_as, run_page))
-    assert "On 4 cases, rea was right on" in get_text(open_report_view(run_page))
+    assert "of 4 cases correctly" in get_text(open_report_view(run_page))

@@ -33,7 +33,7 @@ def test_open_questions_are_reassigned_and_withdrawn(world, capsys):
     cli.main(["assign", "first", "--to", "ruth"])
     assert cli.main(["assign", "first", "--to", "remo", "--reassign", "ruth"]) == 0
     assert cli.main(["assign", "first", "--withdraw", "remo"]) == 0
-    assert "12 open questions of remo were taken back" in capsys.readouterr().out
+    assert "12 open questions of remo unassigned" in capsys.readouterr().out
 
 
 def test_second_opinions_for_a_share_and_then_where_errors_were_found(world, capsys):
@@ -53,7 +53,7 @@ def test_second_opinions_for_a_share_and_then_where_errors_were_found(world, cap
         (["assign", "second", "--to", "ruth"], "no batch 'second'"),
         (["assign", "first", "--to", "rea"], "rea is not a reviewer"),
         (["progress", "second"], "no batch 'second'"),
-        (["settings", "first", "--anchors", "nowhere.json"], "can't be read"),
+        (["settings", "first", "--anchors", "nowhere.json"], "cannot be read"),
     ],
 )
 def test_impossible_commands_fail_with_the_reason(world, capsys, arguments, reason):

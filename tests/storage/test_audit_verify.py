@@ -101,7 +101,7 @@ def test_an_altered_entry_is_named_whatever_was_altered(world):
         "new = '{}'",
     ):
         found = verified_after(world.engine, f"UPDATE audit_entry SET {change} WHERE number = 2")
-        assert (found.number, found.fault) == (2, "its content is not what was written: it was altered")
+        assert (found.number, found.fault) == (2, "its content was changed")
 
 
 def test_an_entry_that_was_taken_out_is_named_by_the_one_behind_it(world):
@@ -123,7 +123,7 @@ def test_entries_taken_away_at_the_end_are_missed_by_a_head_that_was_noted(world
     head = verified(world.engine).head
     behind_the_back(world.engine, "DELETE FROM audit_entry WHERE number = 5")
     assert verified(world.engine).fault is None
-    assert "No entry has the head that was noted" in verified(world.engine, head).fault
+    assert "No entry has the stated head" in verified(world.engine, head).fault
 
 
 def test_a_head_that_was_noted_is_found_again_when_more_was_done_since(world):
@@ -141,12 +141,12 @@ def test_an_altered_judgement_is_found_whatever_was_altered(world):
         "UPDATE skip SET reason = 'x'",
     ):
         found = verified_after(world.engine, statement)
-        assert "A saved judgement is not as the trail has it" in found.fault
+        assert "A saved judgement differs from the trail" in found.fault
 
 
 def test_a_judgement_that_was_removed_is_found(world):
     found = verified_after(world.engine, "DELETE FROM verdict WHERE question_id = 1")
-    assert (found.number, "not saved any more" in found.fault) == (1, True)
+    assert (found.number, "was deleted or changed" in found.fault) == (1, True)
 
 
 def test_what_was_judged_before_there_was_a_trail_is_counted_in_its_first_entry(world):
@@ -245,4 +245,4 @@ def test_the_command_names_the_broken_entry_and_fails(workspace, capsys):
     assert cli.main(["audit", "verify"]) == 1
     output = capsys.readouterr()
     assert "NOT whole" in output.out
-    assert output.err == "Entry 1: its content is not what was written: it was altered.\n"
+    assert output.err == "Entry 1: its content was changed.\n"

@@ -175,7 +175,7 @@ def test_making_a_backup_leaves_no_other_files(backup):
 
 def test_existing_file_is_replaced_only_on_request(workspace, backup, engine):
     before = backup.read_bytes()
-    with pytest.raises(AlreadyThere, match="is there already"):
+    with pytest.raises(AlreadyThere, match="already exists"):
         make_backup(workspace, backup, now=LATER)
     assert backup.read_bytes() == before
     make_backup(workspace, backup, replace=True, now=LATER)
@@ -247,5 +247,5 @@ def test_restore_migrates_tables_of_an_older_version(sqlite_engine, tmp_path, em
 
 
 def test_empty_folder_cannot_be_backed_up(empty_workspace, tmp_path):
-    with pytest.raises(Refused, match="is no workspace yet"):
+    with pytest.raises(Refused, match="is not a workspace"):
         make_backup(empty_workspace, tmp_path / "b.backup", now=NOW)

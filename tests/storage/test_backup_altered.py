@@ -23,7 +23,13 @@ from tests.storage.backup_worlds import LATER, fill_workspace, make_workspace
 from tests.storage.worlds import NOW
 
 #: The seal detects an altered bit, unless its part is unreadable before the seal is compared.
-REASONS = ("don't match its seal", "can't be read", "can't be unpacked", "its end is missing", "other bytes")
+REASONS = (
+    "does not match its seal",
+    "cannot be read",
+    "cannot be unpacked",
+    "its end is missing",
+    "different content",
+)
 
 
 @pytest.fixture
@@ -95,7 +101,7 @@ def test_member_outside_the_workspace_is_refused(sound, empty_workspace, tmp_pat
     reason = restore_refused(
         write_sealed([(name, b"x"), *read_members(sound)], tmp_path), empty_workspace, tmp_path
     )
-    assert "would be written where no backup writes" in reason
+    assert "would be written outside the workspace" in reason
 
 
 def test_link_in_a_backup_is_refused(sound, empty_workspace, tmp_path):
@@ -106,22 +112,24 @@ def test_link_in_a_backup_is_refused(sound, empty_workspace, tmp_path):
         tar.addfile(link)
     archive = content.getvalue()
     seal = f"overread-backup {hashlib.sha256(archive).hexdigest()}\n".encode()
-    assert "no plain file" in restore_refused(archive + seal, empty_workspace, tmp_path)
+    assert "not a regular file" in restore_refused(archive + seal, empty_workspace, tmp_path)
 
 
 def test_file_missing_from_the_manifest_is_refused(sound, empty_workspace, tmp_path):
     crafted = write_sealed([("files/refusals/more.csv", b"x"), *read_members(sound)], tmp_path)
-    assert "does not hold what its manifest says" in restore_refused(crafted, empty_workspace, tmp_path)
+    assert "does not match its manifest" in restore_refused(crafted, empty_workspace, tmp_path)
 
 
 def test_image_with_other_bytes_is_refused(sound, empty_workspace, tmp_path):
     parts = [(name, b"x" if name.startswith("images/") else content) for name, content in read_members(sound)]
-    assert "has other bytes" in restore_refused(write_sealed(parts, tmp_path), empty_workspace, tmp_path)
+    assert "has different content" in restore_refused(
+        write_sealed(parts, tmp_path), empty_workspace, tmp_path
+    )
 
 
 def test_a_backup_without_a_table_is_refused(sound, empty_workspace, tmp_path):
     parts = [member for member in read_members(sound) if not member[0].startswith("tables/person/")]
-    assert "does not hold what its manifest says" in restore_refused(
+    assert "does not match its manifest" in restore_refused(
         write_sealed(parts, tmp_path), empty_workspace, tmp_path
     )
 
@@ -157,7 +165,9 @@ def test_failed_restore_leaves_the_workspace_unchanged(sound, postgres_engine, t
             [*replaced, ("manifest.json", msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path
         )
     )
-    with pytest.raises(Refused, match="did not take the backup, and was left as it was: table person"):
+    with pytest.raises(
+        Refused, match="could not be restored into the database, which was not changed: table person"
+    ):
         restore_backup(path, workspace, now=LATER)
     with postgres_engine.connect() as connection:
         assert count_rows(connection, "person") == 0

@@ -237,8 +237,8 @@ def command(world: World, monkeypatch, tmp_path, capsys):
 
 def test_command_without_yes_only_previews(world: World, command) -> None:
     output = command("reject", "demo", "--difficulty", "hard", "--reason", "Compares with a prior.")
-    assert "2 questions would be taken." in output
-    assert "2 are left out: drawn." in output
+    assert "2 questions would be included." in output
+    assert "2 excluded: drawn." in output
     assert preview_rejection(world).count == 2
 
 
@@ -249,7 +249,7 @@ def test_command_rejects_lists_and_reverts(world: World, command) -> None:
     )
     assert preview_rejection(world).excluded == {"drawn": 2, "rejected by rule": 2}
     assert "reject\t2 questions\tdifficulty hard\tCompares with a prior." in command("list", "demo")
-    assert "Rule 1 holds no more; 2 questions can be drawn again." in command(
+    assert "Rule 1 was withdrawn; 2 questions can be drawn again." in command(
         "back", "1", "--reason", "Too much."
     )
     assert "taken back" in command("list")

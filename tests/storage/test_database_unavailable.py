@@ -22,7 +22,7 @@ def test_lock_timeout_reports_another_writer(sqlite_engine):
     with unit_of_work(sqlite_engine) as writer:
         writer.connection()
         with (
-            pytest.raises(NotNow, match="something else has been writing"),
+            pytest.raises(NotNow, match="the database was locked"),
             _open_with_short_timeout(sqlite_engine) as db,
         ):
             db.connection()

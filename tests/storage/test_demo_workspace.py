@@ -262,5 +262,5 @@ def test_ctrl_c_stops_the_command_and_leaves_no_files(tmp_path):
     os.killpg(command.pid, signal.SIGINT)
     _, error_output = command.communicate(timeout=120)
     assert command.returncode == 1
-    assert "Stopped; what was not finished was undone." in error_output
+    assert "Stopped. Unfinished changes were undone." in error_output
     assert list(home.iterdir()) == []

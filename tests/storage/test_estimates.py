@@ -149,7 +149,7 @@ def test_data_card_contains_the_dataset_estimates(sqlite_engine: Engine, tmp_pat
 
 def test_release_over_its_error_limit_is_refused_with_the_figure(sqlite_engine: Engine, tmp_path) -> None:
     world = make_judged_world(sqlite_engine)
-    with pytest.raises(Refused, match=r"Key errors are 33.3 % .* upper limit under 5 %"):
+    with pytest.raises(Refused, match=r"Key errors: 33.3 % .* upper limit below 5 %"):
         write_test_release(world, tmp_path / "release", key_errors_under=0.05)
     assert not (tmp_path / "release").exists()
 
@@ -173,6 +173,6 @@ def test_command_without_verdicts_states_the_next_step(sqlite_engine, tmp_path, 
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
     assert main(["estimate", "demo"]) == 0
     assert capsys.readouterr().out == (
-        "Nothing is judged yet. 120 questions are in demo; the sample in first waits for its reviewers: "
-        "cli.py assign --help\n"
+        "No verdicts yet. demo has 120 questions; the sample in first has not been reviewed. To assign it, "
+        "see: cli.py assign --help\n"
     )

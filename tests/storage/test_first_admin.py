@@ -37,7 +37,7 @@ def test_code_creates_an_admin_with_that_password(engine):
 @pytest.mark.parametrize("code", ["", "ABCDE-FGHJK-LMNPR", "-"])
 def test_wrong_code_creates_nobody(engine, code):
     create_code(engine)
-    with pytest.raises(NotSignedIn, match="does not hold"):
+    with pytest.raises(NotSignedIn, match="This code is wrong"):
         become_admin(engine, code)
 
 
@@ -66,9 +66,9 @@ def test_rejected_password_does_not_use_up_the_code(engine):
 def test_code_is_neither_created_nor_valid_once_an_admin_exists(engine):
     create_code(engine)
     add_person(engine, "anna", Role.ADMIN)
-    with pytest.raises(Refused, match="There is an admin already"):
+    with pytest.raises(Refused, match="There is already an admin"):
         create_code(engine)
-    with pytest.raises(Refused, match="There is an admin already"):
+    with pytest.raises(Refused, match="There is already an admin"):
         become_admin(engine)
 
 

@@ -54,7 +54,7 @@ def test_hidden_questions_are_listed_and_removed_with_a_reason(world, capsys):
     assert "2 with key swapped" in output
     number = list_hidden(world)[0].number
     assert cli.main(["hide", "asked", "--remove", str(number), "--reason", "The key was wrong."]) == 0
-    assert "1 hidden questions of asked were removed" in capsys.readouterr().out
+    assert "1 hidden question of asked removed" in capsys.readouterr().out
     assert cli.main(["hide", "asked", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 8
@@ -71,13 +71,13 @@ def test_repeated_command_hides_nothing_more(world, capsys):
 
 def test_list_states_when_nothing_is_hidden(world, capsys):
     assert cli.main(["hide", "asked", "--list"]) == 0
-    assert "Nothing is hidden in asked." in capsys.readouterr().err
+    assert "No hidden questions in asked." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("plain", "reason"),
     [
-        (["hide", "asked", "--remove", "1"], "--remove and --reason go together"),
+        (["hide", "asked", "--remove", "1"], "--remove and --reason must be used together"),
         (["hide", "asked", "--faults", "no such fault"], "invalid choice"),
     ],
 )
@@ -124,6 +124,6 @@ def test_attention_text_has_n_and_interval_or_not_defined(world, capsys):
     capsys.readouterr()
     assert cli.main(["attention", "asked"]) == 0
     output = capsys.readouterr().out
-    assert "Batch asked: 6 of 8 hidden questions are judged, 0 were removed" in output
+    assert "Batch asked: 6 of 8 hidden questions judged, 0 removed" in output
     assert "repeats judged twice: 6 of 6" in output
     assert "not defined (n = 0)" in output

@@ -67,7 +67,7 @@ def test_missing_file_is_reported_as_missing(workspace):
 
 def test_altered_image_is_refused(workspace):
     alter_stored_image(workspace, b"other bytes")
-    with pytest.raises(Refused, match=f"The image {SHA256} was changed where it is kept"):
+    with pytest.raises(Refused, match=f"The stored image {SHA256} was changed"):
         read_image(workspace, sha256=SHA256)
 
 

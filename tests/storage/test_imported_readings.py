@@ -92,18 +92,18 @@ def test_second_reading_is_a_repeat_and_a_third_is_refused(study_world) -> None:
 @pytest.mark.parametrize(
     ("bad", "field", "says"),
     [
-        ("first,ext-1,nowhere,B,3,12.5,2026-03-02T09:00:00Z", "question_id", "is no case"),
+        ("first,ext-1,nowhere,B,3,12.5,2026-03-02T09:00:00Z", "question_id", "is not a case"),
         ("other,ext-1,{q},B,3,12.5,2026-03-02T09:00:00Z", "study", "is not 'first'"),
-        ("first,ext-1,{q},E,3,12.5,2026-03-02T09:00:00Z", "answer", "neither one of A to"),
+        ("first,ext-1,{q},E,3,12.5,2026-03-02T09:00:00Z", "answer", "is not a letter from A to"),
         ("first,ext-1,{q},,3,12.5,2026-03-02T09:00:00Z", "answer", "is empty"),
         ("first,ext-1,{q},A|B,3,12.5,2026-03-02T09:00:00Z", "answer", "several options of a single-choice"),
-        ("first,ext-1,{q},B,9,12.5,2026-03-02T09:00:00Z", "confidence", "none of 1 to 5"),
-        ("first,ext-1,{q},B,3,soon,2026-03-02T09:00:00Z", "seconds", "is no number"),
-        ("first,ext-1,{q},B,3,nan,2026-03-02T09:00:00Z", "seconds", "no number of seconds"),
-        ("first,ext-1,{q},B,3,12.5,2026-03-02T09:00:00", "read_at", "has no zone"),
+        ("first,ext-1,{q},B,9,12.5,2026-03-02T09:00:00Z", "confidence", "not a whole number from 1 to 5"),
+        ("first,ext-1,{q},B,3,soon,2026-03-02T09:00:00Z", "seconds", "is not a number"),
+        ("first,ext-1,{q},B,3,nan,2026-03-02T09:00:00Z", "seconds", "not a valid number of seconds"),
+        ("first,ext-1,{q},B,3,12.5,2026-03-02T09:00:00", "read_at", "has no time zone"),
         ("first,ext-1,{q},B,3,12.5,yesterday", "read_at", "ISO 8601"),
         ("first,,{q},B,3,12.5,2026-03-02T09:00:00Z", "reader", "is empty"),
-        ("first,rea,{q},B,3,12.5,2026-03-02T09:00:00Z", "reader", "reads on the screen"),
+        ("first,rea,{q},B,3,12.5,2026-03-02T09:00:00Z", "reader", "reads in the app"),
         ("first,ext-1,{q},B,3,12.5", "", "has 6 cells"),
     ],
 )
@@ -129,7 +129,7 @@ def test_invalid_header_is_refused(study_world, header: str, field: str) -> None
 
 def test_file_without_readings_is_refused(study_world) -> None:
     [refusal] = import_lines(study_world).refusals
-    assert refusal.reason == "holds no reading"
+    assert refusal.reason == "contains no readings"
 
 
 def test_json_lines_are_imported_too(study_world) -> None:

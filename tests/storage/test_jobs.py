@@ -250,7 +250,7 @@ def test_job_cancelled_in_the_queue_never_runs(engine, worker):
         ("refused", "There is no such dataset.", None),
         ("disk", "Not saved. The disk is full: set.jsonl", None),
         ("details", "Nothing came in.", '["line 3"]'),
-        ("fault", "Not saved. The server's log says why.", None),
+        ("fault", "Not saved. The server log gives the reason.", None),
     ],
 )
 def test_failed_job_states_the_reason(engine, worker, how, message, result):

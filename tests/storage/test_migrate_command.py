@@ -67,7 +67,7 @@ def test_migrate_on_tables_of_this_version_changes_nothing(old_tables, capsys):
     migrate()
     assert main(["migrate"]) == 0
     assert len(backups()) == 1
-    assert capsys.readouterr().out == "The tables are those of this version.\n"
+    assert capsys.readouterr().out == "The tables are up to date.\n"
 
 
 def test_three_backups_from_before_migrations_are_kept(old_tables):

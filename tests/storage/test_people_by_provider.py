@@ -33,18 +33,18 @@ def test_after_the_first_time_the_subject_counts_and_the_address_may_change(engi
 def test_another_subject_with_the_same_address_is_not_that_person(engine):
     add_person(engine, "anna@example.org")
     claimed(engine)
-    with pytest.raises(NotSignedIn, match="has no account here"):
+    with pytest.raises(NotSignedIn, match="has no account"):
         claimed(engine, sub="43")
 
 
 def test_an_unknown_address_is_refused(engine):
-    with pytest.raises(NotSignedIn, match=r"anna@example\.org has no account here\. Ask an admin"):
+    with pytest.raises(NotSignedIn, match=r"anna@example\.org has no account\. Ask an admin"):
         claimed(engine)
 
 
 def test_an_address_that_nobody_verified_is_refused(engine):
     add_person(engine, "anna@example.org")
-    with pytest.raises(NotSignedIn, match="has no account here"):
+    with pytest.raises(NotSignedIn, match="has no account"):
         claimed(engine, email_verified=False)
 
 
@@ -74,7 +74,7 @@ def test_with_the_setting_the_claim_gives_the_roles_and_takes_the_others(engine)
 @pytest.mark.parametrize("groups", [[], ["cafeteria"], "", None, {"cxr-readers": True}, 3])
 def test_claims_that_give_no_role_let_nobody_in_and_leave_the_roles(engine, groups):
     add_person(engine, "anna@example.org", Role.REVIEWER)
-    with pytest.raises(NotSignedIn, match="no role here"):
+    with pytest.raises(NotSignedIn, match="no role in Overread"):
         claimed(engine, role_claim=accounts.RoleClaim.from_setting("groups", GROUPS), groups=groups)
     with unit_of_work(engine) as db:
         assert accounts.load_person_by_name(db, name="anna@example.org").roles == {Role.REVIEWER}

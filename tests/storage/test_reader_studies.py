@@ -113,7 +113,7 @@ def test_protocol_change_after_the_first_answer_needs_a_reason(engine: Engine) -
     study_world = make_study_world(engine)
     answer_case(study_world)
     changed = Protocol(exclusions="questions reported by two readers")
-    with pytest.raises(Refused, match="say why"), unit_of_work(engine) as db:
+    with pytest.raises(Refused, match="Enter a reason"), unit_of_work(engine) as db:
         studies.change_protocol(db, by=study_world.cora, study="first", protocol=changed, now=NOW)
     with unit_of_work(engine) as db:
         version = studies.change_protocol(
@@ -126,7 +126,7 @@ def test_protocol_change_after_the_first_answer_needs_a_reason(engine: Engine) -
 def test_reading_conditions_are_fixed_after_the_first_answer(engine: Engine, change: dict[str, Any]) -> None:
     study_world = make_study_world(engine)
     answer_case(study_world)
-    with pytest.raises(Refused, match="can't be changed any more"), unit_of_work(engine) as db:
+    with pytest.raises(Refused, match="cannot be changed after the first answer"), unit_of_work(engine) as db:
         studies.change_protocol(
             db,
             by=study_world.cora,
@@ -142,7 +142,7 @@ def test_readers_can_change_until_the_first_answer(engine: Engine) -> None:
     with unit_of_work(engine) as db:
         studies.assign_readers(db, by=study_world.cora, study="first", to=["ria"], now=NOW)
     answer_case(study_world)
-    with pytest.raises(Refused, match="first answer of first is in"), unit_of_work(engine) as db:
+    with pytest.raises(Refused, match="Reading of the study first has begun"), unit_of_work(engine) as db:
         studies.remove_reader(db, by=study_world.cora, study="first", reader="ria", now=NOW)
 
 
@@ -158,7 +158,7 @@ def test_removing_a_reader_removes_the_slots(engine: Engine) -> None:
 
 def test_only_readers_may_be_assigned(engine: Engine) -> None:
     study_world = make_study_world(engine)
-    with pytest.raises(Refused, match="ruth is no reader"), unit_of_work(engine) as db:
+    with pytest.raises(Refused, match="ruth does not have the role reader"), unit_of_work(engine) as db:
         studies.assign_readers(db, by=study_world.cora, study="first", to=["ruth"], now=NOW)
 
 
@@ -175,15 +175,15 @@ def test_reader_profile_is_copied_to_the_next_study(engine: Engine) -> None:
 
 def test_exclusion_needs_an_existing_case_and_a_reason(engine: Engine) -> None:
     study_world = make_study_world(engine)
-    with pytest.raises(InvalidValue, match="has no case 99"), unit_of_work(engine) as db:
+    with pytest.raises(InvalidValue, match="has cases 1 to 6, not 99"), unit_of_work(engine) as db:
         studies.exclude_readings(db, by=study_world.cora, study="first", case=99, why="wrong key", now=NOW)
-    with pytest.raises(InvalidValue, match="say why"), unit_of_work(engine) as db:
+    with pytest.raises(InvalidValue, match="enter a reason"), unit_of_work(engine) as db:
         studies.exclude_readings(db, by=study_world.cora, study="first", case=1, why=" ", now=NOW)
 
 
 def test_parts_design_needs_enough_readers(engine: Engine) -> None:
     design = make_design(6, crossing=Crossing.PARTS, readers_per_case=3)
-    with pytest.raises(Refused, match="read by 3 readers, and there are 2"):
+    with pytest.raises(Refused, match="needs 3 readers per case, but the study has 2"):
         make_study_world(engine, design=design)
 
 
@@ -228,7 +228,7 @@ def test_study_with_readings_can_be_closed(engine: Engine) -> None:
 def test_plan_that_draws_nothing_is_refused(engine: Engine) -> None:
     world = make_world(engine)
     design = replace(make_design(), plan=SamplingPlan(seed=1, per_1000=1))
-    with pytest.raises(Refused, match="draws no case"):
+    with pytest.raises(Refused, match="No cases could be drawn"):
         create_study(engine, by=world.people["cora"], design=design)
 
 
@@ -276,5 +276,5 @@ def test_study_of_an_altered_release_is_refused(sqlite_engine: Engine, tmp_path)
     gold = tmp_path / "v1" / "gold.jsonl"
     gold.write_text(gold.read_text().replace("Q1", "Q2"))
     source = CaseSource(kind=SourceKind.RELEASE, dataset="demo", name="v1")
-    with pytest.raises(Refused, match="was changed since"):
+    with pytest.raises(Refused, match="was changed after its creation"):
         create_study(sqlite_engine, by=world.people["cora"], source=source)

@@ -72,13 +72,16 @@ def test_dry_run_previews_the_draw_and_draws_nothing(workspace, capsys):
     ("arguments", "reason"),
     [
         (["sample", "other", "--seed", "7", "--batch", "b"], "no dataset 'other'"),
-        (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "hard=much"], "like hard=2"),
-        (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "expert=2"], "is no tier"),
+        (
+            ["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "hard=much"],
+            "must have the form hard=2",
+        ),
+        (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "expert=2"], "is not a tier"),
         (["sample", "demo", "--seed", "7", "--batch", "b", "--per-1000", "0"], "must be 1 to 1,000"),
         (["sample", "demo", "--seed", "7", "--batch", "b", "--strata", "age"], "may contain task and"),
         (["batch", "list", "nothing"], "no batch 'nothing'"),
-        (["release", "create", "demo", "--name", "v1", "--out", "x"], "has no batch yet"),
-        (["release", "verify", "nowhere"], "is it the folder of a release"),
+        (["release", "create", "demo", "--name", "v1", "--out", "x"], "has no batches"),
+        (["release", "verify", "nowhere"], "Choose the folder of a release"),
     ],
 )
 def test_impossible_commands_fail_with_the_reason(workspace, capsys, arguments, reason):
@@ -96,7 +99,7 @@ def test_release_is_created_listed_and_verified(workspace, capsys, tmp_path):
     assert manifest.pop("audit").keys() == {"number", "hash"}
     assert manifest == json.loads((GOLDEN / "manifest.json").read_bytes())
     assert cli.main(create) == 0
-    assert "was there already, the same byte for byte" in capsys.readouterr().out
+    assert "already existed with identical files" in capsys.readouterr().out
     assert cli.main(["release", "verify", str(tmp_path / "v1")]) == 0
     assert cli.main(["release", "list"]) == 0
     assert "1\tdemo\tv1\t5 questions" in capsys.readouterr().out
@@ -106,7 +109,7 @@ def test_verify_fails_and_names_the_altered_file(capsys, tmp_path):
     shutil.copytree(GOLDEN, tmp_path / "v1")
     (tmp_path / "v1" / "gold.csv").write_text("")
     assert cli.main(["release", "verify", str(tmp_path / "v1")]) == 1
-    assert "gold.csv: 0 bytes, the manifest says" in capsys.readouterr().err
+    assert "gold.csv: 0 bytes; the manifest states" in capsys.readouterr().err
 
 
 def test_release_dry_run_writes_nothing(workspace, capsys, tmp_path):

@@ -92,7 +92,7 @@ def test_release_can_be_written_to_an_empty_folder(sqlite_world, tmp_path):
 def test_release_name_cannot_be_reused_for_other_content(world, tmp_path):
     record_written_release(world, write_test_release(world, tmp_path / "v1"))
     save_verdict(world, make_acceptance(world, question=9))
-    with pytest.raises(Refused, match="choose another name"):
+    with pytest.raises(Refused, match="Choose another name"):
         write_test_release(world, tmp_path / "elsewhere")
     assert write_test_release(world, tmp_path / "v2", name="v2").tally.released == 6
 
@@ -167,7 +167,7 @@ def test_later_verdict_of_a_reviewer_in_another_batch_counts(sqlite_engine):
 
 def test_release_without_verdicts_is_refused(sqlite_engine, tmp_path):
     world = make_world(sqlite_engine)
-    with pytest.raises(Refused, match="Nobody has judged"):
+    with pytest.raises(Refused, match="has been judged in these batches"):
         write_test_release(world, tmp_path / "v1")
     assert list(tmp_path.glob("*v1*")) == []
 
@@ -179,7 +179,7 @@ def test_name_that_is_no_file_name_is_refused(sqlite_world, tmp_path, name):
 
 
 def test_unknown_batch_is_refused_listing_the_existing_ones(sqlite_world, tmp_path):
-    with pytest.raises(NotFound, match=r"no batch third\. Those there are: first"):
+    with pytest.raises(NotFound, match=r"no batch third\. Batches: first"):
         write_test_release(sqlite_world, tmp_path / "v1", batches=["third"])
 
 
@@ -270,6 +270,6 @@ def test_release_with_an_altered_manifest_lists_no_files(sqlite_world, tmp_path)
     assert verify_release(tmp_path / "v1").ok  # its own files are consistent
     with read_only_session(sqlite_world.engine) as db:
         report = verify_recorded_release(db, by=BY, release_id=release_id)
-        assert report.faults == ("manifest.json: not the one that was recorded when the release was made",)
+        assert report.faults == ("manifest.json: differs from the manifest recorded at creation",)
         with pytest.raises(Refused, match="was changed"):
             list_release_files(db, by=BY, release_id=release_id)

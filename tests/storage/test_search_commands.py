@@ -103,7 +103,7 @@ def test_agreement_prints_the_same_values_as_text_and_json(workspace, capsys):
 
 
 def test_patient_data_command_searches_and_saves_decisions(workspace, capsys):
-    assert "questions have a passage that may tell who the patient is" in run_command(
+    assert "questions contain a passage that may tell who the patient is" in run_command(
         capsys, "patient-data", "texts", "demo"
     )
     first_line, *_ = run_command(capsys, "patient-data", "next", "demo").splitlines()

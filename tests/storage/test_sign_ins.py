@@ -114,7 +114,7 @@ def test_person_cannot_end_the_sign_in_of_another(engine):
     start_sign_in(engine, add_person(engine), token="t1")
     bert = add_person(engine, "bert")
     token_prefix = accounts.token_sha256("t1")[:16]
-    with unit_of_work(engine) as db, pytest.raises(NotFound, match="ended already"):
+    with unit_of_work(engine) as db, pytest.raises(NotFound, match="has already ended"):
         accounts.end_own_sign_in(db, person=bert, token_prefix=token_prefix, now=NOON)
     assert find_signed_in_name(engine) == "anna"
 

@@ -29,7 +29,7 @@ def load_study(capsys):
 
 def test_study_is_created_assigned_shown_and_closed(world, capsys):
     assert cli.main([*CREATE_COMMAND, "--training", "2", "--repeats", "2", "--repeat-gap", "2"]) == 0
-    assert "6 cases and 2 training cases of dataset demo" in capsys.readouterr().out
+    assert "6 cases and 2 training cases from dataset demo" in capsys.readouterr().out
     assert cli.main(["study", "assign", "pilot", "--to", "rea"]) == 0
     assert (
         cli.main(["study", "readers", "pilot", "--reader", "rea", "--level", "resident", "--years", "3"]) == 0
@@ -42,7 +42,7 @@ def test_study_is_created_assigned_shown_and_closed(world, capsys):
     assert load_study(capsys)["state"] == "closed"
     assert cli.main(["study", "reopen", "pilot"]) == 0
     assert cli.main(["study", "list"]) == 0
-    assert "pilot: open, 6 cases of dataset demo, 1 reader, 0 answers" in capsys.readouterr().out
+    assert "pilot: open, 6 cases from dataset demo, 1 reader, 0 answers" in capsys.readouterr().out
 
 
 def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
@@ -60,10 +60,10 @@ def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("plain", "reason"),
     [
-        ({"margins": 1}, "no field of a protocol"),
+        ({"margins": 1}, "not a field of a protocol"),
         ({"margin": "5"}, "must be a number"),
         ({"readers": "some"}, "must be one of random, fixed"),
-        ({"hypothesis": "non-inferiority"}, "needs one above 0"),
+        ({"hypothesis": "non-inferiority"}, "must be above 0"),
         ({"seed": True}, "must be a whole number"),
     ],
 )
@@ -79,8 +79,8 @@ def test_invalid_protocol_is_refused_by_field(world, capsys, tmp_path, plain, re
     ("more", "reason"),
     [
         (["--crossing", "parts"], "readers_per_case"),
-        (["--arms", "a", "b"], "go with --crossing crossover"),
-        (["--washout-days", "7"], "goes with two arms"),
+        (["--arms", "a", "b"], "can only be used with --crossing crossover"),
+        (["--washout-days", "7"], "is only allowed with the design “two arms"),
         (["--release", "v1"], "no release 'v1'"),
     ],
 )
@@ -91,7 +91,7 @@ def test_invalid_design_is_refused(world, capsys, more, reason):
 
 def test_a_crossover_has_two_arms(world, capsys):
     assert cli.main([*CREATE_COMMAND, "--crossing", "crossover", "--washout-days", "14"]) == 0
-    assert "told against image only; 14 days of wash-out" in load_study(capsys)["design"]
+    assert "arms: with clinical information, image only; wash-out of 14 days" in load_study(capsys)["design"]
 
 
 def test_readings_are_imported_or_refused_by_line(world, capsys, tmp_path):
@@ -101,8 +101,8 @@ def test_readings_are_imported_or_refused_by_line(world, capsys, tmp_path):
     file.write_text(header + "pilot,ext-1,nowhere,B,3,2026-03-02T09:00:00Z\n")
     assert cli.main(["import", "readings", str(file), "--study", "pilot"]) == 1
     error_output = capsys.readouterr().err
-    assert "readings.csv: line 2: question_id: 'nowhere' is no case" in error_output
-    assert "Nothing was imported: 1 refused." in error_output
+    assert "readings.csv: line 2: question_id: 'nowhere' is not a case" in error_output
+    assert "Nothing was imported: 1 invalid line." in error_output
 
 
 def test_an_exclusion_needs_a_reason(world):
@@ -127,4 +127,4 @@ def test_power_needs_no_workspace_and_prints_json(capsys, monkeypatch):
 def test_person_who_is_no_reader_cannot_be_assigned(world, capsys):
     cli.main(CREATE_COMMAND)
     assert cli.main(["study", "assign", "pilot", "--to", "ruth"]) == 1
-    assert f"ruth is no {Role.READER}" in capsys.readouterr().err
+    assert f"ruth does not have the role {Role.READER}" in capsys.readouterr().err

@@ -107,14 +107,14 @@ def test_import_into_a_study_chooses_the_model_with_a_version_of_the_protocol(st
 def test_a_model_is_removed_and_added_with_a_reason_once_answers_are_in(study_world, tmp_path):
     import_answers(study_world, tmp_path)
     read_all(study_world, "rea")
-    with pytest.raises(Refused, match="say why"):
+    with pytest.raises(Refused, match="Enter a reason"):
         choose(study_world, remove=["m"])
     assert choose(study_world, remove=["m"], why="another version").protocol.models == ()
     assert list_models(study_world) == {"m": (8, 8, False)}
     assert not any(row.kind == "model" for row in load_report(study_world).tables.raters)
-    assert any("No model takes part" in sentence for sentence in load_report(study_world).words)
+    assert any("No models: none was chosen" in sentence for sentence in load_report(study_world).words)
     assert choose(study_world, add=["m"], why="back").protocol.models == ("m",)
-    with pytest.raises(InvalidValue, match="'x' is none of m"):
+    with pytest.raises(InvalidValue, match="'x' is not in the study"):
         choose(study_world, remove=["x"], why="unknown")
 
 
@@ -143,7 +143,7 @@ def test_every_model_stays_in_a_study_whose_protocol_is_older_than_the_choice(sq
     assert protocol_from_plain(json.loads(body)).sha256() == old_protocol.sha256()
     assert list_models(study_world) == {"m": (8, 8, True)}
     report = load_report(study_world)
-    assert any("older than the choice of models" in sentence for sentence in report.words)
+    assert any("does not list models" in sentence for sentence in report.words)
     assert report.facts.needed_cases == 30
     assert choose(study_world, add=["n"]).protocol.models == ("m", "n")
 
@@ -228,8 +228,8 @@ def test_predictions_without_a_study_go_to_the_only_open_one(workspace_engine, c
         )
     )
     assert cli.main(["import", "predictions", str(file), "--model", "m"]) == 0
-    assert "first: 4 of 4 cases are answered by m." in capsys.readouterr().out
+    assert "first: m has answered 4 of 4 cases." in capsys.readouterr().out
     create_second_study(study_world)
     assert cli.main(["import", "predictions", str(file), "--model", "n"]) == 0
-    assert "It takes part in no study yet" in capsys.readouterr().out
+    assert "The model is not in a study" in capsys.readouterr().out
     assert list_models(study_world, "first") == {"m": (4, 4, True), "n": (4, 4, False)}

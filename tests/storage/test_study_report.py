@@ -190,8 +190,11 @@ def test_report_states_protocol_hash_and_selected_maximum(study_world):
     read_all(study_world, "rob", option=1)
     study_report = load_report(study_world)
     assert study_report.facts.protocol_sha256 in render_html(study_report)
-    assert any("selected maximum" in sentence for sentence in study_report.words)
-    assert any(sentence.startswith("On 8 cases, rea was right on") for sentence in study_report.words)
+    assert any("A maximum selected after the fact" in sentence for sentence in study_report.words)
+    assert any(
+        sentence.startswith("rea answered") and "of 8 cases correctly" in sentence
+        for sentence in study_report.words
+    )
 
 
 def test_report_is_recomputed_only_after_new_answers(study_world, tmp_path):
@@ -315,5 +318,5 @@ def test_holm_correction_uses_the_family_of_the_protocol(sqlite_engine, tmp_path
     assert corrected_pairs == {("m", "rea")}
     comparison = find_result(study_report.tables.paired, a="m", b="rea", task="all")
     assert comparison.p_holm == comparison.p_exact  # the only comparison of its family
-    assert "1 pair within a task: rea : m" in render_html(study_report)
+    assert "1 pair per task: rea : m" in render_html(study_report)
     assert study_report.facts.settings.family == ("rea : m",)

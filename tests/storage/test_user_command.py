@@ -56,7 +56,7 @@ def add_account(run, name="anna", *options: str, role="admin", password=PASSWORD
 
 def test_account_is_created_with_the_password_from_a_pipe(run):
     code, output, _ = add_account(run)
-    assert (code, output) == (0, "anna has an account now (admin).\n")
+    assert (code, output) == (0, "Added anna (admin).\n")
     assert can_sign_in("anna", PASSWORD)
 
 
@@ -64,7 +64,7 @@ def test_password_is_generated_and_shown_once_without_terminal(run):
     code, output, _ = run("add", "anna", "--role", "reviewer", "--role", "coordinator")
     assert code == 0
     assert "(coordinator, reviewer)" in output
-    assert can_sign_in("anna", output.split("Password, shown this once: ")[1].strip())
+    assert can_sign_in("anna", output.split("Password (shown only once): ")[1].strip())
 
 
 def test_terminal_asks_for_the_password_twice(run, monkeypatch):
@@ -78,7 +78,7 @@ def test_two_different_passwords_change_nothing(run, monkeypatch):
     typed = iter([PASSWORD, "another one, sorry"])
     monkeypatch.setattr("getpass.getpass", lambda _: next(typed))
     code, _, error = run("add", "anna", "--role", "admin", stdin=Terminal())
-    assert (code, error) == (1, "password: the two were not the same; nothing was changed\n")
+    assert (code, error) == (1, "password: the two entries differ; nothing was changed\n")
     with read_only_session() as db:
         assert not accounts.has_people(db)
 
@@ -138,13 +138,13 @@ def test_new_password_replaces_the_old_one(run):
 def test_unknown_name_is_refused_before_asking_for_a_password(run):
     code, _, error = run("password", "nobody", stdin=Terminal())
     assert code == 1
-    assert "Nobody is called 'nobody'" in error
+    assert "There is no account 'nobody'" in error
 
 
 def test_roles_are_shown_and_changed(run):
     add_account(run)
     add_account(run, "bert", role="reviewer")
-    assert run("roles", "bert", "--role", "reader")[1] == "bert is now: reader.\n"
+    assert run("roles", "bert", "--role", "reader")[1] == "Roles of bert: reader.\n"
     assert run("roles", "bert")[1] == "reader\n"
     assert [line.split("\t")[0] for line in run("roles")[1].splitlines()] == [role.value for role in Role]
 
@@ -153,7 +153,7 @@ def test_last_admin_cannot_be_disabled(run):
     add_account(run)
     code, _, error = run("disable", "anna")
     assert code == 1
-    assert "nobody else is an admin" in error
+    assert "the only admin" in error
 
 
 def test_person_is_signed_out_everywhere(run):
@@ -162,7 +162,7 @@ def test_person_is_signed_out_everywhere(run):
         anna, now = accounts.load_person_by_name(db, name="anna"), datetime.now(UTC)
         for token in ("here", "there"):
             accounts.start_sign_in(db, person=anna, token=token, previous_token=None, now=now)
-    assert run("sign-out", "anna")[1] == "anna is signed out everywhere: 2 sign-ins ended.\n"
+    assert run("sign-out", "anna")[1] == "anna is signed out everywhere (2 sign-ins ended).\n"
     with read_only_session() as db:
         assert accounts.find_valid_sign_in(db, token="here", now=now) is None
 
@@ -175,4 +175,4 @@ def test_first_admin_prints_only_a_code_while_there_is_no_admin(run):
     add_account(run)
     code, output, error = run("first-admin")
     assert (code, output) == (1, "")
-    assert "There is an admin already" in error
+    assert "There is already an admin" in error

@@ -33,7 +33,7 @@ def test_a_self_chosen_user_name_is_ignored():
     "claims", [{}, {"sub": "42"}, {"iss": "https://id.example.org"}, {"iss": "x", "sub": 7}]
 )
 def test_claims_without_subject_or_issuer_are_refused(claims):
-    with pytest.raises(NotSignedIn, match="did not say who you are"):
+    with pytest.raises(NotSignedIn, match="did not identify you"):
         Claims.from_token(claims)
 
 

@@ -61,7 +61,7 @@ def test_refused_files_are_reported_and_the_others_written(deidentified):
     assert result.code == 1
     assert "ct.dcm: " in result.err
     assert "3 of 4 files written" in result.out
-    assert "1 other files were left out" in result.out
+    assert "1 other file skipped" in result.out
 
 
 def test_no_path_or_content_contains_the_name(deidentified):

@@ -65,7 +65,7 @@ def test_a_folder_keeps_its_structure_and_refused_files_are_listed(render, folde
     assert "exam 2/lateral.dcm: HighBit (0028,0102)" in result.stderr
     assert "3 of 3" in result.stderr  # the progress
     assert "2 of 3 radiographs written" in result.stdout
-    assert "1 other files were left out" in result.stdout
+    assert "1 other file skipped" in result.stdout
 
 
 def test_one_named_file_is_rendered_at_16_bits(render, tmp_path):
@@ -88,7 +88,7 @@ def test_a_window_is_applied(render, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["nothing.dcm", "out"], "is not there"),
+        (["nothing.dcm", "out"], "does not exist"),
         (["a.dcm", "out", "--window", "1", "0"], "--window"),
         (["a.dcm", "out", "--processes", "0"], "--processes"),
         (["a.dcm", "out", "--bits", "12"], "--bits"),

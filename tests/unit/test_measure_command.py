@@ -53,7 +53,7 @@ def test_a_pipe_is_refused_as_output(ratings_file, tmp_path, capsys):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     assert run_measure(ratings_file, "--out", pipe) == 1
-    assert "name a file in a folder that there is" in capsys.readouterr().err
+    assert "choose a file in an existing folder" in capsys.readouterr().err
     assert pipe.is_fifo()
 
 

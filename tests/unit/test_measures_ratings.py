@@ -139,7 +139,7 @@ def test_the_command_refuses_impossible_settings(tmp_path, capsys, option, value
 @pytest.mark.parametrize("out", ["", "nowhere/measures.json"])
 def test_the_command_checks_the_output_before_reading(tmp_path, capsys, out):
     assert main(["measure", str(tmp_path / "no.csv"), "--out", str(tmp_path / out)]) == 1
-    assert "name a file in a folder that there is" in capsys.readouterr().err
+    assert "choose a file in an existing folder" in capsys.readouterr().err
 
 
 def test_a_missing_file_is_refused(tmp_path, capsys):

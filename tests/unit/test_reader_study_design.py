@@ -130,7 +130,7 @@ def test_parts_are_even_and_any_two_readers_share_cases():
 
 
 def test_more_readers_per_case_than_exist_are_refused():
-    with pytest.raises(Refused, match="read by 3 readers, and there are 2"):
+    with pytest.raises(Refused, match="needs 3 readers per case, but the study has 2"):
         compute_slots_by_reader(make_design(crossing=Crossing.PARTS, readers_per_case=3), readers=2)
 
 
@@ -199,7 +199,7 @@ def test_a_repeat_has_the_arm_and_period_of_its_first_reading():
 
 
 def test_too_many_repeats_are_refused_with_the_maximum():
-    with pytest.raises(Refused, match="at most 10 do"):
+    with pytest.raises(Refused, match="at most 10 fit"):
         compute_slots_by_reader(make_design(repeats=11, repeat_gap=10))
 
 

@@ -84,13 +84,13 @@ def test_a_symbolic_link_instead_of_a_file_is_found(folder, tmp_path):
 def test_an_invalid_question_is_found(folder):
     replace_text(folder / "gold.jsonl", '"answer":[0]', '"answer":[7]')
     update_manifest(folder)
-    assert "gold.jsonl, line 2: no question: answer: [7] is not an option" in list_faults(folder)
+    assert "gold.jsonl, line 2: is not a valid question: answer: [7] is not an option" in list_faults(folder)
 
 
 def test_an_unapplied_correction_is_found(folder):
     replace_text(folder / "gold.jsonl", '"answer":[0]', '"answer":[1]')
     update_manifest(folder)
-    assert list_faults(folder) == "gold.jsonl: question 'Q2': answer is not what corrections.jsonl says"
+    assert list_faults(folder) == "gold.jsonl: question 'Q2': answer differs from corrections.jsonl"
 
 
 def test_restored_boxes_are_found(folder):
@@ -99,7 +99,7 @@ def test_restored_boxes_are_found(folder):
     records[3]["boxes"] = [{"radiograph": "pa", "label": "x", "box": [1, 1, 2, 2]}]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     update_manifest(folder)
-    assert list_faults(folder) == "gold.jsonl: question 'Q7': boxes is not what corrections.jsonl says"
+    assert list_faults(folder) == "gold.jsonl: question 'Q7': boxes differs from corrections.jsonl"
 
 
 def test_a_dropped_question_is_found(folder):
@@ -107,14 +107,14 @@ def test_a_dropped_question_is_found(folder):
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
     update_manifest(folder)
     assert "question 'Q8' is corrected, but is not in gold.jsonl" in list_faults(folder)
-    assert "counts.released is 5, the files have 4" in list_faults(folder)
+    assert "counts.released is 5, but the files contain 4" in list_faults(folder)
 
 
 def test_a_duplicate_question_is_found(folder):
     path = folder / "gold.jsonl"
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
     update_manifest(folder)
-    assert "line 6: question 'Q1' a second time" in list_faults(folder)
+    assert "line 6: question 'Q1' appears twice" in list_faults(folder)
 
 
 def test_a_rejected_question_in_the_gold_set_is_found(folder):
@@ -128,7 +128,7 @@ def test_a_line_that_is_no_record_is_found(folder, line):
     with (folder / "gold.jsonl").open("ab") as file:
         file.write(line + b"\n")
     update_manifest(folder)
-    assert "gold.jsonl, line 6: no" in list_faults(folder)
+    assert "gold.jsonl, line 6: is not" in list_faults(folder)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_manifest_path_outside_the_folder_is_not_followed(folder, path):
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"][0]["path"] = path
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert "which is not in the folder" in list_faults(folder)
+    assert "which is outside the folder" in list_faults(folder)
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_an_invalid_manifest_is_reported(folder, text):
 
 
 def test_a_folder_without_a_manifest_is_no_release(tmp_path):
-    assert "is it the folder of a release?" in list_faults(tmp_path)
+    assert "Choose the folder of a release." in list_faults(tmp_path)

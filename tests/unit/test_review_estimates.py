@@ -185,11 +185,11 @@ def test_exceeding_the_limit_is_explained_with_the_rate():
     explanation = explain_limit_exceeded(
         estimate_rates(make_sample({"all": (1000, 100, 8)})).key_errors, limit=0.05
     )
-    assert "Key errors are 8.0 % of the whole" in explanation
-    assert "under 5 %" in explanation
+    assert "Key errors: 8.0 % of the dataset" in explanation
+    assert "below 5 %" in explanation
 
 
 def test_the_limit_counts_as_exceeded_without_judgements():
-    assert "nothing can be said" in explain_limit_exceeded(
+    assert "cannot be estimated yet" in explain_limit_exceeded(
         estimate_rates(make_sample({"all": (100, 0, 0)})).key_errors, limit=0.5
     )

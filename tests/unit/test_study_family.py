@@ -63,10 +63,13 @@ def test_an_unusable_declaration_counts_all_pairs(declared):
 
 
 def test_the_family_is_described_with_unknown_entries():
-    assert "declares no family: p (Holm) counts all 6 pairs" in resolve_family((), KINDS_BY_RATER).description
+    assert (
+        "does not declare a family, so p (Holm) is adjusted for all 6 pairs"
+        in resolve_family((), KINDS_BY_RATER).description
+    )
     family_text = resolve_family(("anna : m", "zoe : m"), KINDS_BY_RATER).description
-    assert "declares, 1 pair within a task: anna : m." in family_text
-    assert "no raters of this study with 'zoe : m'" in family_text
+    assert "declares, 1 pair per task: anna : m." in family_text
+    assert "Entries without raters of this study: 'zoe : m'" in family_text
 
 
 def test_holm_within_each_task_equals_the_hand_calculation():

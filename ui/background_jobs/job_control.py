@@ -64,7 +64,7 @@ def restart_job(number: int) -> None:
 
 
 def load_latest_job(kind: JobKind[Any], *, by: Person, subject: str) -> Job | None:
-    """Return the latest job about the subject that was not dismissed, whoever started it."""
+    """Return the latest job about the subject that was not dismissed, of any person."""
     with read_only_session() as db:
         job = jobs.load_latest_job(db, by=by, kind=kind, subject=subject)
     return worker().with_live_state(job) if job else None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from domain.count_texts import count_text
 from measures.agreement import SMALL_SAMPLE
 from review.agreement import AgreementEstimate, Aspect, GroupAgreement, format_pair_names
 from review.service import BatchAgreement
@@ -20,13 +21,13 @@ _GROUP_LABELS = {
     "flag": "Yes or no",
     "error": "Kinds of error",
 }
-_COLUMNS = ("Agreement", "Kappa", "AC1 or other")
+_COLUMNS = ("Agreement", "Kappa", "AC1 or alternative")
 _METHODS_NOTE = (
-    "95 % intervals, clustered by exam: of agreement Wilson's (of all together Gwet's), of kappa and AC1 as"
-    f" named. Grey: fewer than {SMALL_SAMPLE} questions, or not defined. Agreement: the share of questions"
-    " with one value. Kappa: Cohen's for two, Conger's for all; of ratings and tier with quadratic weights"
-    " (AC1 is AC2 then). The same key: compared as text; Brennan-Prediger with each question's own number of"
-    " options is in the place of AC1."
+    "95 % intervals are clustered by exam. Agreement: the share of questions with the same value, with "
+    "Wilson's interval (Gwet's for all reviewers together). Kappa: Cohen's for two reviewers, Conger's for "
+    "all; ratings and tier use quadratic weights (AC1 is then AC2). Same key: compared as text, with "
+    "Brennan-Prediger for each question's number of options instead of AC1. Grey: not defined, or fewer than "
+    f"{SMALL_SAMPLE} questions."
 )
 
 
@@ -34,9 +35,9 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
     """Draw both tables, and the agreement of the boxes."""
     names = format_pair_names(agreement.agreements, agreement.people)
     batch = agreement.batch.id
-    st.subheader("Pair by pair")
+    st.subheader("Agreement by pair")
     aspect_names = [aspect.name for aspect in agreement.agreements[0].aspects]
-    aspect_name = st.selectbox("Of", aspect_names, key=f"agreement-of-{batch}")
+    aspect_name = st.selectbox("Aspect", aspect_names, key=f"agreement-of-{batch}")
     show_aspect_table(
         "Reviewers",
         [
@@ -44,12 +45,14 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
             for name, pair in zip(names, agreement.agreements, strict=True)
         ],
     )
-    st.subheader("Aspect by aspect")
+    st.subheader("Agreement by aspect")
     pair_index = 0
     if len(names) > 1:
-        pair_index = names.index(st.selectbox("Between", names, key=f"agreement-between-{batch}"))
+        pair_index = names.index(st.selectbox("Reviewers", names, key=f"agreement-between-{batch}"))
     else:
-        st.markdown(escape_markdown(f"Between {names[0]}, {agreement.agreements[0].questions:,} questions."))
+        st.markdown(
+            escape_markdown(f"{names[0]}, {count_text(agreement.agreements[0].questions, 'question')}.")
+        )
     groups = list(dict.fromkeys(_GROUP_LABELS.values()))
     for tab, group in zip(st.tabs([*groups, "Boxes"]), [*groups, None], strict=True):
         with tab:
@@ -77,7 +80,7 @@ def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> 
                 first_column: name,
                 "Agreement": _format_figure(aspect.percent, percent=True),
                 "Kappa": _format_figure(aspect.kappa),
-                "AC1 or other": _format_figure(aspect.third, prefix=third_label),
+                "AC1 or alternative": _format_figure(aspect.third, prefix=third_label),
                 "Intervals": _interval_kinds((aspect.kappa, aspect.third)),
             }
         )
@@ -124,7 +127,7 @@ def _show_box_agreement(pair: GroupAgreement) -> None:
     boxes = pair.box_overlap
     if boxes.score is None:
         st.caption(
-            escape_markdown(f"{boxes.note.capitalize()}: neither reviewer left a box on a shared question.")
+            escape_markdown(f"{boxes.note.capitalize()}: neither reviewer has a box on a shared question.")
         )
         return
     score_interval = (
@@ -133,17 +136,17 @@ def _show_box_agreement(pair: GroupAgreement) -> None:
         else f"{boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam"
     )
     rows = [
-        ("the larger number of boxes (V-score)", boxes.score, score_interval),
-        ("the first reviewer's boxes", boxes.per_truth, ""),
+        ("larger number of boxes (V-score)", boxes.score, score_interval),
+        ("first reviewer's boxes", boxes.per_truth, ""),
         ("matched pairs", boxes.per_match, ""),
     ]
     frame = pd.DataFrame(
         [
             {
-                "Sum of overlaps over": name,
+                "Sum of overlaps divided by": name,
                 "Mean overlap (IoU)": "not defined" if value is None else f"{value:.2f}",
-                "95 % interval": interval or "none is computed",
-                "n": f"{boxes.n:,}" if interval else f"those of the {boxes.n:,} where it is defined",
+                "95 % interval": interval or "not computed",
+                "n": f"{boxes.n:,}" if interval else f"where defined, of {boxes.n:,}",
             }
             for name, value, interval in rows
         ]
@@ -155,7 +158,7 @@ def _show_box_agreement(pair: GroupAgreement) -> None:
         height="content",
     )
     st.caption(
-        "Boxes of one label on one radiograph are matched one to one so that their overlaps add up to the "
-        "most. A box that only one of them drew lowers the first number. The first reviewer is the first "
-        "named."
+        "Boxes with the same label on the same radiograph are matched one to one so that the sum of overlaps "
+        "is as large as possible. A box that only one reviewer drew lowers the first value. The first "
+        "reviewer is the one named first."
     )

@@ -26,7 +26,7 @@ def show_attention_panel(batch_attention: BatchAttention) -> None:
 
 
 def _show_overview(batch_attention: BatchAttention) -> None:
-    st.subheader("Each reviewer")
+    st.subheader("Results by reviewer")
     rows, small_n = [], []
     for reviewer in batch_attention.reviewers:
         agreement = reviewer.attention.agreement
@@ -35,13 +35,13 @@ def _show_overview(batch_attention: BatchAttention) -> None:
         rows.append(
             {
                 "Reviewer": _reviewer_name(reviewer),
-                "Same decision again": _format_share(decision.percent)
+                "Same decision on repeat": _format_share(decision.percent)
                 if decision
-                else "no repeat judged twice",
-                "Kappa with oneself": _format_kappa(decision) if decision else "not defined",
+                else "no repeats judged",
+                "Intra-reviewer kappa": _format_kappa(decision) if decision else "not defined",
                 "Faults found": _format_share(all_faults.found),
                 "Not accepted": _format_share(all_faults.not_accepted),
-                "Judged in between": ""
+                "Verdicts in between": ""
                 if reviewer.attention.median_verdicts_between is None
                 else f"{reviewer.attention.median_verdicts_between:.0f}",
                 "Repeats": f"{reviewer.attention.pairs:,} of {reviewer.repeat_count:,} judged twice",
@@ -52,21 +52,21 @@ def _show_overview(batch_attention: BatchAttention) -> None:
     grey_style = f"color: {secondary_text_colour()}"
     styles = pd.DataFrame("", index=range(len(rows)), columns=list(rows[0]))
     for row_index, (few_repeats, few_faults) in enumerate(small_n):
-        for column in ("Same decision again", "Kappa with oneself"):
+        for column in ("Same decision on repeat", "Intra-reviewer kappa"):
             styles.loc[row_index, column] = grey_style if few_repeats else ""
         for column in ("Faults found", "Not accepted"):
             styles.loc[row_index, column] = grey_style if few_faults else ""
     _show_table(rows, styles)
     st.caption(
-        "95 % intervals: Wilson's by exam of shares, of kappa as named below. Of what was said first, both "
-        f"times. Grey: fewer than {SMALL_SAMPLE} questions. Found: the kind of error is named, or its field "
-        "corrected; not accepted: revised, rejected or some error named, whatever the reason. Judged in "
-        "between: the median number of the reviewer's own verdicts between first and second."
+        "95 % intervals: Wilson's by exam for shares; for kappa as stated below. The first verdicts count. "
+        f"Grey: fewer than {SMALL_SAMPLE} questions. Faults found: the reviewer reported the kind of error "
+        "or corrected its field. Not accepted: revised, rejected or reported with any error. Verdicts in "
+        "between: the median number of the reviewer's verdicts between first showing and repeat."
     )
 
 
 def _show_faults(batch_attention: BatchAttention) -> None:
-    st.subheader("Planted faults found, by kind")
+    st.subheader("Planted faults by kind")
     rows = [
         {
             "Reviewer": _reviewer_name(reviewer),
@@ -78,20 +78,20 @@ def _show_faults(batch_attention: BatchAttention) -> None:
         for fault in reviewer.attention.faults[1:]
     ]
     if not rows:
-        st.caption("No planted question is judged yet.")
+        st.caption("No planted questions judged yet.")
         return
     _show_table(rows)
 
 
 def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
-    st.subheader("Agreement with oneself, aspect by aspect")
+    st.subheader("Intra-reviewer agreement by aspect")
     reviewers_by_name = {
         _reviewer_name(reviewer): reviewer
         for reviewer in batch_attention.reviewers
         if reviewer.attention.agreement
     }
     if not reviewers_by_name:
-        st.caption("No question is judged twice by the same reviewer yet.")
+        st.caption("No repeats judged yet.")
         return
     name = st.selectbox("Reviewer", list(reviewers_by_name), key=f"attention-of-{batch_attention.batch.id}")
     agreement = reviewers_by_name[name].attention.agreement
@@ -101,7 +101,7 @@ def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
     boxes = agreement.box_overlap
     if boxes.score is not None:
         interval = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam)"
-        st.caption(f"Boxes drawn again: mean overlap (V-score) {boxes.score:.2f}{interval}, n = {boxes.n:,}.")
+        st.caption(f"Bounding boxes: mean overlap (V-score) {boxes.score:.2f}{interval}, n = {boxes.n:,}.")
 
 
 def _show_drift(batch_attention: BatchAttention) -> None:
@@ -110,8 +110,8 @@ def _show_drift(batch_attention: BatchAttention) -> None:
         {
             "Reviewer": _reviewer_name(reviewer),
             "Hidden questions": f"{block.first:,} to {block.last:,}",
-            "Until": f"{block.until:%Y-%m-%d}",
-            "Same decision again": _format_share(block.same),
+            "Last verdict": f"{block.until:%Y-%m-%d}",
+            "Same decision on repeat": _format_share(block.same),
             "Faults found": _format_share(block.found),
         }
         for reviewer in batch_attention.reviewers
@@ -119,12 +119,12 @@ def _show_drift(batch_attention: BatchAttention) -> None:
         for block in reviewer.attention.blocks
     ]
     if not rows:
-        st.caption("Nothing hidden is judged yet.")
+        st.caption("No hidden questions judged yet.")
         return
     _show_table(rows)
     st.caption(
-        f"Blocks of {DEFAULT_BLOCK} hidden questions in the order of their verdicts; the last may be short."
-        " So few say little one by one: look for a trend."
+        f"Blocks of {DEFAULT_BLOCK} hidden questions in the order of their verdicts; the last block may be "
+        "shorter. Single blocks are imprecise: look for trends."
     )
 
 
@@ -143,7 +143,7 @@ def _show_table(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) 
 
 
 def _reviewer_name(reviewer: ReviewerAttention) -> str:
-    return "all together" if reviewer.person is None else escape_markdown(reviewer.person)
+    return "All reviewers" if reviewer.person is None else escape_markdown(reviewer.person)
 
 
 def _format_share(share: object) -> str:

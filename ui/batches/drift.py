@@ -24,9 +24,9 @@ _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light s
 
 def show_drift_panel(agreement: BatchAgreement) -> None:
     """Draw the chart and, on request, the numbers."""
-    st.subheader("Each reviewer over time")
+    st.subheader("Reviewers over time")
     if not agreement.drift:
-        st.caption("Nobody has judged a question of this batch yet.")
+        st.caption("No verdicts in this batch yet.")
         return
     measures = _measure_getters()
     measure_name = st.selectbox("Measure", list(measures), key=f"drift-of-{agreement.batch.id}")
@@ -47,11 +47,11 @@ def show_drift_panel(agreement: BatchAgreement) -> None:
     )
     st.caption(
         escape_markdown(
-            f"Blocks of {agreement.drift_block:,} verdicts in the order in which each reviewer first gave"
-            f" them; the last may be short. With fewer than {SMALL_SAMPLE} verdicts a block says little: look"
-            " for a trend, not at one point. 95 % intervals, clustered by exam (Wilson's of shares,"
-            " Student's of means). Seconds of looking until the first verdict. Reviewers don't see this"
-            " page."
+            f"Blocks of {agreement.drift_block:,} verdicts in the order in which each reviewer first gave "
+            f"them; the last block may be shorter. Blocks of fewer than {SMALL_SAMPLE} verdicts are "
+            "imprecise: look for trends, not at single points. 95 % intervals are clustered by exam "
+            "(Wilson's for shares, Student's for means). Viewing time is measured until the first verdict. "
+            "Reviewers cannot see this page."
         )
     )
 
@@ -63,7 +63,7 @@ def _measure_getters() -> dict[str, Callable[[DriftBlock], BlockMeasure]]:
     return {
         "accepted": lambda block: block.accepted,
         **{scale.name: rating_getter(scale.id) for scale in RATINGS},
-        "seconds looking": lambda block: block.seconds,
+        "viewing time (s)": lambda block: block.seconds,
     }
 
 
@@ -88,10 +88,10 @@ def _build_drift_chart(
                         "n": value.n,
                     }
                 )
-    title = "accepted, %" if name == "accepted" else name
+    title = "Accepted (%)" if name == "accepted" else name
     frame = pd.DataFrame(rows, columns=["Reviewer", "until", "value", "low", "high", "n"])
     base = alt.Chart(frame).encode(
-        x=alt.X("until:Q", title="verdicts given", axis=alt.Axis(tickMinStep=agreement.drift_block)),
+        x=alt.X("until:Q", title="Verdicts", axis=alt.Axis(tickMinStep=agreement.drift_block)),
         tooltip=[
             "Reviewer:N",
             "until:Q",
@@ -113,7 +113,7 @@ def _build_drift_chart(
 
 def _format_measure(value: BlockMeasure, *, share: bool) -> str:
     if value.estimate is None:
-        return "not given"
+        return "none"
 
     def format_number(figure: float) -> str:
         return f"{100 * figure:.0f} %" if share else f"{figure:.1f}"

@@ -1,7 +1,7 @@
 """The settings of a batch on screen: mode, parts, report, guideline, anchors.
 
 The forms edit a snapshot of the settings, with its revision, taken when the person opened the batch. If
-somebody else changes the settings meanwhile, the page says so and refuses to overwrite them. Both versions
+somebody else changes the settings meanwhile, the page reports it and refuses to overwrite them. Both versions
 can be seen.
 """
 

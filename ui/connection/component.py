@@ -27,7 +27,7 @@ def show_connection_strip(message: str | None) -> None:
     ``message`` is a sentence about a click during the interruption. It is passed in one run only.
     """
     with st.container(key=f"{KEY}-place"):
-        _mount(key=KEY, data={"told": message}, on_back_change=_ignore_trigger)
+        _mount(key=KEY, data={"message": message}, on_back_change=_ignore_trigger)
 
 
 def _ignore_trigger() -> None:

@@ -24,16 +24,16 @@ _MAX_GROUPS = 12  # groups in a table; nobody compares more
 
 def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) -> None:
     """Draw the choice of grouping and error, the rate in each group, and examples of each kind of error."""
-    st.subheader("Side by side")
+    st.subheader("Comparison of groups")
     group_column, error_column = st.columns(2)
     group = group_column.selectbox(
-        "By",
+        "Group by",
         [BATCH_GROUP, *reversed(GROUPS)],
         format_func=lambda name: _GROUP_LABELS.get(name, name.capitalize()),
         key=f"estimate-by-{dataset}",
     )
     rate_name = error_column.selectbox(
-        "Rate of", [KEY_ERROR, *(kind.value for kind in ErrorKind)], key=f"estimate-of-{dataset}"
+        "Rate", [KEY_ERROR, *(kind.value for kind in ErrorKind)], key=f"estimate-of-{dataset}"
     )
     with read_only_session() as db:
         version = load_counts_version(db, by=person)
@@ -41,22 +41,26 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
     all_groups = _load_estimates(dataset, tuple(batches), group, (home, *version), person)
     shown_groups = all_groups[:_MAX_GROUPS]
     if not shown_groups:
-        st.caption("Nothing was judged yet.")
+        st.caption("No verdicts yet.")
         return
     named_rates = [(part.name, _find_rate(part, rate_name)) for part in shown_groups]
-    show_chart(build_estimate_chart(named_rates, title=f"{rate_name}: percent of the whole, 95 % interval"))
+    show_chart(build_estimate_chart(named_rates, title=f"{rate_name}: % of the dataset, with 95 % interval"))
     show_table([_rate_row(name, estimate) for name, estimate in named_rates])
     if len(all_groups) > _MAX_GROUPS:
-        st.caption(f"The {_MAX_GROUPS} largest of {len(all_groups):,}; the file has all of them.")
+        st.caption(
+            f"Showing the {_MAX_GROUPS} largest of {len(all_groups):,} groups. The file contains all groups."
+        )
     if group == BATCH_GROUP:
-        st.caption("Each batch on its own, in the order in which they were drawn.")
+        st.caption("Batches in the order in which they were drawn.")
     else:
-        st.caption("Many groups are compared here: of twenty intervals one misses its truth by chance alone.")
-    with st.expander("Examples of each kind of error"):
+        st.caption(
+            "Multiple comparisons: about one of twenty 95 % intervals misses the true value by chance."
+        )
+    with st.expander("Examples by kind of error"):
         _show_examples(shown_groups)
 
 
-@st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating each group …")
+@st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating groups …")
 def _load_estimates(
     dataset: str, batches: tuple[str, ...], group: str, version: tuple[object, ...], _person: Person
 ) -> tuple[GroupEstimates, ...]:
@@ -83,7 +87,7 @@ def _rate_row(name: str, estimate: Estimate) -> dict[str, object]:
         "Group": name,
         "Estimate": format_percent(estimate.rate.estimate),
         "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
-        "Found": estimate.count,
+        "Count": estimate.count,
         "Judged": estimate.rate.reviewed,
         "Questions": estimate.dataset_size,
         "Covered": format_percent(estimate.covered / estimate.dataset_size) if estimate.dataset_size else "",
@@ -93,7 +97,7 @@ def _rate_row(name: str, estimate: Estimate) -> dict[str, object]:
 def _show_examples(groups: Sequence[GroupEstimates]) -> None:
     kinds = [kind for kind in ErrorKind if any(kind in part.examples for part in groups)]
     if not kinds:
-        st.caption("No error was found.")
+        st.caption("No errors.")
     for kind in kinds:
         st.markdown(f"**{kind.value.capitalize()}**")
         for part in groups:

@@ -27,15 +27,21 @@ _TABLE_BY_GROUPING = {
 def show_accuracies(view: ReportView) -> None:
     tables = view.filtered_report.tables
     view.draw_figure(make_figure_name("accuracy", view.task))
-    grouping = st.segmented_control("By", list(_TABLE_BY_GROUPING), default="task", key=f"{view.key}-by")
+    grouping = st.segmented_control(
+        "Group by",
+        list(_TABLE_BY_GROUPING),
+        default="task",
+        key=f"{view.key}-by",
+        format_func=str.capitalize,
+    )
     table_name = _TABLE_BY_GROUPING[grouping or "task"]
     _show_cross_table(getattr(tables, table_name), grouping or "task")
     show_table(
         [
             {
                 "Rater": row.rater,
-                "Micro, %": _format_share(row.micro, row.micro_low, row.micro_high),
-                "Macro, %": _format_share(row.macro, row.macro_low, row.macro_high),
+                "Micro (%)": _format_share(row.micro, row.micro_low, row.micro_high),
+                "Macro (%)": _format_share(row.macro, row.macro_low, row.macro_high),
                 "n": row.n,
                 "Tasks": row.tasks,
                 "": row.note,
@@ -43,7 +49,7 @@ def show_accuracies(view: ReportView) -> None:
             for row in tables.overall
         ]
     )
-    st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
+    st.caption("Micro: each question counts once. Macro: mean of the tasks.")
     view.show_table_links(table_name, "overall", "coverage", "groups")
     _show_boxes(view)
     _show_paper_layout(view)
@@ -53,15 +59,15 @@ def _show_boxes(view: ReportView) -> None:
     box_rows = view.filtered_report.tables.boxes
     if not box_rows:
         return
-    st.markdown("**Boxes: mean overlap (IoU) with the key's**")
+    st.markdown("**Bounding boxes: mean IoU with the answer key**")
     show_table(
         [
             {
                 "Rater": row.rater,
                 "Format": row.format,
-                "Overlap, %": _format_share(row.estimate, row.low, row.high),
-                "Over the key's boxes, %": _format_share(row.per_truth, None, None),
-                "Over matched pairs, %": _format_share(row.per_match, None, None),
+                "Mean IoU (%)": _format_share(row.estimate, row.low, row.high),
+                "Per key box (%)": _format_share(row.per_truth, None, None),
+                "Per matched pair (%)": _format_share(row.per_match, None, None),
                 "n": row.n,
                 "With a box": row.with_boxes,
                 "": row.note,
@@ -70,18 +76,17 @@ def _show_boxes(view: ReportView) -> None:
         ]
     )
     st.caption(
-        "Of questions whose key has a box, matched one to one whatever the labels; over the larger number of "
-        "boxes (the V-score of GEMeX), with a bootstrap interval by exam. Who drew no box is not listed."
+        "On questions with a box in the key. Boxes are matched one to one without regard to labels. Mean IoU "
+        "is per larger number of boxes (the V-score of GEMeX), with a bootstrap interval by exam. Raters "
+        "without boxes are not listed."
     )
     view.show_table_links("boxes")
 
 
 def _show_paper_layout(view: ReportView) -> None:
     """Draw the tables in the layout of the paper, for comparison with its tables."""
-    with st.expander("As ReXVQA prints it"):
-        st.caption(
-            "Per cent alone, of all raters; intervals stand above. Replies without an answer are wrong."
-        )
+    with st.expander("ReXVQA layout"):
+        st.caption("Percentages of all raters, without intervals. Replies without an answer count as wrong.")
         show_table(view.report.tables.printed_by_task)
         if view.report.tables.printed_by_category:
             show_table(view.report.tables.printed_by_category)
@@ -95,7 +100,7 @@ def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
     """
     groups = list(dict.fromkeys(result.group for result in results))
     if not groups:
-        st.caption(f"No question states its {grouping}.")
+        st.caption(f"No question has a {grouping}.")
         return
     results_by_cell = {(result.rater, result.group): result for result in results}
     raters = list(dict.fromkeys(result.rater for result in results))
@@ -116,8 +121,10 @@ def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
             for name in raters
         ]
     show_table(lines)
-    best_note = "; \\* ahead of every other rater by the paired interval" if grouping == "task" else ""
-    st.caption(f"Per cent, interval, right of n{best_note}.")
+    best_note = (
+        "; \\* significantly better than every other rater (paired interval)" if grouping == "task" else ""
+    )
+    st.caption(f"Accuracy (%), interval, correct of n{best_note}.")
 
 
 def _format_accuracy(result: AccuracyResult | None) -> str:
@@ -141,11 +148,9 @@ def _format_share(value: float | None, low: float | None, high: float | None) ->
 def show_differences(view: ReportView) -> None:
     if view.report.facts.model is None:
         if view.report.facts.models:
-            st.info("Several models take part and the protocol names none of them. Choose one above.")
+            st.info("The protocol does not name one of the models for comparison. Choose a model above.")
         else:
-            st.info(
-                "No model takes part. Choose models or bring predictions in under “Answers from outside”."
-            )
+            st.info("No models in the study. Choose models or import predictions under “Imports”.")
         return
     view.draw_figure(make_figure_name("differences", view.task))
     st.caption(escape_markdown(view.report.facts.family))
@@ -153,33 +158,33 @@ def show_differences(view: ReportView) -> None:
         [
             {
                 "Rater": row.label,
-                "Difference, points": row.words,
-                "Right alone": row.details.rater_only,
-                "Model right alone": row.details.model_only,
+                "Difference (points)": row.words,
+                "Only rater correct": row.details.rater_only,
+                "Only model correct": row.details.model_only,
                 "p (exact)": _format_p(row.details.p_exact),
                 "p (Holm)": _format_p(row.details.p_holm),
             }
             for row in build_difference_rows(view.filtered_report, task=view.task)
         ]
     )
-    st.markdown("**Readers together against each model**")
+    st.markdown("**Mean of the readers minus each model**")
     show_table(
         [
             {
                 "Model": row.model,
-                "Readers less model, points": "–"
+                "Difference (points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
                 "Readers": row.readers,
                 "Cases": row.cases,
                 "p": _format_p(row.p),
-                "Said of": "readers like these" if row.random_readers else "these readers",
+                "Applies to": "similar readers" if row.random_readers else "these readers only",
                 "Method": row.method,
                 "": row.note,
             }
             for row in view.report.tables.mrmc
         ],
-        empty="Needs readers and a model.",
+        empty="No comparison: it needs readers and a model.",
     )
     view.show_table_links("paired", "unpaired", "mrmc")
 

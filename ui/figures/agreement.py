@@ -14,7 +14,7 @@ from ui.tables import show_table
 def show_agreement(view: ReportView) -> None:
     pairs = list_kappa_rows(view.filtered_report, task=view.task)
     if not pairs:
-        st.info("Agreement needs two raters who answered the same cases.")
+        st.info("No agreement yet: it needs two raters who answered the same cases.")
         return
     view.draw_figure(make_figure_name("kappa", view.task))
     show_table(
@@ -22,13 +22,13 @@ def show_agreement(view: ReportView) -> None:
             {
                 "Pair": f"{pair.a} · {pair.b}",
                 "n": pair.n,
-                "Agreed, %": "–" if pair.observed is None else f"{pair.observed * 100:.1f}",
+                "Agreement (%)": "–" if pair.observed is None else f"{pair.observed * 100:.1f}",
                 "Kappa": "–" if is_withheld(pair.note) else _format_kappa(pair.kappa, pair.low, pair.high),
                 "AC1": "–"
                 if is_withheld(pair.note)
                 else _format_kappa(pair.ac1, pair.ac1_low, pair.ac1_high),
                 "Brennan-Prediger": "–" if pair.brennan_prediger is None else f"{pair.brennan_prediger:.3f}",
-                "Same, both wrong": "–"
+                "Same wrong answer": "–"
                 if pair.both_wrong is None
                 else f"{pair.both_wrong:.0%} of {pair.both_wrong_n}",
                 "": pair.note,

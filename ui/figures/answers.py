@@ -13,7 +13,7 @@ def show_times(view: ReportView) -> None:
     if tables.times:
         view.draw_figure("times")
     else:
-        st.info("No times are known.")
+        st.info("No times were recorded.")
     if tables.learning:
         view.draw_figure("learning")
     view.show_table_links("times", "learning")

@@ -47,7 +47,7 @@ def _run(job: JobRun[ReportRequest]) -> None:
 
 REPORT = JobKind(
     name="study report",
-    title="Figures of a reader study",
+    title="Report of a reader study",
     action=Action.RUN_STUDY,
     parameters=ReportRequest,
     run=_run,

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.jobs import JobStatus
 from domain.people import Action, Person
@@ -46,7 +47,7 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
     elif job is not None:
         show_job_message(job)
     st.button(
-        "Compute the figures",
+        "Create report",
         key=f"report-compute-{summary.study.id}",
         type="primary",
         on_click=act,
@@ -55,8 +56,9 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
     )
     show_notice("report")
     st.caption(
-        f"Over the {state.n_answers:,} readings and predictions that are in now. It takes some seconds, once:"
-        " the report is kept until an answer, an exclusion or the protocol changes."
+        "The report covers "
+        f"{count_text(state.n_answers, 'reading or prediction', 'readings and predictions')}. It takes some "
+        "seconds and is kept until answers, exclusions or the protocol change."
     )
 
 
@@ -75,7 +77,7 @@ def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
     ]
     task_column, model_column, kinds_column = st.columns(3)
     task = task_column.selectbox(
-        "Task", tasks, key=f"{key}-task", format_func=lambda name: "all tasks" if name == "all" else name
+        "Task", tasks, key=f"{key}-task", format_func=lambda name: "All tasks" if name == "all" else name
     )
     model = None
     if models:
@@ -93,7 +95,7 @@ def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
         selection_mode="multi",
         default=kinds,
         key=f"{key}-kinds-{len(kinds)}",
-        format_func=lambda kind: f"{kind}s",
+        format_func=lambda kind: f"{kind}s".capitalize(),
     )
     view = ReportView(
         report=report,
@@ -125,8 +127,8 @@ def _show_summary(view: ReportView) -> None:
     st.caption(
         escape_markdown(
             f"Protocol version {facts.protocol_version}, SHA-256 {facts.protocol_sha256}. Seed "
-            f"{facts.settings.seed}, {facts.settings.bootstrap:,} draws, "
-            f"{len(report.tables.exclusions):,} exclusions."
+            f"{facts.settings.seed}, {facts.settings.bootstrap:,} bootstrap resamples, "
+            f"{count_text(len(report.tables.exclusions), 'exclusion')}."
         )
     )
     st.markdown(

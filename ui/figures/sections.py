@@ -24,20 +24,20 @@ def show_lists(view: ReportView) -> None:
     st.markdown("**Readers and models**")
     show_table([_rater_row(profile) for profile in view.filtered_report.tables.raters])
     st.markdown("**Replies without an answer**")
-    show_table([_failed_row(replies) for replies in report.tables.failed], empty="No model.")
-    st.markdown("**Reported as faulty**")
-    show_table(_labelled_rows(report.tables.faulty), empty="No question was reported.")
-    st.markdown("**Left out of the analysis**")
-    show_table(_labelled_rows(report.tables.exclusions), empty="Nothing was left out.")
-    st.markdown("**Protocol, every version**")
+    show_table([_failed_row(replies) for replies in report.tables.failed], empty="No models.")
+    st.markdown("**Reported questions**")
+    show_table(_labelled_rows(report.tables.faulty), empty="No reported questions.")
+    st.markdown("**Exclusions**")
+    show_table(_labelled_rows(report.tables.exclusions), empty="No exclusions.")
+    st.markdown("**Protocol versions**")
     show_table(
         [
             {
                 "Version": version.version,
-                "Written": f"{version.written_at[:16].replace('T', ' ')} UTC",
+                "Date": f"{version.written_at[:16].replace('T', ' ')} UTC",
                 "Answers before": version.answers_before,
                 "SHA-256": version.sha256,
-                "Why": version.why,
+                "Reason": version.why,
             }
             for version in report.facts.protocol_versions
         ]
@@ -50,7 +50,7 @@ def _rater_row(profile: RaterProfile) -> dict[str, object]:
     marks = [
         mark
         for mark, applies in (
-            ("helped to set the key", profile.set_reference),
+            ("contributed to the answer key", profile.set_reference),
             ("simulated", profile.simulated),
         )
         if applies
@@ -70,7 +70,7 @@ def _failed_row(replies: FailedReplies) -> dict[str, object]:
     return {
         "Model": replies.model,
         "Failed": f"{replies.failed:,} of {replies.n:,}",
-        "Share, %": "not defined: no prediction"
+        "Share (%)": "not defined: no predictions"
         if replies.share is None or replies.low is None or replies.high is None
         else f"{replies.share * 100:.1f} [{replies.low * 100:.1f}, {replies.high * 100:.1f}]",
         "Cases without a prediction": replies.not_predicted,

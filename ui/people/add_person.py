@@ -16,20 +16,25 @@ from ui.widgets import act, show_notice
 
 def show_add_form() -> None:
     """Draw the form for a new person: name, roles and password; an empty password is generated."""
-    st.subheader("Add a person")
+    st.subheader("Add person")
     form_key = state.form_key(
         "add-person"
     )  # a new key after each success, so that the fields are empty again
     with st.form(form_key, border=True):
-        st.text_input("Signs in as", key=f"{form_key}-name", placeholder="anna or anna@example.org")
-        st.text_input("Name that others read", key=f"{form_key}-shown")
+        st.text_input(
+            "Name",
+            key=f"{form_key}-name",
+            placeholder="anna or anna@example.org",
+            help="The name or e-mail address for signing in.",
+        )
+        st.text_input("Display name", key=f"{form_key}-shown")
         st.multiselect("Roles", list(Role), key=f"{form_key}-roles", format_func=describe_role)
         st.text_input(
             "Password",
             key=f"{form_key}-password",
             type="password",
             autocomplete="new-password",
-            help="10 characters or more. Leave it empty, and one is made and shown once.",
+            help="At least 10 characters. If empty, a password is generated and shown once.",
         )
         st.form_submit_button("Add", on_click=act, args=(_save_new, form_key), kwargs={"place": "add"})
     show_notice("add")
@@ -50,4 +55,4 @@ def _save_new(form_key: str) -> str:
         )
     state.clear_form("add-person")
     message = f"{added.display_name} can sign in as {added.name}."
-    return message if entered_password else f"{message} Password, shown this once: {password}"
+    return message if entered_password else f"{message} Password (shown only once): {password}"

@@ -8,6 +8,7 @@ from collections.abc import Collection
 import streamlit as st
 
 from accounts import service as accounts
+from domain.count_texts import count_text
 from domain.people import Person, Role
 from ui import state
 from ui.context import clock, current_person, unit_of_work
@@ -20,7 +21,7 @@ def show_change_forms(people: list[Person], *, with_second_factor: Collection[in
 
     ``with_second_factor`` are the numbers of the people who sign in with a code.
     """
-    st.subheader("Change a person")
+    st.subheader("Change person")
     chosen_name = st.selectbox(
         "Person",
         [candidate.name for candidate in people],
@@ -64,7 +65,7 @@ def _show_password_form(person: Person) -> None:
             key=f"{form_key}-password",
             type="password",
             autocomplete="new-password",
-            help="Leave it empty, and one is made and shown once. Signs the person out everywhere.",
+            help="If empty, a password is generated and shown once. The person is signed out everywhere.",
         )
         st.form_submit_button(
             "Set password",
@@ -84,7 +85,7 @@ def _show_access_buttons(person: Person) -> None:
         on_click=act,
         args=(_sign_out, person.name),
         kwargs={"place": "access"},
-        help="Ends every sign-in of this person at the next click. They may sign in again.",
+        help="Ends all sign-ins of this person with their next click. They can sign in again.",
     )
     left.button(
         "Enable" if disabled else "Disable",
@@ -92,7 +93,7 @@ def _show_access_buttons(person: Person) -> None:
         on_click=act,
         args=(_enable if disabled else _disable, person.name),
         kwargs={"place": "access", "switch": f"in-or-out-{person.id}"},
-        help="A disabled person is out at the next click and can't sign in. What they did stays.",
+        help="A disabled person is signed out with their next click and cannot sign in. Their work is kept.",
     )
     show_notice("access")
 
@@ -125,7 +126,7 @@ def _save_roles(name: str, field: str, previous_roles: frozenset[Role]) -> str:
             expected_roles=previous_roles,
             now=clock(),
         )
-    return f"{person.display_name} is now: {', '.join(sorted(person.roles))}."
+    return f"Saved. Roles of {person.display_name}: {', '.join(sorted(person.roles))}."
 
 
 def _save_password(name: str, number: int, form_key: str) -> str:
@@ -135,7 +136,7 @@ def _save_password(name: str, number: int, form_key: str) -> str:
         person = accounts.set_password(db, by=current_person(), name=name, password=password, now=clock())
     state.clear_form(f"password-of-{number}")
     message = f"{person.display_name} has a new password and is signed out everywhere."
-    return message if entered_password else f"{message} Password, shown this once: {password}"
+    return message if entered_password else f"{message} Password (shown only once): {password}"
 
 
 def _disable(name: str) -> str:
@@ -146,7 +147,7 @@ def _disable(name: str) -> str:
 def _sign_out(name: str) -> str:
     with unit_of_work() as db:
         ended_count = accounts.sign_out_person(db, by=current_person(), name=name, now=clock())
-    return f"{name} is signed out everywhere: {ended_count} sign-in{'' if ended_count == 1 else 's'} ended."
+    return f"{name} is signed out everywhere ({count_text(ended_count, 'sign-in')} ended)."
 
 
 def _enable(name: str) -> str:

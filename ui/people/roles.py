@@ -6,8 +6,8 @@ from domain.people import Role
 from ui import state
 
 _ROLE_PURPOSES = {
-    Role.ADMIN: "gives accounts and roles",
-    Role.COORDINATOR: "imports, draws, assigns, releases",
+    Role.ADMIN: "manages accounts and roles",
+    Role.COORDINATOR: "imports data, assigns batches, makes releases",
     Role.REVIEWER: "judges questions",
     Role.READER: "answers questions in reader studies",
 }

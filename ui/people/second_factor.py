@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from accounts import service as accounts
+from domain.count_texts import count_text
 from domain.people import Person
 from ui import state
 from ui.context import clock, current_person, read_only_session, read_sign_in_token, unit_of_work
@@ -34,7 +35,7 @@ def show_second_factor(person: Person) -> None:
     elif setup_secret is not None:
         _show_setup_form(person, setup_secret)
     else:
-        st.caption("Off. With it, signing in also needs a code that an app on your phone shows.")
+        st.caption("Off. If turned on, signing in also requires a code from an app on your phone.")
         st.button(
             "Set up", key="set-up-second-factor", on_click=act, args=(_begin_setup,), kwargs={"place": _PLACE}
         )
@@ -48,7 +49,7 @@ def _show_setup_form(person: Person, secret: str) -> None:
     form_key = state.form_key(_FORM)
     with st.form(form_key, border=True):
         _show_password_field(form_key)
-        st.text_input("Code that the app shows", key=f"{form_key}-code", autocomplete="one-time-code")
+        st.text_input("Code from the app", key=f"{form_key}-code", autocomplete="one-time-code")
         st.form_submit_button(
             "Turn on", on_click=act, args=(_confirm_setup, form_key), kwargs={"place": _PLACE}
         )
@@ -56,14 +57,14 @@ def _show_setup_form(person: Person, secret: str) -> None:
 
 def _show_change_form(status: accounts.SecondFactorStatus) -> None:
     count = status.recovery_codes_left
-    st.caption(f"On. {count} recovery code{'' if count == 1 else 's'} left.")
+    st.caption(f"On. {count_text(count, 'recovery code')} left.")
     form_key = state.form_key(_FORM)
     with st.form(form_key, border=True):
         _show_password_field(form_key)
         left, right = st.columns(2)
         with left:
             st.form_submit_button(
-                "Make new recovery codes",
+                "Create new recovery codes",
                 on_click=act,
                 args=(_replace_recovery_codes, form_key),
                 kwargs={"place": _PLACE},
@@ -155,6 +156,6 @@ def _read_field(form_key: str, name: str) -> str:
 
 def _describe_codes(codes: list[str]) -> str:
     return (
-        "Your recovery codes, shown this once, each for one sign-in without your phone. Print them or put"
-        f" them into a password manager: {', '.join(codes)}"
+        "Your recovery codes are shown only once. Each allows one sign-in without your phone. Print them or "
+        f"store them in a password manager: {', '.join(codes)}"
     )

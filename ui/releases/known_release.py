@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.people import Person
 from release import service as release
@@ -11,24 +12,24 @@ from ui.context import clock, current_person, read_only_session
 from ui.widgets import act, escape_markdown, format_relative_time, show_notice
 
 _FILE_DESCRIPTIONS = {
-    "datacard.md": "what it holds and what it stands on, to read",
-    "gold.jsonl": "the questions with their corrections in them",
-    "gold.csv": "the same as a table",
-    "gold.parquet": "the same for the datasets library, with pictures where images were asked for",
-    "rexvqa.json": "the single-choice questions as ReXVQA has them",
-    "gemex/closed_ended_questions.jsonl": "as GEMeX's test files have them: yes or no",
-    "gemex/single_choice_questions.jsonl": "one option",
-    "gemex/multi_choice_questions.jsonl": "several options",
-    "gemex/open_ended_questions.jsonl": "free text",
-    "gemex/conversations.json": "as GEMeX's training files have them",
-    "gemex/conversations_paper.json": "the same, spelled as in its paper",
-    "boxes.coco.json": "the boxes for COCO's tools",
-    "private/questions.jsonl": "the private questions, without what tells their answers",
-    "corrections.jsonl": "each correction: field, before, after, who, when, why",
-    "left_out.jsonl": "what was judged and is not in it, with the reason",
-    "images.jsonl": "the radiographs and their SHA-256",
-    "croissant.json": "the release described for dataset search engines",
-    "manifest.json": "what it is, where it comes from, SHA-256 of each file",
+    "datacard.md": "data card: content, methods and limitations",
+    "gold.jsonl": "questions with corrections applied",
+    "gold.csv": "questions as a table",
+    "gold.parquet": "questions for the datasets library, with images if requested",
+    "rexvqa.json": "single-choice questions in ReXVQA format",
+    "gemex/closed_ended_questions.jsonl": "closed questions in the format of GEMeX's test files",
+    "gemex/single_choice_questions.jsonl": "single-choice questions",
+    "gemex/multi_choice_questions.jsonl": "multiple-choice questions",
+    "gemex/open_ended_questions.jsonl": "open questions",
+    "gemex/conversations.json": "questions in the format of GEMeX's training files",
+    "gemex/conversations_paper.json": "questions in the format of the GEMeX paper",
+    "boxes.coco.json": "bounding boxes in COCO format",
+    "private/questions.jsonl": "private questions without answers",
+    "corrections.jsonl": "corrections: field, before, after, person, time and reason",
+    "left_out.jsonl": "judged questions that are excluded, with the reason",
+    "images.jsonl": "radiographs with their SHA-256",
+    "croissant.json": "metadata for dataset search engines",
+    "manifest.json": "source, settings and SHA-256 of all files",
 }
 
 
@@ -38,9 +39,9 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
         title_column, verify_column = st.columns([5, 1], vertical_alignment="center")
         by_text = f" by {escape_markdown(known_release.made_by)}" if known_release.made_by else ""
         title_column.markdown(
-            f"**{escape_markdown(known_release.dataset)} · {escape_markdown(known_release.name)}** ·"
-            f" {known_release.items:,} questions · made"
-            f" {format_relative_time(known_release.made_at, now=clock())}{by_text}"
+            f"**{escape_markdown(known_release.dataset)} · {escape_markdown(known_release.name)}** · "
+            f"{count_text(known_release.items, 'question')} · created "
+            f"{format_relative_time(known_release.made_at, now=clock())}{by_text}"
         )
         verify_column.button(
             "Verify",
@@ -49,7 +50,7 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
             args=(_verify, known_release.id, known_release.name),
             kwargs={"place": f"release-{known_release.id}"},
             width="stretch",
-            help="Check every file against the manifest, and the manifest against what was recorded.",
+            help="Compare the files with the manifest, and the manifest with the database.",
         )
         show_notice(f"release-{known_release.id}")
         try:
@@ -66,7 +67,7 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
         ]
         images = sum(file.entry.path.startswith("images/") for file in files)
         structured = sum(file.entry.path.startswith("sr/") for file in files)
-        zip_link = f"[All {len(files):,} files as one ZIP](/files/releases/{known_release.id}.zip)"
+        zip_link = f"[All {count_text(len(files), 'file')} (ZIP)](/files/releases/{known_release.id}.zip)"
         st.markdown(
             "\n".join(
                 [
@@ -103,7 +104,7 @@ def _verify(release_id: int, name: str) -> str:
         report = release.verify_recorded_release(db, by=current_person(), release_id=release_id)
     if report.ok:
         return (
-            f"{name} is as it was made: {report.files:,} files, {report.questions:,} questions, "
-            f"{report.corrections:,} corrections."
+            f"{name} is unchanged: {count_text(report.files, 'file')}, "
+            f"{count_text(report.questions, 'question')}, {count_text(report.corrections, 'correction')}."
         )
-    raise DomainError(f"{name} is not as it was made. " + " · ".join(report.faults[:5]))
+    raise DomainError(f"{name} was changed after its creation. " + " · ".join(report.faults[:5]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import DomainError, Refused
 from domain.people import Person
 from release import service as release
@@ -43,13 +44,13 @@ def show_tally(tally: release.Tally) -> None:
     """Draw all counts."""
     show_table(
         [
-            {"Questions": "accepted as they are", "Number": tally.accepted, "": "released"},
+            {"Questions": "accepted unchanged", "Number": tally.accepted, "": "released"},
             {"Questions": "corrected", "Number": tally.revised, "": "released"},
             *(
-                {"Questions": reason, "Number": count, "": "left out"}
+                {"Questions": reason, "Number": count, "": "excluded"}
                 for reason, count in tally.excluded.items()
             ),
-            {"Questions": "not judged yet", "Number": tally.unjudged, "": "left out"},
+            {"Questions": "not judged yet", "Number": tally.unjudged, "": "excluded"},
         ]
     )
     show_table(
@@ -70,15 +71,16 @@ def show_key_error_limit(
 ) -> KeyErrorLimit:
     """Draw the input of the condition; show, with the figure, whether the dataset meets it."""
     is_limited = st.toggle(
-        "Only if key errors in the whole dataset are few",
+        "Require a low rate of key errors",
         key=f"{form_key}-rule",
-        help="The upper 95 % limit is asked, with all that is not covered or skipped counted as errors. "
-        "The condition stands in the manifest and in the data card.",
+        help="The upper 95 % limit for the whole dataset must be below the value. Skipped and "
+        "uncovered questions count as errors. "
+        "The condition is stated in the manifest and the data card.",
     )
     if not is_limited:
         return KeyErrorLimit(limit=None, is_met=True)
     percent = st.number_input(
-        "Upper limit under, %", min_value=0.1, max_value=100.0, value=5.0, step=0.5, key=f"{form_key}-under"
+        "Upper limit (%)", min_value=0.1, max_value=100.0, value=5.0, step=0.5, key=f"{form_key}-under"
     )
     limit = float(percent) / 100
     try:
@@ -94,7 +96,7 @@ def show_key_error_limit(
     return KeyErrorLimit(limit=limit, is_met=True)
 
 
-@st.cache_data(max_entries=20, show_spinner="Counting what a release would hold …")
+@st.cache_data(max_entries=20, show_spinner="Counting the questions of the release …")
 def _load_tally(
     dataset: str, batches: tuple[str, ...], version: tuple[object, ...], _person: Person
 ) -> release.Tally:
@@ -104,7 +106,7 @@ def _load_tally(
         return release.preview_release(db, by=_person, dataset=dataset, batches=batches or None)
 
 
-@st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating the key errors of the whole …")
+@st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating key errors …")
 def _load_key_error_check(
     dataset: str, batches: tuple[str, ...], limit: float, version: tuple[object, ...], _person: Person
 ) -> str:
@@ -119,5 +121,5 @@ def _load_key_error_check(
 
 def _describe_tally(tally: release.Tally) -> str:
     if not tally.judged:
-        return "Nobody has judged a question of these batches yet."
-    return f"A release made now would hold {tally.released:,} of the {tally.judged:,} judged questions."
+        return "No verdicts in these batches yet."
+    return f"The release will contain {tally.released:,} of {count_text(tally.judged, 'judged question')}."

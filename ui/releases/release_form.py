@@ -20,7 +20,7 @@ from ui.widgets import act, show_notice
 
 _NAME_STYLE_LABELS = {
     release.ReviewerNaming.ACCOUNT: "Sign-in names",
-    release.ReviewerNaming.DISPLAY: "Names that others read",
+    release.ReviewerNaming.DISPLAY: "Display names",
     release.ReviewerNaming.PSEUDONYM: "reviewer-1, reviewer-2, …",
 }
 _FORMAT_LABELS = {
@@ -46,7 +46,7 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
         # Above the tables: they get their height late, and would move the button away from under a click.
         if not show_job_progress(job):
             st.button(
-                "Make the release",
+                "Create release",
                 type="primary",
                 key=f"{form_key}-make",
                 disabled=tally is None
@@ -72,45 +72,46 @@ def _choose_request(person: Person, form_key: str, batches: dict[str, list[str]]
         "Batches",
         batches[dataset],
         key=f"{form_key}-batches-{dataset}",
-        placeholder="All of the dataset",
-        help="Whose verdicts count. Of each reviewer the latest verdict on a question counts.",
+        placeholder="All batches of the dataset",
+        help="Only verdicts in these batches count. If a reviewer judged a question more than once, "
+        "the latest verdict counts.",
     )
-    name = st.text_input("Name of the release", key=f"{form_key}-name", placeholder="v1")
+    name = st.text_input("Release name", key=f"{form_key}-name", placeholder="v1")
     name_style = st.selectbox(
-        "Reviewers are named by",
+        "Reviewer names",
         list(_NAME_STYLE_LABELS),
         key=f"{form_key}-names",
         format_func=_NAME_STYLE_LABELS.__getitem__,
     )
     formats = st.multiselect(
-        "Written as, beside JSON Lines and CSV",
+        "Additional formats",
         list(_FORMAT_LABELS),
         default=list(_FORMAT_LABELS),
         key=f"{form_key}-forms",
         format_func=_FORMAT_LABELS.__getitem__,
-        placeholder="Nothing else",
+        placeholder="JSON Lines and CSV only",
     )
-    images = st.checkbox("With the original images", key=f"{form_key}-images")
+    images = st.checkbox("Include original images", key=f"{form_key}-images")
     reports = st.checkbox(
-        "With the reports", key=f"{form_key}-reports", help="A report gives the answer away."
+        "Include reports", key=f"{form_key}-reports", help="Reports may reveal the answers."
     )
     structured = st.checkbox(
-        "With DICOM structured reports",
+        "Include DICOM structured reports",
         key=f"{form_key}-sr",
-        help="The boxes as TID 1500 reports, one for each radiograph that came as DICOM.",
+        help="Bounding boxes as TID 1500 reports, one per radiograph that was imported as DICOM.",
     )
     private_percent = st.number_input(
-        "Private share, %",
+        "Private share (%)",
         min_value=0,
         max_value=90,
         value=0,
         step=5,
         key=f"{form_key}-private",
-        help="The keys of about so many exams are held back, for scoring models. No patient and no image "
-        "is on both sides. Every image is decoded for it, which takes a while.",
+        help="The keys of this share of exams are withheld for scoring models. Patients and images are never "
+        "in both parts. All images are decoded for this, which takes time.",
     )
     seed = st.number_input(
-        "Seed of the split", value=0, step=1, key=f"{form_key}-split-seed", disabled=not private_percent
+        "Split seed", value=0, step=1, key=f"{form_key}-split-seed", disabled=not private_percent
     )
     split = (
         release.SplitPlan(private_share=private_percent / 100, seed=int(seed)) if private_percent else None

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from accounts.service.audit_checkpoints import current_deposits, take_checkpoint
+from domain.count_texts import count_text
 from domain.errors import DomainError, Refused
 from domain.jobs import Job
 from domain.people import Action, Person
@@ -47,12 +48,12 @@ def start_release(person: Person, request: ReleaseRequest) -> Job:
     """
     job = job_control.start_job(RELEASE, request, by=person, subject=_SUBJECT)
     if RELEASE.decode(job.parameters) != request:
-        raise Refused("Another release is being made. Wait until it is done.")
+        raise Refused("Another release is being created. Wait until it finishes.")
     return job
 
 
 def load_latest_release_job(person: Person) -> Job | None:
-    """Return the latest release job, whoever started it."""
+    """Return the latest release job, of any person."""
     return job_control.load_latest_job(RELEASE, by=person, subject=_SUBJECT)
 
 
@@ -95,13 +96,13 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
 
 def _describe_release(request: ReleaseRequest, written_release: release.WrittenRelease) -> str:
     text = (
-        f"Release {written_release.name} of {request.dataset} holds {written_release.tally.released:,}"
-        " questions"
+        f"Release {written_release.name} of {request.dataset} contains "
+        f"{count_text(written_release.tally.released, 'question')}"
     )
     if written_release.keys_folder is not None:
-        text += f"; the keys of the private ones are at {written_release.keys_folder} on the server"
+        text += f"; the keys of the private questions are in {written_release.keys_folder} on the server"
     if written_release.already_existed:
-        text += "; it was there already, the same byte for byte"
+        text += "; an identical release already existed"
     return f"{text}. {written_release.condition_note}" if written_release.condition_note else f"{text}."
 
 
@@ -111,5 +112,5 @@ RELEASE = JobKind(
     action=Action.MAKE_RELEASE,
     parameters=ReleaseRequest,
     run=_run,
-    failure_prefix="The release was not made.",
+    failure_prefix="The release was not created.",
 )

@@ -23,9 +23,9 @@ def show_amendment_forms(
 ) -> None:
     """Draw both forms. What they write appears in the lists above them and in the report."""
     left, right = responsive_columns(1, 1, name="amending")
-    with left, st.expander("Change the protocol"):
+    with left, st.expander("Change protocol"):
         _show_protocol_form(person, summary, latest_version)
-    with right, st.expander("Leave something out of the analysis"):
+    with right, st.expander("Exclude from the analysis"):
         _show_exclusion_form(person, summary, readers)
 
 
@@ -33,15 +33,13 @@ def _show_protocol_form(person: Person, summary: StudySummary, latest_version: P
     study = summary.study
     form_key = state.form_key(f"protocol-{study.id}-{latest_version.version}")
     if study.frozen:
-        st.caption(
-            "The first answer is in: how cases are read stays, and a change of the rest is an amendment."
-        )
+        st.caption("Reading has begun. The reading conditions are fixed; any other change is an amendment.")
     new_protocol = show_protocol_fields(form_key, latest_version.protocol, frozen=study.frozen)
     changes = () if new_protocol is None else diff_protocols(latest_version.protocol, new_protocol)
     why = st.text_input(
-        "Why it is changed",
+        "Reason for the change",
         key=f"{form_key}-why",
-        placeholder="needed once answers are in" if summary.answers else "",
+        placeholder="required after the first answer" if summary.answers else "",
     )
     if changes:
         show_table(
@@ -55,7 +53,7 @@ def _show_protocol_form(person: Person, summary: StudySummary, latest_version: P
             ]
         )
     st.button(
-        f"Write down version {latest_version.version + 1}",
+        f"Save version {latest_version.version + 1}",
         key=f"{form_key}-write",
         disabled=not changes or (summary.answers > 0 and not why.strip()),
         on_click=act,
@@ -68,7 +66,7 @@ def _show_protocol_form(person: Person, summary: StudySummary, latest_version: P
 def _change_protocol(person: Person, study: str, protocol: Protocol, why: str) -> str:
     with unit_of_work() as db:
         version = studies.change_protocol(db, by=person, study=study, protocol=protocol, why=why, now=clock())
-    return f"Version {version.version} of the protocol is written down, SHA-256 {version.sha256}."
+    return f"Saved protocol version {version.version}, SHA-256 {version.sha256}."
 
 
 def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequence[str]) -> None:
@@ -82,14 +80,14 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
         sum(summary.cases.values()),
         None,
         key=f"{form_key}-case",
-        placeholder="its number; empty: every case",
+        placeholder="case number; empty for all cases",
     )
     reader = st.selectbox(
-        "Reader", readers, index=None, key=f"{form_key}-reader", placeholder="everybody, the models too"
+        "Reader", readers, index=None, key=f"{form_key}-reader", placeholder="all readers and models"
     )
-    why = st.text_input("Why it is left out", key=f"{form_key}-why")
+    why = st.text_input("Reason for exclusion", key=f"{form_key}-why")
     st.button(
-        "Leave it out",
+        "Exclude",
         key=f"{form_key}-leave",
         disabled=not why.strip() or (case is None and reader is None),
         on_click=act,
@@ -100,23 +98,23 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
     show_table(
         [
             {
-                "Case": "every" if exclusion.case is None else exclusion.case,
-                "Reader": exclusion.reader or "everybody",
-                "Why": exclusion.why,
-                "When": f"{exclusion.excluded_at:%Y-%m-%d %H:%M} UTC",
+                "Case": "all" if exclusion.case is None else exclusion.case,
+                "Reader": exclusion.reader or "all",
+                "Reason": exclusion.why,
+                "Date": f"{exclusion.excluded_at:%Y-%m-%d %H:%M} UTC",
             }
             for exclusion in exclusions
         ],
-        empty="Nothing is left out.",
+        empty="No exclusions.",
     )
-    st.caption("An exclusion stays, with who and when; the report lists all of them.")
+    st.caption("Exclusions are permanent. The report lists each with its reason.")
 
 
 def _exclude(person: Person, study: str, case: int | None, reader: str | None, why: str) -> str:
     with unit_of_work() as db:
         studies.exclude_readings(db, by=person, study=study, case=case, reader=reader, why=why, now=clock())
     excluded_text = " of ".join(filter(None, [None if case is None else f"case {case}", reader]))
-    return f"Left out of the analysis: {excluded_text}."
+    return f"Excluded from the analysis: {excluded_text}."
 
 
 def format_protocol_value(value: object) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.jobs import Job
 from domain.people import Action, Person
 from domain.problems import Refusal
@@ -35,21 +36,21 @@ class RefusedReadings:
 
 def show_readings(person: Person, study: str, study_id: int) -> None:
     """Draw the form; the progress while a file is imported; then the outcome, or the refused lines."""
-    st.subheader("Readings from outside")
+    st.subheader("Readings")
     show_file_form(
         FileForm(
             person=person,
             kind=READINGS,
             study_id=study_id,
-            upload_label="CSV or JSON Lines, overread.reading/1",
-            button_label="Bring in the readings",
+            upload_label="CSV or JSON Lines file (overread.reading/1)",
+            button_label="Import readings",
             build_request=lambda delivery, _: ReadingsRequest(study=study, delivery=delivery),
             show_result=_show_outcome,
         )
     )
     st.caption(
-        "Columns: study, reader, question_id, answer, confidence, seconds, read_at. For readers without an "
-        "account; the file lands whole or not at all."
+        "For readers without an account. Columns: study, reader, question_id, answer, confidence, seconds, "
+        "read_at. If any line is invalid, nothing is imported."
     )
 
 
@@ -64,16 +65,16 @@ def _run(job: JobRun[ReadingsRequest]) -> None:
             content=request.delivery.path,
             file=name,
             now=job.now(),
-            progress=lambda done, total: job.report_progress(done, total, f"readings of {name} written"),
+            progress=lambda done, total: job.report_progress(done, total, f"readings of {name} imported"),
         )
         if result.refusals:
             refused_count = len(result.refusals)
             raise JobFailed(
-                f"Nothing of {name} came in: {describe_refused_lines(refused_count)}.",
+                f"Nothing was imported from {name}: {describe_refused_lines(refused_count)}.",
                 RefusedReadings(refusals=result.refusals[:MAX_REFUSALS_SHOWN], refused=refused_count),
             )
         readers = "1 reader" if len(result.readers) == 1 else f"{len(result.readers):,} readers"
-        job.finish(db, f"{result.readings:,} readings of {readers} came in from {name}.")
+        job.finish(db, f"Imported {count_text(result.readings, 'reading')} of {readers} from {name}.")
 
 
 def _show_outcome(job: Job) -> None:
@@ -83,7 +84,7 @@ def _show_outcome(job: Job) -> None:
 
 READINGS = JobKind(
     name="readings",
-    title="Readings from outside",
+    title="Import readings",
     action=Action.RUN_STUDY,
     parameters=ReadingsRequest,
     run=_run,

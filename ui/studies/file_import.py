@@ -103,7 +103,7 @@ def _start_import(file_form: FileForm[P], form_key: str) -> None:
     )
     if file_form.kind.decode(job.parameters) != request:
         discard(delivery)
-        raise Refused("Another file is coming in. Wait until it is done.")
+        raise Refused("Another import is running. Wait until it finishes.")
     state.set_selection(file_form.form_name, job.number)
 
 

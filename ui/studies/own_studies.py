@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.people import Person
 from domain.studies import StudyState
 from reader_study.service import list_studies_for_reader
@@ -18,7 +19,7 @@ def show_own_studies(person: Person) -> None:
         own_studies = list_studies_for_reader(db, person=person)
     st.subheader("Your studies")
     if not own_studies:
-        st.write("Nothing is yours to read yet. A coordinator names you as a reader; it appears here.")
+        st.write("No studies yet. A study appears here when a coordinator adds you as a reader.")
         return
     for own_study in sorted(
         own_studies, key=lambda own_study: (not _has_open_cases(own_study), own_study.study.id)
@@ -30,7 +31,7 @@ def _show_study(own_study: StudyForReader) -> None:
     progress = own_study.progress
     details = [f"{progress.done:,} of {progress.total:,} cases read"]
     if progress.training_done < progress.training:
-        details.append(f"{progress.training - progress.training_done:,} training cases come first")
+        details.append(f"{count_text(progress.training - progress.training_done, 'training case')} first")
     show_work_box(
         own_study.study.name,
         done=progress.done,

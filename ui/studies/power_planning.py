@@ -35,14 +35,14 @@ def show_planning() -> None:
     with right:
         with st.spinner("Simulating studies"):
             powers = _load_powers(expected, tuple(readers), tuple(cases))
-        st.subheader("Power", help="How often a study like this would show the difference.")
+        st.subheader("Power", help="The probability that a study of this size shows the difference.")
         show_chart(build_power_chart(powers))
         show_table([_power_row(power) for power in powers])
         _show_needed_cases(expected, readers)
         st.caption(
             f"Readers are {'random' if expected.random_readers else 'fixed'}; two-sided at "
             f"{expected.alpha:g}, margin {expected.margin:.1%}. Where formula and simulation differ by more "
-            "than .03, the simulated value is quoted, with its standard error. Seed 0."
+            "than .03, “Power” is the simulated value, given with its standard error. Seed 0."
         )
         _show_kappa_precision(form_key, cases)
 
@@ -60,11 +60,11 @@ def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
         alt.Chart(rows)
         .mark_line(point=True)
         .encode(
-            x=alt.X("cases:Q", title="cases"),
-            y=alt.Y("power:Q", title="power", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            x=alt.X("cases:Q", title="Cases"),
+            y=alt.Y("power:Q", title="Power", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
             color=alt.Color(
                 "readers:N",
-                title="readers",
+                title="Readers",
                 sort=order,
                 scale=alt.Scale(domain=order, range=list(_COLOURS)),
                 legend=alt.Legend(orient="top"),
@@ -82,24 +82,30 @@ def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
 
 
 def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], list[int]] | None:
-    st.subheader("What is expected")
-    reader = _percent_input("Accuracy of the readers, %", 77.27, f"{form_key}-reader")
-    model = _percent_input("Accuracy of the model, %", 83.84, f"{form_key}-model")
+    st.subheader("Assumptions")
+    reader = _percent_input("Reader accuracy (%)", 77.27, f"{form_key}-reader")
+    model = _percent_input("Model accuracy (%)", 83.84, f"{form_key}-model")
     spread = _percent_input(
-        "Spread between readers, points", 2.0, f"{form_key}-spread", help_="Standard deviation."
+        "Variation between readers (points)",
+        2.0,
+        f"{form_key}-spread",
+        help_="Standard deviation of the readers' accuracies.",
     )
     margin = _percent_input(
-        "Margin, points", 0.0, f"{form_key}-margin", help_="Above 0: non-inferiority of the model."
+        "Margin (points)",
+        0.0,
+        f"{form_key}-margin",
+        help_="A margin above 0 tests non-inferiority of the model.",
     )
-    with st.expander("Correlations, readers, sizes"):
+    with st.expander("Correlations and sample sizes"):
         reader_correlation = st.number_input(
-            "Between two readers", 0.0, 0.99, 0.5, 0.05, key=f"{form_key}-between"
+            "Correlation between two readers", 0.0, 0.99, 0.5, 0.05, key=f"{form_key}-between"
         )
         model_correlation = st.number_input(
-            "Reader and model", -0.9, 0.99, 0.35, 0.05, key=f"{form_key}-with-model"
+            "Correlation between reader and model", -0.9, 0.99, 0.35, 0.05, key=f"{form_key}-with-model"
         )
         readers_fixed = st.checkbox(
-            "Readers fixed", key=f"{form_key}-fixed", help="The result is said of these readers alone."
+            "Fixed readers", key=f"{form_key}-fixed", help="The result applies to these readers only."
         )
         readers = st.multiselect(
             "Numbers of readers", list(range(2, 21)), default=list(READERS), key=f"{form_key}-readers"
@@ -111,7 +117,7 @@ def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], lis
             key=f"{form_key}-cases",
         )
     if not readers or not cases:
-        st.info("Choose at least one number of readers and one of cases.")
+        st.info("Choose at least one number of readers and one number of cases.")
         return None
     try:
         expected = PowerAssumptions(
@@ -144,7 +150,7 @@ def _power_row(power: Power) -> dict[str, object]:
         "Readers": power.readers,
         "Cases": power.cases,
         "Power": round(power.quoted_power, 3),
-        "By": power.quoted_method,
+        "Method": power.quoted_method,
         "Formula": round(power.formula, 3),
         "Simulation": "" if power.simulated is None else f"{power.simulated:.3f}{error}",
     }
@@ -154,19 +160,23 @@ def _show_needed_cases(expected: PowerAssumptions, readers: Sequence[int]) -> No
     parts = []
     for count in readers:
         needed = cases_for_power(expected, readers=count)
-        parts.append(f"{count} readers: {f'{needed:,}' if needed else 'no number of'} cases")
-    st.markdown(f"For 80 % power, by the formula: {'; '.join(parts)}.")
+        parts.append(f"{count} readers: {f'{needed:,} cases' if needed else 'not attainable'}")
+    st.markdown(f"Cases needed for 80 % power, by the formula: {'; '.join(parts)}.")
 
 
 def _show_kappa_precision(form_key: str, cases: Sequence[int]) -> None:
-    st.subheader("Precision of a kappa", help="The half-width of its 95 % interval, for planning.")
+    st.subheader("Precision of kappa", help="The expected half-width of the 95 % interval.")
     columns = st.columns(3)
     kappa = columns[0].number_input("Expected kappa", 0.0, 0.95, 0.4, 0.05, key=f"{form_key}-kappa")
     share = columns[1].number_input(
-        "Share of the rarer answer, %", 1.0, 50.0, 25.0, 1.0, key=f"{form_key}-share"
+        "Share of the rarer answer (%)", 1.0, 50.0, 25.0, 1.0, key=f"{form_key}-share"
     )
-    half_width = columns[2].number_input("Wanted: ±", 0.02, 0.5, 0.1, 0.01, key=f"{form_key}-half-width")
+    half_width = columns[2].number_input(
+        "Target half-width (±)", 0.02, 0.5, 0.1, 0.01, key=f"{form_key}-half-width"
+    )
     shares = (share / 100, 1 - share / 100)
-    show_table([{"Cases": n, "Interval": f"± {kappa_half_width(kappa, shares, cases=n):.3f}"} for n in cases])
+    show_table(
+        [{"Cases": n, "95 % interval": f"± {kappa_half_width(kappa, shares, cases=n):.3f}"} for n in cases]
+    )
     needed = cases_for_kappa(kappa, shares, half_width=half_width)
-    st.markdown(f"For ± {half_width:g} it takes about {needed:,} cases, with two answers.")
+    st.markdown(f"About {needed:,} cases are needed for ± {half_width:g} with two possible answers.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.encoding import from_json
@@ -20,15 +21,15 @@ from ui.studies.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show
 from ui.tables import show_table
 
 _RULE_DESCRIPTIONS = {
-    "given": "the file gives the answer itself",
+    "given": "the file states the answer",
     "tag": "<answer>B</answer>",
     "json": '{"answer": "B"}',
     "boxed": "\\\\boxed{B}",
-    "explicit": "the last “answer is X”",
-    "letter": "a lone letter, yes or no",
-    "option text": "the whole reply is one option",
+    "explicit": "the last “answer is X” in the reply",
+    "letter": "a single letter, “yes” or “no”",
+    "option text": "the reply is the text of one option",
     "whole reply": "an open question",
-    FAILED: "none was found: counts as wrong",
+    FAILED: "no answer recognised; counts as wrong",
 }
 
 
@@ -44,7 +45,7 @@ class PredictionsRequest:
 
 def show_predictions(person: Person, study: str, study_id: int) -> None:
     """Draw the form; the progress while a file is imported; then the rules applied, or the refused lines."""
-    st.subheader("Predictions of a model")
+    st.subheader("Predictions")
 
     def build_request(delivery: Delivery, form_key: str) -> PredictionsRequest:
         return PredictionsRequest(
@@ -59,26 +60,30 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
             person=person,
             kind=PREDICTIONS,
             study_id=study_id,
-            upload_label="JSON Lines, overread.prediction/1, up to 200 MB",
-            button_label="Bring in the predictions",
+            upload_label="JSON Lines file (overread.prediction/1, up to 200 MB)",
+            button_label="Import predictions",
             build_request=build_request,
             show_result=_show_outcome,
             draw_fields=_show_model_fields,
             is_primary=True,
         )
     )
-    with st.expander("What the file holds, and how free text is read"):
+    with st.expander("File format and answer extraction"):
         st.markdown(
-            "A line has `question_id` and `answer` (a letter, the exact text of an option, yes or no), or "
-            "`raw` with the free text of the reply. Rules are tried in this order; what none of them can "
-            "read is **failed**: it counts as wrong and is reported apart."
+            "Each line has `question_id` and either `answer` (a letter, the exact text of an option, yes or "
+            "no) or `raw` (the reply as free text). The rules below are tried in this order. A reply without "
+            "a recognised answer is **failed**: it counts as wrong and is also reported separately."
         )
-        show_table([{"Rule": name, "Fires on": pattern} for name, pattern in _RULE_DESCRIPTIONS.items()])
+        show_table([{"Rule": name, "Applies to": pattern} for name, pattern in _RULE_DESCRIPTIONS.items()])
 
 
 def _show_model_fields(form_key: str) -> None:
-    st.text_input("Model", key=f"{form_key}-model", placeholder="as the report will name it")
-    st.checkbox("Simulated", key=f"{form_key}-simulated", help="Marked so wherever it is shown.")
+    st.text_input("Model", key=f"{form_key}-model", placeholder="name in the report")
+    st.checkbox(
+        "Simulated",
+        key=f"{form_key}-simulated",
+        help="The model is marked as simulated wherever it is shown.",
+    )
 
 
 def _run(job: JobRun[PredictionsRequest]) -> None:
@@ -103,13 +108,14 @@ def _run(job: JobRun[PredictionsRequest]) -> None:
             job_result = replace(imported, refusals=imported.refusals[:MAX_REFUSALS_SHOWN])
             if imported.refusals:
                 raise JobFailed(
-                    f"Nothing of {name} came in: {describe_refused_lines(imported.refused)}.", job_result
+                    f"Nothing was imported from {name}: {describe_refused_lines(imported.refused)}.",
+                    job_result,
                 )
             answered, total = imported.study_cases or (0, 0)
             job.finish(
                 db,
-                f"{imported.predictions:,} predictions of {imported.model} came in; it has answered"
-                f" {answered:,} of {total:,} cases.",
+                f"Imported {count_text(imported.predictions, 'prediction')} of {imported.model}, which has "
+                f"now answered {answered:,} of {count_text(total, 'case')}.",
                 job_result,
             )
 
@@ -134,7 +140,7 @@ def _show_outcome(job: Job) -> None:
 
 PREDICTIONS = JobKind(
     name="predictions",
-    title="Predictions of a model",
+    title="Import predictions",
     action=Action.RUN_STUDY,
     parameters=PredictionsRequest,
     run=_run,

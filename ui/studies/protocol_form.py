@@ -30,95 +30,92 @@ def show_protocol_fields(
     hypotheses, effects, treatments = list(Hypothesis), list(ReaderEffect), list(CannotDetermineRule)
     left, right = st.columns(2)
     model = left.text_input(
-        "Model", current.model, key=f"{form_key}-model", placeholder="as its predictions are called"
+        "Model", current.model, key=f"{form_key}-model", placeholder="model name in the prediction file"
     )
     hypothesis = right.selectbox(
-        "To show",
+        "Hypothesis",
         hypotheses,
         index=hypotheses.index(current.hypothesis),
         key=f"{form_key}-hypothesis",
         format_func=lambda hypothesis: hypothesis.capitalize(),
     )
     margin = left.number_input(
-        "Margin, points", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin"
+        "Margin (points)", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin"
     )
     readers = right.selectbox(
-        "Readers are",
+        "Reader effect",
         effects,
         index=effects.index(current.readers),
         key=f"{form_key}-readers",
-        format_func=str,
+        format_func=lambda effect: effect.capitalize(),
     )
     cannot_determine = left.selectbox(
         "“Cannot determine” counts as",
         treatments,
         index=treatments.index(current.cannot_determine),
         key=f"{form_key}-cannot",
-        format_func=str,
+        format_func=lambda rule: rule.label.capitalize(),
     )
     levels = sorted({*_LEVELS, current.confidence})
     confidence = right.selectbox(
-        "Level of intervals",
+        "Confidence level",
         levels,
         index=levels.index(current.confidence),
         key=f"{form_key}-level",
         format_func=lambda level: f"{level:.0%}",
     )
-    seed = left.number_input(
-        "Seed of the analysis", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed"
-    )
+    seed = left.number_input("Analysis seed", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed")
     family = right.text_input(
-        "Comparisons that share one error rate (Holm)",
+        "Family of comparisons (Holm)",
         "; ".join(current.family),
         key=f"{form_key}-family",
         placeholder="readers : MedGemma",
-        help="Pairs of raters, separated by ; — or readers-models, or all. Empty: every pair counts.",
+        help="Pairs of raters separated by semicolons, or readers-models, or all. If empty, all pairs.",
     )
     minimum_cases = left.number_input(
-        "Cases that a comparison needs",
+        "Minimum cases per comparison",
         1,
         100_000,
         current.needed_cases,
         key=f"{form_key}-minimum",
-        help="The report shows no estimate for a comparison on fewer cases.",
+        help="The report shows no estimates for comparisons with fewer cases.",
     )
     chosen_models = current.models
     if models is not None:
         chosen_models = tuple(
             sorted(
                 st.multiselect(
-                    "Models that take part",
+                    "Models in the study",
                     sorted(models),
                     key=f"{form_key}-models",
                     format_func=lambda name: f"{name} ({count_text(models[name], 'prediction')})",
-                    placeholder="none; more can be chosen later",
+                    placeholder="None; models can be added later",
                     help="The cases are drawn when the study is created. The study then shows how many of "
                     "them each model has answered.",
                 )
             )
         )
-    exclusions = st.text_area(
-        "What will be left out", current.exclusions, key=f"{form_key}-exclusions", height=68
-    )
+    exclusions = st.text_area("Exclusions", current.exclusions, key=f"{form_key}-exclusions", height=68)
+    exclusions = st.text_area("Exclusions", current.exclusions, key=f"{form_key}-exclusions", height=68)
     left, right = st.columns(2)
     allow_going_back = left.checkbox(
-        "Going back is allowed", current.going_back, key=f"{form_key}-back", disabled=frozen
+        "Allow going back", current.going_back, key=f"{form_key}-back", disabled=frozen
     )
     shuffle_options = right.checkbox(
-        "Options in shuffled order", current.shuffle_options, key=f"{form_key}-shuffle", disabled=frozen
+        "Shuffle answer options", current.shuffle_options, key=f"{form_key}-shuffle", disabled=frozen
     )
     ask_confidence = left.checkbox(
-        "Ask how sure", current.ask_confidence, key=f"{form_key}-sure", disabled=frozen
+        "Ask for confidence", current.ask_confidence, key=f"{form_key}-sure", disabled=frozen
     )
     show_own_result = right.checkbox(
-        "Own result at the end",
+        "Show own result",
         current.show_own_result,
         key=f"{form_key}-own",
         disabled=frozen,
-        help="Each reader sees their own accuracy when through.",
+        help="Readers see their own accuracy after their last case.",
     )
     guideline = st.text_area(
-        "Guideline, read before the first case (Markdown)",
+        "Guideline (Markdown), shown before the first case",
         current.guideline,
         key=f"{form_key}-guideline",
         height=110,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.problems import Refusal
 from ui.widgets import escape_markdown
 
@@ -15,7 +16,7 @@ MAX_REFUSALS_SHOWN, _MAX_UNSCROLLED = 50, 8
 
 def describe_refused_lines(count: int) -> str:
     """Return how many lines were refused, in words."""
-    return "1 line is refused" if count == 1 else f"{count:,} lines are refused"
+    return f"{count_text(count, 'line')} {'is' if count == 1 else 'are'} invalid"
 
 
 def show_refused(refusals: Sequence[Refusal], *, total: int) -> None:
@@ -28,4 +29,4 @@ def show_refused(refusals: Sequence[Refusal], *, total: int) -> None:
             st.markdown(f"**{escape_markdown(location)}**: {escape_markdown(refusal.reason)}")
         shown_count = min(MAX_REFUSALS_SHOWN, len(refusals))
         if shown_count < total:
-            st.caption(f"The first {shown_count:,} of {total:,}.")
+            st.caption(f"Showing the first {shown_count:,} of {total:,}.")

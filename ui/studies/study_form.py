@@ -31,8 +31,8 @@ def show_study_form(person: Person) -> None:
         releases = list_releases(db, by=person)
     if not datasets:
         show_empty_state(
-            "Nothing to read yet",
-            "Cases are drawn from imported questions.",
+            "No questions yet",
+            "The cases of a study are drawn from imported questions.",
             page="pages/import_questions.py",
             label="Import questions",
         )
@@ -55,11 +55,11 @@ def show_study_form(person: Person) -> None:
         protocol = show_protocol_fields(form_key, Protocol(), models=models)
     if isinstance(design, StudyDesign) and isinstance(protocol, Protocol):
         st.caption(
-            "The cases are drawn and frozen now. The protocol is written down with its SHA-256; later "
-            "versions stand beside it. Readers are named next."
+            "Creating the study draws and freezes its cases and records the protocol with its SHA-256. You "
+            "can then add readers and amend the protocol."
         )
         st.button(
-            "Make the study",
+            "Create study",
             type="primary",
             key=f"{form_key}-make",
             disabled=not name.strip(),
@@ -79,14 +79,14 @@ def _create_study(
         )
     state.clear_form(_FORM_NAME)
     state.set_selection("study", study.name)
-    return f"The study {study.name} is made. Open “Studies” to name its readers."
+    return f"Created the study {study.name}. Open “Studies” to add readers."
 
 
 def _choose_source(
     person: Person, form_key: str, datasets: list[str], releases: list[ReleaseRecord]
 ) -> CaseSource:
     kinds = list(SourceKind)
-    kind = st.selectbox("Cases from a", kinds, key=f"{form_key}-kind", format_func=str)
+    kind = st.selectbox("Source of cases", kinds, key=f"{form_key}-kind", format_func=str)
     dataset = choose_dataset(person, datasets, key=f"{form_key}-dataset")
     if kind is SourceKind.BATCH:
         with read_only_session() as db:
@@ -94,13 +94,13 @@ def _choose_source(
         if batches:
             source_name = st.selectbox("Batch", batches, key=f"{form_key}-batch-{dataset}")
             return CaseSource(kind=kind, dataset=dataset, name=source_name)
-        st.info("This dataset has no batch yet; the cases are drawn from the whole dataset.")
+        st.info("This dataset has no batches. Cases are drawn from the whole dataset.")
     if kind is SourceKind.RELEASE:
         names = [release.name for release in releases if release.dataset == dataset]
         if names:
             source_name = st.selectbox("Release", names, key=f"{form_key}-release-{dataset}")
             return CaseSource(kind=kind, dataset=dataset, name=source_name)
-        st.info("This dataset has no release yet; the whole dataset is drawn from.")
+        st.info("This dataset has no releases. Cases are drawn from the whole dataset.")
     return CaseSource(kind=SourceKind.DATASET, dataset=dataset)
 
 
@@ -121,7 +121,7 @@ def _describe_available(source: CaseSource, available: AvailableCases, *, one_pe
 
 
 def _choose_design(form_key: str, source: CaseSource, available: AvailableCases) -> StudyDesign | None:
-    one_per_exam = st.checkbox("One question an exam", value=True, key=f"{form_key}-one")
+    one_per_exam = st.checkbox("One question per exam", value=True, key=f"{form_key}-one")
     limit, sizes = (
         available.count(one_per_exam=one_per_exam),
         available.suggest_sizes(one_per_exam=one_per_exam),
@@ -134,9 +134,14 @@ def _choose_design(form_key: str, source: CaseSource, available: AvailableCases)
     training = middle_column.number_input("Training cases", 0, 50, sizes.training, key=f"{size_key}-training")
     seed = right_column.number_input("Seed", 0, 2**31, 1, key=f"{form_key}-seed")
     repeats = left_column.number_input(
-        "Hidden repeats", 0, 500, sizes.repeats, key=f"{size_key}-repeats", help="Of each reader's own cases."
+        "Hidden repeats",
+        0,
+        500,
+        sizes.repeats,
+        key=f"{size_key}-repeats",
+        help="Number of each reader's cases that are shown a second time.",
     )
-    gap = middle_column.number_input("Cases between", 1, 1000, sizes.repeat_gap, key=f"{size_key}-gap")
+    gap = middle_column.number_input("Minimum gap (cases)", 1, 1000, sizes.repeat_gap, key=f"{size_key}-gap")
     if one_per_exam and n + training > limit:
         st.error(
             f"{n:,} cases and {count_text(int(training), 'training case')} need {n + training:,} exams;"
@@ -144,18 +149,25 @@ def _choose_design(form_key: str, source: CaseSource, available: AvailableCases)
         )
         return None
     crossings = list(Crossing)
-    crossing = st.selectbox("Who reads what", crossings, key=f"{form_key}-crossing", format_func=str)
+    crossing = st.selectbox(
+        "Study design",
+        crossings,
+        key=f"{form_key}-crossing",
+        format_func=lambda choice: choice.label.capitalize(),
+    )
     readers_per_case, shared, washout_days = None, 0, 0
     arms: tuple[Arm, ...] = ONE_ARM
     if crossing is Crossing.PARTS:
         left, right = st.columns(2)
-        readers_per_case = left.number_input("Readers a case", 1, 50, 2, key=f"{form_key}-per-case")
-        shared = right.number_input("Cases read by all", 0, 5000, 20, key=f"{form_key}-shared")
+        readers_per_case = left.number_input("Readers per case", 1, 50, 2, key=f"{form_key}-per-case")
+        shared = right.number_input("Cases read by all readers", 0, 5000, 20, key=f"{form_key}-shared")
     if crossing is Crossing.CROSSOVER:
         left, middle, right = st.columns(3)
-        clinical_arm = left.text_input("Arm with indication, age, sex", "told", key=f"{form_key}-told")
-        image_arm = middle.text_input("Arm with the image alone", "image only", key=f"{form_key}-bare")
-        washout_days = right.number_input("Days of wash-out", 0, 365, 28, key=f"{form_key}-washout")
+        clinical_arm = left.text_input(
+            "Arm with clinical information", "with clinical information", key=f"{form_key}-clinical"
+        )
+        image_arm = middle.text_input("Arm with images only", "image only", key=f"{form_key}-bare")
+        washout_days = right.number_input("Wash-out (days)", 0, 365, 28, key=f"{form_key}-washout")
         try:
             arms = (Arm(name=clinical_arm), Arm(name=image_arm, clinical_info_shown=False))
         except DomainError as error:

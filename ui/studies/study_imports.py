@@ -28,7 +28,7 @@ def show_study_imports(person: Person, summary: StudySummary) -> None:
         [
             {
                 "Model": model.name,
-                "Takes part": "yes" if model.chosen else "no",
+                "In study": "yes" if model.chosen else "no",
                 "Cases answered": f"{model.answered:,} of {model.cases:,}",
                 "Predictions": model.predictions,
                 "Failed": model.failed,
@@ -36,7 +36,7 @@ def show_study_imports(person: Person, summary: StudySummary) -> None:
             }
             for model in models
         ],
-        empty="No model has predictions on these questions yet. Bring them in below.",
+        empty="No predictions for this study yet. Import them below.",
     )
     if models:
         _show_choice(person, summary, models)
@@ -54,7 +54,7 @@ def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel
     form_key = state.form_key(f"models-{study.id}-{summary.protocol.version}-{len(names)}")
     labels = {model.name: f"{model.name} ({model.answered:,} of {model.cases:,} cases)" for model in models}
     chosen = st.multiselect(
-        "Models that take part",
+        "Models in the study",
         names,
         default=chosen_before,
         key=f"{form_key}-chosen",
@@ -62,15 +62,15 @@ def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel
         placeholder="none",
     )
     if primary_model:
-        st.caption(f"`{primary_model}` takes part as the model of the primary comparison.")
+        st.caption(f"`{primary_model}` is always in the study, as the model of the primary comparison.")
     changed = set(chosen) != set(chosen_before)
     why = ""
     if summary.answers and changed:
         why = st.text_input(
-            "Why it is changed", key=f"{form_key}-why", placeholder="needed once answers are in"
+            "Reason for the change", key=f"{form_key}-why", placeholder="required after the first answer"
         )
     st.button(
-        "Save choice of models",
+        "Save models",
         key=f"{form_key}-save",
         disabled=not changed or (summary.answers > 0 and not why.strip()),
         on_click=act,
@@ -83,7 +83,7 @@ def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel
         },
     )
     show_notice(_PLACE)
-    st.caption("The choice is part of the protocol: every version is kept, and the report names it.")
+    st.caption("The models are part of the protocol. All versions are kept, and the report names the models.")
 
 
 def _choose_models(
@@ -93,4 +93,4 @@ def _choose_models(
         version = studies.choose_models(
             db, by=person, study=study, add=add, remove=remove, why=why, now=clock()
         )
-    return f"Saved as version {version.version} of the protocol."
+    return f"Saved protocol version {version.version}."

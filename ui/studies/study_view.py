@@ -29,11 +29,11 @@ def show_study(person: Person, summary: StudySummary) -> None:
         versions = studies.list_protocol_versions(db, by=person, study=study.name)
         faulty = studies.list_faulty_questions(db, by=person, study=study.name)
     summary_parts = [
-        f"{summary.cases[CaseKind.SCORED]:,} cases of {study.source}",
+        f"{count_text(summary.cases[CaseKind.SCORED], 'case')} from {study.source}",
         studies.describe_design(study.design),
-        "frozen: the first answer is in"
+        "reading has begun: readers and cases are fixed"
         if study.frozen
-        else "nobody has begun on the screen: readers may still be named",
+        else "reading has not begun: readers can be added",
     ]
     if study.simulated:
         summary_parts.insert(0, "SIMULATED")
@@ -44,21 +44,21 @@ def show_study(person: Person, summary: StudySummary) -> None:
         person, summary, versions[-1], [reader_progress.reader.name for reader_progress in progress]
     )
     if faulty:
-        st.subheader("Reported as faulty")
+        st.subheader("Reported questions")
         show_table(
             [
                 {
                     "Case": report.case,
                     "Question": report.question_id,
                     "Reader": report.reader,
-                    "Why": report.why,
+                    "Reason": report.why,
                 }
                 for report in faulty
             ]
         )
     closed = study.state is StudyState.CLOSED
     st.button(
-        "Open it again" if closed else "Close the study",
+        "Reopen study" if closed else "Close study",
         key=f"study-close-{study.id}-{study.state}",
         on_click=act,
         args=(_set_open, person, study.name, closed),
@@ -71,7 +71,7 @@ def _set_open(person: Person, study: str, open_: bool) -> str:
     set_state = studies.reopen_study if open_ else studies.close_study
     with unit_of_work() as db:
         changed_study = set_state(db, by=person, study=study, now=clock())
-    return f"The study {changed_study.name} is {changed_study.state}."
+    return f"The study {changed_study.name} is now {changed_study.state}."
 
 
 # ------------------------------------------------------------------------------------------------ readers
@@ -79,7 +79,7 @@ def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderP
     st.subheader("Readers")
     show_table(
         [_reader_row(reader_progress) for reader_progress in progress],
-        empty="Nobody reads in this study yet.",
+        empty="No readers yet.",
     )
     study = summary.study
     if study.state is StudyState.CLOSED:
@@ -92,7 +92,7 @@ def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderP
             )
             show_notice("study-readers")
     if progress:
-        with left if study.frozen else right, st.expander("Profile of a reader"):
+        with left if study.frozen else right, st.expander("Edit reader profile"):
             _show_profile_form(person, study.name, study.id, progress)
 
 
@@ -102,8 +102,8 @@ def _reader_row(progress: ReaderProgress) -> dict[str, object]:
     marks = [
         mark
         for mark, applies in (
-            ("helped to set the key", reader.of_reference),
-            ("from outside", reader.is_external),
+            ("contributed to the answer key", reader.of_reference),
+            ("external", reader.is_external),
             ("simulated", reader.simulated),
         )
         if applies
@@ -116,9 +116,9 @@ def _reader_row(progress: ReaderProgress) -> dict[str, object]:
         "Read": f"{progress.done} of {progress.total}",
         "Repeats": f"{progress.repeats_done} of {progress.repeats}",
         "Training": f"{progress.training_done} of {progress.training}",
-        "Seconds (median)": "" if progress.seconds_median is None else f"{progress.seconds_median:.1f}",
+        "Median time (s)": "" if progress.seconds_median is None else f"{progress.seconds_median:.1f}",
         "Cannot determine": progress.cannot_determine,
-        "Faulty": progress.faulty,
+        "Reported": progress.faulty,
         "Last answer": format_relative_time(progress.last_read_at, now=clock()),
         "": ", ".join(marks),
     }
@@ -132,7 +132,7 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
             if person.name not in assigned_names
         ]
     if not people:
-        st.caption("Everybody with the role reader is named already. An admin adds people.")
+        st.caption("All people with the role reader have been added. An admin can add more people.")
         return
     names = {reader.name: reader.display_name for reader in people}
     key = f"study-assign-{study_id}-{len(assigned_names)}"
@@ -151,13 +151,16 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
         args=(_assign_readers, person, study, tuple(chosen_names)),
         kwargs={"place": "study-readers"},
     )
-    st.caption("Everybody's order is written down anew; after the first answer it stays.")
+    st.caption(
+        "Adding readers creates a new order of cases for each reader. The order is fixed after the first "
+        "answer."
+    )
 
 
 def _assign_readers(person: Person, study: str, names: tuple[str, ...]) -> str:
     with unit_of_work() as db:
         readers = studies.assign_readers(db, by=person, study=study, to=names, now=clock())
-    return f"{count_text(len(readers), 'reader')}; each has an order of their own."
+    return f"The study has {count_text(len(readers), 'reader')}, each with their own order of cases."
 
 
 def _show_profile_form(
@@ -175,13 +178,11 @@ def _show_profile_form(
         key=f"{key}-level",
         format_func=lambda reader_level: str(reader_level or "not stated"),
     )
-    years = st.number_input(
-        "Years of reading radiographs", 0.0, 80.0, reader.profile.years, key=f"{key}-years"
-    )
+    years = st.number_input("Years of experience", 0.0, 80.0, reader.profile.years, key=f"{key}-years")
     subspecialty = st.text_input("Subspecialty", reader.profile.subspecialty, key=f"{key}-special")
-    helped = st.checkbox("Helped to set the key", reader.of_reference, key=f"{key}-helped")
+    helped = st.checkbox("Contributed to the answer key", reader.of_reference, key=f"{key}-helped")
     st.button(
-        "Save the profile",
+        "Save profile",
         key=f"{key}-save",
         on_click=act,
         args=(_save_profile, person, study, name),
@@ -205,7 +206,7 @@ def _save_profile(person: Person, study: str, name: str, *, profile: ReaderProfi
             of_reference=helped,
             now=clock(),
         )
-    return f"The profile of {name} is saved."
+    return f"Saved the profile of {name}."
 
 
 # ----------------------------------------------------------------------------------------------- protocol
@@ -216,7 +217,7 @@ def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
         f"Version {latest_version.version} of {latest_version.written_at:%Y-%m-%d %H:%M} UTC, SHA-256"
         f" `{latest_version.sha256}`"
         + (
-            f"; an amendment, after {count_text(latest_version.answers_before, 'answer')}"
+            f"; amended after {count_text(latest_version.answers_before, 'answer')}"
             if latest_version.answers_before
             else ""
         )
@@ -242,7 +243,7 @@ def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
             )
         )
         show_table(changes)
-    with st.expander("All of it"):
+    with st.expander("Full protocol"):
         show_table(
             [
                 {
@@ -252,4 +253,4 @@ def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
                 for field in fields(Protocol)
             ]
         )
-        st.caption("Every version stays.")
+        st.caption("All versions are kept.")

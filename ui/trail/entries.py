@@ -29,7 +29,7 @@ def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[Aud
         people,
         index=None,
         key="audit-person",  # allow fixed-widget-key: filters the whole page
-        placeholder="Everybody",
+        placeholder="All people",
     )
     action = action_column.selectbox(
         "Action",
@@ -44,7 +44,7 @@ def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[Aud
         placeholder="batch 3 question 17",
     )
     days = days_column.date_input(
-        "Days (UTC)",
+        "Dates (UTC)",
         value=[],
         key="audit-days",  # allow fixed-widget-key: filters the whole page
         format="YYYY-MM-DD",
@@ -77,7 +77,7 @@ def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
     show_notice("audit")
     show_table(
         [_entry_row(shown_entry) for shown_entry in page_entries],
-        empty="No entry fits these filters. Take one of them away.",
+        empty="No entries match. Remove a filter.",
     )
     newest_column, older_column, files_column = st.columns([1, 1, 3], vertical_alignment="center")
     newest_column.button(
@@ -98,9 +98,9 @@ def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
     )
     query = urlencode(_filter_query(audit_filter))
     csv, lines = (f"/files/audit.{suffix}{'?' if query else ''}{query}" for suffix in ("csv", "jsonl"))
-    files_column.markdown(f"All of these as a file: [CSV]({csv}) · [JSON Lines]({lines})")
+    files_column.markdown(f"Download all matching entries: [CSV]({csv}) · [JSON Lines]({lines})")
     if any(shown_entry.withheld for shown_entry in page_entries):
-        st.caption("Withheld: what others said of questions in batches that you judge too.")
+        st.caption("Withheld: verdicts of others on questions in batches that you also review.")
     _show_details(page_entries)
 
 
@@ -108,12 +108,12 @@ def _entry_row(shown_entry: VisibleEntry) -> dict[str, object]:
     entry = shown_entry.entry
     return {
         "No.": entry.number,
-        "When (UTC)": entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
-        "Who": entry.person_name,
-        "What": entry.what,
+        "Time (UTC)": entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        "Person": entry.person_name,
+        "Action": entry.what,
         "Subject": entry.subject,
         "Details": "withheld" if shown_entry.withheld else _describe_fields(entry),
-        "Why": "withheld" if shown_entry.withheld else entry.why,
+        "Reason": "withheld" if shown_entry.withheld else entry.why,
     }
 
 
@@ -127,7 +127,7 @@ def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
     by_number = {shown_entry.entry.number: shown_entry for shown_entry in shown_entries}
     first = next(iter(by_number), 0)
     number = st.selectbox(
-        "Look at one", list(by_number), index=None, key=f"audit-one-{first}", placeholder="Choose its number"
+        "View entry", list(by_number), index=None, key=f"audit-one-{first}", placeholder="Choose a number"
     )
     if number is None:
         return
@@ -148,7 +148,7 @@ def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
             if text is not None:
                 st.caption(title)
                 st.code(json.dumps(json.loads(text), indent=2, ensure_ascii=False), language="json")
-    st.caption(f"Hash {entry.hash}; the entry before has {entry.previous_hash}")
+    st.caption(f"Hash {entry.hash}; previous entry {entry.previous_hash}")
 
 
 def _filter_query(audit_filter: AuditFilter) -> dict[str, str]:

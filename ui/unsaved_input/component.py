@@ -13,10 +13,10 @@ import streamlit as st
 from domain.people import Person
 from web.forms.files import read_bundle
 
-KEY = "overread-typed"  # one for all pages: it has no input, and carries nothing from page to page
+KEY = "overread-unsaved-input"  # one for all pages: it has no input, and carries nothing from page to page
 
 _mount = st.components.v2.component(
-    "overread.typed",
+    "overread.unsaved_input",
     css=read_bundle("unsaved-input.css"),
     js=read_bundle("unsaved-input.js"),
     isolate_styles=True,

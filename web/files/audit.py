@@ -31,7 +31,7 @@ async def download_audit_trail(request: Request) -> Response:
     require(person, Action.SEE_AUDIT)
     file_format = request.path_params["file_format"]
     if file_format not in FORMATS:
-        raise NotFound(f"There is no audit trail as {file_format!r}: ask for {' or '.join(FORMATS)}.")
+        raise NotFound(f"The audit trail is not available as {file_format!r}. Formats: {', '.join(FORMATS)}.")
     audit_filter = parse_audit_filter(request.query_params.get)
     file, head, digest = await run_in_threadpool(_write_audit_file, person, audit_filter, file_format)
     headers = {
@@ -60,9 +60,9 @@ def parse_audit_filter(get: object) -> AuditFilter:
         try:
             parsed = datetime.fromisoformat(get_text(name) or "") if get_text(name) else None
         except ValueError as error:
-            raise InvalidValue(name, "is no time, such as 2026-03-01T00:00:00+00:00") from error
+            raise InvalidValue(name, "is not a time such as 2026-03-01T00:00:00+00:00") from error
         if parsed is not None and parsed.tzinfo is None:
-            raise InvalidValue(name, "needs its zone, such as 2026-03-01T00:00:00+00:00")
+            raise InvalidValue(name, "needs a time zone, such as 2026-03-01T00:00:00+00:00")
         return parsed
 
     return AuditFilter(

@@ -58,7 +58,7 @@ def _load_report(person: Person, request: Request) -> StudyReport:
         model=request.query_params.get("model"),
     )
     if report is None:
-        raise NotFound("This report is not kept any more. Open the study and compute its figures again.")
+        raise NotFound("This report is no longer stored. Open the study and create the report again.")
     return report
 
 

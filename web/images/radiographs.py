@@ -150,7 +150,7 @@ def _parse_window(request: Request) -> Window | None:
         return None
     numbers = _WINDOW_PATTERN.fullmatch(text)
     if numbers is None or float(numbers[2]) < 1:
-        raise InvalidValue("window", f"{text!r} is no center and width (at least 1), such as 550,1024")
+        raise InvalidValue("window", f"{text!r} is not a center and a width (at least 1) such as 550,1024")
     return Window(center=float(numbers[1]), width=float(numbers[2]), name="Chosen")
 
 

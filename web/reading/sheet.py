@@ -38,7 +38,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         "blind": False,
         "open": sheet.feedback is None,
         "asks": {"boxes": sheet.case.asks_box and sheet.feedback is None},
-        "told": sheet.arm.clinical_info_shown,
+        "clinicalInfoShown": sheet.arm.clinical_info_shown,
         "patient": {
             "age": sheet.exam.age and format_age(sheet.exam.age),
             "sex": None if sheet.exam.sex is None else SEX_LABELS[sheet.exam.sex],

@@ -117,9 +117,9 @@ def first_admin_page(
     ``has_people`` states whether there are any accounts; the others are the values as typed, and the error.
     """
     reason = (
-        "This installation has no admin. The person who runs the server can become the first admin."
+        "This installation has no admin. The server's administrator can become the first admin."
         if has_people
-        else "There are no accounts yet. The person who runs the server becomes the first admin."
+        else "There are no accounts yet. The server's administrator becomes the first admin."
     )
     main = _load_template("first_admin.html").substitute(
         form_token=escape(form_token),

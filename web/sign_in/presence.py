@@ -42,7 +42,7 @@ def _read_roles(setting: str) -> frozenset[Role]:
     names = [name.strip() for name in os.environ.get(setting, "").split(",") if name.strip()]
     for name in names:
         if name not in set(Role):
-            raise InvalidValue(setting, f"{name!r} is none of {', '.join(Role)}")
+            raise InvalidValue(setting, f"{name!r} is not one of: {', '.join(Role)}")
     return frozenset(Role(name) for name in names)
 
 

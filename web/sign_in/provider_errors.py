@@ -1,4 +1,4 @@
-"""What the sign-in page says after a failed sign-in with a provider.
+"""Messages on the sign-in page after a failed sign-in with a provider.
 
 Streamlit's routes answer a failure with a bare page or with a redirect that gives no reason. This middleware
 replaces such answers by a redirect to the sign-in page, whose address names one of the problems below.
@@ -20,19 +20,16 @@ LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
 #: The message for each problem; the address of the sign-in page names the problem (``?provider=…``).
 PROBLEMS = {
     "unavailable": (
-        "The sign-in provider can't be reached, or is not set up correctly. Try again in a minute. If it "
-        "stays so, tell whoever runs this server; its log says why."
+        "The sign-in provider cannot be reached or is not set up correctly. Try again in a minute. If the "
+        "error persists, inform the server's administrator; the server log gives the reason."
     ),
-    "denied": "The sign-in provider did not let you in, or you stopped there. Try again, or ask an admin.",
-    "expired": (
-        "The sign-in was started too long ago, in another window, or its answer was opened a second time. "
-        "Sign in again."
-    ),
+    "denied": "The sign-in provider denied access, or you cancelled the sign-in. Try again, or ask an admin.",
+    "expired": ("The sign-in has expired, was started in another window or was already used. Sign in again."),
     "rejected": (
-        "The answer of the sign-in provider was not accepted. Try again. If it stays so, tell whoever runs "
-        "this server; its log says why."
+        "The answer of the sign-in provider was not accepted. Try again. If the error persists, inform the "
+        "server's administrator; the server log gives the reason."
     ),
-    "no-sign-out": "The sign-in provider offers no sign-out from here. Sign out on its own page.",
+    "no-sign-out": "You cannot sign out of the sign-in provider from here. Sign out on its own page.",
 }
 
 

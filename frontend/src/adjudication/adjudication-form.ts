@@ -134,7 +134,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         { class: `side ${decision}` },
         h("h4", {}, called, h("span", { class: "decision" }, decision)),
         errors.length > 0 && h("p", {}, errors.join(", ")),
-        texts.map((text) => h("p", { class: "said" }, text)),
+        texts.map((text) => h("p", { class: "reviewer-text" }, text)),
         h("p", { class: "ratings" }, Object.entries(ratings).map(([name, value]) => `${name} ${value}`).join(" · ")),
         button(decision === "reject" ? "Reject" : "Use this version", String(index + 1), () => picks.pickAll(index)),
       );
@@ -186,7 +186,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
 
   private showNext(nextDispute: DisputeData | null): void {
     if (nextDispute) this.show(nextDispute);
-    else this.notifyScript("over", Date.now()); // the page says why, and what comes next
+    else this.notifyScript("over", Date.now()); // the page shows the reason and the next step
   }
 
   private showKeys(): void {

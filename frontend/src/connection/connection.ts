@@ -1,7 +1,7 @@
 // The strip at the top of every page while the server or its database does not answer.
 //
-// Streamlit names the state of its connection on its outermost element, and disables every widget while it is cut. Why it
-// is cut is asked of /connected.
+// Streamlit shows the state of its connection as an attribute of its outermost element, and disables all widgets while it
+// is interrupted. The route /connected gives the cause.
 
 import { h, listen } from "../shared/dom";
 import { mountOnce, type StreamlitComponent, type Trigger } from "../shared/mount";
@@ -18,14 +18,14 @@ async function describeOutage(since: string): Promise<string> {
     if (status === DATABASE_UNAVAILABLE) return `The database has been unavailable since ${since}. ${INPUT_KEPT_TEXT}`;
     if (status < 500) return "Reconnecting …";
   } catch {
-    // no answer at all
+    // no answer
   }
   return `The server has been unreachable since ${since}. ${INPUT_KEPT_TEXT}`;
 }
 
 interface ConnectionData {
   /** The outcome of a click during a lost connection; sent once. */
-  told: string | null;
+  message: string | null;
 }
 
 class ConnectionStrip {
@@ -52,9 +52,9 @@ class ConnectionStrip {
   /** Show the page's message once. */
   update({ data, setTriggerValue }: StreamlitComponent<ConnectionData>): void {
     this.notifyScript = setTriggerValue;
-    if (!data.told) return;
-    if (data.told !== this.lastText) this.show(data.told);
-    this.lastText = data.told;
+    if (!data.message) return;
+    if (data.message !== this.lastText) this.show(data.message);
+    this.lastText = data.message;
   }
 
   end(): void {

@@ -48,7 +48,7 @@ export function topLine(data: ReadingData, actions: ReadingActions, ...status: H
 }
 
 /** Age, sex and indication; nothing in an arm that does not show them. */
-export const informationLine = (data: ReadingData): HTMLElement => (data.told ? patientLine(data) : h("p", { class: "patient" }));
+export const informationLine = (data: ReadingData): HTMLElement => (data.clinicalInfoShown ? patientLine(data) : h("p", { class: "patient" }));
 
 /** The feedback of an answered training case. */
 export function feedbackSection({ feedback }: ReadingData): Child {

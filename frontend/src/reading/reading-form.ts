@@ -199,7 +199,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       this.show(nextCase);
       return;
     }
-    this.saveFlow.isWaiting = true; // the page says why there is none
+    this.saveFlow.isWaiting = true; // the page shows the reason
     this.clock.stop();
     this.showNote("");
     this.notifyScript("over", Date.now());

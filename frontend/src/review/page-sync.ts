@@ -1,8 +1,8 @@
 // Keeping the page's script in step with the form.
 //
-// The form goes to the next question by its own requests. It tells the script afterwards which question it shows, so that
-// what the script draws later agrees. Where the server has no question to give, the form asks the script instead, which
-// says why, or that all is done.
+// The form loads the next question by its own requests. Afterwards it reports to the script which question it shows, so that
+// later script runs agree. If there is no next question, the form starts a script run, which
+// shows the reason, or that all questions are done.
 
 import type { ReviewData, TurnTarget } from "../shared/api";
 import type { SaveFlow } from "../shared/save-flow";

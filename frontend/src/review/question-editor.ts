@@ -1,4 +1,4 @@
-// The question: every part of it can be corrected where it is read.
+// The question: each part can be corrected in place.
 
 import type { Choice, Question, ReviewData } from "../shared/api";
 import { button, fitHeight, growingTextArea, h, optionLetter } from "../shared/dom";
@@ -41,7 +41,7 @@ export class QuestionEditor {
     return h("label", { class: className }, caption, area);
   }
 
-  /** Task, category, tier, and what is only read: the file's kind of content, further right answers, the question's id. */
+  /** Task, category and tier; read-only: content type, other correct answers and id of the question. */
   private buildClassification(): HTMLElement {
     const { contentType, alsoRight, id } = this.question;
     const { tasks, tiers } = this.data.scales;

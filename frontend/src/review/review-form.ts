@@ -289,7 +289,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     });
   }
 
-  /** The reviewer's own answer; the same question comes again, with its key. */
+  /** Submits the reviewer's own answer; the server returns the same question with its key. */
   private async submitOwnAnswer(): Promise<void> {
     const { data, ownAnswer } = this;
     if (!ownAnswer || this.saveFlow.isBusy || this.isTooSoon || !data.open) return;

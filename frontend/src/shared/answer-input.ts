@@ -49,7 +49,7 @@ export abstract class AnswerInput {
     return this.cannotDetermine || (this.isText ? this.text.trim() !== "" : this.chosenIndices.size > 0);
   }
 
-  /** The answer as it is sent: indices of the options, text, or null where there is none. */
+  /** The answer as sent: indices of the options, text, or null without an answer. */
   getAnswer(): number[] | string | null {
     if (this.cannotDetermine || !this.isAnswered) return null;
     return this.isText ? this.text.trim() : [...this.chosenIndices].sort((a, b) => a - b);

@@ -45,7 +45,7 @@ export interface Radiograph {
   canvas?: CanvasData | null;
   rows?: number;
   columns?: number;
-  /** Addresses of the matrix, of what is known about it, and of an 8-bit picture for when the matrix is not available. */
+  /** Addresses of the matrix, of its metadata, and of an 8-bit picture that is used if the matrix is not available. */
   pixels?: string;
   facts?: string;
   url?: string;
@@ -209,7 +209,7 @@ export interface ReviewData extends CommonData {
   report: { text: string | null } | null;
   fixedAlignment: number | null;
   last: { revision: number; decision: Decision; at: string; opinion: Opinion } | null;
-  /** The revision that the next verdict becomes. */
+  /** The revision of the next verdict. */
   revision: number;
   drafts: { [Part in ReviewDraftPart]?: { revision: number; body: ReviewDrafts[Part] } };
   look: ViewingTimes;
@@ -256,7 +256,7 @@ export interface ReadingData extends CommonData {
   training: boolean;
   place: { done: number; total: number; trainingDone: number; training: number };
   /** Whether the arm shows age, sex and indication. */
-  told: boolean;
+  clinicalInfoShown: boolean;
   prefetch: string[];
   askConfidence: boolean;
   idleSeconds: number;

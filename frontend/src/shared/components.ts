@@ -20,7 +20,7 @@ export function progressBar(text: string, total: number, shares: { done: number;
 /** A dialog over the form. A click beside it calls `close`. */
 export function dialogOverlay(title: string, content: Child, footer: HTMLElement, { close, isOpaque = false }: { close?: () => void; isOpaque?: boolean } = {}): HTMLElement {
   const sheet = h("div", { class: "sheet", role: "dialog", "aria-label": title, tabindex: "-1" }, h("h2", {}, title), content, footer);
-  return h("div", { class: `veil${isOpaque ? " solid" : ""}`, onclick: (event) => event.target === event.currentTarget && close?.() }, sheet);
+  return h("div", { class: `dialog-overlay${isOpaque ? " opaque" : ""}`, onclick: (event) => event.target === event.currentTarget && close?.() }, sheet);
 }
 
 /** All keys of the form, and those of the viewer where it has any. */

@@ -42,7 +42,7 @@ export function button(text: string, key: string | null, onClick: () => unknown,
   return h("button", { type: "button", onclick: onClick, ...attributes }, text, key !== null && keycap(key));
 }
 
-/** A text area that is as high as its text; `onInput` gets what is typed. */
+/** A text area that grows with its text; `onInput` gets the text after each change. */
 export function growingTextArea(attributes: Attributes, onInput: (text: string) => void): HTMLTextAreaElement {
   const area = h("textarea", { rows: 1, spellcheck: "true", ...attributes });
   area.addEventListener("input", () => {

@@ -99,7 +99,7 @@ export class ImageCheck {
   }
 
   private show(content: Child): void {
-    this.root.replaceChildren(h("div", { class: "image-lack", role: "alert" }, content));
+    this.root.replaceChildren(h("div", { class: "image-check-message", role: "alert" }, content));
   }
 
   private clear(): void {

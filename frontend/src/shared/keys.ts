@@ -2,7 +2,7 @@
 
 import { isTyping, listen } from "./dom";
 
-/** What a key does, for the list of keys: what is on the button, the words, whether it is the plain editor's. */
+/** One line of the list of keys: the key, its effect, and whether it belongs to the plain editor. */
 export type KeyHelp = readonly [keys: string, help: string, isPlainEditorOnly?: boolean];
 
 /**

@@ -1,13 +1,13 @@
-// What is typed into a page's long texts, kept while the field does not show it saved, and offered where the field has
-// another text and has not been touched. Nothing is put back unasked.
+// Keeps text that was entered into long text fields until it is saved, and offers it if the field has
+// another text and has not been edited. Text is restored only on request.
 
 import { h, listen } from "../shared/dom";
 import { mountOnce } from "../shared/mount";
 
-const PREFIX = "overread-typed:";
+const PREFIX = "overread-unsaved-input:";
 const FIELD_SELECTOR = '[data-testid="stMain"] textarea, [data-testid="stMain"] input[type="text"]';
 const SUCCESS_SELECTOR = '[data-testid="stAlertContentSuccess"]';
-const MIN_LENGTH = 20; // characters; shorter texts (names, search words) are typed again sooner than looked for
+const MIN_LENGTH = 20; // characters; shorter texts (names, search words) are quicker to enter again
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
@@ -27,7 +27,7 @@ const listStorageKeys = (prefix: string): string[] => Object.keys(sessionStorage
 const formatTimeOfDay = (at: number): string => new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 class UnsavedInput {
-  private readonly root = h("div", { class: "typed", role: "status" });
+  private readonly root = h("div", { class: "unsaved-input", role: "status" });
   private readonly touchedFields = new WeakSet<Field>();
   private readonly personPrefix: string;
   private readonly cleanups: (() => void)[];
@@ -125,7 +125,7 @@ class UnsavedInput {
   }
 }
 
-/** Set a text as typed input. React detects a value only through the native setter and an event. */
+/** Set a text like keyboard input. React detects a value only through the native setter and an event. */
 function restoreText(field: Field, text: string): void {
   const { prototype } = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
   field.focus();

@@ -23,12 +23,12 @@ export class BoxEdits {
     this.context.select(id);
   }
 
-  /** After a drag: moved as it was, or resized; both stay on the matrix. */
+  /** After a drag: moved or resized, within the matrix. */
   moveOrResize(id: number, box: Corners, resized: boolean, size: MatrixSize): void {
     const before = this.find(id);
     if (!before) return;
     const next = resized ? clampBox(box, size) : moveBox(before.box, box[0] - before.box[0], box[1] - before.box[1], size);
-    if (next[2] - next[0] < MIN_SIDE || next[3] - next[1] < MIN_SIDE) this.context.apply([...this.current]); // drawn anew as it was
+    if (next[2] - next[0] < MIN_SIDE || next[3] - next[1] < MIN_SIDE) this.context.apply([...this.current]); // redraw unchanged
     else this.update(id, { box: next });
   }
 

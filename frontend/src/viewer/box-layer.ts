@@ -177,7 +177,7 @@ export class BoxLayer {
     if (this.view) this.events.boxChanged(id, boxToMatrix(this.view, getCorners(rect)), resized);
   }
 
-  /** On a small box there are handles at the corners alone, and smaller ones: they must not cover what is boxed. */
+  /** Small boxes have small handles at the corners only, so that the handles do not cover the content. */
   private fitHandles(): void {
     const [selected] = this.handles.nodes();
     if (!selected) return;

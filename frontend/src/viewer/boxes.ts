@@ -34,7 +34,7 @@ export function moveBox([x0, y0, x1, y1]: Corners, dx: number, dy: number, { row
   return [round(x0 + x), round(y0 + y), round(x1 + x), round(y1 + y)];
 }
 
-/** The edge that lies in `direction` (along x or along y) moved outwards by `amount`; null where no box is left, or nothing changes. */
+/** Moves the edge in `direction` (along x or y) outwards by `amount`; null if no box is left or nothing changes. */
 export function resizeEdge(box: Corners, [x, y]: readonly [number, number], amount: number, size: MatrixSize): Corners | null {
   const [x0, y0, x1, y1] = box;
   const resized: Corners = [x < 0 ? x0 - amount : x0, y < 0 ? y0 - amount : y0, x > 0 ? x1 + amount : x1, y > 0 ? y1 + amount : y1];

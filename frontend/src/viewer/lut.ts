@@ -42,8 +42,8 @@ export function computeBrightness(value: number, voi: Voi): number {
 /**
  * Opaque grey pixels, as a canvas has them, for each value on the wire.
  *
- * Polarity comes last (PS3.3 C.7.6.3.1.2): `facts.inverted`, and once more where the person asks for it. Padding is
- * background and black whatever the polarity (C.7.5.1.1.2).
+ * Polarity comes last (PS3.3 C.7.6.3.1.2): `facts.inverted`, and again if the user inverts. Padding is
+ * background and always black (C.7.5.1.1.2).
  */
 export function buildGreyTable(facts: Facts, values: Float32Array, voi: Voi, invert: boolean, table = new Uint32Array(VALUE_COUNT)): Uint32Array {
   const offset = getOffset(facts);

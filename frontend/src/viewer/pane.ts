@@ -37,7 +37,7 @@ export class Pane {
   private readonly edgeLetters = (["top", "right", "bottom", "left"] as const).map((edge) => h("span", { class: `edge edge-${edge}` }));
   private readonly viewName = h("span", { class: "name" });
   private readonly statusText = h("span", { class: "status" });
-  private readonly notice = h("span", { class: "lack", role: "status" });
+  private readonly notice = h("span", { class: "notice", role: "status" });
   private readonly ruler = new Ruler();
   private readonly resizeObserver: ResizeObserver;
   private frame = 0;

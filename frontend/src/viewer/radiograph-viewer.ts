@@ -66,7 +66,7 @@ export class RadiographViewer implements ImageViewer {
     this.cleanups = [...keys, onFullScreenChange(() => this.paintControls()), () => this.pointerTools.end()];
   }
 
-  // ------------------------------------------------------------ a question, and what is on its boxes
+  // ------------------------------------------------------------ questions and boxes
 
   show(data: ExamData): void {
     this.pointerTools.cancel();
@@ -200,7 +200,7 @@ export class RadiographViewer implements ImageViewer {
     this.announcer.announce(describeSelection(this.listBoxes()));
   }
 
-  /** The next box of the pane; false past the last, so that Tab goes on to the next control. */
+  /** Select the next box of the pane; false after the last, so that Tab moves to the next control. */
   private selectByTab(pane: Pane, back: boolean): boolean {
     const boxes = this.boxesOf(pane);
     const index = boxes.findIndex((box) => box.id === this.selected);

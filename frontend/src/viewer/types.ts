@@ -31,7 +31,7 @@ export interface Modality {
   table: number[];
 }
 
-/** Millimetres from pixel to pixel, down and across; `kind` says what was measured, null that nothing valid was. */
+/** Millimetres from pixel to pixel, down and across; `kind` states what was measured; null if there is no valid value. */
 export interface Spacing {
   row_mm: number | null;
   column_mm: number | null;

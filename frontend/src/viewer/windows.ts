@@ -1,4 +1,4 @@
-// Windows to choose from: those stored in the file, the whole range, and percentiles of what is in the image.
+// Available windows: those stored in the file, the full range, and percentiles of the pixel values.
 //
 // CR and DX values have no common scale as Hounsfield units are one, so a window that suits "the lung" or "the bones"
 // is read off the image, or off a region of it that the reader marks.
@@ -48,7 +48,7 @@ export function createFullRangeWindow(facts: Facts, values: Float32Array): Windo
   return createWindow("Full range", values[facts.stored_min + offset]!, values[facts.stored_max + offset]!);
 }
 
-/** A window to start from. A table becomes the window that approximates it. */
+/** The initial window. A lookup table is approximated by a window. */
 export function toWindow(voi: Voi, range: Window): Window {
   return isTable(voi) ? approximateTable(voi, range.center - range.width / 2, range.center + range.width / 2) : voi;
 }

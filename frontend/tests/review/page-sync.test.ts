@@ -97,7 +97,7 @@ test("browser Back before the script confirms a turn keeps its address when the 
   await advanceTime(200); // the script has been notified of the second question
   history.replaceState({}, "", "/review?batch=1&question=1"); // the way back
   window.dispatchEvent(new PopStateEvent("popstate"));
-  history.replaceState({}, "", "/review?batch=1&question=2"); // what the script says of the turn, late
+  history.replaceState({}, "", "/review?batch=1&question=2"); // a late address change by the script
   page.run({ ...second, turn: 1 });
   expect(shownAddress()).toBe("?batch=1&question=1");
   page.run(reviewData());
