@@ -76,7 +76,7 @@ def test_save_blocked_by_another_writer_can_be_retried(world, app, signed_in):
     with lock_database(app):
         press(page, "a")
         expect(find_not_saved_message(page)).to_be_visible(timeout=20_000)
-        expect(page.get_by_text("Something else has been writing")).to_be_visible()
+        expect(page.get_by_text("The database was locked for too long")).to_be_visible()
         assert load_verdicts(app, 1) == []
     page.get_by_role("button", name="Try again").click()
     wait_for_question(page, 2)

@@ -241,7 +241,7 @@ def test_check_on_a_full_disk_names_the_folder_setting(full_sqlite, temporary_fo
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
-        with pytest.raises(Refused, match=f"(?s)could not be tried.*{temporary_folder} has .* by TMPDIR"):
+        with pytest.raises(Refused, match=f"(?s)was not possible.*{temporary_folder} has .* Set TMPDIR"):
             check_backup(full_sqlite.backup)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

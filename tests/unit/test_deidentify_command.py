@@ -60,7 +60,7 @@ def test_refused_files_are_reported_and_the_others_written(deidentified):
     result, _ = deidentified
     assert result.code == 1
     assert "ct.dcm: " in result.err
-    assert "3 of 4 files written" in result.out
+    assert "3 of 4 files de-identified" in result.out
     assert "1 other file skipped" in result.out
 
 
