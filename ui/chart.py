@@ -11,13 +11,17 @@ import streamlit as st
 from measures.proportions import Proportion
 
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
+_FONT_SIZE = 13  # pixels; the default of labels is 11
 _MARGIN = 70  # pixels next to the rows: Streamlit includes them in the height
 
 
 def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
     """Draw a chart; its labels have the page's text colour (ui/assets/shell.css), in every theme."""
     # Streamlit's theme moves the first and the last label away from the values they name.
-    st.altair_chart(altair_chart.configure_axis(labelFlush=False), width="stretch")
+    altair_chart = altair_chart.configure_axis(
+        labelFlush=False, labelFontSize=_FONT_SIZE, titleFontSize=_FONT_SIZE
+    ).configure_legend(labelFontSize=_FONT_SIZE)
+    st.altair_chart(altair_chart, width="stretch")
 
 
 def build_share_chart(shares: Sequence[tuple[str, Proportion]], *, title: str) -> alt.LayerChart:

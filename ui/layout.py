@@ -13,7 +13,7 @@ def responsive_columns(
 ) -> list[DeltaGenerator]:
     """Return columns with these shares of the width.
 
-    If the window is narrower than 1,000 pixels, each column takes the full width. Streamlit stacks columns
+    If the window is narrower than 1,100 pixels, each column takes the full width. Streamlit stacks columns
     only below 640 pixels. A table of half the width loses its last columns before that.
 
     Args:
@@ -22,6 +22,11 @@ def responsive_columns(
         gap: between the columns.
     """
     return st.container(key=f"overread-beside-{name}").columns(shares, gap=gap)
+
+
+def grid_columns(count: int, *, name: str) -> list[DeltaGenerator]:
+    """Return columns of equal width, of which a window below 1,300 pixels has two in a row."""
+    return st.container(key=f"overread-grid-{name}").columns(count)
 
 
 def show_metrics(*metrics: tuple[str, str, str]) -> None:

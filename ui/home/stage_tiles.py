@@ -9,6 +9,7 @@ import streamlit as st
 
 from domain.count_texts import count_text
 from ui.home.workspace_state import WorkspaceState
+from ui.layout import grid_columns
 from ui.navigation import Stage
 from ui.widgets import escape_markdown, go_to
 
@@ -39,7 +40,7 @@ def build_tiles(workspace: WorkspaceState) -> tuple[StageTile, ...]:
 
 def show_tiles(tiles: Sequence[StageTile]) -> None:
     """Draw the tiles side by side; a narrow window has two in a row (ui/assets/shell.css)."""
-    columns = st.container(key="overread-tiles").columns(len(tiles))
+    columns = grid_columns(len(tiles), name="tiles")
     for column, tile in zip(columns, tiles, strict=True):
         with column.container(border=True, height="stretch"):
             st.subheader(tile.stage.value)

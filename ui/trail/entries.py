@@ -14,6 +14,7 @@ from domain.audit import AuditEntry
 from domain.people import Person
 from ui import state
 from ui.context import read_only_session
+from ui.layout import grid_columns
 from ui.tables import show_table
 from ui.widgets import escape_markdown, show_notice
 
@@ -23,7 +24,7 @@ _MAX_CELL = 300  # characters of the details in the table
 
 def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFilter, str]:
     """Draw the filters; return them, and a text that identifies them for the keys of the widgets below."""
-    person_column, action_column, subject_column, days_column = st.columns([2, 2, 2, 2])
+    person_column, action_column, subject_column, days_column = grid_columns(4, name="audit")
     person = person_column.selectbox(
         "Person",
         people,

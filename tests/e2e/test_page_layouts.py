@@ -1,0 +1,92 @@
+"""Every page fits windows from 1024 to 2560 pixels: no text is cut, and sign-out is in sight."""
+
+import pytest
+from playwright.sync_api import Page
+
+from domain.people import Role
+from tests.e2e.conftest import RunningApp
+from tests.storage.study_worlds import make_study_world
+from ui.navigation import PAGES
+
+pytestmark = [pytest.mark.browser, pytest.mark.full]
+WINDOWS = ((1024, 768), (1440, 900), (1920, 1080), (2560, 1440))
+#: Texts that reach beyond a part that hides what does not fit, the page's width, and text below 12 pixels.
+FIND_FAULTS = r"""() => {
+  const faults = [];
+  for (const element of document.querySelectorAll('.stApp *')) {
+    if (element.closest('[data-testid="stDataFrame"], [aria-hidden="true"], style, textarea')) continue;
+    const texts = [...element.childNodes].filter(node => node.nodeType === 3 && node.textContent.trim());
+    if (!texts.length || !element.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue;
+    const range = document.createRange();
+    range.setStart(texts[0], 0);
+    range.setEnd(texts.at(-1), texts.at(-1).length);
+    const text = range.getBoundingClientRect(), words = element.textContent.trim().slice(0, 60);
+    if (text.width < 2) continue;
+    for (let part = element; part; part = part.parentElement) {
+      const style = getComputedStyle(part), box = part.getBoundingClientRect();
+      if (box.width <= 1 || box.height <= 1 || style.position === 'fixed') break;
+      const isOutside = text.right > box.right + 3 || text.left < box.left - 3;
+      if (['hidden', 'clip'].includes(style.overflowX) && isOutside) {
+        faults.push(`cut: ${words}`);
+        break;
+      }
+      if (['auto', 'scroll'].includes(style.overflowX)) break;
+    }
+    const isSmall = parseFloat(getComputedStyle(element).fontSize) < 12;
+    if (isSmall && !element.closest('code')) faults.push(`small: ${words}`);
+  }
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (main.scrollWidth > main.clientWidth + 1) faults.push(`the page is ${main.scrollWidth} px wide`);
+  const out = document.querySelector('.st-key-sign-out').getBoundingClientRect();
+  if (out.top < 0 || out.bottom > innerHeight) faults.push(`sign out ends at ${Math.round(out.bottom)}`);
+  return faults;
+}"""
+
+
+@pytest.fixture(scope="module")
+def coordinator(app: RunningApp) -> str:
+    """A coordinator of a workspace with a batch and a study."""
+    make_study_world(app.engine, readers=["rea"])
+    app.add_person("everybody", Role.COORDINATOR, Role.ADMIN)
+    return "everybody"
+
+
+@pytest.mark.parametrize(("width", "height"), WINDOWS)
+def test_no_text_is_cut_in_a_window(coordinator, signed_in, width, height):
+    page: Page = signed_in(coordinator)
+    page.set_viewport_size({"width": width, "height": height})
+    faults = {}
+    for shown in PAGES:
+        if shown.path.stem in {"review", "adjudicate", "read"}:  # forms with tests of their own
+            continue
+        page.goto("/" if shown.path.stem == "home" else f"/{shown.path.stem}")
+        page.get_by_role("heading", level=1).first.wait_for(timeout=30_000)
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+        page.wait_for_timeout(1000)  # tables and charts are drawn
+        if found := page.evaluate(FIND_FAULTS):
+            faults[shown.title] = found
+    assert faults == {}
+
+
+def test_text_is_larger_on_a_large_screen(coordinator, signed_in):
+    page: Page = signed_in(coordinator)
+    page.goto("/")
+    page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+    sizes = []
+    for width, height in WINDOWS:
+        page.set_viewport_size({"width": width, "height": height})
+        sizes.append(page.evaluate("getComputedStyle(document.documentElement).fontSize"))
+    assert sizes == ["15px", "15px", "16px", "19px"]
+
+
+def test_labels_of_a_chart_follow_the_theme(coordinator, signed_in):
+    page: Page = signed_in(coordinator)
+    page.goto("/sampling")
+    label = page.locator(".vega-embed svg .role-axis-label text").first
+    label.wait_for(timeout=30_000)
+    colours = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(1000)
+        colours.append(label.evaluate("text => getComputedStyle(text).fill"))
+    assert colours == ["rgb(16, 20, 23)", "rgb(217, 222, 226)"]
