@@ -23,6 +23,7 @@ COMMANDS = {
     "patient-data": "search texts and images of a dataset for patient data",
     "find": "find questions by words, task, status and more",
     "history": "show the history of a question",
+    "comment": "list the comments of reviewers, or answer one",
     "apply": "reject or queue unreviewed questions that match a search",
     "sample": "draw a batch of questions for review",
     "batch": "list batches, or the questions of a batch",

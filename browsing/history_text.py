@@ -88,6 +88,10 @@ def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, li
     return f"{_DECISION_TEXTS[verdict.decision]} in batch {event.place}{revision_text}", details
 
 
+def _describe_comment(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    return f"commented to {event.details['to']} in batch {event.place}", [event.details["text"]]
+
+
 def _describe_adjudication(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     adjudication: Adjudication = event.details["adjudication"]
     revision_text = f", revision {adjudication.revision}" if adjudication.revision > 1 else ""
@@ -156,6 +160,7 @@ _DESCRIBERS = {
     "own answer": _describe_own_answer,
     "skipped": _describe_skip,
     "verdict": _describe_verdict,
+    "comment": _describe_comment,
     "adjudication": _describe_adjudication,
     "released": _describe_release,
     "rule": _describe_rule,

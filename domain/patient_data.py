@@ -85,7 +85,8 @@ HEADER_HIT_KINDS = frozenset({HitKind.HEADER_NAME, HitKind.HEADER_NUMBER, HitKin
 class TextHit:
     """A passage that may identify a patient.
 
-    ``field`` is stem, explanation, answer, indication or report, or "options 2" or "file 1", counted from 1.
+    ``field`` is stem, explanation, answer, indication or report, or "options 2" or "file 1", counted from 1,
+    or "comment 17" with the number of a comment.
     ``start`` and ``end`` are in characters from 0; the end is excluded.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.people import Action, Person
+from ui.comments.threads import show_open_comments, show_unread_answers
 from ui.context import require_page
 from ui.home.accounts import show_accounts
 from ui.home.coordination import show_coordination
@@ -16,11 +17,13 @@ def main(person: Person) -> None:
     """The sections of all the person's roles, one below the other; own work comes first."""
     st.title("Home")
     if person.may(Action.JUDGE):
+        show_unread_answers(person)
         show_own_batches(person)
     if person.may(Action.READ):
         show_own_studies(person)
     if person.may(Action.SEE_PROGRESS):
         show_coordination(person)
+        show_open_comments(person)
     if person.may(Action.MANAGE_PEOPLE):
         show_accounts(person)
     if not any(person.may(action) for action in Action):

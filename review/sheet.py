@@ -43,6 +43,7 @@ class ReviewSheet:
     stored parts of the form: (revision, JSON value) by part. ``last_verdict`` is the reviewer's own latest
     verdict; a new one has the next revision. ``skipped`` is the reason if the question was skipped.
     ``fixed_alignment`` is the image alignment rated before the report was opened, which can't change.
+    ``comments`` and ``unread_comments`` count those of the reviewer's thread with the coordinators.
     ``previous`` and ``next`` are the numbers of the neighbouring questions in any state. ``upcoming_images``
     are (exam number, radiograph id) of the next exams, for preloading.
     """
@@ -62,6 +63,8 @@ class ReviewSheet:
     report: str | None
     fixed_alignment: int | None
     viewing_times: ViewingTimes
+    comments: int
+    unread_comments: int
     progress: ReviewerProgress
     previous: int | None
     next: int | None

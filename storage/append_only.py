@@ -9,7 +9,14 @@ from sqlalchemy import Connection
 #: Tables of reviewers' judgements. The first migration creates their triggers.
 JUDGEMENTS = ("verdict", "own_answer", "skip", "report_opening")
 #: All append-only tables.
-APPEND_ONLY = (*JUDGEMENTS, "audit_entry", "adjudication", "applied_rule", "rule_taken_back")
+APPEND_ONLY = (
+    *JUDGEMENTS,
+    "audit_entry",
+    "adjudication",
+    "applied_rule",
+    "rule_taken_back",
+    "question_comment",
+)
 
 
 def create_triggers(connection: Connection) -> None:

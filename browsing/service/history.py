@@ -15,6 +15,7 @@ from storage.browsing.question_events import load_events
 from storage.browsing.search_results import find_question_number
 from storage.intake.exams import load_exam, load_exam_number, load_report
 from storage.intake.questions import load_question
+from storage.review.comments import list_threads
 from storage.sampling.frames import load_dataset_number
 
 
@@ -32,8 +33,8 @@ class History:
 
 #: The order of events with the same time.
 _EVENT_ORDER = (
-    "imported", "rule", "drawn", "assigned", "own answer", "skipped", "verdict", "adjudication", "released",
-    "rule taken back",
+    "imported", "rule", "drawn", "assigned", "own answer", "skipped", "verdict", "comment", "adjudication",
+    "released", "rule taken back",
 )  # fmt: skip
 
 
@@ -59,7 +60,10 @@ def load_history(db: Session, *, by: Person, question_number: int) -> History:
     require(by, Action.BROWSE)
     question = load_question(db, question_id=question_number)
     exam_id = load_exam_number(db, question_id=question_number)
-    events = load_events(db, question_number=question_number)
+    events = [
+        *load_events(db, question_number=question_number),
+        *_load_comment_events(db, by=by, question_number=question_number),
+    ]
     return History(
         number=question_number,
         question=question,
@@ -68,3 +72,21 @@ def load_history(db: Session, *, by: Person, question_number: int) -> History:
         report=load_report(db, exam_id=exam_id),
         events=tuple(sorted(events, key=lambda event: (event.occurred_at, _EVENT_ORDER.index(event.kind)))),
     )
+
+
+def _load_comment_events(db: Session, *, by: Person, question_number: int) -> list[QuestionEvent]:
+    """The comments that the person may see; see :func:`storage.review.comments.list_threads`."""
+    return [
+        QuestionEvent(
+            kind="comment",
+            occurred_at=comment.written_at,
+            person_name=comment.author_name,
+            place=thread.batch,
+            details={
+                "text": comment.text,
+                "to": "the coordinators" if comment.by_reviewer else thread.reviewer_name,
+            },
+        )
+        for thread in list_threads(db, person_id=by.id, question_id=question_number)
+        for comment in thread.comments
+    ]

@@ -45,6 +45,7 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     revision: 1,
     drafts: {},
     look: { seconds: 0, seconds_looking: 0, seconds_away: 0 },
+    comments: { total: 0, unread: 0 },
     asks: { ratings: [], flags: false, texts: true, key: true, boxes: true },
     scales: {
       values: [1, 2, 3, 4, 5],

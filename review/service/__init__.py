@@ -46,6 +46,16 @@ from review.service.batches import (
     reopen_batch,
 )
 from review.service.claims import NextClaim, claim_next, hand_back, has_shared_queue, may_hand_back
+from review.service.comments import (
+    list_comment_threads,
+    list_own_unread_threads,
+    list_question_reviewers,
+    load_own_comments,
+    mark_comments_read,
+    mark_threads_read,
+    write_comment,
+    write_to_reviewer,
+)
 from review.service.estimates import (
     BATCH_GROUP,
     GROUPS,
@@ -98,6 +108,7 @@ from review.service.verdicts import (
     save_verdict,
     skip_question,
 )
+from storage.review.comments import QuestionReviewer
 
 __all__ = [
     "BATCH_GROUP",
@@ -121,6 +132,7 @@ __all__ = [
     "PersonWorkload",
     "Progress",
     "ProgressLine",
+    "QuestionReviewer",
     "Rate",
     "ReviewPage",
     "ReviewerAttention",
@@ -151,9 +163,12 @@ __all__ = [
     "list_batch_overviews",
     "list_batches_for_reviewer",
     "list_batches_to_adjudicate",
+    "list_comment_threads",
     "list_disputes",
     "list_estimable_batches",
     "list_hidden_questions",
+    "list_own_unread_threads",
+    "list_question_reviewers",
     "list_skipped_questions",
     "load_adjudication_rules",
     "load_batch_workload",
@@ -163,6 +178,7 @@ __all__ = [
     "load_id_mask",
     "load_last_judged",
     "load_named_batch",
+    "load_own_comments",
     "load_page",
     "load_page_after",
     "load_progress",
@@ -171,6 +187,8 @@ __all__ = [
     "load_second_opinions",
     "load_sheet",
     "lock_for_verdict",
+    "mark_comments_read",
+    "mark_threads_read",
     "may_hand_back",
     "open_dispute",
     "open_report",
@@ -188,5 +206,7 @@ __all__ = [
     "share_batch",
     "skip_question",
     "withdraw",
+    "write_comment",
     "write_data_card_statement",
+    "write_to_reviewer",
 ]

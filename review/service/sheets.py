@@ -164,6 +164,8 @@ def load_page(
         viewing_times=ViewingTimes(
             seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds
         ),
+        comments=work.comments,
+        unread_comments=work.unread_comments,
         progress=replace(
             current_progress or ReviewerProgress(done=0, skipped=0, left=0, total=0),
             position=current_position,

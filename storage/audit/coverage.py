@@ -133,6 +133,9 @@ COVERED: Mapping[str, CoveredTable] = {
         reason="whether the report was read before the verdict", accounted_by=_JUDGED
     ),
     "adjudication": CoveredTable(reason="decides disputed questions", accounted_by={"adjudicate": _QUESTION}),
+    "question_comment": CoveredTable(
+        reason="comments on which verdicts may rest", accounted_by={"write comment": _QUESTION}
+    ),
     "adjudication_rules": CoveredTable(
         reason="what counts as a dispute",
         accounted_by={"change rules of adjudication": _BATCH},
@@ -231,6 +234,7 @@ COVERED: Mapping[str, CoveredTable] = {
 NOT_COVERED: Mapping[str, str] = {
     "audit_entry": "the trail itself; its hash chain covers it",
     "claim": "who has a question of a shared queue at the moment; a verdict counts without it",
+    "comment_read": "who has seen a comment; the comments are covered",
     "draft": "unsaved input",
     "first_admin_code": "one-time code; the role that it gives is covered",
     "job": "progress of background work; its results are covered",

@@ -11,6 +11,7 @@ from sqlmodel import Session
 from domain.patient_data import HitKind, TextHit
 from records.values import from_json
 from storage.intake.bulk import insert_rows
+from storage.rows.comments import QuestionCommentRow
 from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.rows.patient_data import TextHitRow
 from storage.types import AnyRow
@@ -60,6 +61,7 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
         last = rows[-1].id
         exams = sorted({row.exam_id for row in rows})
         first_questions, files = _load_first_questions(db, exams), _load_files(db, exams)
+        comments = _load_comments(db, [row.id for row in rows])
         for row in rows:
             answer = from_json(row.answer)
             texts = [("stem", row.stem), ("explanation", row.explanation)]
@@ -73,6 +75,7 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
                     (f"file {index}", file_name)
                     for index, file_name in enumerate(files[row.exam_id], start=1)
                 ]
+            texts += [(f"comment {number}", text) for number, text in comments.get(row.id, {}).items()]
             yield QuestionTexts(
                 question_number=row.id,
                 question_id=row.key,
@@ -174,16 +177,19 @@ def list_hits_in_texts(
         statement = statement.where(TextHitRow.kind == kind.value)
     rows = db.execute(statement).all()
     files = _load_files(db, sorted({row.exam_id for row in rows}))
-    return [_hit_in_text(row, files) for row in rows]
+    comments = _load_comments(db, [row[0].question_id for row in rows])
+    return [_hit_in_text(row, files, comments) for row in rows]
 
 
-def _hit_in_text(row: AnyRow, files: dict[int, list[str]]) -> HitInText:
+def _hit_in_text(row: AnyRow, files: dict[int, list[str]], comments: dict[int, dict[int, str]]) -> HitInText:
     hit_row: TextHitRow = row[0]
     field, _, index = hit_row.field.partition(" ")
     if field == "options":
         text = from_json(row.options)[int(index) - 1]
     elif field == "file":
         text = files[row.exam_id][int(index) - 1]
+    elif field == "comment":
+        text = comments[hit_row.question_id][int(index)]
     elif field == "answer":
         text = from_json(row.answer)
     else:
@@ -219,3 +225,17 @@ def _load_files(db: Session, exams: Sequence[int]) -> dict[int, list[str]]:
         for exam, file in db.execute(statement):
             files[exam].append(file)
     return files
+
+
+def _load_comments(db: Session, questions: Sequence[int]) -> dict[int, dict[int, str]]:
+    """The comments between reviewers and coordinators by question, each by its number."""
+    comments: dict[int, dict[int, str]] = {}
+    for start in range(0, len(questions), 500):
+        statement = (
+            select(QuestionCommentRow.question_id, QuestionCommentRow.id, QuestionCommentRow.text)
+            .where(QuestionCommentRow.question_id.in_(questions[start : start + 500]))
+            .order_by(QuestionCommentRow.id)
+        )
+        for question, number, text in db.execute(statement):
+            comments.setdefault(question, {})[number] = text
+    return comments

@@ -29,6 +29,7 @@ from storage.review.assignments import AssignedQuestion, BatchMember
 from storage.review.shared_queues import SharedQueue
 from storage.rows.batches import AssignmentRow, BatchRow
 from storage.rows.claims import PoolMemberRow, SharedQueueRow
+from storage.rows.comments import CommentReadRow, QuestionCommentRow
 from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.rows.hidden import HiddenSetRow
 from storage.rows.verdicts import DraftRow, OwnAnswerRow, ReportOpeningRow, VerdictRow, ViewingTimeRow
@@ -114,6 +115,16 @@ def _same_assignment(table: Any) -> Any:  # noqa: ANN401 - a table with these th
     )
 
 
+_COMMENTS = (
+    select(func.count())
+    .select_from(QuestionCommentRow)
+    .where(
+        QuestionCommentRow.batch_id == AssignmentRow.batch_id,
+        QuestionCommentRow.question_id == AssignmentRow.question_id,
+        QuestionCommentRow.reviewer_id == AssignmentRow.person_id,
+    )
+    .correlate(AssignmentRow)
+)
 _WORK = (
     select(
         AssignmentRow.question_id,
@@ -131,6 +142,16 @@ _WORK = (
         ViewingTimeRow.seconds_away,
         exists().where(_same_assignment(DraftRow)).label("has_drafts"),
         exists().where(_same_assignment(VerdictRow)).label("has_verdicts"),
+        _COMMENTS.scalar_subquery().label("comments"),
+        _COMMENTS.where(
+            QuestionCommentRow.author_id.is_distinct_from(AssignmentRow.person_id),
+            ~exists().where(
+                CommentReadRow.comment_id == QuestionCommentRow.id,
+                CommentReadRow.person_id == AssignmentRow.person_id,
+            ),
+        )
+        .scalar_subquery()
+        .label("unread_comments"),
     )
     .select_from(AssignmentRow)
     .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
@@ -158,6 +179,8 @@ class QuestionWork:
         look: seconds in total, looking and away.
         has_drafts: whether there is unsaved input.
         has_verdicts: whether the person has judged the question in this batch.
+        comments: the number of comments in the person's thread on the question.
+        unread_comments: those of them that coordinators wrote and the person has not read.
     """
 
     assigned: AssignedQuestion
@@ -167,6 +190,8 @@ class QuestionWork:
     viewing_seconds: tuple[float, float, float]
     has_drafts: bool
     has_verdicts: bool
+    comments: int = 0
+    unread_comments: int = 0
 
 
 def find_question_work(
@@ -199,6 +224,8 @@ def find_question_work(
         viewing_seconds=(row.seconds or 0.0, row.seconds_looking or 0.0, row.seconds_away or 0.0),
         has_drafts=bool(row.has_drafts),
         has_verdicts=bool(row.has_verdicts),
+        comments=row.comments,
+        unread_comments=row.unread_comments,
     )
 
 

@@ -8,6 +8,7 @@ from storage.rows import (  # noqa: F401 - importing a group adds its tables to 
     audit,
     batches,
     claims,
+    comments,
     datasets,
     hidden,
     jobs,

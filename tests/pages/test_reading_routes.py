@@ -12,10 +12,11 @@ from starlette.applications import Starlette
 
 from domain.people import Role
 from domain.protocols import Protocol
+from review import service as review
 from storage.rows.studies import ReadingDraftRow, ReadingRow
-from storage.unit_of_work import read_only_session
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import make_design, make_study_world
-from tests.storage.worlds import SECRETS
+from tests.storage.worlds import NOW, SECRETS, assign_all
 from web.reading.routes import ROUTES
 
 REQUEST_HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
@@ -196,3 +197,33 @@ def test_only_the_next_exam_is_announced_for_prefetching(client):
     exams = {upcoming_image["pixels"].split("/")[2] for upcoming_image in sheet["upcoming"]}
     assert len(exams) == 1
     assert json.dumps(sheet).count("/pixels/") == 2 * (2 + 2)  # two radiographs here, two of the next case
+
+
+def test_comments_never_reach_a_reader(workspace, sign_in_as, browser, run_page):
+    study_world = make_study_world(workspace)
+    ruth, world = study_world.people["ruth"], study_world.world
+    with unit_of_work() as db:
+        assign_all(db, batch=world.batch, questions=world.questions, person=ruth)
+        for number in world.questions:
+            review.write_comment(
+                db, person=ruth, batch_id=world.batch.id, question_number=number, text=f"PLANTED {number}",
+                now=NOW,
+            )  # fmt: skip
+    client = Client(browser.cookies, sign_in_as("rea", Role.READER))
+    turn = client.post("/reading/turn", {"study": 1, "to": None})
+    assert turn.status_code == 200
+    responses = [turn]
+    for position in range(1, 7):
+        responses += [
+            client.post("/reading/draft", {
+                "study": 1, "position": position, "part": "form", "revision": 0, "body": {},
+            }),
+            client.post("/reading/time", {"study": 1, "position": position, **TIMES}),
+            client.post("/reading/answer", make_answer_body(position=position)),
+        ]  # fmt: skip
+    assert sum(response.status_code == 200 for response in responses) >= 7
+    page = run_page("pages/read.py")
+    wire = "".join(response.text for response in responses) + str(page.main) + repr(page.session_state)
+    assert "PLANTED" not in wire
+    for path in ("/judging/comment", "/judging/comments"):
+        assert client.post(path, {"batch": 1, "question": 1, "text": "x"}).status_code in (403, 404)

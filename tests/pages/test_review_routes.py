@@ -12,11 +12,12 @@ from accounts.service import command_line_person
 from accounts.service.audit_trail import verify_audit
 from domain.batches import BatchSettings, Mode
 from domain.people import Role
+from review import service as review
 from storage.rows.audit import AuditRow
 from storage.rows.datasets import RadiographRow
 from storage.rows.verdicts import DraftRow, OwnAnswerRow, ReportOpeningRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.worlds import SECRETS, make_world
+from tests.storage.worlds import NOW, SECRETS, make_world
 from web.review.routes import ROUTES
 
 REQUEST_HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
@@ -294,3 +295,33 @@ def test_question_of_another_reviewer_is_not_found(workspace, sign_in_as, browse
     otto_client = Client(browser.cookies, otto)
     assert otto_client.post("/judging/verdict", json=make_verdict()).status_code == 404
     assert count_rows(VerdictRow) == 0
+
+
+def test_comments_are_sent_loaded_and_read(client):
+    sent = client.post("/judging/comment", json={**BASE, "text": "Which side?"})
+    assert sent.status_code == 200
+    assert [(row["mine"], row["text"]) for row in sent.json()["comments"]] == [(True, "Which side?")]
+    with unit_of_work() as db:
+        review.write_to_reviewer(
+            db, by=command_line_person(), batch="first", question_number=1, reviewer="ruth",
+            text="The right one.", now=NOW,
+        )  # fmt: skip
+    turn = {"batch": 1, "question": 2, "to": 1}
+    assert client.post("/judging/turn", json=turn).json()["sheet"]["comments"] == {"total": 2, "unread": 1}
+    thread = client.post("/judging/comments", json=BASE).json()["comments"]
+    assert [(row["author"], row["text"]) for row in thread] == [
+        ("You", "Which side?"),
+        ("Command line", "The right one."),
+    ]
+    assert client.post("/judging/turn", json=turn).json()["sheet"]["comments"] == {"total": 2, "unread": 0}
+
+
+@pytest.mark.parametrize("route", ["comment", "comments"])
+def test_comments_on_a_question_of_somebody_else_are_not_found(client, workspace, route):
+    body = {"batch": 1, "question": 77} | ({"text": "x"} if route == "comment" else {})
+    assert client.post(f"/judging/{route}", json=body).status_code == 404
+
+
+def test_an_empty_comment_is_refused(client):
+    response = client.post("/judging/comment", json={**BASE, "text": "  "})
+    assert (response.status_code, response.json()["kind"]) == (422, "InvalidValue")

@@ -26,6 +26,7 @@ READING_COMMANDS = {
         "find {dataset} --batch {batch} --count",
         "find {dataset} --standing not_judged --count",
     ],
+    "comment list": ["comment list --all"],
     "history": ["history {dataset} {dataset}-1"],
     "apply reject": ["apply reject {dataset} opacity --reason wrong"],
     "apply queue": ["apply queue {dataset} opacity --reason wrong --into more"],
@@ -80,7 +81,7 @@ WRITING_COMMANDS = {
     "user password", "import questions", "import predictions", "import readings", "check",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply back", "adjudicate settle",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
-    "job cancel", "restore", "demo", "audit checkpoint",
+    "job cancel", "comment write", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.
 FILE_COMMANDS = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}

@@ -74,6 +74,7 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _add_verdicts(study_world)
     _add_answer_first_batch(study_world)
     _add_shared_batch(study_world)
+    _add_comments(study_world)
     _add_hidden_questions(study_world)
     _apply_rules(study_world)
     _run_jobs(study_world)
@@ -339,6 +340,25 @@ def _add_shared_batch(study_world: StudyWorld) -> None:
     save_verdict(world, make_acceptance(world, question=claimed))
     with unit_of_work(world.engine) as db:
         review.claim_next(db, person=study_world.people["remo"], batch_id=world.batch.id, now=NOW)
+
+
+def _add_comments(study_world: StudyWorld) -> None:
+    """A reviewer asks, and a coordinator answers and has read it."""
+    world = study_world.world
+    number = world.questions[0]
+    with unit_of_work(study_world.engine) as db:
+        review.write_comment(
+            db,
+            person=study_world.people["ruth"],
+            batch_id=world.batch.id,
+            question_number=number,
+            text="Is the lateral view missing?",
+            now=NOW,
+        )
+        review.write_to_reviewer(
+            db, by=study_world.cora, batch=world.batch.name, question_number=number, reviewer="ruth",
+            text="It was never taken.", now=NOW,
+        )  # fmt: skip
 
 
 def _add_hidden_questions(study_world: StudyWorld) -> None:

@@ -86,6 +86,7 @@ def test_database_refuses_to_change_a_judgement(engine: Engine, table: str, stat
         "audit_entry": f"(1, {timestamp}, 1, 'ruth', 'give verdict', 'batch 1 question 1', '', '0', '1')",
         "applied_rule": f"(1, 1, 'reject', '{{}}', 'so', 1, 1, {timestamp})",
         "rule_taken_back": f"(1, 'so', 1, {timestamp})",
+        "question_comment": f"(1, 1, 1, 1, 1, 'so', {timestamp})",
     }[table]
     columns = {
         "verdict": "(batch_id, question_id, person_id, revision, decision, errors, correction, "
@@ -98,7 +99,10 @@ def test_database_refuses_to_change_a_judgement(engine: Engine, table: str, stat
         "audit_entry": "(number, at, person_id, person_name, what, subject, why, previous_hash, hash)",
         "applied_rule": "(id, dataset_id, what, search, reason, questions, person_id, applied_at)",
         "rule_taken_back": "(rule_id, reason, person_id, taken_back_at)",
+        "question_comment": "(id, batch_id, question_id, reviewer_id, author_id, text, written_at)",
     }[table]
+    if table == "question_comment":
+        statement = statement.replace("person_id", "author_id")
     sqlite = engine.dialect.name == "sqlite"
     connection = engine.raw_connection()
     cursor = connection.cursor()

@@ -7,6 +7,7 @@ import streamlit as st
 from browsing.service import History, describe_event, load_history
 from domain.people import Person
 from domain.questions import format_answer
+from ui.comments.threads import show_question_threads
 from ui.context import read_only_session
 from ui.widgets import escape_markdown
 
@@ -33,6 +34,7 @@ def show_question(person: Person, number: int) -> None:
                 f":small[{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC{by}]",
             ]
             st.markdown("\n".join([*lines, *(f"- {escape_markdown(detail)}" for detail in details)]))
+        show_question_threads(person, number)
 
 
 def _show_question(question_history: History) -> None:

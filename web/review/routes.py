@@ -23,6 +23,7 @@ from web.drawing.boxes import parse_corrected_boxes, parse_drawn_boxes
 from web.forms.routes import form_route
 from web.review import schemas
 from web.review.claims import claim_question
+from web.review.comments import comments_to_json
 from web.review.requested_question import QuestionTarget, resolve_question, review_page_to_json
 
 #: Milliseconds that a save waits for other writers: less than the form waits for the response (10 s), so that
@@ -158,6 +159,31 @@ def save_report_opening(payload: object, person: Person, now: datetime) -> dict[
     return {"at": now, "sheet": _load_next_sheet(request, person, now, target=request.question)}
 
 
+def save_comment(payload: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Append a comment to the reviewer's thread on the question."""
+    request = _parse_request(payload, schemas.CommentRequest)
+    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+        thread = review.write_comment(
+            db,
+            person=person,
+            batch_id=request.batch,
+            question_number=request.question,
+            text=request.text,
+            now=now,
+        )
+    return {"comments": comments_to_json(thread)}
+
+
+def load_comments(payload: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Load the reviewer's thread on the question, which counts as read from now on."""
+    request = _parse_request(payload, schemas.CommentsRequest)
+    key = {"batch_id": request.batch, "question_number": request.question}
+    with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
+        thread = review.load_own_comments(db, person=person, **key)
+        review.mark_comments_read(db, person=person, **key, now=now)
+    return {"comments": comments_to_json(thread)}
+
+
 def load_question(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load another question: the next open one, the one judged last, or one by its number."""
     request = _parse_request(payload, schemas.TurnRequest)
@@ -226,4 +252,6 @@ ROUTES = [
     form_route("/judging/look", save_look_time),
     form_route("/judging/report", save_report_opening),
     form_route("/judging/turn", load_question),
+    form_route("/judging/comment", save_comment),
+    form_route("/judging/comments", load_comments),
 ]

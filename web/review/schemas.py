@@ -66,6 +66,16 @@ class OwnAnswerRequest(QuestionRequest, frozen=True):
     image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
+class CommentsRequest(QuestionRequest, frozen=True):
+    """A request for the reviewer's thread on the question."""
+
+
+class CommentRequest(QuestionRequest, frozen=True):
+    """A comment of the reviewer to the coordinators."""
+
+    text: Text
+
+
 class SkipRequest(QuestionRequest, frozen=True):
     """The reason for skipping the question."""
 

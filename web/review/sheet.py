@@ -105,6 +105,7 @@ def review_sheet_to_json(
             "seconds_looking": sheet.viewing_times.seconds_looking,
             "seconds_away": sheet.viewing_times.seconds_away,
         },
+        "comments": {"total": sheet.comments, "unread": sheet.unread_comments},
         "asks": _requested_parts(sheet),
         "scales": _scales_to_json(),
         "labels": _offered_labels(question),

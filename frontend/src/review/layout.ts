@@ -5,6 +5,7 @@ import { button, formatCount, h, optionLetter, type Child } from "../shared/dom"
 import type { KeyHelp } from "../shared/keys";
 import { progressBar } from "../shared/components";
 import type { ImageViewer, ListedBox } from "../shared/viewer";
+import { describeComments } from "./comments";
 import { getTierKey } from "./opinion";
 
 /** The decisions with their buttons and keys. */
@@ -35,6 +36,7 @@ export const keyHelp = ({ values, flags, tiers, errors }: Scales): KeyHelp[] => 
   ["+ / − / 0", "zoom in, zoom out, fit", true],
   ["K, ← / J, →", "previous, next question"],
   ["P", "open the report"],
+  ["/", "comments to and from the coordinators"],
   ["G", "guideline"],
   ["T", "try again after a failed save"],
   ["?", "show or hide this list"],
@@ -51,6 +53,7 @@ export interface ReviewActions {
   changeBatch: (id: number) => unknown;
   showGuideline: () => unknown;
   toggleKeys: () => unknown;
+  toggleComments: () => unknown;
 }
 
 /** The line at the top: batch, progress, what was saved, clock, guideline, keys. */
@@ -67,9 +70,18 @@ export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTM
     button("→", "J", actions.next, { class: "quiet", disabled: data.next === null, "aria-label": "next question (J)" }),
     h("span", { class: "spring" }),
     status,
+    button(describeComments(data.comments), "/", actions.toggleComments, { class: `quiet comment-count${data.comments.unread > 0 ? " unread" : ""}` }),
     data.guideline && button("Guideline", "G", actions.showGuideline, { class: "quiet" }),
     button("Keys", "?", actions.toggleKeys, { class: "quiet" }),
   );
+}
+
+/** Show the present numbers of comments on their button. */
+export function paintCommentCount(root: HTMLElement, { comments }: ReviewData): void {
+  const shown = root.querySelector(".comment-count");
+  if (!shown) return;
+  shown.classList.toggle("unread", comments.unread > 0);
+  if (shown.firstChild) shown.firstChild.textContent = describeComments(comments);
 }
 
 function batchChoice(data: ReviewData, actions: ReviewActions): HTMLElement {

@@ -13,9 +13,10 @@ import { keyHelpDialog, patientLine } from "../shared/components";
 import type { Submission } from "../shared/save-flow";
 import { UnsentDrafts } from "../shared/unsent-drafts";
 import { viewerSwitch } from "../shared/viewer";
+import { CommentPanel } from "./comments";
 import { correctedFields, correctionsList, type CorrectedField } from "./corrections";
 import { JudgementPanel } from "./judgement-panel";
-import { boxList, DECISIONS, decisionBar, keyHelp, labelSuggestions, markSelectedBox, ownAnswerLine, skipPanel, topLine, type ReviewActions } from "./layout";
+import { boxList, DECISIONS, decisionBar, keyHelp, labelSuggestions, markSelectedBox, ownAnswerLine, paintCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
 import { createInitialState, findMissing, describeOpening, buildOpinion, type OpinionState } from "./opinion";
 import { OwnAnswer } from "./own-answer";
 import { PageSync, type Target } from "./page-sync";
@@ -53,6 +54,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   private ownAnswer: OwnAnswer | null = null;
   private shownQuestionKey = "";
   private isSkipping = false;
+  private comments: CommentPanel | null = null;
   private isWithdrawn = false;
   private hasDraftProblem = false;
   private areBoxesChanged = false;
@@ -71,6 +73,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     changeBatch: (batch) => this.goTo({ batch }),
     showGuideline: () => this.showGuideline(),
     toggleKeys: () => this.toggleKeys(),
+    toggleComments: () => this.toggleComments(),
   };
 
   constructor(component: StreamlitComponent<ReviewData>) {
@@ -82,6 +85,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.pageSync.reset();
     super.show(data);
     this.shownQuestionKey = buildQuestionKey(data);
+    this.comments = null;
     this.isSkipping = this.isWithdrawn = this.hasDraftProblem = false;
     this.drafts = this.createDraftStore(data);
     if (data.open) void this.restoreUnsent(data, this.drafts);
@@ -322,8 +326,24 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     });
   }
 
+  private toggleComments(): void {
+    if (this.comments) {
+      this.comments = null;
+      this.panelContainer.replaceChildren();
+      return;
+    }
+    this.isSkipping = false;
+    this.comments = new CommentPanel(this.data, () => this.toggleComments(), () => this.paintCommentCount());
+    this.panelContainer.replaceChildren(this.comments.root);
+  }
+
+  private paintCommentCount(): void {
+    paintCommentCount(this.root, this.data);
+  }
+
   private openSkipPanel(): void {
     if (!this.data.open || this.data.last || this.saveFlow.isBusy) return;
+    this.comments = null;
     this.isSkipping = true;
     this.panelContainer.replaceChildren(skipPanel((reason) => this.skip(reason), () => this.closeSkipPanel()));
   }
@@ -420,12 +440,16 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       this.closeSkipPanel();
       return true;
     }
+    if (key === "Escape" && this.comments) {
+      this.toggleComments();
+      return true;
+    }
     const target = event.composedPath()[0];
     // Enter and Space press a focused button; where an answer is chosen, Enter commits anyway.
     if (target instanceof HTMLButtonElement && (key === " " || (key === "Enter" && !ownAnswer?.root.contains(target)))) return false;
     if (data.open && (ownAnswer ?? judgedQuestion?.judgement)?.handleKey(key)) return true;
     if (viewer.handleKey?.(event, false)) return this.confirmTouched();
-    const { decide, openSkipPanel, previous, next, showGuideline, toggleKeys, reopenLast } = this.actions;
+    const { decide, openSkipPanel, previous, next, showGuideline, toggleKeys, toggleComments, reopenLast } = this.actions;
     const commands: Record<string, () => unknown> = {
       ...Object.fromEntries(DECISIONS.map(({ decision, key }) => [key.toLowerCase(), () => decide(decision)])),
       s: openSkipPanel,
@@ -437,6 +461,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       ArrowRight: next,
       g: showGuideline,
       "?": toggleKeys,
+      "/": toggleComments,
       p: () => judgedQuestion?.report?.open(),
       q: () => judgedQuestion?.editor.stemArea?.focus(),
       w: () => judgedQuestion?.judgement.commentArea.focus(),

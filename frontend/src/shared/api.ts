@@ -191,6 +191,14 @@ export interface Scales {
   tiers: Choice[];
 }
 
+/** A comment of the reviewer (`mine`) or of a coordinator. */
+export interface QuestionComment {
+  author: string;
+  mine: boolean;
+  text: string;
+  at: string;
+}
+
 export interface ReviewData extends CommonData {
   /** The number of the form's request that this answers; 0 on a fresh page. */
   turn: number;
@@ -213,6 +221,7 @@ export interface ReviewData extends CommonData {
   revision: number;
   drafts: { [Part in ReviewDraftPart]?: { revision: number; body: ReviewDrafts[Part] } };
   look: ViewingTimes;
+  comments: { total: number; unread: number };
   asks: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; key: boolean; boxes: boolean };
   scales: Scales;
   /** Suggested labels of boxes. */
@@ -353,6 +362,8 @@ export interface Routes {
   "/judging/turn": { request: QuestionRequest & { to: TurnTarget }; response: { sheet: ReviewData | null } };
   "/judging/look": { request: QuestionRequest & ViewingTimes; response: { at: string } };
   "/judging/draft": { request: QuestionRequest & DraftRequest; response: SavedDraft };
+  "/judging/comment": { request: QuestionRequest & { text: string }; response: { comments: QuestionComment[] } };
+  "/judging/comments": { request: QuestionRequest; response: { comments: QuestionComment[] } };
   "/reading/answer": { request: CaseRequest & ViewingTimes & WithImage & ReadingDraft & { revision: number }; response: SaveResponse<ReadingData> & { revision: number } };
   "/reading/turn": { request: { study: number; to: number | null }; response: { sheet: ReadingData | null } };
   "/reading/time": { request: CaseRequest & ViewingTimes; response: { at: string } };

@@ -1,0 +1,62 @@
+// @vitest-environment happy-dom
+// Comments between reviewer and coordinators on the review form.
+
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import reviewForm from "../../src/review/review-form";
+import type { ReviewData } from "../../src/shared/api";
+import { MountedPage, advanceTime, reviewData } from "../forms";
+import { FakeServer, NOW, Refusal } from "../server";
+
+const thread = [{ author: "Dana", mine: false, text: "It was never taken.", at: NOW }];
+let server: FakeServer;
+let page: MountedPage<ReviewData>;
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  localStorage.clear();
+  localStorage.setItem("overread-viewer", "plain");
+  server = new FakeServer();
+  server.on("/judging/comments", () => ({ comments: thread }));
+  page = new MountedPage(reviewForm, reviewData({ comments: { total: 1, unread: 1 } }));
+  await advanceTime(600);
+});
+afterEach(() => {
+  page.close();
+  vi.useRealTimers();
+});
+
+const text = (): string => page.find(".comments").textContent;
+
+test("the key opens the thread, which then counts as read", async () => {
+  expect(page.button("Comments").textContent).toContain("1, 1 new");
+  page.press("/");
+  await advanceTime(50);
+  expect(text()).toContain("It was never taken.");
+  expect(server.bodiesSentTo("/judging/comments")).toEqual([{ batch: 1, question: 1 }]);
+  expect(page.button("Comments").textContent).not.toContain("new");
+});
+
+test("a comment is sent once and shown from the server's answer", async () => {
+  server.on("/judging/comment", ({ text: sent }) => ({ comments: [...thread, { author: "You", mine: true, text: sent, at: NOW }] }));
+  server.latency = 50;
+  page.press("/");
+  page.type(".comment-panel textarea", "Thank you.");
+  page.click("Send");
+  page.click("Send");
+  await advanceTime(200);
+  expect(server.bodiesSentTo("/judging/comment")).toEqual([{ batch: 1, question: 1, text: "Thank you." }]);
+  expect(text()).toContain("Thank you.");
+  expect(page.field(".comment-panel textarea").value).toBe("");
+});
+
+test("a refused comment stays in its field, and after closing the panel", async () => {
+  server.on("/judging/comment", () => new Refusal(503, { error: "The database could not be reached.", kind: "NotNow" }));
+  page.press("/");
+  page.type(".comment-panel textarea", "Which side?");
+  page.click("Send");
+  await advanceTime(50);
+  expect(page.find(".comment-panel .status").textContent).toBe("Not sent. The database could not be reached.");
+  page.click("Close");
+  page.press("/");
+  expect(page.field(".comment-panel textarea").value).toBe("Which side?");
+});

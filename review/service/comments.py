@@ -1,0 +1,177 @@
+"""Services for comments between a reviewer and the coordinators on a question.
+
+A thread belongs to one reviewer. Other reviewers of the question never see it on the form, and a coordinator
+who still has to judge the question sees it after their own verdict. A correction is a further comment.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service import load_person_by_name
+from accounts.service.audit import record
+from domain.batches import Mode
+from domain.comments import Comment, CommentThread, check_comment_text
+from domain.errors import Refused
+from domain.people import Action, Person, require
+from review.service.sheets import check_question_access
+from storage.audit.contents import question_subject
+from storage.review import comments as stored
+from storage.review.assignments import find_assignment
+from storage.review.comments import QuestionReviewer
+from storage.review.question_work import find_batch_for_person, find_question_work
+from storage.sampling.batches import load_batch
+
+WRITE_COMMENT = "write comment"
+
+
+def write_comment(
+    db: Session, *, person: Person, batch_id: int, question_number: int, text: str, now: datetime
+) -> tuple[Comment, ...]:
+    """Append a comment of a reviewer to their thread on a question.
+
+    Returns:
+        The thread as the reviewer may see it; see :func:`load_own_comments`.
+
+    Raises:
+        NotFound: there is no such question, or it is not the person's.
+        InvalidValue: the text is empty or too long.
+    """
+    check_question_access(db, person=person, batch_id=batch_id, question=question_number)
+    _add_comment(
+        db, by=person, batch_id=batch_id, question_number=question_number, reviewer_id=person.id, text=text,
+        now=now,
+    )  # fmt: skip
+    return load_own_comments(db, person=person, batch_id=batch_id, question_number=question_number)
+
+
+def load_own_comments(
+    db: Session, *, person: Person, batch_id: int, question_number: int
+) -> tuple[Comment, ...]:
+    """A reviewer's thread on a question, the oldest comment first.
+
+    While the reviewer has to answer before the key is shown, it contains only their own comments, because a
+    coordinator's comment may reveal the key.
+
+    Raises:
+        NotFound: there is no such question, or it is not the person's.
+    """
+    check_question_access(db, person=person, batch_id=batch_id, question=question_number)
+    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_number, reviewer_id=person.id)
+    reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id)
+    work = find_question_work(db, batch_id=batch_id, person_id=person.id, question_id=question_number)
+    answer_first = reviewer_batch is not None and reviewer_batch.batch.settings.mode is Mode.ANSWER_FIRST
+    if answer_first and (work is None or work.own_answer is None):
+        return tuple(comment for comment in thread if comment.by_reviewer)
+    return thread
+
+
+def mark_comments_read(  # allow writes-without-record: only who has seen a comment changes
+    db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime
+) -> None:
+    """Store that a reviewer has read the comments that :func:`load_own_comments` returns."""
+    thread = load_own_comments(db, person=person, batch_id=batch_id, question_number=question_number)
+    unread = [comment.number for comment in thread if not comment.by_reviewer]
+    stored.mark_read(db, comments=unread, person_id=person.id, now=now)
+
+
+def list_own_unread_threads(db: Session, *, person: Person) -> list[CommentThread]:
+    """A reviewer's threads with a comment that they have not read, the latest first."""
+    require(person, Action.JUDGE)
+    if not stored.count_unread(db, person_id=person.id):
+        return []
+    threads = stored.list_threads(db, person_id=person.id, reviewer_id=person.id)
+    return [thread for thread in threads if thread.unread]
+
+
+def list_comment_threads(
+    db: Session, *, by: Person, question_number: int | None = None, open_only: bool = False
+) -> list[CommentThread]:
+    """Threads for a coordinator, the latest first.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        question_number: only threads on this question.
+        open_only: only threads in which the reviewer wrote the last comment.
+    """
+    require(by, Action.BROWSE)
+    threads = stored.list_threads(db, person_id=by.id, question_id=question_number)
+    return [thread for thread in threads if not (open_only and thread.is_answered)]
+
+
+def list_question_reviewers(db: Session, *, by: Person, question_number: int) -> list[QuestionReviewer]:
+    """Everybody to whom the question is assigned, and who can be written to."""
+    require(by, Action.BROWSE)
+    return [
+        reviewer
+        for reviewer in stored.list_reviewers(db, question_id=question_number)
+        if reviewer.name != by.name
+    ]
+
+
+def mark_threads_read(  # allow writes-without-record: only who has seen a comment changes
+    db: Session, *, by: Person, question_number: int, now: datetime
+) -> None:
+    """Store that a coordinator has read the threads of a question that they may see."""
+    require(by, Action.BROWSE)
+    threads = stored.list_threads(db, person_id=by.id, question_id=question_number)
+    comments = [comment.number for thread in threads if thread.unread for comment in thread.comments]
+    stored.mark_read(db, comments=comments, person_id=by.id, now=now)
+
+
+def write_to_reviewer(
+    db: Session, *, by: Person, batch: str, question_number: int, reviewer: str, text: str, now: datetime
+) -> None:
+    """Append a coordinator's comment to a reviewer's thread, and mark the thread as read by the coordinator.
+
+    Raises:
+        NotFound: there is no such batch or person.
+        Refused: the question was never assigned to the reviewer, the coordinator is the reviewer, or the
+            coordinator still has to judge the question.
+        InvalidValue: the text is empty or too long.
+    """
+    require(by, Action.BROWSE)
+    loaded_batch, person = load_batch(db, name=batch), load_person_by_name(db, name=reviewer)
+    if person.id == by.id:
+        raise Refused("This is your own thread as a reviewer. Another coordinator has to answer.")
+    assignment = find_assignment(
+        db, person_id=person.id, batch_id=loaded_batch.id, question_id=question_number
+    )
+    if assignment is None:
+        raise Refused(f"The question was not assigned to {reviewer} in batch {batch}.")
+    if stored.has_to_judge(db, person_id=by.id, question_id=question_number):
+        raise Refused("You have to judge this question yourself. Judge it first, then comment.")
+    _add_comment(
+        db, by=by, batch_id=loaded_batch.id, question_number=question_number, reviewer_id=person.id,
+        text=text, now=now,
+    )  # fmt: skip
+    if by.id:
+        mark_threads_read(db, by=by, question_number=question_number, now=now)
+
+
+def _add_comment(
+    db: Session,
+    *,
+    by: Person,
+    batch_id: int,
+    question_number: int,
+    reviewer_id: int,
+    text: str,
+    now: datetime,
+) -> None:
+    text = check_comment_text(text)
+    number = stored.add_comment(
+        db, batch_id=batch_id, question_id=question_number, reviewer_id=reviewer_id, author_id=by.id or None,
+        text=text, now=now,
+    )  # fmt: skip
+    record(
+        db,
+        by=by,
+        what=WRITE_COMMENT,
+        subject=question_subject(batch_id=batch_id, question_number=question_number),
+        new={"number": number, "reviewer": reviewer_id, "text": text},
+        now=now,
+    )

@@ -1,0 +1,1 @@
+"""Comments between reviewers and coordinators, on Home and on the history of a question."""

@@ -1,0 +1,134 @@
+"""Threads of comments: lists on Home, and the threads of a question with a field to answer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.comments import MAX_COMMENT_LENGTH, CommentThread
+from domain.count_texts import count_text
+from domain.people import Person
+from review import service as review
+from review.service import QuestionReviewer
+from ui import state
+from ui.context import clock, read_only_session, unit_of_work
+from ui.widgets import act, escape_markdown, format_relative_time, go_to, show_notice
+
+_MAX_THREADS = 8
+_EXCERPT = 160
+
+
+def show_open_comments(person: Person) -> None:
+    """Draw the comments of reviewers that no coordinator has answered; nothing without one."""
+    with read_only_session() as db:
+        threads = review.list_comment_threads(db, by=person, open_only=True)
+    if not threads:
+        return
+    st.subheader("Open comments")
+    st.caption(f"{count_text(len(threads), 'thread')} in which a reviewer wrote last.")
+    for thread in threads[:_MAX_THREADS]:
+        question = thread.comments[-1].question_number
+        new = f" · **{thread.unread:,} unread**" if thread.unread else ""
+        st.markdown(
+            f"[{escape_markdown(thread.question_id)}](/browse?question={question})"
+            f" · {escape_markdown(thread.reviewer_name)} · batch {escape_markdown(thread.batch)}{new}"
+            f"  \n{_excerpt(thread)}"
+        )
+    if len(threads) > _MAX_THREADS:
+        st.caption(f"The newest {_MAX_THREADS} of {len(threads):,}. `cli.py comment list` prints all.")
+
+
+def show_unread_answers(person: Person) -> None:
+    """Draw the reviewer's threads with a comment that they have not read; nothing without one."""
+    with read_only_session() as db:
+        threads = review.list_own_unread_threads(db, person=person)
+        masks = {
+            batch_id: review.load_id_mask(db, batch_id=batch_id)
+            for batch_id in {thread.comments[0].batch_id for thread in threads}
+        }
+    if not threads:
+        return
+    st.subheader("Unread comments")
+    for thread in threads[:_MAX_THREADS]:
+        comment = thread.comments[-1]
+        question = masks[comment.batch_id].mask(comment.question_number)
+        text_column, button_column = st.columns([4, 1], vertical_alignment="center")
+        text_column.markdown(
+            f"Batch {escape_markdown(thread.batch)}, from {escape_markdown(comment.author_name)}, "
+            f"{format_relative_time(comment.written_at, now=clock())}"
+        )
+        if button_column.button("Open question", key=f"unread-{comment.number}", width="stretch"):
+            go_to("pages/review.py", batch=comment.batch_id, question=question)
+    if len(threads) > _MAX_THREADS:
+        st.caption(f"The newest {_MAX_THREADS} of {len(threads):,}.")
+
+
+def show_question_threads(person: Person, question_number: int) -> None:
+    """Draw the threads of a question, and a field to write to one of its reviewers."""
+    with read_only_session() as db:
+        threads = review.list_comment_threads(db, by=person, question_number=question_number)
+        reviewers = review.list_question_reviewers(db, by=person, question_number=question_number)
+    if any(thread.unread for thread in threads):
+        _mark_read(person, question_number)
+    st.subheader("Comments")
+    for thread in threads:
+        status = "answered" if thread.is_answered else "open"
+        st.markdown(
+            f"**{escape_markdown(thread.reviewer_name)}** · batch {escape_markdown(thread.batch)} · {status}"
+        )
+        for comment in thread.comments:
+            st.markdown(
+                f":small[{comment.written_at:%Y-%m-%d %H:%M} UTC · {escape_markdown(comment.author_name)}]"
+                f"  \n{escape_markdown(comment.text)}"
+            )
+    if not threads:
+        st.caption("No comments. A reviewer can write one on the form of the question.")
+    if not reviewers:
+        return
+    targets = {f"{reviewer.display_name} (batch {reviewer.batch})": reviewer for reviewer in reviewers}
+    newest = threads[0].comments[-1].number if threads else 0
+    form_key = state.form_key(f"comment-{question_number}-{newest}")
+    open_thread = next((thread for thread in threads if not thread.is_answered), None)
+    default = next(
+        (
+            index
+            for index, reviewer in enumerate(targets.values())
+            if open_thread is not None
+            and (reviewer.batch, reviewer.name) == (open_thread.batch, open_thread.reviewer)
+        ),
+        0,
+    )
+    target = st.selectbox("To", list(targets), index=default, key=f"{form_key}-to")
+    st.text_area("Comment", key=f"{form_key}-text", max_chars=MAX_COMMENT_LENGTH)
+    st.button(
+        "Send comment",
+        key=f"{form_key}-send",
+        on_click=act,
+        args=(_send, person, question_number, targets[target], f"{form_key}-text"),
+        kwargs={"place": "comments"},
+    )
+    show_notice("comments")
+    st.caption("Only this reviewer and coordinators see it. A comment cannot be changed; write another one.")
+
+
+def _mark_read(person: Person, question_number: int) -> None:
+    with unit_of_work() as db:
+        review.mark_threads_read(db, by=person, question_number=question_number, now=clock())
+
+
+def _send(person: Person, question_number: int, reviewer: QuestionReviewer, text_key: str) -> str:
+    with unit_of_work() as db:
+        review.write_to_reviewer(
+            db,
+            by=person,
+            batch=reviewer.batch,
+            question_number=question_number,
+            reviewer=reviewer.name,
+            text=str(state.get_widget_value(text_key) or ""),
+            now=clock(),
+        )
+    return f"Sent to {reviewer.display_name}."
+
+
+def _excerpt(thread: CommentThread) -> str:
+    text = " ".join(thread.comments[-1].text.split())
+    return escape_markdown(text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…")
