@@ -51,8 +51,7 @@ def _fuzz_image(content: bytes) -> None:
 
 
 def _fuzz_questions(content: bytes) -> None:
-    from intake.containers import QuestionFile  # noqa: PLC0415 - after it is watched
-    from intake.parsing import parse_batches  # noqa: PLC0415 - the same
+    from intake.parsing import parse_batches  # noqa: PLC0415 - after it is watched
     from intake.recognition import recognise_file  # noqa: PLC0415 - the same
 
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
@@ -60,11 +59,8 @@ def _fuzz_questions(content: bytes) -> None:
         file.flush()
         path = Path(file.name)
         with suppress(DomainError):
-            container, file_format = recognise_file(QuestionFile(path), "auto")
-            for _ in parse_batches(
-                path, container=container, file_format=file_format, file_stem="f", minimum_explanation=20,
-                with_images=True,
-            ):  # fmt: skip
+            recognised = recognise_file(path, "auto")
+            for _ in parse_batches(recognised, file_stem="f", minimum_explanation=20, with_images=True):
                 pass
 
 

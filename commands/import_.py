@@ -14,13 +14,21 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.search_index import update_search_index
 from domain.count_texts import count_text
+from domain.errors import InvalidValue
+from domain.questions import format_answer, option_letter
 from intake.service import (
     FORMATS,
+    DryRun,
     ImportProgress,
     ImportRefused,
     ImportReport,
+    Mapping,
+    dry_run,
     import_questions,
+    list_ready_mappings,
     load_deidentification,
+    load_mapping,
+    load_ready_mapping,
 )
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
@@ -39,14 +47,25 @@ def add_to(subparsers: Subparsers) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     questions = kinds.add_parser(
         "questions",
-        help="import a question file: native, ReXVQA, GEMeX or VQA-RAD",
+        help="import a question file: native, ReXVQA, GEMeX, VQA-RAD, or any other with a mapping",
         description="An import is complete or has no effect. Each invalid record is listed with file, "
         "record, field and reason, in the output and in a CSV file in the workspace.",
     )
-    questions.add_argument("file", type=Path, metavar="FILE")
+    questions.add_argument("file", type=Path, metavar="FILE", help="for some mappings a folder of files")
     questions.add_argument("--dataset", required=True, metavar="NAME", help="a new or an existing dataset")
     questions.add_argument(
         "--format", choices=["auto", *FORMATS], default="auto", help="default: auto (detected from the file)"
+    )
+    questions.add_argument(
+        "--mapping",
+        metavar="MAP.toml",
+        help="a mapping file (docs/formats/mapping.md), or the name of one that ships with Overread: "
+        + ", ".join(list_ready_mappings()),
+    )
+    questions.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="write nothing; print counts, five examples and what would be refused",
     )
     images = questions.add_mutually_exclusive_group(required=True)
     images.add_argument(
@@ -78,6 +97,17 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Import the file. Returns 0 if done, 1 if refused, with the reasons."""
     printer, by = _ProgressPrinter(), command_line_person()
+    mapping = _load_mapping(args.mapping)
+    if args.dry_run:
+        return _print_dry_run(
+            dry_run(
+                by=by,
+                path=args.file,
+                file_format=args.format,
+                mapping=mapping,
+                images=_find_image_folder(args.images),
+            )
+        )
     with read_only_session() as db:
         deidentification = load_deidentification(db, by=by, deidentify=args.deidentify)
     try:
@@ -88,6 +118,7 @@ def run(args: argparse.Namespace) -> int:
                 deidentification=deidentification,
                 path=args.file,
                 file_format=args.format,
+                mapping=mapping,
                 dataset=args.dataset,
                 images=_find_image_folder(args.images),
                 workspace=current_workspace(),
@@ -112,12 +143,58 @@ def run(args: argparse.Namespace) -> int:
     )
     if report.known:
         print(f"Skipped {count_text(report.known, 'duplicate')}.")
+    if report.filtered:
+        print(f"Left out by the filter of the mapping: {count_text(report.filtered, 'record')}.")
     if report.refused:
         print(f"Skipped {count_text(report.refused, 'invalid record')}.")
     update_search_index()
     problem_counts = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
     print(f"Structural checks: {problem_counts or 'no problems'}. Details: cli.py check {report.dataset}")
     return 0
+
+
+def _load_mapping(named: str | None) -> Mapping | None:
+    """The mapping of a file, or the one of that name that ships with Overread."""
+    if named is None:
+        return None
+    path = Path(named)
+    if not path.is_file():
+        return load_ready_mapping(named)
+    try:
+        return load_mapping(path.read_text(encoding="utf-8-sig"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue("mapping", f"{path} cannot be read as UTF-8 text: {error}") from error
+
+
+def _print_dry_run(result: DryRun) -> int:
+    """Print what an import would do. Returns 0 if every record could come in, otherwise 1."""
+    print(f"{result.file_format}: {count_text(result.records, 'record')}; nothing was imported.")
+    rows = {
+        "questions": result.questions,
+        "left out by the filter": result.filtered,
+        "refused": result.refused,
+    }
+    for name, count in rows.items():
+        print(f"  {name}: {count:,}")
+    for heading, counts in (
+        ("questions by format", result.formats),
+        ("questions by task", result.tasks),
+        ("refusals by field", result.refused_fields),
+    ):
+        print(f"{heading}: " + (", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"))
+    print(f"images named: {result.images:,}; not in the folder: {len(result.missing):,}")
+    for number, (question, exam) in enumerate(result.examples, start=1):
+        files = ", ".join(radiograph.file for radiograph in exam.radiographs)
+        print(f"\nExample {number}: {question.id} ({question.format}; exam {exam.id}; {files})")
+        print(f"  {question.stem}")
+        for index, option in enumerate(question.options):
+            print(f"    {option_letter(index)}. {option}")
+        print(f"  Answer: {format_answer(question.answer, question.options)}")
+    for refusal in result.refusals[:_MAX_SHOWN]:
+        print(f"{refusal.file}: {refusal.record}: {refusal.field}: {refusal.reason}", file=sys.stderr)
+    if result.refused > _MAX_SHOWN:
+        print(f"… and {result.refused - _MAX_SHOWN:,} more", file=sys.stderr)
+    return 1 if result.refused else 0
 
 
 def _format_count(count: int, noun: str) -> str:

@@ -17,7 +17,7 @@ from intake.containers import Container, RawRecord, format_record_name
 from intake.formats.native import NativeReader
 from intake.ordinary_records import build_ordinary_columns
 from intake.parsed_batch import ExamFacts, ParsedBatch
-from intake.recognition import RecordReader
+from intake.record_reader import RecordReader
 from intake.rules import read_box_grid, record_to_exam, record_to_question
 from quality.checks import QUICK_OPTION_COUNT, check_question
 from records.questions import (
@@ -164,6 +164,9 @@ class BatchFiller:
                 if isinstance(raw, InvalidValue):
                     raise raw
                 record = decoded_record or read(name, raw)
+                if record is None:
+                    self.batch.filtered += 1
+                    continue
                 accepted.append((position, name, raw, record, self._find_exam(record)[2]))
             except InvalidValue as error:
                 refused.append((position, name, error))

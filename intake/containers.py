@@ -1,6 +1,7 @@
 """Reads the records of a question file one by one, in memory that does not grow with the file.
 
 A file is JSON Lines (one record per line), a JSON array of records, or a JSON object of records by key.
+Tables and folders, which only a mapping reads, are in :mod:`intake.record_files`.
 Arrays and objects are not decoded as a whole; the bytes of each member are located and yielded.
 """
 
@@ -49,6 +50,8 @@ class Container(StrEnum):
     LINES = "line"
     ARRAY = "record"
     OBJECT = "key"
+    ROWS = "row"
+    MEMBERS = "file"
 
 
 def format_record_name(container: Container, name: int | str) -> str:

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,16 @@ _OUT_OF_MEMORY = 3  # exit code
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
-def parse_in_process(module: str, path: Path, options: dict[str, Any]) -> Iterator[Any]:
+def parse_in_process(
+    module: str, path: Path, options: dict[str, Any], *, size: int | None = None
+) -> Generator[Any, None, None]:
     """Parse a file with ``python -m module``.
 
     Args:
         module: that calls :func:`send_all`.
         path: the file.
         options: further arguments, as JSON values.
+        size: in bytes, by which the processor time is limited; None for that of the file.
 
     Yields:
         The values that the process sends.
@@ -50,7 +53,8 @@ def parse_in_process(module: str, path: Path, options: dict[str, Any]) -> Iterat
     Raises:
         Refused: the process ended before the end of the file.
     """
-    size = path.stat().st_size if path.is_file() else 0  # the process reports an invalid path itself
+    if size is None:
+        size = path.stat().st_size if path.is_file() else 0  # the process reports an invalid path itself
     seconds = _BASE_SECONDS * (1 + size // _BYTES_PER_BASE_SECONDS)
     request = json.dumps({"path": str(path.resolve()), "seconds": seconds, **options})
     command = [sys.executable, "-m", module, request]

@@ -26,6 +26,7 @@ class ParsedBatch:
     ``record_names[i]``, ``exam_indices[i]`` (an index of ``exams``) and index i of each column in
     ``questions`` (those of COLUMNS) belong to one question; ``boxes`` has i if the boxes must be compared
     with the image. ``problems`` are (i, check, field, reason), ``refusals`` are (record, field, reason).
+    Of ``records``, a mapping left out ``filtered``. ``error`` is (field, reason) if no record can be read.
     """
 
     record_names: list[int | str] = field(default_factory=list)
@@ -36,7 +37,9 @@ class ParsedBatch:
     problems: list[tuple[int, str, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
     records: int = 0
+    filtered: int = 0
     bytes_read: int = 0
+    error: tuple[str, str] | None = None
 
     def to_plain(self) -> tuple[Any, ...]:
         """The fields in their order, from which ``ParsedBatch(*plain)`` makes the batch again."""

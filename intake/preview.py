@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from domain.errors import DomainError, InvalidValue
-from domain.exams import Exam
+from domain.errors import InvalidValue
+from domain.exams import Exam, Radiograph
 from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.questions import Question
+from domain.vocabulary import Sex, View
 from intake.containers import QuestionFile, format_record_name
 from intake.image_folder import ImageFolder
-from intake.parsed_batch import ParsedBatch
+from intake.mapping.declaration import Mapping
+from intake.parsed_batch import COLUMNS, KEY, ParsedBatch
 from intake.parsing import BATCH_SIZE
 from intake.parsing_process import parse_batches_in_process
-from intake.recognition import FileFormat, create_reader, recognise_file
-from intake.rules import record_to_exam, record_to_question
+from intake.recognition import RecognisedFile, recognise_file
+from intake.reports import MAX_SHOWN_REFUSALS
 from intake.zipped_images import ZippedImages
+from records.questions import QUESTION_COLUMNS, question_from_columns
 
 _PREVIEW_COUNT = 3
+_DRY_RUN_COUNT = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePreview:
     """The preview of a question file, from its first records.
 
-    ``records`` is the number of records in the file, exact if ``is_exact``, otherwise estimated from their
-    size. ``first_questions`` are the first questions with their exams. ``refusals`` are those of the first
-    ``records_read`` records. These name ``images`` image files, of which ``missing`` are not in the folder.
+    ``records`` is the number of records in the file, exact if ``is_exact``, otherwise estimated from
+    their size. ``first_questions`` are the first questions with their exams. ``refusals`` are those
+    of the first ``records_read`` records; a mapping leaves out ``filtered`` of them. They name
+    ``images`` image files, of which ``missing`` are not in the folder.
     """
 
-    file_format: FileFormat
+    file_format: str
     records: int
     is_exact: bool
     records_read: int
     first_questions: tuple[tuple[Question, Exam], ...]
     refusals: tuple[Refusal, ...]
+    filtered: int
     images: int
     missing: tuple[str, ...]
 
@@ -48,6 +55,7 @@ def preview_file(
     by: Person,
     path: Path,
     file_format: str = "auto",
+    mapping: Mapping | None = None,
     images: Path | ZippedImages | None,
     file_name: str | None = None,
 ) -> FilePreview:
@@ -57,6 +65,7 @@ def preview_file(
         by: who asks.
         path: the question file.
         file_format: "auto" or one of ``intake.service.FORMATS``.
+        mapping: that declares another format.
         images: the folder of images, or a zip in memory; None for none.
         file_name: the user's name of the file, if ``path`` has another.
 
@@ -66,63 +75,160 @@ def preview_file(
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
     try:
-        container, detected_format = recognise_file(QuestionFile(path), file_format)
+        file = recognise_file(path, file_format, mapping)
         batches = parse_batches_in_process(
-            path,
-            container=container,
-            file_format=detected_format,
-            file_stem=Path(name).stem,
-            minimum_explanation=0,
-            with_images=False,
+            file, file_stem=Path(name).stem, minimum_explanation=0, with_images=False
         )
         with closing(batches):  # ends the parsing process: the first records are enough
             batch = next(batches, ParsedBatch())
     except OSError as error:
         raise InvalidValue("file", f"cannot be read: {error.strerror}") from error
     folder = open_image_source(images, path)
-    files = sorted({file for exam in batch.exams for _, file, _ in exam[6]})
+    files = sorted({image for exam in batch.exams for _, image, _ in exam[6]})
     counted = batch.records < BATCH_SIZE
-    size = path.stat().st_size
     return FilePreview(
-        file_format=detected_format,
-        records=batch.records
-        if counted
-        else round(batch.records * size / max(1, _count_bytes(path, batch.records))),
+        file_format=file.format_name,
+        records=batch.records if counted else _estimate_records(file, batch),
         is_exact=counted,
         records_read=batch.records,
-        first_questions=tuple(_read_first(path, detected_format, name)),
+        first_questions=tuple(list_questions(batch, _PREVIEW_COUNT)),
         refusals=tuple(
             Refusal(file=name, record=record, field=field, reason=reason)
             for record, field, reason in batch.refusals
         ),
+        filtered=batch.filtered,
         images=len(files),
-        missing=tuple(file for file in files if folder is not None and not _has_file(folder, file)),
+        missing=tuple(image for image in files if folder is not None and not _has_file(folder, image)),
     )
 
 
-def _read_first(path: Path, file_format: FileFormat, name: str) -> list[tuple[Question, Exam]]:
-    file = QuestionFile(path)
-    reader = create_reader(file_format, Path(name).stem)
-    questions: list[tuple[Question, Exam]] = []
-    for key, raw in islice(file.read_records(file.detect_container()), 50):
-        if isinstance(raw, InvalidValue) or len(questions) == _PREVIEW_COUNT:
-            continue
-        try:
-            record = reader.read(key, raw)
-            questions.append((record_to_question(record), record_to_exam(record.exam, record.report or None)))
-        except DomainError:
-            continue  # the record is in the list of refusals
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryRun:
+    """What an import would do, from all records of a file; nothing is written.
+
+    ``formats``, ``tasks`` and ``refused_fields`` count questions by answer format and task, and refusals by
+    field. ``refusals`` and ``examples`` are the first ones. Of the ``images`` that the questions name,
+    ``missing`` are not in the folder. What depends on the database is not checked.
+    """
+
+    file_format: str
+    records: int
+    questions: int
+    filtered: int
+    refused: int
+    formats: dict[str, int]
+    tasks: dict[str, int]
+    refused_fields: dict[str, int]
+    refusals: tuple[Refusal, ...]
+    examples: tuple[tuple[Question, Exam], ...]
+    images: int
+    missing: tuple[str, ...]
+
+
+def dry_run(
+    *,
+    by: Person,
+    path: Path,
+    file_format: str = "auto",
+    mapping: Mapping | None = None,
+    images: Path | ZippedImages | None,
+    file_name: str | None = None,
+) -> DryRun:
+    """Read all records of a question file as an import would, without writing anything.
+
+    Args:
+        by: who asks.
+        path: the question file.
+        file_format: "auto" or one of ``intake.service.FORMATS``.
+        mapping: that declares another format.
+        images: the folder of images, or a zip in memory; None for none.
+        file_name: the user's name of the file, if ``path`` has another.
+
+    Raises:
+        InvalidValue: the file can't be read, its format is not known, or there is no such folder.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    name = file_name or path.name
+    formats, tasks, fields = Counter[str](), Counter[str](), Counter[str]()
+    examples: list[tuple[Question, Exam]] = []
+    refusals: list[Refusal] = []
+    seen, files = set[str](), set[str]()
+    records = filtered = 0
+    try:
+        file = recognise_file(path, file_format, mapping)
+        batches = parse_batches_in_process(
+            file, file_stem=Path(name).stem, minimum_explanation=0, with_images=False
+        )
+        for batch in batches:
+            records += batch.records
+            filtered += batch.filtered
+            repeated = [
+                (format_record_name(file.container, record), "id", f"{key!r} occurs earlier in the file")
+                for record, key in zip(batch.record_names, batch.questions[KEY], strict=True)
+                if key in seen or seen.add(key)  # type: ignore[func-returns-value]  # add gives None
+            ]
+            for record, field, reason in (*batch.refusals, *repeated):
+                fields[field] += 1
+                if len(refusals) < MAX_SHOWN_REFUSALS:
+                    refusals.append(Refusal(file=name, record=record, field=field, reason=reason))
+            formats.update(batch.questions[COLUMNS.index("format")])
+            tasks.update(task or "none" for task in batch.questions[COLUMNS.index("task")])
+            files.update(image for exam in batch.exams for _, image, _ in exam[6])
+            examples += list_questions(batch, _DRY_RUN_COUNT - len(examples))
+    except OSError as error:
+        raise InvalidValue("file", f"cannot be read: {error.strerror}") from error
+    folder = open_image_source(images, path)
+    refused = sum(fields.values())
+    return DryRun(
+        file_format=file.format_name,
+        records=records,
+        questions=records - filtered - refused,
+        filtered=filtered,
+        refused=refused,
+        formats=dict(formats.most_common()),
+        tasks=dict(tasks.most_common()),
+        refused_fields=dict(fields.most_common()),
+        refusals=tuple(refusals),
+        examples=tuple(examples),
+        images=len(files),
+        missing=tuple(
+            image for image in sorted(files) if folder is not None and not _has_file(folder, image)
+        ),
+    )
+
+
+def list_questions(batch: ParsedBatch, count: int) -> list[tuple[Question, Exam]]:
+    """The first questions of a batch with their exams; boxes are on the grid of the file."""
+    questions = []
+    for index, exam_index in enumerate(batch.exam_indices[: max(0, count)]):
+        key, patient, indication, age, sex, report, radiographs = batch.exams[exam_index]
+        values = [column[index] for column in batch.questions[: len(QUESTION_COLUMNS)]]
+        exam = Exam(
+            id=key,
+            patient=patient,
+            indication=indication,
+            age=age,
+            sex=Sex(sex) if sex else None,
+            report=report,
+            radiographs=tuple(
+                Radiograph(id=name, file=file, view=View(view)) for name, file, view in radiographs
+            ),
+        )
+        questions.append((question_from_columns(key, values), exam))
     return questions
 
 
-def _count_bytes(path: Path, records: int) -> int:
-    file = QuestionFile(path)
-    container = file.detect_container()
-    return sum(
-        len(raw) + len(format_record_name(container, name)) + 4
-        for name, raw in islice(file.read_records(container), records)
+def _estimate_records(file: RecognisedFile, batch: ParsedBatch) -> int:
+    """The number of records in a file, from the size of the first ones."""
+    if file.mapping is not None:
+        return round(batch.records * file.size / max(1, batch.bytes_read))
+    raw_records = QuestionFile(file.path).read_records(file.container)
+    size = sum(
+        len(raw) + len(format_record_name(file.container, name)) + 4
+        for name, raw in islice(raw_records, batch.records)
         if isinstance(raw, bytes)
     )
+    return round(batch.records * file.size / max(1, size))
 
 
 def open_image_source(images: Path | ZippedImages | None, path: Path) -> ImageFolder | ZippedImages | None:

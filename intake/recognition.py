@@ -1,18 +1,22 @@
-"""Recognises the format of a question file from its first record."""
+"""Recognises the format of a question file from its first record, unless a mapping declares it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from domain.errors import InvalidValue
 from domain.expectations import Expectations
 from intake.containers import Container, QuestionFile
 from intake.formats import gemex, gemex_train, native, rexvqa, vqa_rad
+from intake.mapping.declaration import Mapping
+from intake.mapping.opening import OpenedFile, detect_mapped_container, open_mapped_file
+from intake.record_reader import RecordReader
 from intake.strict_json import decode_strictly
-from records.questions import QuestionRecord
 
 #: The number of records, and of values that are no records, that are tried before a file counts as unknown.
 _MAX_TRIED, _MAX_VALUES = 5, 100
@@ -29,21 +33,6 @@ class FileFormat(StrEnum):
     GEMEX = "gemex"
     GEMEX_TRAIN = "gemex-train"
     VQA_RAD = "vqa-rad"
-
-
-class RecordReader(Protocol):
-    """The interface of a format: it converts its records to native ones."""
-
-    def read(self, name: int | str, raw: bytes) -> QuestionRecord:
-        """Convert a record.
-
-        Args:
-            name: of the record: its line, place or key.
-            raw: its bytes.
-
-        Raises:
-            InvalidValue: the record is not valid; names field and reason.
-        """
 
 
 class _Format(NamedTuple):
@@ -63,22 +52,77 @@ _FORMATS = {
 }
 
 
-def create_reader(file_format: FileFormat, file_stem: str) -> RecordReader:
-    """A reader of a format, for one pass over one file; ``file_stem`` is its name without the ending."""
-    return _FORMATS[file_format].reader(file_stem)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecognisedFile:
+    """A question file whose kind and format are known; ``size`` is in bytes.
+
+    ``format_name`` is that of a FileFormat, or of the mapping.
+    """
+
+    path: Path
+    container: Container
+    format_name: str
+    mapping: Mapping | None = None
+
+    @property
+    def expectations(self) -> Expectations:
+        """What the structural checks expect of the questions."""
+        if self.mapping is not None:
+            return self.mapping.expectations
+        return _FORMATS[FileFormat(self.format_name)].expectations
+
+    @property
+    def size(self) -> int:
+        """Of the file, or of the files of a folder that a mapping reads, in bytes."""
+        return sum(path.stat().st_size for path in self.list_files())
+
+    def list_files(self) -> list[Path]:
+        """The file, or the files of a folder that a mapping reads, sorted."""
+        if self.path.is_dir() and self.mapping is not None and self.mapping.content.input.files:
+            return sorted(self.path.glob(self.mapping.content.input.files))
+        return [self.path]
+
+    def open(self, file_stem: str) -> OpenedFile:
+        """Open the file for one pass.
+
+        Args:
+            file_stem: the user's name of the file, without its ending.
+
+        Raises:
+            InvalidValue: it can't be read, or the mapping does not fit it.
+        """
+        if self.mapping is not None:
+            return open_mapped_file(self.path, self.mapping, file_stem)
+        file = QuestionFile(self.path)
+        return OpenedFile(
+            records=file.read_records(self.container),
+            reader=_FORMATS[FileFormat(self.format_name)].reader(file_stem),
+            count_bytes=lambda: file.bytes_read,
+        )
 
 
-def get_expectations(file_format: FileFormat) -> Expectations:
-    """What the structural checks expect of the questions of a format."""
-    return _FORMATS[file_format].expectations
-
-
-def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileFormat]:
+def recognise_file(path: Path, requested: str, mapping: Mapping | None = None) -> RecognisedFile:
     """The kind and the format of a file.
 
     Args:
-        file: the file.
+        path: the file.
         requested: "auto" or the name of a format.
+        mapping: that declares the format; None for one of the formats that Overread knows.
+
+    Raises:
+        InvalidValue: the format is not recognised, or the file is not one that the mapping reads.
+    """
+    if mapping is not None:
+        container = detect_mapped_container(path, mapping.content.input)
+        return RecognisedFile(
+            path=path, container=container, format_name=mapping.content.name, mapping=mapping
+        )
+    container, file_format = _recognise(QuestionFile(path), requested)
+    return RecognisedFile(path=path, container=container, format_name=file_format.value)
+
+
+def _recognise(file: QuestionFile, requested: str) -> tuple[Container, FileFormat]:
+    """The kind and the format of a file without a mapping.
 
     Raises:
         InvalidValue: the format is not recognised; the text describes the first record and the known formats.
@@ -109,7 +153,7 @@ def recognise_file(file: QuestionFile, requested: str) -> tuple[Container, FileF
     raise InvalidValue(
         "format",
         f"not recognised: it begins with {first_description}. Overread reads native, ReXVQA, GEMeX (test and "
-        "training) and VQA-RAD; convert other files to the native format (docs/formats/)",
+        "training) and VQA-RAD; other files need a mapping (docs/formats/mapping.md)",
     )
 
 

@@ -27,8 +27,9 @@ class ImportProgress:
 class ImportReport:
     """The result of an import.
 
-    ``questions`` were imported, ``known`` existed already and were left out, ``refused`` were invalid:
-    ``refusals`` has the first ones, ``refusals_file`` all. ``exams`` and ``images`` count new ones.
+    ``questions`` were imported, ``known`` existed already and were left out, ``filtered`` were left out by
+    the mapping, ``refused`` were invalid: ``refusals`` has the first ones, ``refusals_file`` all.
+    ``exams`` and ``images`` count new ones.
     """
 
     dataset: str
@@ -37,6 +38,7 @@ class ImportReport:
     questions: int
     known: int
     refused: int
+    filtered: int
     exams: int
     images: int
     refusals: tuple[Refusal, ...] = ()

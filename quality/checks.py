@@ -25,7 +25,8 @@ _NON_SENTENCES = _MISSING_VALUE_TEXTS | {"none", "n/a"}
 _SERIALISED_PATTERN = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
 _LETTERED_PATTERN = re.compile(r"\s*([A-Z])\s*[.):]\s+\S")
 _KEY_IN_STEM_PATTERN = re.compile(r"\banswer\s*(?:is|:|=)\s*\(?[A-Z]\b", re.IGNORECASE)
-_OPTIONS_IN_STEM_PATTERN = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
+#: "Figure A. … Figure B. …" names images, not options.
+_OPTIONS_IN_STEM_PATTERN = re.compile(r"(?<![Ff]igure )(?<![Ii]mage )\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
 
 
 def check_schema(question: Question, *, expected: Expectations) -> Problem | None:

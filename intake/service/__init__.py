@@ -23,11 +23,11 @@ from domain.people import Action, Person, require
 from domain.problems import Check
 from imaging.guarded_reader import GuardedReader
 from intake.archives import unpack_archive
-from intake.containers import QuestionFile
+from intake.mapping.declaration import Mapping, list_ready_mappings, load_mapping, load_ready_mapping
 from intake.parsed_batch import ParsedBatch
-from intake.parsing_process import LARGE_FILE_BYTES, parse_batches_in_process
-from intake.preview import FilePreview, open_image_source, preview_file
-from intake.recognition import FileFormat, get_expectations, recognise_file
+from intake.parsing_process import LARGE_FILE_BYTES, check_mapping_fits, parse_batches_in_process
+from intake.preview import DryRun, FilePreview, dry_run, open_image_source, preview_file
+from intake.recognition import FileFormat, recognise_file
 from intake.refusals import RefusalList, open_refusal_list
 from intake.reports import ImportProgress, ImportRefused, ImportReport
 from intake.service.batch_writer import BatchWriter
@@ -50,14 +50,20 @@ FORMATS = tuple(file_format.value for file_format in FileFormat)
 __all__ = [
     "FORMATS",
     "DeidentificationSettings",
+    "DryRun",
     "FilePreview",
     "ImportProgress",
     "ImportRefused",
     "ImportReport",
+    "Mapping",
     "ZippedImages",
+    "dry_run",
     "import_questions",
     "list_kept_attributes",
+    "list_ready_mappings",
     "load_deidentification",
+    "load_mapping",
+    "load_ready_mapping",
     "preview_file",
     "unpack_images",
 ]
@@ -69,6 +75,7 @@ def import_questions(
     by: Person,
     path: Path,
     file_format: str = "auto",
+    mapping: Mapping | None = None,
     dataset: str,
     images: Path | ZippedImages | None,
     workspace: Workspace,
@@ -89,6 +96,7 @@ def import_questions(
         by: who imports.
         path: the question file.
         file_format: "auto" or one of ``FORMATS``.
+        mapping: that declares another format; ``path`` may then be a folder.
         dataset: the name of a new dataset, or of an existing one to add questions to.
         images: the folder of images, or a zip in memory; None to import questions only.
         workspace: where image files and the list of refusals are stored.
@@ -120,8 +128,8 @@ def import_questions(
     with ExitStack() as stack:
         refusals = stack.enter_context(open_refusal_list(refusals_path, name))
         try:
-            file = QuestionFile(path)
-            container, known_format = recognise_file(file, file_format)
+            file = recognise_file(path, file_format, mapping)
+            check_mapping_fits(file, Path(name).stem)
             source = open_image_source(images, path)
         except InvalidValue as error:
             refusals.add("", error.field, error.reason)
@@ -131,13 +139,11 @@ def import_questions(
             raise ImportRefused(_build_report(dataset, name, file_format, refusals, refusals_path)) from error
         parse = partial(
             parse_batches_in_process,
-            path,
-            container=container,
-            file_format=known_format,
+            file,
             file_stem=Path(name).stem,
             with_images=source is not None,
         )
-        report_progress = partial(_report_progress, progress, path.stat().st_size)
+        report_progress = partial(_report_progress, progress, file.size)
         image_importer = None
         if source is not None:
             deidentification = deidentification or load_deidentification(db, by=by)
@@ -155,28 +161,29 @@ def import_questions(
             db,
             dataset_id=dataset_id,
             file_name=name,
-            file_format=known_format.value,
-            expectations=get_expectations(known_format),
+            file_format=file.format_name,
+            expectations=file.expectations,
             by=by.id or None,
             now=now,
         )
-        large = path.stat().st_size >= LARGE_FILE_BYTES
+        large = file.size >= LARGE_FILE_BYTES
         with defer_indexes(db, enabled=large):
             writer = BatchWriter(
                 db,
                 dataset_id=dataset_id,
                 import_id=import_id,
-                container=container,
+                container=file.container,
                 image_importer=image_importer,
                 refusals=refusals,
                 skip_known=skip_known,
                 existing_count=existing_count,
             )
-            records = 0
+            records = filtered = 0
             minimum = datasets.load_minimum_explanation(db, dataset_id=dataset_id)
             for batch in parse(minimum_explanation=minimum):
                 writer.write(batch)
                 records += batch.records
+                filtered += batch.filtered
                 report_progress(
                     batch,
                     records,
@@ -185,19 +192,20 @@ def import_questions(
                     image_importer=image_importer,
                 )
             # Runs while the indexes are created; before that, the parsing process uses the second processor.
-            digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_hash_file, path)
-        if records == 0:
-            refusals.add("", "file", "contains no records")
+            digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_hash_files, file.list_files())
+        if records == filtered:
+            refusals.add("", "file", _explain_no_records(records))
         report = _build_report(
             dataset,
             name,
-            known_format.value,
+            file.format_name,
             refusals,
             refusals_path,
             writer=writer,
+            filtered=filtered,
             image_importer=image_importer,
         )
-        if refusals.count and (not skip_bad or records == 0):
+        if refusals.count and (not skip_bad or records == filtered):
             raise ImportRefused(report)
         search_with_headers(db, dataset_id=dataset_id, values_by_exam=writer.identity)
         counts = {"questions": writer.questions, "known": writer.known, "refused": refusals.count}
@@ -206,8 +214,9 @@ def import_questions(
         new = {
             "dataset": dataset,
             "file": name,
-            "format": known_format.value,
+            "format": file.format_name,
             "sha256": file_sha256,
+            **({"mapping": mapping.text} if mapping else {}),
             **counts,
         }
         record(db, by=by, what="import questions", subject=f"import {import_id}", new=new, now=now)
@@ -308,6 +317,7 @@ def _build_report(
     refusals_path: Path,
     *,
     writer: BatchWriter | None = None,
+    filtered: int = 0,
     image_importer: ImageImporter | None = None,
 ) -> ImportReport:
     return ImportReport(
@@ -317,6 +327,7 @@ def _build_report(
         questions=writer.questions if writer else 0,
         known=writer.known if writer else 0,
         refused=refusals.count,
+        filtered=filtered,
         exams=writer.exams if writer else 0,
         images=image_importer.new_count if image_importer else 0,
         refusals=tuple(refusals.first_refusals),
@@ -325,10 +336,18 @@ def _build_report(
     )
 
 
+def _explain_no_records(records: int) -> str:
+    return "the mapping's filter leaves none of the records" if records else "contains no records"
+
+
 def _make_slug(name: str) -> str:
     return "".join(character if character.isascii() and character.isalnum() else "-" for character in name)
 
 
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _hash_files(paths: list[Path]) -> str:
+    """The SHA-256 of a file; of several files, that of their digests in the order of their names."""
+    digests = []
+    for path in paths:
+        with path.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()

@@ -66,6 +66,10 @@ class Importer:
         path = self.folder / name
         if content is not None:
             path.write_bytes(content)
+        return self.from_path(path, **options)
+
+    def from_path(self, path: Path, **options: Any) -> ImportReport:
+        """Import a file, or a folder of files, where it is."""
         self._now += timedelta(minutes=1)
         arguments = {"dataset": "d", "images": None, **options}
         with unit_of_work(self.engine) as db:

@@ -7,7 +7,6 @@ import pytest
 from domain.errors import InvalidValue
 from imaging.errors import UnreadableImage
 from imaging.reader import describe, read_radiograph
-from intake.containers import QuestionFile
 from intake.recognition import recognise_file
 from intake.strict_json import decode_strictly
 from tests.unit.makers.dicom_files import dicom
@@ -41,7 +40,7 @@ def test_a_character_that_changes_the_direction_of_text_is_refused_on_import(cha
 def recognise(tmp_path, content: str) -> str:
     (tmp_path / "set.json").write_text(content)
     with pytest.raises(InvalidValue) as caught:
-        recognise_file(QuestionFile(tmp_path / "set.json"), "auto")
+        recognise_file(tmp_path / "set.json", "auto")
     return str(caught.value)
 
 

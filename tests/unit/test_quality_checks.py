@@ -91,6 +91,11 @@ def test_v3_finds_formatting_problems(changes, field):
     assert check_format(make_question(**changes), minimum_explanation=20).field == field
 
 
+def test_v3_accepts_figures_with_letters_in_the_stem():
+    question = make_question(stem="An injury is seen in Figure A. It is treated as in Figure B. What is it?")
+    assert check_format(question, minimum_explanation=20) is None
+
+
 def test_v3_leaves_a_missing_explanation_to_v4():
     assert check_format(make_question(explanation=""), minimum_explanation=20) is None
     assert check_completeness(make_question(explanation=""), expected=COMPLETE).field == "explanation"

@@ -1,0 +1,522 @@
+"""The mapping file, ``overread.mapping/1``: its structure, and its checks with file, line and advice.
+
+``python -m intake.mapping.declaration`` writes its JSON Schema in docs/formats/ anew; a test
+compares the two.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import tomli_w
+from msgspec import Meta
+
+from domain.errors import InvalidValue
+from domain.expectations import Expectations
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from intake.mapping.lines import find_line
+from intake.mapping.paths import Path as ColumnPath
+from intake.mapping.paths import parse_path
+
+READY_FOLDER = Path(__file__).resolve().parent / "ready"
+SCHEMA_PATH = Path(__file__).resolve().parents[2] / "docs" / "formats" / "overread.mapping-1.schema.json"
+#: The placeholders of a template: {column}.
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+Scalar = str | int | float | bool
+
+
+class Condition(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A condition on a column's text; upper and lower case are the same."""
+
+    is_: Annotated[list[Scalar] | Scalar | None, Meta(description="One of these texts.")] = msgspec.field(
+        name="is", default=None
+    )
+    not_: Annotated[list[Scalar] | Scalar | None, Meta(description="None of these texts.")] = msgspec.field(
+        name="not", default=None
+    )
+    matches: Annotated[str | None, Meta(description="A regular expression that occurs in the text.")] = None
+    empty: Annotated[bool | None, Meta(description="Whether the column is empty.")] = None
+
+
+ConditionSpec = Condition | list[Scalar] | Scalar
+
+
+class Rule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """How the value of a field is made; the steps apply in this order."""
+
+    where: Annotated[
+        dict[str, ConditionSpec], Meta(description="Use this rule only for records with these values.")
+    ] = {}
+    from_: Annotated[
+        str | list[str] | None,
+        Meta(description="The column, or the path of a JSON value; several give several values."),
+    ] = msgspec.field(name="from", default=None)
+    template: Annotated[
+        str | None, Meta(description="A text with columns in braces, instead of `from`: {study}-{number}.")
+    ] = None
+    value: Annotated[
+        Scalar | list[str] | None, Meta(description="The same value for every record, instead of `from`.")
+    ] = None
+    split: Annotated[
+        str | None,
+        Meta(description='Between the values of one cell; "A." splits before each letter A., B., …'),
+    ] = None
+    value_template: Annotated[
+        str | None, Meta(description="A template for each value: {} is the value, {[0]} a part of it.")
+    ] = msgspec.field(name="each", default=None)
+    remove: Annotated[
+        str | list[str] | None, Meta(description="Regular expressions whose matches are removed.")
+    ] = None
+    extract: Annotated[
+        str | None,
+        Meta(description="A regular expression; its first group is kept. Without a match there is no value."),
+    ] = None
+    lower: Annotated[bool, Meta(description="Convert the text to lower case.")] = False
+    values: Annotated[
+        dict[str, Scalar] | None, Meta(description="The value for each text of the column, in any case.")
+    ] = None
+    otherwise: Annotated[
+        Literal["refuse", "keep", "missing"],
+        Meta(description="What becomes of a text that is not in `values`."),
+    ] = "refuse"
+    join: Annotated[str | None, Meta(description="Join several values to one text with this between.")] = None
+    default: Annotated[Scalar | None, Meta(description="The value of a record without one.")] = None
+
+
+class AnswerRule(Rule, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """The rule of the answer key."""
+
+    as_: Annotated[
+        Literal["letter", "index", "number", "text"] | None,
+        Meta(
+            description="How the key names an option: by its letter, its index from 0, its number from 1, or "
+            "its text. Without it, a letter or the text of an option is recognised."
+        ),
+    ] = msgspec.field(name="as", default=None)
+
+
+class BoxRule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """The rule of the boxes; all are on the first image of the record."""
+
+    from_: Annotated[
+        str | list[str],
+        Meta(description="A column with one box or a list of boxes of four numbers, or four columns."),
+    ] = msgspec.field(name="from")
+    labels: Annotated[str | None, Meta(description="The column with the label of each box.")] = None
+    corners: Annotated[
+        Literal["xyxy", "xywh"],
+        Meta(description="Left, top, right, bottom; or left, top, width, height."),
+    ] = "xyxy"
+    grid: Annotated[
+        tuple[int, int] | None, Meta(description="[width, height] of the pixel grid, if not the image's own.")
+    ] = None
+    fit: Annotated[Literal["letterbox", "stretch"], Meta(description="How the image fits on the grid.")] = (
+        "letterbox"
+    )
+
+
+RuleSpec = str | Rule | list[str | Rule]
+AnswerSpec = str | AnswerRule | list[str | AnswerRule]
+
+
+class Fields(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """The fields of a question: a column, a rule, or a list of rules; the first with a value counts."""
+
+    id: Annotated[
+        RuleSpec | None,
+        Meta(description="Unique within the dataset; by default the file's name and the record's number."),
+    ] = None
+    exam: Annotated[
+        RuleSpec | None, Meta(description="The exam's id; by default the first image without its ending.")
+    ] = None
+    patient: RuleSpec | None = None
+    indication: RuleSpec | None = None
+    age: RuleSpec | None = None
+    sex: RuleSpec | None = None
+    images: Annotated[RuleSpec, Meta(description="Paths of the images, relative to the folder of images.")]
+    views: RuleSpec | None = None
+    format: Annotated[
+        RuleSpec | None,
+        Meta(
+            description="closed, single, multiple or open. By default single or multiple with options, "
+            "closed if the answer is yes or no, else open."
+        ),
+    ] = None
+    stem: RuleSpec
+    options: Annotated[
+        RuleSpec | None, Meta(description="Their texts; letters such as “A. ” before them are removed.")
+    ] = None
+    answer: AnswerSpec
+    explanation: RuleSpec | None = None
+    boxes: str | BoxRule | None = None
+    task: RuleSpec | None = None
+    content_type: RuleSpec | None = None
+    category: RuleSpec | None = None
+    subcategory: RuleSpec | None = None
+    difficulty: RuleSpec | None = None
+    report: RuleSpec | None = None
+    generator: RuleSpec | None = None
+    generator_version: RuleSpec | None = None
+    prompt_version: RuleSpec | None = None
+
+
+class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """How the file is read; what is not given is recognised from the file."""
+
+    kind: Literal["csv", "tsv", "xlsx", "json", "parquet"] | None = None
+    delimiter: Annotated[str, Meta(description="Between the cells of a line.", max_length=1)] | None = None
+    quotes: Annotated[bool, Meta(description="Whether quotation marks enclose cells.")] = True
+    columns: Annotated[
+        list[str] | None, Meta(description="The names of the columns of a table without a header.")
+    ] = None
+    sheet: Annotated[str | None, Meta(description="Of a workbook; by default the first.")] = None
+    files: Annotated[
+        str | None, Meta(description="The JSON files of a folder (FILE is then a folder): pairs/*.json.")
+    ] = None
+    records: Annotated[
+        str | None,
+        Meta(
+            description="The path of the records in a JSON file, if they are not its items: data[*].items[*]."
+        ),
+    ] = None
+    nan: Annotated[bool, Meta(description="Whether NaN in JSON means a missing value.")] = False
+
+
+class Join(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A second file, whose matching row is available as @name in every rule."""
+
+    file: Annotated[str, Meta(description="Below the folder of the question file.")]
+    on: Annotated[str, Meta(description="The column of the question file that names the row.")]
+    key: Annotated[
+        str | None, Meta(description="The column of the second file; without it, the keys of a JSON object.")
+    ] = None
+    many: Annotated[bool, Meta(description="Whether several rows may match: @name is then a list.")] = False
+
+
+class Expects(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What every question of the collection has; the structural checks report where it is missing."""
+
+    fields: list[str] = []
+    options: Annotated[int | None, Meta(description="The number of options of a choice question.")] = None
+
+
+class MappingFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A mapping file (TOML): how the records of a collection become questions."""
+
+    format: Literal["overread.mapping/1"]
+    name: Annotated[str, Meta(description="Of the collection's format.", pattern=r"^[\w][\w .-]{0,59}$")]
+    description: str | None = None
+    input: Input = msgspec.field(default_factory=Input)
+    join: dict[str, Join] = {}
+    columns: Annotated[
+        dict[str, Rule], Meta(description="Computed columns, available as @name in every rule.")
+    ] = {}
+    where: Annotated[
+        dict[str, ConditionSpec],
+        Meta(description="The records that are imported; others are left out."),
+    ] = {}
+    fields: Fields
+    expects: Expects = msgspec.field(default_factory=Expects)
+
+
+#: The values of the fields that have a closed list.
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "format": tuple(AnswerFormat),
+    "task": tuple(Task),
+    "difficulty": tuple(Difficulty),
+}
+#: (keys to the place in the file, path of the column)
+PlacedPath = tuple[tuple[str, ...], ColumnPath]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """A mapping that was read and checked; ``file_name`` and ``text`` are of its file."""
+
+    file_name: str
+    text: str
+    content: MappingFile
+
+    @property
+    def expectations(self) -> Expectations:
+        """What the structural checks expect of the questions."""
+        expects = self.content.expects
+        return Expectations(fields=frozenset(expects.fields), option_count=expects.options)
+
+    def error(self, keys: tuple[str, ...], reason: str) -> InvalidValue:
+        """An error at a place of the file."""
+        return _error(self.file_name, self.text, keys, reason)
+
+    def list_paths(self) -> Iterator[PlacedPath]:
+        """The paths of all columns that the mapping uses, with their places."""
+        content = self.content
+        for column in content.where:
+            yield ("where", column), parse_path(column)
+        for name, join in content.join.items():
+            yield ("join", name, "on"), parse_path(join.on)
+        for keys, rule in list_rules(content):
+            yield from _list_rule_paths(keys, rule)
+
+
+def load_mapping(text: str, file_name: str) -> Mapping:
+    """Read a mapping file.
+
+    Args:
+        text: its content.
+        file_name: for messages.
+
+    Raises:
+        InvalidValue: it is not valid; the field is the file with the line, the reason says what to change.
+    """
+    try:
+        plain = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = re.search(r"line (\d+)", str(error))
+        line = match[1] if match else str(text.count("\n") + 1)
+        reason = re.sub(r" \(at .*\)", "", str(error))
+        raise InvalidValue(
+            f"{file_name}, line {line}", f"is not valid TOML: {reason}. Texts need quotation marks"
+        ) from None
+    try:
+        content = msgspec.convert(plain, MappingFile)
+    except msgspec.ValidationError as error:
+        raise _explain(plain, text, file_name, error) from None
+    mapping = Mapping(file_name=file_name, text=text, content=content)
+    _check(mapping)
+    return mapping
+
+
+def list_ready_mappings() -> list[str]:
+    """The names of the mapping files that ship with Overread."""
+    return sorted(path.stem for path in READY_FOLDER.glob("*.toml"))
+
+
+def load_ready_mapping(name: str) -> Mapping:
+    """Read a mapping file that ships with Overread.
+
+    Raises:
+        InvalidValue: there is none of that name.
+    """
+    if name not in list_ready_mappings():
+        raise InvalidValue(
+            "mapping", f"{name!r} is neither a file nor one of {', '.join(list_ready_mappings())}"
+        )
+    return load_mapping((READY_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
+
+
+def write_mapping(content: MappingFile) -> str:
+    """The text of a mapping file."""
+    return tomli_w.dumps(msgspec.to_builtins(content))
+
+
+def list_rules(content: MappingFile) -> Iterator[tuple[tuple[str, ...], str | Rule | BoxRule]]:
+    """The rules of a mapping with their places."""
+    for name, column in content.columns.items():
+        yield ("columns", name), column
+    for name in Fields.__struct_fields__:
+        spec = getattr(content.fields, name)
+        for rule in spec if isinstance(spec, list) else [spec]:
+            if rule is not None:
+                yield ("fields", name), rule
+
+
+def suggest(word: str, known: list[str]) -> str:
+    """A hint at the most similar of the known words; empty if none is."""
+    matches = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f" Did you mean {matches[0]!r}?" if matches else ""
+
+
+def _list_rule_paths(keys: tuple[str, ...], rule: str | Rule | BoxRule) -> Iterator[PlacedPath]:
+    if isinstance(rule, str):
+        yield keys, parse_path(rule)
+        return
+    for path in [rule.from_] if isinstance(rule.from_, str) else rule.from_ or []:
+        yield (*keys, "from"), parse_path(path)
+    if isinstance(rule, BoxRule):
+        if rule.labels is not None:
+            yield (*keys, "labels"), parse_path(rule.labels)
+        return
+    for column in rule.where:
+        yield (*keys, "where", column), parse_path(column)
+    for placeholder in PLACEHOLDER.findall(rule.template or ""):
+        yield (*keys, "template"), parse_path(placeholder)
+
+
+def _check(mapping: Mapping) -> None:
+    content = mapping.content
+    try:
+        mapping.expectations  # noqa: B018 - it checks the fields
+    except InvalidValue as error:
+        raise mapping.error(tuple(error.field.split(".")), error.reason) from None
+    for name in content.columns.keys() & content.join.keys():
+        raise mapping.error(("columns", name), "is also the name of a join; choose another name")
+    conditions: list[tuple[tuple[str, ...], dict[str, ConditionSpec]]] = [(("where",), content.where)]
+    for keys, rule in list_rules(content):
+        with _placed_errors(mapping, keys):
+            _check_rule(mapping, keys, rule)
+            list(_list_rule_paths(keys, rule))
+        if isinstance(rule, Rule):
+            conditions.append(((*keys, "where"), rule.where))
+    for keys, by_column in conditions:
+        for column, condition in by_column.items():
+            if isinstance(condition, Condition):
+                _check_pattern(mapping, (*keys, column), condition.matches)
+    with _placed_errors(mapping, ("where",)):
+        _check_names(mapping)
+
+
+def _check_names(mapping: Mapping) -> None:
+    known = [f"@{name}" for name in (*mapping.content.columns, *mapping.content.join)]
+    for keys, path in mapping.list_paths():
+        if path.root.startswith("@") and path.root not in known:
+            reason = f"{path.root!r} is not declared under [columns] or [join]."
+            raise mapping.error(keys, reason + suggest(path.root, known))
+
+
+@contextmanager
+def _placed_errors(mapping: Mapping, keys: tuple[str, ...]) -> Iterator[None]:
+    """Give errors of paths the place in the file."""
+    try:
+        yield
+    except InvalidValue as error:
+        if error.field.startswith(mapping.file_name):
+            raise
+        raise mapping.error(keys, f"{error.field} {error.reason}") from None
+
+
+def _check_rule(mapping: Mapping, keys: tuple[str, ...], rule: str | Rule | BoxRule) -> None:
+    if not isinstance(rule, Rule):
+        return
+    given = [
+        name
+        for name, value in (("from", rule.from_), ("template", rule.template), ("value", rule.value))
+        if value is not None
+    ]
+    if len(given) != 1:
+        reason = "needs one of from, template and value"
+        raise mapping.error(keys, f"{reason}, not {' and '.join(given)}" if given else reason)
+    for pattern in [rule.remove] if isinstance(rule.remove, str) else rule.remove or []:
+        _check_pattern(mapping, (*keys, "remove"), pattern)
+    _check_pattern(mapping, (*keys, "extract"), rule.extract)
+    choices = _CHOICES.get(keys[-1]) if keys[0] == "fields" else None
+    results: list[tuple[tuple[str, ...], Any]] = [
+        (("values", text), result) for text, result in (rule.values or {}).items()
+    ]
+    results += [(("default",), rule.default), (("value",), rule.value)]
+    for place, result in results:
+        if choices and result is not None and result not in choices:
+            raise mapping.error((*keys, *place), f"{result!r} must be one of {', '.join(choices)}")
+    folded = [text.strip().casefold() for text in rule.values or {}]
+    for text in rule.values or {}:
+        if folded.count(text.strip().casefold()) > 1:
+            raise mapping.error((*keys, "values", text), f"{text!r} occurs twice; case makes no difference")
+    if rule.values is not None and not rule.values:
+        raise mapping.error((*keys, "values"), "is empty; list the texts of the column and their values")
+
+
+def _check_pattern(mapping: Mapping, keys: tuple[str, ...], pattern: str | None) -> None:
+    try:
+        re.compile(pattern or "")
+    except re.error as error:
+        raise mapping.error(keys, f"is not a regular expression: {error}") from None
+
+
+def _error(file_name: str, text: str, keys: tuple[str, ...], reason: str) -> InvalidValue:
+    return InvalidValue(f"{file_name}, line {find_line(text, keys)}", f"{'.'.join(keys)}: {reason}")
+
+
+def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationError) -> InvalidValue:  # noqa: ANN401  # any TOML value
+    """Convert msgspec's error to file, line and advice; its own text leaves out the keys of tables."""
+    message, _, path_text = str(error).partition(" - at `$")
+    keys = _resolve_keys(plain, path_text.rstrip("`"))
+    field = re.match(r"Object (missing required|contains unknown) field `(.*)`", message)
+    if field and field[1] == "contains unknown":
+        known = _list_known_keys(keys)
+        listed = f"; it may be {', '.join(known)}" if known else ""
+        return _error(file_name, text, (*keys, field[2]), f"is not known{listed}.{suggest(field[2], known)}")
+    if field:
+        return _error(file_name, text, keys, f"{field[2]} is missing; add it")
+    kinds = re.match(r"Expected `(.*)`, got `(.*)`", message)
+    if kinds:
+        names = {"str": "a text in quotation marks", "int": "a whole number", "float": "a number"}
+        names |= {"array": "a list [...]", "object": "a table {...}", "bool": "true or false"}
+        expected = " or ".join(names.get(kind, kind) for kind in kinds[1].split(" | ") if kind != "null")
+        return _error(file_name, text, keys, f"must be {expected}, not {names.get(kinds[2], kinds[2])}")
+    if message.startswith("Invalid enum value"):
+        value = message.removeprefix("Invalid enum value ").strip("'\"")
+        allowed = {"format": "overread.mapping/1", "otherwise": "refuse, keep, missing"}
+        allowed |= {"as": "letter, index, number, text", "corners": "xyxy, xywh", "fit": "letterbox, stretch"}
+        allowed |= {"kind": "csv, tsv, xlsx, json, parquet"}
+        return _error(file_name, text, keys, f"{value!r} must be one of {allowed.get(keys[-1], '…')}")
+    return _error(file_name, text, keys, message[:1].lower() + message[1:])
+
+
+def _resolve_keys(plain: Any, path_text: str) -> tuple[str, ...]:  # noqa: ANN401  # any TOML value
+    """The keys of msgspec's path; "[...]" is any key of a table: the first with an invalid value."""
+    keys: list[str] = []
+    value = plain
+    for key in re.findall(r"[^.\[\]]+|\[\.\.\.\]", path_text):
+        if key == "[...]":
+            if not isinstance(value, dict):
+                continue
+            tables = {"join": Join, "columns": Rule}
+            kind: Any = tables.get(keys[-1], ConditionSpec if keys[-1] == "where" else Scalar)
+            name = next((name for name, item in value.items() if not _is_valid(item, kind)), "")
+        else:
+            name = key
+        if name.isdigit() or not name:
+            value = value[int(name)] if name and isinstance(value, list) else value
+            continue
+        keys.append(name)
+        value = value.get(name) if isinstance(value, dict) else value
+    return tuple(keys)
+
+
+def _is_valid(value: Any, kind: Any) -> bool:  # noqa: ANN401  # any TOML value and any type
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _list_known_keys(keys: tuple[str, ...]) -> list[str]:
+    structs: dict[str, Any] = {"input": Input, "expects": Expects, "fields": Fields}
+    if not keys:
+        return [field.encode_name for field in msgspec.structs.fields(MappingFile)]
+    if len(keys) == 1:
+        kind = structs.get(keys[0])
+    elif keys[0] == "join":
+        kind = Join
+    elif "where" in keys:
+        kind = Condition
+    else:
+        kind = {"answer": AnswerRule, "boxes": BoxRule}.get(keys[1], Rule)
+    return [field.encode_name for field in msgspec.structs.fields(kind)] if kind else []
+
+
+def render_schema() -> str:
+    """The JSON Schema, draft 2020-12, of a mapping file that was converted to JSON."""
+    (_,), definitions = msgspec.json.schema_components([MappingFile], ref_template="#/$defs/{name}")
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_PATH.name,
+        **definitions.pop("MappingFile"),
+        "title": "overread.mapping/1",
+        "$defs": dict(sorted(definitions.items())),
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    SCHEMA_PATH.write_text(render_schema(), encoding="utf-8")

@@ -1,0 +1,102 @@
+"""Opens a file with a mapping: checks that the columns exist, and reads the second files."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.errors import InvalidValue
+from intake.containers import Container, QuestionFile
+from intake.mapping.declaration import Input, Mapping, suggest
+from intake.mapping.paths import follow
+from intake.mapping.reader import MappingReader
+from intake.record_files import detect_kind, open_record_file, read_rows, resolve_beside
+from intake.record_reader import OpenedFile
+
+__all__ = ["OpenedFile", "detect_mapped_container", "open_mapped_file"]
+
+#: A column must occur in one of so many records; most columns occur in all of them.
+_RECORDS_TRIED = 100
+
+
+def detect_mapped_container(path: Path, given: Input) -> Container:
+    """The kind of a file that a mapping reads, from its first bytes.
+
+    Raises:
+        InvalidValue: it is empty, or no kind that can be read.
+    """
+    if path.is_dir():
+        return Container.MEMBERS
+    if (given.kind or detect_kind(path)) != "json":
+        return Container.ROWS
+    return Container.ARRAY if given.records else QuestionFile(path).detect_container()
+
+
+def open_mapped_file(path: Path, mapping: Mapping, file_stem: str) -> OpenedFile:
+    """Open a file for one pass, and its second files.
+
+    Raises:
+        InvalidValue: a file can't be read, or it lacks a column that the mapping names; the field is then the
+            mapping file with the line.
+    """
+    file = open_record_file(path, mapping.content.input)
+    records = file.read_records(_list_root_columns(mapping))
+    first = list(islice(records, _RECORDS_TRIED))
+    _check_columns(mapping, file.columns, [raw for _, raw in first if isinstance(raw, bytes)])
+    joined = {name: _read_joined(path, mapping, name) for name in mapping.content.join}
+    return OpenedFile(
+        records=chain(first, records),
+        reader=MappingReader(mapping, file_stem, joined),
+        count_bytes=lambda: file.bytes_read,
+    )
+
+
+def _list_root_columns(mapping: Mapping) -> set[str]:
+    """The columns of a table that the mapping needs: the whole path, and its first part."""
+    columns = set()
+    for _, path in mapping.list_paths():
+        if not path.root:
+            columns |= {path.text, str(path.steps[0])}
+    return columns
+
+
+def _check_columns(mapping: Mapping, columns: list[str] | None, raw_records: list[bytes]) -> None:
+    records: list[Any] = []
+    for raw in raw_records:
+        try:
+            records.append(msgspec.json.decode(raw))
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            continue  # it is refused with its reason when it is read
+    if not records:
+        return
+    known = columns or sorted({key for record in records if isinstance(record, dict) for key in record})
+    for keys, path in mapping.list_paths():
+        if path.root or path.optional or any(follow(record, path) for record in records):
+            continue
+        if columns is not None and path.text in columns:
+            continue
+        listed = f"the columns are {', '.join(known[:30])}" if known else "the records are lists"
+        reason = (
+            f"{path.text!r} is not in the file; {listed}.{suggest(path.text, known)} "
+            f"Correct it, or write {path.text + '?'!r} if most records lack it"
+        )
+        raise mapping.error(keys, reason)
+
+
+def _read_joined(path: Path, mapping: Mapping, name: str) -> dict[str, Any]:
+    join = mapping.content.join[name]
+    rows: dict[str, Any] = {}
+    try:
+        for key, row in read_rows(resolve_beside(path, join.file), join.key):
+            if join.many:
+                rows.setdefault(key, []).append(row)
+            elif key in rows:
+                raise InvalidValue("key", f"{key!r} occurs twice in {join.file}; set many = true")
+            else:
+                rows[key] = row
+    except InvalidValue as error:
+        raise mapping.error(("join", name, error.field), error.reason) from None
+    return rows

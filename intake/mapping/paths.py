@@ -1,0 +1,89 @@
+"""Paths to the values of a record: ``answer``, ``options[*].text``, ``[3].path``, ``$file``, ``@history``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from domain.errors import InvalidValue
+
+_ALL = None  # the step "[*]"
+_STEP = re.compile(r"\.?(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]")
+#: Values that are not in the record: the file's name without its ending, the record's number and its key.
+VARIABLES = ("$file", "$number", "$key")
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A parsed path; an ``optional`` one (written with a "?" at the end) may be absent from all records."""
+
+    text: str
+    root: str
+    steps: tuple[str | int | None, ...]
+    optional: bool
+
+
+@lru_cache(maxsize=512)
+def parse_path(text: str) -> Path:
+    """Parse a path.
+
+    Raises:
+        InvalidValue: it is not one.
+
+    >>> parse_path("options[*].content").steps
+    ('options', None, 'content')
+    """
+    stripped = text.strip()
+    optional = stripped.endswith("?")
+    stripped = stripped.removesuffix("?")
+    root, remainder = "", stripped
+    if stripped[:1] in ("$", "@"):
+        match = re.match(r"[$@][A-Za-z0-9_]+", stripped)
+        root = match[0] if match else stripped
+        remainder = stripped[len(root) :]
+    if root.startswith("$") and (root not in VARIABLES or remainder):
+        raise InvalidValue("path", f"{text!r} is not one of {', '.join(VARIABLES)}")
+    steps: list[str | int | None] = []
+    position = 0
+    while position < len(remainder):
+        step = _STEP.match(remainder, position)
+        if step is None:
+            raise InvalidValue("path", f"{text!r} is not a column or path such as options[*].text")
+        if step["key"] is not None:
+            steps.append(step["key"])
+        else:
+            steps.append(_ALL if step["index"] == "*" else int(step["index"]))
+        position = step.end()
+    if not stripped:
+        raise InvalidValue("path", "is empty; write the name of a column")
+    return Path(text=stripped, root=root, steps=tuple(steps), optional=optional)
+
+
+def follow(value: Any, path: Path) -> list[Any]:  # noqa: ANN401  # any JSON value
+    """The values at a path below a value; none if it does not lead to one.
+
+    A key that is exactly the path's text comes first, so that a column's name may contain dots and brackets.
+
+    >>> follow({"options": [{"text": "a"}, {"text": "b"}]}, parse_path("options[*].text"))
+    ['a', 'b']
+    """
+    if isinstance(value, dict) and not path.root and path.text in value:
+        return [value[path.text]]
+    values = [value]
+    for step in path.steps:
+        next_values: list[Any] = []
+        for item in values:
+            if step is _ALL:
+                if isinstance(item, list):
+                    next_values += item
+                elif isinstance(item, dict):
+                    next_values += item.values()
+            elif isinstance(step, int):
+                if isinstance(item, list) and step < len(item):
+                    next_values.append(item[step])
+            elif isinstance(item, dict) and step in item:
+                next_values.append(item[step])
+        values = next_values
+    return values

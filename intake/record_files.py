@@ -1,0 +1,355 @@
+"""The files that a mapping reads, record by record: JSON, tables (CSV, XLSX, Parquet), folders of JSON.
+
+Every record is given as the bytes of a JSON value, so that what follows is the same for all of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from io import TextIOWrapper
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+import msgspec
+
+from domain.errors import InvalidValue
+from intake.containers import Container, QuestionFile, RawRecord
+from intake.mapping.declaration import Input
+from intake.mapping.paths import follow, parse_path
+from intake.strict_json import MAX_RECORD_BYTES, decode_strictly
+
+#: The largest JSON file that is read as a whole, because its records are not its items.
+MAX_WHOLE_BYTES = 64 << 20
+_ROWS_PER_BATCH = 1_000
+_DELIMITERS = ",;\t|"
+_MEMBER_NAME = re.compile(r"(?P<file>.+)\.json: record (?P<number>\d+)", re.DOTALL)
+_NAN = re.compile(rb"(?<=[:\[,\s])NaN(?=\s*[,}\]])")
+
+
+@dataclass(slots=True)
+class RecordFile:
+    """A file that is read once from the beginning; ``bytes_read`` of ``size`` is the progress.
+
+    ``columns`` are those of a table, in their order; None for JSON.
+    """
+
+    container: Container
+    size: int
+    columns: list[str] | None
+    _read: Callable[[RecordFile, list[str] | None], Iterator[RawRecord]]
+    bytes_read: int = field(default=0)
+
+    def read_records(self, columns: Iterable[str] | None = None) -> Iterator[RawRecord]:
+        """Read the records; of a Parquet file only these columns, None for all."""
+        return self._read(self, None if columns is None else list(columns))
+
+
+def open_record_file(path: Path, given: Input) -> RecordFile:
+    """Open the file that a mapping reads.
+
+    Args:
+        path: of a file, or of a folder if the mapping names files in it.
+        given: what the mapping says about the file.
+
+    Raises:
+        InvalidValue: the file is not what the mapping says, or can't be read.
+    """
+    if path.is_dir():
+        return _open_folder(path, given)
+    if given.files:
+        raise InvalidValue("file", f"is no folder; the mapping reads the files {given.files} of a folder")
+    kind = given.kind or detect_kind(path)
+    if kind == "parquet":
+        return _open_parquet(path)
+    if kind == "xlsx":
+        return _open_workbook(path, given)
+    if kind in ("csv", "tsv"):
+        return _open_csv(path, given, "\t" if kind == "tsv" else None)
+    if given.records:
+        return _open_whole_json(path, given)
+    file = QuestionFile(path)
+    container = file.detect_container()
+
+    def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
+        for name, raw in file.read_records(container):
+            record_file.bytes_read = file.bytes_read
+            yield name, _NAN.sub(b"null", raw) if given.nan and isinstance(raw, bytes) else raw
+
+    return RecordFile(container, path.stat().st_size, None, read)
+
+
+def detect_kind(path: Path) -> str:
+    """The kind of a file by its content: parquet, xlsx, json, tsv or csv.
+
+    Raises:
+        InvalidValue: it is empty or no text.
+    """
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return "xlsx"
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise InvalidValue("file", "is a workbook of an old Excel (.xls); save it as .xlsx")
+    if not head.strip():
+        raise InvalidValue("file", "is empty")
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text[:1] in (b"{", b"["):
+        return "json"
+    first_line = text.split(b"\n", 1)[0]
+    return "tsv" if first_line.count(b"\t") > first_line.count(b",") else "csv"
+
+
+def split_member_name(name: str) -> tuple[str, str] | None:
+    """(file without its ending, number) of a record in a folder of files; None for another name."""
+    match = _MEMBER_NAME.fullmatch(name)
+    return (PurePosixPath(match["file"]).name, match["number"]) if match else None
+
+
+def resolve_beside(path: Path, name: str) -> Path:
+    """A second file, below the folder of the question file.
+
+    Raises:
+        InvalidValue: the name leaves the folder, or there is no such file.
+    """
+    folder = path if path.is_dir() else path.parent
+    inside = PurePosixPath(name)
+    target = (folder / inside).resolve()
+    if inside.is_absolute() or ".." in inside.parts or not target.is_relative_to(folder.resolve()):
+        raise InvalidValue("file", f"{name!r} must be below the folder of the question file")
+    if not target.is_file():
+        raise InvalidValue("file", f"{name!r} is not in the folder of the question file")
+    return target
+
+
+def read_rows(path: Path, key: str | None) -> Iterator[tuple[str, Any]]:
+    """(key, row) of each row of a second file, which is read whole.
+
+    Args:
+        path: of the file.
+        key: the column with the keys; None for the keys of one JSON object.
+
+    Raises:
+        InvalidValue: it can't be read, or a row has no key.
+    """
+    if key is None:
+        members = _load_whole(path, allow_nan=False)
+        if not isinstance(members, dict):
+            raise InvalidValue("key", "is missing: only a JSON object of rows can do without")
+        yield from members.items()
+        return
+    parsed_key = parse_path(key)
+    for name, raw in open_record_file(path, Input()).read_records():
+        if isinstance(raw, InvalidValue):
+            raise raw
+        row = msgspec.json.decode(raw)
+        values = follow(row, parsed_key)
+        if not values or values[0] in (None, ""):
+            raise InvalidValue("key", f"{key!r} is empty in {path.name}, {name}")
+        yield str(values[0]).strip(), row
+
+
+def _encode(value: Any) -> bytes:  # noqa: ANN401  # any row of a table
+    return msgspec.json.encode(value, enc_hook=str)
+
+
+# ---------------------------------------------------------------------------------------------------- JSON
+def _open_folder(folder: Path, given: Input) -> RecordFile:
+    if not given.files:
+        raise InvalidValue("file", "is a folder; choose a file, or a mapping that reads a folder")
+    pattern = PurePosixPath(given.files)
+    if pattern.is_absolute() or ".." in pattern.parts:
+        raise InvalidValue("input.files", f"{given.files!r} must be below the folder")
+    paths = sorted(path for path in folder.glob(given.files) if path.is_file())
+    if not paths:
+        raise InvalidValue("file", f"the folder has no files {given.files}")
+
+    def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
+        for path in paths:
+            name = path.relative_to(folder).as_posix()
+            try:
+                records = _find_records(path, given)
+            except InvalidValue as error:
+                yield name, error
+                continue
+            record_file.bytes_read += path.stat().st_size
+            for number, record in enumerate(records, start=1):
+                yield f"{name}: record {number}", _encode(record)
+
+    return RecordFile(Container.MEMBERS, sum(path.stat().st_size for path in paths), None, read)
+
+
+def _open_whole_json(path: Path, given: Input) -> RecordFile:
+    def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
+        for number, record in enumerate(_find_records(path, given), start=1):
+            yield number, _encode(record)
+        record_file.bytes_read = record_file.size
+
+    return RecordFile(Container.ARRAY, path.stat().st_size, None, read)
+
+
+def _find_records(path: Path, given: Input) -> list[Any]:
+    content = _load_whole(path, allow_nan=given.nan)
+    if given.records:
+        records = follow(content, parse_path(given.records))
+        if not records:
+            raise InvalidValue("input.records", f"{given.records!r} leads to no record of {path.name}")
+        return records
+    return content if isinstance(content, list) else [content]
+
+
+def _load_whole(path: Path, *, allow_nan: bool) -> Any:  # noqa: ANN401  # any JSON value
+    size = path.stat().st_size
+    if size > MAX_WHOLE_BYTES:
+        limit = f"at most {MAX_WHOLE_BYTES >> 20} MB are read as a whole; write JSON Lines"
+        raise InvalidValue("file", f"{path.name} has {size >> 20:,} MB; {limit}")
+    raw = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    return decode_strictly(_NAN.sub(b"null", raw) if allow_nan else raw)
+
+
+# --------------------------------------------------------------------------------------------------- tables
+def _open_csv(path: Path, given: Input, delimiter: str | None) -> RecordFile:
+    delimiter = given.delimiter or delimiter or _detect_delimiter(path)
+    csv.field_size_limit(MAX_RECORD_BYTES)
+    first_number, first_cells = next(_read_cells(path, delimiter, given, None), (0, list[str]()))
+    if isinstance(first_cells, InvalidValue):
+        raise first_cells
+    if not any(first_cells):
+        raise InvalidValue("file", "has no header: its first row is empty")
+    columns = given.columns or _check_header(first_cells)
+
+    def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
+        with closing(_read_cells(path, delimiter, given, record_file)) as rows:
+            for number, cells in rows:
+                if isinstance(cells, InvalidValue):
+                    yield number, cells
+                elif given.columns is None and number == first_number:
+                    continue
+                elif len(cells) != len(columns):
+                    yield (
+                        number,
+                        InvalidValue(
+                            "record", f"has {len(cells)} cells, but there are {len(columns)} columns"
+                        ),
+                    )
+                else:
+                    yield number, _encode(dict(zip(columns, cells, strict=True)))
+
+    return RecordFile(Container.ROWS, path.stat().st_size, columns, read)
+
+
+def _read_cells(
+    path: Path, delimiter: str, given: Input, record_file: RecordFile | None
+) -> Generator[tuple[int, list[str] | InvalidValue], None, None]:
+    """(number of the row from 1, its cells) of a table in text; empty rows are left out."""
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if given.quotes else csv.QUOTE_NONE
+    with path.open("rb") as binary, TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text:
+        rows = csv.reader(text, delimiter=delimiter, quoting=quoting)
+        number = 0
+        while True:
+            number += 1
+            try:
+                cells = next(rows)
+            except StopIteration:
+                return
+            except UnicodeDecodeError:
+                yield number, InvalidValue("encoding", "is not UTF-8; save the file as UTF-8")
+                return
+            except csv.Error as error:
+                yield number, InvalidValue("record", f"can't be read: {error}; is a quotation mark missing?")
+                return
+            if record_file is not None:
+                record_file.bytes_read = binary.tell()
+            if any(cells):
+                yield number, cells
+
+
+def _detect_delimiter(path: Path) -> str:
+    with path.open("rb") as file:
+        line = file.readline(1 << 16).decode("utf-8", errors="replace")
+    return max(_DELIMITERS, key=lambda delimiter: (line.count(delimiter), -_DELIMITERS.index(delimiter)))
+
+
+def _check_header(cells: Iterable[Any]) -> list[str]:
+    columns = [
+        str(cell).strip() if cell not in (None, "") else f"column {number}"
+        for number, cell in enumerate(cells, start=1)
+    ]
+    for column in columns:
+        if columns.count(column) > 1:
+            raise InvalidValue("header", f"{column!r} occurs twice; give each column a name of its own")
+    return columns
+
+
+def _open_workbook(path: Path, given: Input) -> RecordFile:
+    _, header = next(_read_sheet(path, given), (0, list[Any]()))
+    columns = given.columns or _check_header(header)
+    if not columns:
+        raise InvalidValue("file", "has no header: the sheet is empty")
+
+    def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
+        rows = _read_sheet(path, given)
+        first = None if given.columns else next(rows, None)
+        for number, cells in rows:
+            extra = cells[len(columns) :]
+            if any(cell is not None for cell in extra):
+                yield number, InvalidValue("record", f"has more cells than the {len(columns)} columns")
+            elif first is None or number != first[0]:
+                yield number, _encode(dict(zip(columns, cells, strict=False)))
+        record_file.bytes_read = record_file.size
+
+    return RecordFile(Container.ROWS, path.stat().st_size, columns, read)
+
+
+def _read_sheet(path: Path, given: Input) -> Iterator[tuple[int, list[Any]]]:
+    """(number of the row, its cells) of a sheet; empty rows are left out."""
+    from openpyxl import load_workbook  # noqa: PLC0415 - only workbooks need it
+    from openpyxl.utils.exceptions import InvalidFileException  # noqa: PLC0415 - the same
+
+    try:
+        with path.open("rb") as file:
+            workbook = load_workbook(file, read_only=True, data_only=True)
+            names = workbook.sheetnames
+            if given.sheet and given.sheet not in names:
+                raise InvalidValue("input.sheet", f"{given.sheet!r} is not one of {', '.join(names)}")
+            rows = workbook[given.sheet or names[0]].iter_rows(values_only=True)
+            for number, cells in enumerate(rows, start=1):
+                if any(cell is not None for cell in cells):
+                    yield number, list(cells)
+    except (zipfile.BadZipFile, KeyError, InvalidFileException, OSError) as error:
+        raise InvalidValue("file", f"is not a workbook that can be read: {error}") from None
+
+
+def _open_parquet(path: Path) -> RecordFile:
+    from pyarrow import ArrowInvalid, parquet  # noqa: PLC0415 - only Parquet files need it
+
+    try:
+        table = parquet.ParquetFile(path)
+    except ArrowInvalid as error:
+        raise InvalidValue("file", f"is not a Parquet file that can be read: {error}") from None
+    columns = list(table.schema_arrow.names)
+
+    def read(record_file: RecordFile, wanted: list[str] | None) -> Iterator[RawRecord]:
+        number = 0
+        used = None if wanted is None else [column for column in columns if column in wanted]
+        for batch in table.iter_batches(batch_size=_ROWS_PER_BATCH, columns=used, use_threads=False):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, _encode(_without_bytes(row))
+            record_file.bytes_read = record_file.size * number // max(1, table.metadata.num_rows)
+
+    return RecordFile(Container.ROWS, path.stat().st_size, columns, read)
+
+
+def _without_bytes(value: Any) -> Any:  # noqa: ANN401  # a cell; the bytes of images are not part of a question
+    if isinstance(value, dict):
+        return {key: _without_bytes(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_bytes(item) for item in value]
+    return None if isinstance(value, bytes) else value

@@ -1,0 +1,157 @@
+"""The ready mapping files bring in five public collections; the counts are compared with the source files."""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+from sqlalchemy import select
+
+from accounts.service import command_line_person
+from domain.problems import Check
+from intake.service import dry_run, load_ready_mapping
+from quality.service import load_check_report
+from storage.rows.datasets import QuestionRow
+from storage.unit_of_work import read_only_session
+from tests.collections.folder import COLLECTIONS
+from tests.storage.import_worlds import Importer
+
+BY = command_line_person()
+FILES = {
+    "slake": "slake/slake_test_subset.json",
+    "medxpertqa": "medxpertqa/medxpertqa_sampled_mm.jsonl",
+    "rad-restruct": "rad-restruct",
+    "vqa-med-2019": "vqa-med-2019/VQAMed2019_Test_QA.txt",
+    "iu-vqa-cares": "iu-vqa-cares/iuxray_factuality.jsonl",
+}
+
+
+def read_lines(name):
+    return (COLLECTIONS / FILES[name]).read_text(encoding="utf-8").splitlines()
+
+
+def count_slake():
+    """Chest radiographs; yes and no in English, and the Chinese answers that mean them."""
+    records = json.loads((COLLECTIONS / FILES["slake"]).read_text(encoding="utf-8"))
+    kept = [record for record in records if record["modality"] == "X-Ray" and record["location"] == "Lung"]
+    yes_no = {"yes", "no", "是的", "不是", "有", "没有", "可以", "不可以", "存在", "不存在"}
+    closed = sum(record["answer"].strip().lower() in yes_no for record in kept)
+    located = sum(record["content_type"] == "Position" for record in kept)
+    return {
+        "formats": {"closed": closed, "open": len(kept) - closed},
+        "tasks": {"location": located, None: len(kept) - located},
+        "filtered": len(records) - len(kept),
+        "refused": {},
+    }
+
+
+def count_medxpertqa():
+    records = [json.loads(line) for line in read_lines("medxpertqa")]
+    assert all(len(record["label"]) == 1 for record in records)
+    return {
+        "formats": {"single": len(records)},
+        "tasks": {None: len(records)},
+        "filtered": 0,
+        "refused": {},
+    }
+
+
+def count_rad_restruct():
+    """Yes/no questions are closed; a question with a single option ("fixed_choice") can't be one."""
+    formats, tasks, refused = Counter[str](), Counter[str | None](), Counter[str]()
+    for path in (COLLECTIONS / FILES["rad-restruct"] / "test_qa_pairs").glob("*.json"):
+        for stem, _, _, details in json.loads(path.read_text(encoding="utf-8")):
+            if len(details["options"]) < 2:
+                refused["options"] += 1
+                continue
+            is_closed = details["options"] == ["yes", "no"]
+            formats["closed" if is_closed else details["answer_type"].removesuffix("_choice")] += 1
+            located = stem == "In which part of the body?"
+            tasks["location" if located else "presence" if is_closed else None] += 1
+    formats["multiple"] = formats.pop("multi")
+    return {"formats": formats, "tasks": tasks, "filtered": 0, "refused": refused}
+
+
+def count_vqa_med():
+    answers = [line.split("|")[3] for line in read_lines("vqa-med-2019")]
+    closed = sum(answer in ("yes", "no") for answer in answers)
+    return {
+        "formats": {"closed": closed, "open": len(answers) - closed},
+        "tasks": {None: len(answers)},
+        "filtered": 0,
+        "refused": {},
+    }
+
+
+def count_cares():
+    """An answer that begins with yes or no is one, except "No mention of …" and "No information …"."""
+    answers = [json.loads(line)["answer"] for line in read_lines("iu-vqa-cares")]
+    words = [re.findall(r"\w+", answer.lower())[:2] for answer in answers]
+    closed = sum(
+        bool(first) and first[0] in ("yes", "no") and first[1:] not in (["mention"], ["information"])
+        for first in words
+    )
+    return {
+        "formats": {"closed": closed},
+        "tasks": {None: closed},
+        "filtered": 0,
+        "refused": {"answer": len(answers) - closed},
+    }
+
+
+EXPECTED = {
+    "slake": count_slake,
+    "medxpertqa": count_medxpertqa,
+    "rad-restruct": count_rad_restruct,
+    "vqa-med-2019": count_vqa_med,
+    "iu-vqa-cares": count_cares,
+}
+
+#: What is wrong in the files themselves: two explanations below 20 characters, and the question ")".
+FLAGGED = {"iu-vqa-cares": {(Check.FORMAT, "explanation"): 2, (Check.TYPES, "stem"): 1}}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_counts_by_format_task_and_refusal_are_those_of_the_source(sqlite_engine, tmp_path, name):
+    importer = Importer(sqlite_engine, tmp_path)
+    expected = EXPECTED[name]()
+    report = importer.from_path(COLLECTIONS / FILES[name], mapping=load_ready_mapping(name), skip_bad=True)
+    with read_only_session(sqlite_engine) as db:
+        rows = db.execute(select(QuestionRow.format, QuestionRow.task)).all()
+        flagged = load_check_report(db, by=BY, dataset="d")
+    assert Counter(row.format for row in rows) == expected["formats"]
+    assert Counter(row.task for row in rows) == expected["tasks"]
+    assert report.filtered == expected["filtered"]
+    assert Counter(refusal.field for refusal in report.refusals) == expected["refused"]
+    assert report.questions == len(rows) == sum(expected["formats"].values())
+    assert report.file_format == name
+    assert {(count.check, count.field): count.questions for count in flagged.counts} == FLAGGED.get(name, {})
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_dry_run_counts_what_an_import_does(name):
+    expected = EXPECTED[name]()
+    result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_ready_mapping(name), images=None)
+    assert result.formats == expected["formats"]
+    assert result.tasks == {task or "none": count for task, count in expected["tasks"].items()}
+    assert (result.filtered, result.refused_fields) == (expected["filtered"], expected["refused"])
+    assert len(result.examples) == 5
+
+
+def load_questions_by_id(name):
+    result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_ready_mapping(name), images=None)
+    return {question.id: (question, exam) for question, exam in result.examples}
+
+
+def test_record_of_medxpertqa_becomes_its_question():
+    question, exam = load_questions_by_id("medxpertqa")["MM-179"]
+    assert question.stem.endswith("the most probable diagnosis?")  # without the options that it repeats
+    assert question.options[1] == "Iron deficiency"
+    assert question.answer == (1,)  # its label is B
+    assert [radiograph.file for radiograph in exam.radiographs] == ["MM-179-a.jpeg"]
+
+
+def test_record_of_cares_loses_its_placeholders():
+    question, exam = load_questions_by_id("iu-vqa-cares")["iuxray_factuality-1"]
+    assert question.stem == "Does the cardiomediastinal silhouette appear normal in the chest X-ray?"
+    assert (question.answer, exam.id) == ("yes", "CXR3030_IM-1405")

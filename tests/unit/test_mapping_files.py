@@ -1,0 +1,337 @@
+"""Mapping files: what they declare, and errors that name file, line and the way out."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from accounts.service import command_line_person
+from domain.errors import InvalidValue
+from intake.mapping.declaration import (
+    SCHEMA_PATH,
+    list_ready_mappings,
+    load_mapping,
+    load_ready_mapping,
+    render_schema,
+    write_mapping,
+)
+from intake.parsing import parse_batches
+from intake.preview import list_questions
+from intake.recognition import recognise_file
+from intake.service import dry_run
+
+HEAD = 'format = "overread.mapping/1"\nname = "ours"\n'
+FIELDS = '[fields]\nid = "id"\nimages = "image"\nstem = "question"\nanswer = "answer"\n'
+RECORD = {"id": "q1", "image": "a/1.png", "question": "Is there an effusion?", "answer": "Yes."}
+
+
+def load(text):
+    return load_mapping(text, "ours.toml")
+
+
+def read(tmp_path, mapping_text, content, name="set.json"):
+    """What a file with this content gives: bytes, or records to write as JSON."""
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return read_path(path, load(mapping_text))
+
+
+def read_path(path, mapping):
+    file = recognise_file(path, "auto", mapping)
+    batches = list(parse_batches(file, file_stem=path.stem, minimum_explanation=0, with_images=False))
+    examples = [example for batch in batches for example in list_questions(batch, 5)]
+    return SimpleNamespace(
+        examples=examples,
+        filtered=sum(batch.filtered for batch in batches),
+        refusals=[refusal for batch in batches for refusal in batch.refusals],
+    )
+
+
+def read_one(tmp_path, mapping_text, record):
+    """(question, exam) of the only record."""
+    result = read(tmp_path, mapping_text, [record])
+    assert result.refusals == []
+    return result.examples[0]
+
+
+# ------------------------------------------------------------------------------------------------ declaration
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("format = overread", 1, "is not valid TOML"),
+        ('name = "x"\n', 1, "format is missing; add it"),
+        ('format = "overread.mapping/2"\nname = "x"\n' + FIELDS, 1, "must be one of overread.mapping/1"),
+        (HEAD + FIELDS + "stemm = 'x'\n", 8, "stemm: is not known; it may be id, exam"),
+        (HEAD + FIELDS + "stemm = 'x'\n", 8, "Did you mean 'stem'?"),
+        (HEAD + FIELDS + "category = 3\n", 8, "fields.category: must be a text in quotation marks or"),
+        (HEAD + FIELDS + "category = { frm = 'c' }\n", 8, "Did you mean 'from'?"),
+        (HEAD + FIELDS + "category = { from = 'c', value = 'x' }\n", 8, "needs one of from, template and"),
+        (HEAD + FIELDS + "category = { from = 'c', values = 'x' }\n", 8, "category.values: must be a table"),
+        (HEAD + FIELDS + "category = { from = 'c', values = {} }\n", 8, "values: is empty"),
+        (HEAD + FIELDS + "category = { from = 'c', extract = '(' }\n", 8, "is not a regular expression"),
+        (HEAD + FIELDS + "category = { from = '@c' }\n", 8, "'@c' is not declared under [columns] or [join]"),
+        (HEAD + FIELDS + "category = '$line'\n", 8, "'$line' is not one of $file, $number, $key"),
+        (HEAD + FIELDS + "[expects]\nfields = ['reason']\n", 9, "must be one of explanation, difficulty"),
+        (HEAD + FIELDS + "[expects]\noptions = 'four'\n", 9, "expects.options: must be a whole number"),
+        (
+            HEAD
+            + FIELDS
+            + "[fields.task]\nfrom = 'k'\n[fields.task.values]\nP = 'presence'\nL = 'locaton'\n",
+            12,
+            "fields.task.values.L: 'locaton' must be one of presence, location",
+        ),
+        (
+            HEAD + FIELDS + "difficulty = { from = 'd', values = { 1 = 'easy', 2 = 'simple' } }\n",
+            8,
+            "'simple' must be one of easy, medium, hard",
+        ),
+        (
+            HEAD + FIELDS + "task = { from = 't', values = { Yes = 'presence', yes = 'location' } }\n",
+            8,
+            "occurs twice; case makes no difference",
+        ),
+    ],
+)  # fmt: skip
+def test_invalid_mapping_names_file_line_and_advice(text, line, reason):
+    with pytest.raises(InvalidValue) as refusal:
+        load(text)
+    assert refusal.value.field == f"ours.toml, line {line}"
+    assert reason in refusal.value.reason
+
+
+@pytest.mark.parametrize("name", list_ready_mappings())
+def test_ready_mapping_is_valid_and_is_what_the_schema_describes(name):
+    import tomllib
+
+    mapping = load_ready_mapping(name)
+    assert mapping.content.name == name
+    Draft202012Validator(json.loads(render_schema())).validate(tomllib.loads(mapping.text))
+
+
+@pytest.mark.parametrize("name", list_ready_mappings())
+def test_mapping_that_is_written_reads_the_same(name):
+    content = load_ready_mapping(name).content
+    assert load(write_mapping(content)).content == content
+
+
+def test_published_schema_is_that_of_the_declaration():
+    assert SCHEMA_PATH.read_text(encoding="utf-8") == render_schema()
+
+
+# ----------------------------------------------------------------------------------------- columns and values
+def test_unknown_column_names_line_columns_and_the_nearest(tmp_path):
+    text = HEAD + FIELDS.replace('"question"', '"qestion"')
+    with pytest.raises(InvalidValue) as refusal:
+        read(tmp_path, text, [RECORD])
+    assert refusal.value.field == "ours.toml, line 6"
+    assert refusal.value.reason == (
+        "fields.stem: 'qestion' is not in the file; the columns are answer, id, image, question. "
+        "Did you mean 'question'? Correct it, or write 'qestion?' if most records lack it"
+    )
+
+
+def test_column_that_most_records_lack_is_marked(tmp_path):
+    question, _ = read_one(tmp_path, HEAD + FIELDS + "explanation = 'reason?'\n", RECORD)
+    assert question.explanation == ""
+
+
+def test_value_that_is_in_no_table_is_refused_with_the_known_ones(tmp_path):
+    text = HEAD + FIELDS + "task = { from = 'kind', values = { PRES = 'presence' } }\n"
+    result = read(tmp_path, text, [{**RECORD, "kind": "pres"}, {**RECORD, "id": "q2", "kind": "POS"}])
+    assert [question.task for question, _ in result.examples] == ["presence"]
+    assert result.refusals == [
+        ("record 2", "task", "'POS' is not in the mapping's values (PRES); add it, or set otherwise")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer", "expected"),
+    [
+        ("'answer'", "B", (1,)),
+        ("'answer'", "b) Effusion", (1,)),
+        ("'answer'", "effusion", (1,)),
+        ("'answer'", "A, C", (0, 2)),
+        ("'answer'", ["A", "C"], (0, 2)),
+        ("{ from = 'answer', as = 'index' }", 0, (0,)),
+        ("{ from = 'answer', as = 'number' }", "1", (0,)),
+        ("{ from = 'answer', as = 'letter' }", "(c)", (2,)),
+        ("{ from = 'answer', as = 'text' }", "Line, central", (2,)),
+    ],
+)
+def test_answer_key_names_options(tmp_path, rule, answer, expected):
+    fields = FIELDS.replace('"answer"', rule)
+    record = {**RECORD, "answer": answer, "options": ["A. Nodule", "B. Effusion", "C. Line, central"]}
+    question, _ = read_one(tmp_path, HEAD + fields + "options = 'options'\n", record)
+    assert question.answer == expected
+    assert question.options == ("Nodule", "Effusion", "Line, central")
+    assert question.format == ("single" if len(expected) == 1 else "multiple")
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer", "reason"),
+    [
+        ("'answer'", 1, "may count options from 0 or from 1; say as = 'index' or as = 'number'"),
+        ("'answer'", "D", "'D' is not an option; the options are A, B, C"),
+        ("{ from = 'answer', as = 'index' }", 3, "3 is not an option; there are 3, counted from 0"),
+        ("{ from = 'answer', as = 'number' }", 0, "0 is not an option; there are 3, counted from 1"),
+        ("{ from = 'answer', as = 'text' }", "Mass", "is not the text of exactly one option"),
+        ("'answer'", "", "is empty"),
+    ],
+)
+def test_answer_key_that_names_no_option_is_refused(tmp_path, rule, answer, reason):
+    fields = FIELDS.replace('"answer"', rule)
+    record = {**RECORD, "answer": answer, "options": ["Nodule", "Effusion", "Line"]}
+    result = read(tmp_path, HEAD + fields + "options = 'options'\n", [record])
+    assert reason in result.refusals[0][2]
+
+
+@pytest.mark.parametrize(
+    ("options", "columns"),
+    [
+        ("options = { from = 'o', split = '|' }", {"o": "A. Nodule|B. Effusion"}),
+        ("options = { from = ['o1', 'o2', 'o3?'] }", {"o1": "Nodule", "o2": "Effusion"}),
+        ("options = 'o'", {"o": {"B": "Effusion", "A": "Nodule"}}),
+        ("options = 'o[*].text'", {"o": [{"text": "Nodule"}, {"text": "Effusion"}]}),
+        ("options = 'o'", {"o": "['Nodule', 'Effusion']"}),
+    ],
+)
+def test_options_may_be_in_a_cell_in_columns_or_in_an_object(tmp_path, options, columns):
+    question, _ = read_one(tmp_path, f"{HEAD}{FIELDS}{options}\n", {**RECORD, "answer": "B", **columns})
+    assert (question.options, question.answer) == (("Nodule", "Effusion"), (1,))
+
+
+def test_filter_leaves_out_records_and_counts_them(tmp_path):
+    text = HEAD + "[where]\norgan = ['chest', 'lung']\nview = { not = 'lateral', empty = false }\n" + FIELDS
+    records = [
+        {**RECORD, "id": f"q{number}", "organ": organ, "view": view}
+        for number, (organ, view) in enumerate(
+            [("CHEST", "PA"), ("head", "PA"), ("lung", "Lateral"), ("lung", "")]
+        )
+    ]
+    result = read(tmp_path, text, records)
+    assert (len(result.examples), result.filtered, result.refusals) == (1, 3, [])
+
+
+def test_second_file_gives_further_columns(tmp_path):
+    (tmp_path / "exams.csv").write_text("study,age,indication\na/1.png,61,Cough\n", encoding="utf-8")
+    text = HEAD + "[join.exams]\nfile = 'exams.csv'\non = 'image'\nkey = 'study'\n" + FIELDS
+    _, exam = read_one(tmp_path, text + "age = '@exams.age'\nindication = '@exams.indication'\n", RECORD)
+    assert (exam.age, exam.indication) == ("61", "Cough")
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ("../secret.csv", "must be below the folder of the question file"),
+        ("/etc/passwd", "must be below the folder of the question file"),
+        ("nowhere.csv", "is not in the folder of the question file"),
+    ],
+)
+def test_second_file_elsewhere_is_refused(tmp_path, file, reason):
+    (tmp_path.parent / "secret.csv").write_text("study,age\nx,1\n", encoding="utf-8")
+    text = HEAD + f"[join.exams]\nfile = '{file}'\non = 'image'\nkey = 'study'\n" + FIELDS
+    with pytest.raises(InvalidValue) as refusal:
+        read(tmp_path, text, [RECORD])
+    assert refusal.value.field == "ours.toml, line 4"
+    assert reason in refusal.value.reason
+
+
+def test_boxes_are_read_with_labels_and_grid(tmp_path):
+    boxes = "boxes = { from = 'b', labels = 'l', corners = 'xywh', grid = [224, 224] }\n"
+    question, _ = read_one(
+        tmp_path, HEAD + FIELDS + boxes, {**RECORD, "b": [[1, 2, 10, 20]], "l": ["left lung"]}
+    )
+    assert [(box.label, box.box.as_tuple()) for box in question.boxes] == [("left lung", (1, 2, 11, 22))]
+
+
+# --------------------------------------------------------------------------------------------------- kinds
+ROWS = [
+    ("id", "image", "question", "answer"),
+    ("q1", "a.png", "Größe normal?", "no"),
+    ("q2", "b.png", "Why?", "Fluid"),
+]
+
+
+def write_workbook(path):
+    from openpyxl import Workbook
+
+    workbook = Workbook()
+    for row in ROWS:
+        workbook.active.append(row)
+    workbook.save(path)
+
+
+def write_parquet(path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = list(zip(*ROWS, strict=True))
+    parquet.write_table(pa.table({column[0]: column[1:] for column in columns}), path)
+
+
+def write_text(path, separator):
+    path.write_text("\n".join(separator.join(row) for row in ROWS) + "\n", encoding="utf-8-sig")
+
+
+def write_json_lines(path):
+    lines = [json.dumps(dict(zip(ROWS[0], row, strict=True))) for row in ROWS[1:]]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+KINDS = {
+    "csv": lambda path: write_text(path, ","),
+    "semicolons": lambda path: write_text(path, ";"),
+    "tsv": lambda path: write_text(path, "\t"),
+    "xlsx": write_workbook,
+    "parquet": write_parquet,
+    "json lines": write_json_lines,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_gives_the_same_questions(tmp_path, kind):
+    path = tmp_path / "table"
+    KINDS[kind](path)
+    result = dry_run(by=command_line_person(), path=path, mapping=load(HEAD + FIELDS), images=None)
+    assert [
+        (question.id, question.stem, question.answer, question.format) for question, _ in result.examples
+    ] == [
+        ("q1", "Größe normal?", "no", "closed"),
+        ("q2", "Why?", "Fluid", "open"),
+    ]
+
+
+def test_row_with_another_number_of_cells_is_refused_by_its_number(tmp_path):
+    content = b"id,image,question,answer\nq1,a.png,Why,is it so?,yes\n\nq2,b.png,Why?,x\n"
+    result = read(tmp_path, HEAD + FIELDS, content, "set.csv")
+    assert [question.id for question, _ in result.examples] == ["q2"]
+    assert result.refusals == [("row 2", "record", "has 5 cells, but there are 4 columns")]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b"id,image,id,answer\n", "'id' occurs twice"),
+        (b"PK\x03\x04 no workbook", "is not a workbook that can be read"),
+        (b"PAR1 no table", "is not a Parquet file that can be read"),
+        (b"\xd0\xcf\x11\xe0 old", "save it as .xlsx"),
+    ],
+)
+def test_file_that_is_no_table_is_refused(tmp_path, content, reason):
+    with pytest.raises(InvalidValue, match=reason):
+        read(tmp_path, HEAD + FIELDS, content, "set")
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path):
+    with pytest.raises(InvalidValue, match="encoding: is not UTF-8; save the file as UTF-8"):
+        read(tmp_path, HEAD + FIELDS, b"id,image,question,answer\nq1,a.png,Gr\xf6\xdfe?,x\n", "set.csv")
+
+
+def test_dry_run_counts_ids_that_occur_twice(tmp_path):
+    (tmp_path / "set.json").write_text(json.dumps([RECORD, RECORD]), encoding="utf-8")
+    result = dry_run(
+        by=command_line_person(), path=tmp_path / "set.json", mapping=load(HEAD + FIELDS), images=tmp_path
+    )
+    assert (result.questions, result.refused_fields, result.missing) == (1, {"id": 1}, ("a/1.png",))
