@@ -96,7 +96,6 @@ def show_protocol_fields(
             )
         )
     exclusions = st.text_area("Exclusions", current.exclusions, key=f"{form_key}-exclusions", height=68)
-    exclusions = st.text_area("Exclusions", current.exclusions, key=f"{form_key}-exclusions", height=68)
     left, right = st.columns(2)
     allow_going_back = left.checkbox(
         "Allow going back", current.going_back, key=f"{form_key}-back", disabled=frozen
