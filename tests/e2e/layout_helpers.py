@@ -21,11 +21,15 @@ _MEASURE = """() => {
             * Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0));
     };
     const panes = [...form.querySelectorAll('.pane')];
-    // A part is cut if it is wider than its place, or if a button ends outside of the window.
+    // A part is cut if it is wider than its place, or a button if it is outside of the window or covered.
     const isCut = each => getComputedStyle(each).overflowX !== 'visible'
         && !each.matches('.tools, .batch, .indication') && each.scrollWidth > each.clientWidth + 1;
-    const isOutside = each => each.matches('button') && !each.closest('.tools')
-        && (each.getBoundingClientRect().right > innerWidth + 1 || each.getBoundingClientRect().left < 0);
+    const isOutside = each => {
+        const {left, right, top, height} = each.getBoundingClientRect();
+        if (!each.matches('.controls button, .bar button') || each.closest('.tools, .unused')) return false;
+        const covering = form.getRootNode().elementFromPoint((left + right) / 2, top + height / 2);
+        return right > innerWidth + 1 || left < 0 || !(covering === each || each.contains(covering));
+    };
     const hasText = each => [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
     const texts = shown.filter(hasText);
     const isBroken = each => [...each.childNodes].filter(node => node.nodeType === 3).some(node =>

@@ -199,7 +199,7 @@ def test_key_sheet_lists_the_keys_of_form_and_viewer(open_question):
     press(page, "?")
     sheet = page.get_by_role("dialog", name="Keys")
     expect(sheet.get_by_text("accept and continue")).to_be_visible()
-    expect(sheet.get_by_text("full screen")).to_be_visible()
+    expect(sheet.get_by_text("full screen", exact=True)).to_be_visible()
 
 
 def test_plain_editor_opens_if_the_viewer_cannot_be_loaded(signed_in):
