@@ -9,6 +9,7 @@ from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.image_display import ImageDisplay
 from domain.questions import Answer
+from domain.vocabulary import check_confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +65,8 @@ class Reading:
         for name in ("seconds", "seconds_looking", "seconds_away"):
             if not getattr(self, name) >= 0:
                 raise InvalidValue(name, f"must be 0 or more, not {getattr(self, name)!r}")
-        if self.confidence is not None and self.confidence not in (1, 2, 3, 4, 5):
-            raise InvalidValue("confidence", f"must be 1 (a guess) to 5 (certain), not {self.confidence!r}")
+        if self.confidence is not None:
+            check_confidence(self.confidence)
         if self.answer is not None and self.cannot_determine:
             raise InvalidValue("answer", "either an answer or “cannot determine”, not both")
         if self.answer is None and not self.cannot_determine and not self.faulty.strip():

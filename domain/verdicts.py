@@ -10,8 +10,8 @@ from domain.corrections import Correction
 from domain.errors import InvalidValue
 from domain.image_display import ImageDisplay
 from domain.questions import Answer
-from domain.ratings import RATING_VALUES, Ratings
-from domain.vocabulary import Choice, Difficulty
+from domain.ratings import Ratings
+from domain.vocabulary import Choice, Difficulty, check_confidence
 
 
 class Decision(Choice):
@@ -79,8 +79,7 @@ class OwnAnswer:
     image: ImageDisplay | None = None
 
     def __post_init__(self) -> None:
-        if self.confidence not in RATING_VALUES:
-            raise InvalidValue("confidence", f"must be 1 (a guess) to 5 (certain), not {self.confidence!r}")
+        check_confidence(self.confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

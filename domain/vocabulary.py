@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+from domain.errors import InvalidValue
+
 
 class Choice(StrEnum):
     """A closed list of values. A member's value is its id, which is stored and exported and never changes.
@@ -24,6 +26,23 @@ class Choice(StrEnum):
 
 
 YES_NO = ("yes", "no")
+#: How sure somebody is of their own answer; it is stored as the number of the label, from 1.
+CONFIDENCE_LABELS = ("a guess", "unsure", "fairly sure", "sure", "certain")
+CONFIDENCE_VALUES = range(1, len(CONFIDENCE_LABELS) + 1)
+
+
+def check_confidence(confidence: int) -> None:
+    """Check the number of a confidence.
+
+    Raises:
+        InvalidValue: it is not in :data:`CONFIDENCE_VALUES`.
+    """
+    if confidence not in CONFIDENCE_VALUES:
+        raise InvalidValue(
+            "confidence",
+            f"must be {CONFIDENCE_VALUES[0]} ({CONFIDENCE_LABELS[0]}) to {CONFIDENCE_VALUES[-1]} "
+            f"({CONFIDENCE_LABELS[-1]}), not {confidence!r}",
+        )
 
 
 class AnswerFormat(Choice):

@@ -37,7 +37,7 @@ def find_hidden_packages(sources: Iterable[SourceFile]) -> Iterator[Violation]:
         yield Violation(
             path=source.path,
             line=1,
-            rule="hides-a-room",
+            rule="hidden-package",
             text=f"'{name}' would be found instead of '{parts[1]}' in the running app: give it another name",
         )
 

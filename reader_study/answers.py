@@ -12,6 +12,7 @@ from domain.image_display import ImageDisplay
 from domain.questions import Answer, check_answer
 from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, Slot
+from domain.vocabulary import CONFIDENCE_VALUES
 
 MAX_TEXT_LENGTH = 5_000  # characters of an open answer, or of a reported fault
 MAX_BOXES = 50
@@ -95,7 +96,9 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
         if case.format.is_free_text and len(reading.answer) > MAX_TEXT_LENGTH:
             raise InvalidValue("answer", f"has at most {MAX_TEXT_LENGTH:,} characters")
         if ask_confidence and reading.confidence is None:
-            raise InvalidValue("confidence", "choose a confidence from 1 to 5")
+            raise InvalidValue(
+                "confidence", f"choose a confidence from {CONFIDENCE_VALUES[0]} to {CONFIDENCE_VALUES[-1]}"
+            )
     if len(reading.faulty) > MAX_TEXT_LENGTH:
         raise InvalidValue("faulty", f"has at most {MAX_TEXT_LENGTH:,} characters")
     if not reading.boxes:

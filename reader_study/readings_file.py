@@ -16,6 +16,7 @@ from domain.questions import Answer, option_letter
 from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, Reader, ReaderStudy
 from domain.table_cells import unescape_formula
+from domain.vocabulary import CONFIDENCE_VALUES
 
 REQUIRED_FIELDS = ("study", "reader", "question_id", "answer", "seconds", "read_at")
 OPTIONAL_FIELDS = ("confidence",)
@@ -213,8 +214,11 @@ def _build_record(line: int, fields: dict[str, str]) -> ReadingRecord:
 def _parse_confidence(text: str) -> int | None:
     if not text.strip():
         return None
-    if text.strip() not in {"1", "2", "3", "4", "5"}:
-        raise _InvalidField("confidence", f"{text!r} is not a whole number from 1 to 5")
+    if text.strip() not in map(str, CONFIDENCE_VALUES):
+        raise _InvalidField(
+            "confidence",
+            f"{text!r} is not a whole number from {CONFIDENCE_VALUES[0]} to {CONFIDENCE_VALUES[-1]}",
+        )
     return int(text)
 
 

@@ -18,6 +18,8 @@ const radiograph: Radiograph = {
 
 const exam = { person: 7, blind: false, open: true, patient: { age: "61 years", sex: "female", indication: "cough" }, stem: "What is shown?", options: ["effusion", "nothing"], prefetch: [] };
 
+const confidences = ["a guess", "unsure", "fairly sure", "sure", "certain"];
+
 /** Values whose labels are their ids. */
 const choices = (...ids: string[]): Choice[] => ids.map((id) => ({ id, label: id }));
 
@@ -58,6 +60,7 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
       tasks: choices("presence", "location"),
       tiers: choices("easy", "medium", "hard"),
     },
+    confidences,
     labels: [],
     ...changes,
   };
@@ -78,6 +81,7 @@ export function readingData(changes: Partial<ReadingData> = {}): ReadingData {
     place: { done: 0, total: 3, trainingDone: 0, training: 0 },
     clinicalInfoShown: true,
     askConfidence: true,
+    confidences,
     idleSeconds: 300,
     goingBack: true,
     previous: null,

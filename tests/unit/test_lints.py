@@ -229,7 +229,7 @@ def test_the_command_finds_a_hidden_package(tmp_path, capsys):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).write_text("x = 1\n", encoding="utf-8")
     assert main([str(tmp_path)]) == 1
-    assert capsys.readouterr().out.startswith("ui/browsing/table.py:1: hides-a-room: ")
+    assert capsys.readouterr().out.startswith("ui/browsing/table.py:1: hidden-package: ")
 
 
 @pytest.mark.parametrize(

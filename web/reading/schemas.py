@@ -11,9 +11,9 @@ from web.review.schemas import (
     DEFAULT_IMAGE_DISPLAY,
     AnswerJson,
     CanvasObjects,
+    Confidence,
     DrawingsBody,
     Number,
-    Rating,
     Seconds,
     Text,
     parse_request,
@@ -57,7 +57,7 @@ class EntryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     answer: AnswerJson | None = None
     cannot: bool = False
-    confidence: Rating | None = None
+    confidence: Confidence | None = None
     faulty: Text = ""
     drawings: dict[str, CanvasObjects] | None = None
 
@@ -76,7 +76,7 @@ class AnswerRequest(TimeRequest, frozen=True):
     revision: Number
     answer: AnswerJson | None
     cannot: bool
-    confidence: Rating | None
+    confidence: Confidence | None
     faulty: Text
     drawings: dict[str, CanvasObjects] | None
     image: ImageDisplay = DEFAULT_IMAGE_DISPLAY

@@ -7,6 +7,7 @@ from typing import Any
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Answer, option_letter
+from domain.vocabulary import CONFIDENCE_LABELS
 from reader_study.sheet import ReadingSheet, TrainingResult
 from records.values import boxes_from_plain
 from web.drawing.canvas import canvas_to_json
@@ -57,6 +58,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         "options": list(sheet.options),
         "format": sheet.case.format.value,
         "askConfidence": sheet.protocol.ask_confidence,
+        "confidences": list(CONFIDENCE_LABELS),
         "idleSeconds": sheet.protocol.idle_seconds,
         "goingBack": sheet.protocol.going_back,
         "previous": sheet.previous,

@@ -15,13 +15,14 @@ from domain.people import Person
 from domain.questions import Answer
 from domain.ratings import RATING_IDS, RATING_VALUES, Ratings
 from domain.verdicts import FLAG_IDS, Decision, ErrorKind, Opinion, Verdict
-from domain.vocabulary import Difficulty, Task
+from domain.vocabulary import CONFIDENCE_VALUES, Difficulty, Task
 
 Text = Annotated[str, msgspec.Meta(max_length=20_000)]
 ShortText = Annotated[str, msgspec.Meta(max_length=500)]
 Number = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
 Rating = Annotated[int, msgspec.Meta(ge=RATING_VALUES[0], le=RATING_VALUES[-1])]
+Confidence = Annotated[int, msgspec.Meta(ge=CONFIDENCE_VALUES[0], le=CONFIDENCE_VALUES[-1])]
 Options = Annotated[list[Text], msgspec.Meta(min_length=2, max_length=26)]
 AnswerJson = Annotated[list[int], msgspec.Meta(max_length=26)] | Text
 #: The default for pages loaded before the form reported whether the radiographs are on screen.
@@ -62,7 +63,7 @@ class OwnAnswerRequest(QuestionRequest, frozen=True):
     """The reviewer's own answer; None is "cannot determine"."""
 
     answer: AnswerJson | None
-    confidence: Rating
+    confidence: Confidence
     image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 

@@ -12,7 +12,7 @@ from domain.exams import Radiograph
 from domain.questions import Question, format_answer
 from domain.ratings import RATING_IDS, RATING_VALUES, RATINGS
 from domain.verdicts import FLAGS, ErrorKind, Opinion
-from domain.vocabulary import Choice, Difficulty, Task
+from domain.vocabulary import CONFIDENCE_LABELS, Choice, Difficulty, Task
 from records.questions import QUESTION_FIELDS
 from records.values import boxes_from_plain, to_plain
 from records.verdicts import opinion_to_plain
@@ -108,6 +108,7 @@ def review_sheet_to_json(
         "comments": {"total": sheet.comments, "unread": sheet.unread_comments},
         "asks": _requested_parts(sheet),
         "scales": _scales_to_json(),
+        "confidences": list(CONFIDENCE_LABELS),
         "labels": _offered_labels(question),
     }
 

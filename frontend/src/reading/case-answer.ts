@@ -35,7 +35,7 @@ export class CaseAnswer extends AnswerInput {
   /** Describes what is missing before the answer can be saved, or null. */
   describeMissing(): string | null {
     if (!this.isAnswered && !this.faulty.trim()) return "Answer the question, choose “cannot determine” (Q), or report the question (X).";
-    if (this.data.askConfidence && this.isAnswered && !this.cannotDetermine && this.confidence === null) return "Give your confidence: press 1 to 5.";
+    if (this.data.askConfidence && this.isAnswered && !this.cannotDetermine && this.confidence === null) return this.confidenceRequest;
     return null;
   }
 
@@ -83,7 +83,7 @@ export class CaseAnswer extends AnswerInput {
       this.choose(this.format === "closed" ? choice : number - 1);
       return true;
     }
-    if (!this.data.askConfidence || number > 5) return false;
+    if (!this.data.askConfidence || !this.isConfidence(number)) return false;
     this.setConfidence(number);
     return true;
   }

@@ -6,12 +6,12 @@ import type { KeyHelp } from "../shared/keys";
 import { patientLine, progressBar, dialogOverlay } from "../shared/components";
 import type { ImageViewer } from "../shared/viewer";
 
-export const KEYS: readonly KeyHelp[] = [
+export const keyHelp = ({ confidences }: ReadingData): KeyHelp[] => [
   ["A, B, C … / 1 – 9", "choose an answer, or several if more than one is right"],
   ["Y / N", "answer yes or no"],
   ["W", "write the answer (Esc leaves the text field)"],
   ["Q", "cannot determine"],
-  ["1 – 5", "confidence, after the answer; Backspace returns to the answer"],
+  [`1 – ${confidences.length}`, "confidence, after the answer; Backspace returns to the answer"],
   ["Enter", "save and continue"],
   ["Shift Enter", "save without seeing the radiograph"],
   ["X", "report the question"],

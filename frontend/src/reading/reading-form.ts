@@ -9,7 +9,7 @@ import { post, type RequestError } from "../shared/http";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
 import { keyHelpDialog } from "../shared/components";
 import { CaseAnswer } from "./case-answer";
-import { boxList, breakOverlay, feedbackSection, informationLine, KEYS, lowerBar, topLine, type ReadingActions } from "./layout";
+import { boxList, breakOverlay, feedbackSection, informationLine, keyHelp, lowerBar, topLine, type ReadingActions } from "./layout";
 
 class ReadingForm extends TimedForm<ReadingData, "entry"> {
   protected override drafts: DraftStore<"entry"> | null = null;
@@ -207,7 +207,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
 
   private showKeys(): void {
     const viewerKeys = this.viewer.keyHelp?.filter(([keys]) => !keys.startsWith("Enter"));
-    this.openOverlay(keyHelpDialog(KEYS, viewerKeys, () => this.closeOverlay()));
+    this.openOverlay(keyHelpDialog(keyHelp(this.data), viewerKeys, () => this.closeOverlay()));
   }
 
   private pause(): void {

@@ -26,12 +26,12 @@ export class OwnAnswer extends AnswerInput {
 
   describeMissing(): string | null {
     if (!this.isAnswered) return 'Answer the question, or choose "cannot determine" (Q).';
-    return this.confidence === null ? "Give your confidence: press 1 to 5." : null;
+    return this.confidence === null ? this.confidenceRequest : null;
   }
 
   handleKey(pressedKey: string): boolean {
     if (pressedKey === "Enter") this.onSubmit();
-    else if (this.data.scales.values.includes(Number(pressedKey))) this.setConfidence(Number(pressedKey));
+    else if (this.isConfidence(Number(pressedKey))) this.setConfidence(Number(pressedKey));
     else if (pressedKey === "q" && this.data.options.length <= 16) this.choose("cannot");
     else return this.chooseByKey(pressedKey);
     return true;

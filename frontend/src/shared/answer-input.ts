@@ -5,7 +5,6 @@ import type { AnswerFormat, OwnAnswerDraft } from "./api";
 import type { Material } from "./displayed-material";
 import { growingTextArea, h, keycap, letterIndex, optionLetter, type Child } from "./dom";
 
-const CONFIDENCES = ["a guess", "unsure", "fairly sure", "sure", "certain"];
 const YES_NO = ["yes", "no"];
 
 /** What must have been displayed before an answer is saved. */
@@ -24,7 +23,7 @@ export abstract class AnswerInput {
 
   /** `initial` is the stored entry. `onChange()` runs after every change. The input is read-only unless `isOpen`. */
   constructor(
-    private readonly question: { format: AnswerFormat; options: string[] },
+    private readonly question: { format: AnswerFormat; options: string[]; confidences: string[] },
     initial: OwnAnswerDraft | null | undefined,
     private readonly onChange: () => void,
     protected readonly isOpen = true,
@@ -38,6 +37,10 @@ export abstract class AnswerInput {
 
   protected get format(): AnswerFormat {
     return this.question.format;
+  }
+
+  protected get confidenceRequest(): string {
+    return `Give your confidence: press 1 to ${this.question.confidences.length}.`;
   }
 
   /** The choices in display order. */
@@ -94,7 +97,7 @@ export abstract class AnswerInput {
   }
 
   protected buildConfidenceField(legend: string): HTMLElement {
-    const choices = CONFIDENCES.map((text, index) =>
+    const choices = this.question.confidences.map((text, index) =>
       h("button", { type: "button", class: "choice", "data-confidence": index + 1, title: text, disabled: !this.isOpen, onclick: () => this.setConfidence(index + 1) }, h("b", {}, String(index + 1)), ` ${text}`),
     );
     return h("fieldset", { class: "row", "data-step": "confidence" }, h("legend", {}, legend), choices);
@@ -114,6 +117,10 @@ export abstract class AnswerInput {
     if (!this.isOpen) return;
     this.confidence = value;
     this.showChange();
+  }
+
+  protected isConfidence(value: number): boolean {
+    return value >= 1 && value <= this.question.confidences.length;
   }
 
   protected showChange(): void {

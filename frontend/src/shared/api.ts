@@ -224,6 +224,8 @@ export interface ReviewData extends CommonData {
   comments: { total: number; unread: number };
   asks: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; key: boolean; boxes: boolean };
   scales: Scales;
+  /** The labels of the confidences 1, 2, ...; see domain/vocabulary.py. */
+  confidences: string[];
   /** Suggested labels of boxes. */
   labels: string[];
 }
@@ -268,6 +270,8 @@ export interface ReadingData extends CommonData {
   clinicalInfoShown: boolean;
   prefetch: string[];
   askConfidence: boolean;
+  /** The labels of the confidences 1, 2, ...; see domain/vocabulary.py. */
+  confidences: string[];
   idleSeconds: number;
   goingBack: boolean;
   previous: number | null;

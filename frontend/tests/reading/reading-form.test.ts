@@ -32,6 +32,14 @@ afterEach(() => {
 
 const answered = { position: 1, answer: [1], cannot: false, confidence: 4, faulty: "" };
 
+test("the confidences are those that are declared", async () => {
+  page.close();
+  await open(readingData({ confidences: ["unsure", "sure", "certain"] }));
+  expect([...page.find("[data-step=confidence]").querySelectorAll("button")].map((choice) => choice.title)).toEqual(["unsure", "sure", "certain"]);
+  page.press("2", "4", "Enter");
+  expect(page.message).toBe("Give your confidence: press 1 to 3.");
+});
+
 test("a letter or digit answers, the next digit sets the confidence, Enter saves", async () => {
   page.press("Enter");
   expect(page.message).toMatch(/^Answer the question/);
