@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -111,3 +112,31 @@ def _same_question(first: Question, second: Question, *, same_box: float) -> boo
 
 def _apply_correction(question: Question, correction: Correction) -> Question:
     return question if correction.is_empty() else apply_correction(question, correction)
+
+
+def exclude_removed_images(
+    outcomes: Iterator[GoldItem | Excluded], removed: Collection[str]
+) -> Iterator[GoldItem | Excluded]:
+    """The outcomes, with questions left out whose exam has an image that a person decided to remove.
+
+    Args:
+        outcomes: of judged questions.
+        removed: SHA-256 of the removed images.
+    """
+    if not removed:
+        return outcomes
+    removed_hashes = frozenset(removed)
+    return (_exclude_if_removed(outcome, removed_hashes) for outcome in outcomes)
+
+
+def _exclude_if_removed(outcome: GoldItem | Excluded, removed: frozenset[str]) -> GoldItem | Excluded:
+    if isinstance(outcome, GoldItem) and not removed.isdisjoint(image_hashes(outcome)):
+        return Excluded(judged=outcome.judged, reason=ExclusionReason.PATIENT_DATA_IN_IMAGE)
+    return outcome
+
+
+def image_hashes(outcome: GoldItem | Excluded) -> set[str]:
+    """The SHA-256 of the images of the question's exam."""
+    return {
+        radiograph.sha256 for radiograph in outcome.judged.exam.radiographs if radiograph.sha256 is not None
+    }

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.errors import InvalidValue
+from domain.errors import InvalidValue, Refused
 
 
 class Side(StrEnum):
@@ -47,6 +47,34 @@ class ExamLinks:
     exam: str
     patient: str | None
     images: tuple[str, ...]
+
+
+def link_exam(
+    exam: str, *, patient: str | None, images: Iterable[str], pixel_hash: Mapping[str, str]
+) -> ExamLinks:
+    """The properties that connect an exam to others.
+
+    Args:
+        exam: its id.
+        patient: its patient, None if not known.
+        images: SHA-256 of its image files.
+        pixel_hash: hash of the pixels by SHA-256 of the file; files that could not be decoded are missing.
+    """
+    hashes = (image_hash for image in images for image_hash in (image, pixel_hash.get(image, image)))
+    return ExamLinks(exam=exam, patient=patient, images=tuple(dict.fromkeys(hashes)))
+
+
+def assign_linked_sides(links: Sequence[ExamLinks], plan: SplitPlan) -> dict[str, Side]:
+    """The side of each exam, by its id; linked exams are on the same side.
+
+    Raises:
+        Refused: a patient or image is on both sides, which would be a bug.
+    """
+    side_by_exam = assign_sides(cluster_exams(links), plan)
+    leak_messages = find_leaks(side_by_exam, links)
+    if leak_messages:
+        raise Refused(f"The split would leak: {'; '.join(leak_messages[:5])}.")
+    return side_by_exam
 
 
 def cluster_exams(exams: Iterable[ExamLinks]) -> dict[str, str]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from domain.errors import Refused
 from domain.gold import Excluded, ExclusionReason, GoldItem, JudgedQuestion
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
+from release.splits import SplitPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +129,31 @@ def latest_judgement_at(judged: JudgedQuestion) -> datetime:
     if judged.adjudication is not None:
         latest_at = max(latest_at, judged.adjudication.given_at)
     return latest_at
+
+
+def check_not_empty(
+    dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
+) -> None:
+    """Check that there is something to release, on each side of a split.
+
+    Args:
+        dataset: the name of the dataset, used in error messages.
+        tally: the counts of the release.
+        splits: counts by side; None without a split.
+        split: the plan of the split.
+
+    Raises:
+        Refused: there is nothing to release, with the reasons.
+    """
+    if not tally.judged:
+        raise Refused(f"No question of {dataset!r} has been judged in these batches. Review questions first.")
+    if not tally.released:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items())
+        raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
+    empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
+    if empty and split is not None:
+        raise Refused(
+            f"The {empty[0]} part would have no questions with a private share of {split.private_share:g} "
+            f"and seed {split.seed}, because exams that share a patient or an image stay together. Choose "
+            "another share or seed."
+        )

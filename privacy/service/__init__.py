@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from privacy.pixel_ranking import describe_ranking
 from privacy.service.pixels import (
     PixelState,
     decide_images,
-    describe_ranking,
     load_next_images,
     load_pixel_state,
     load_removed_images,

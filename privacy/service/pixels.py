@@ -14,7 +14,7 @@ from accounts.service.audit import record
 from domain.errors import NotFound, Refused
 from domain.patient_data import PixelCheck, PixelCheckScope, PixelDecision
 from domain.people import Action, Person, require
-from imaging.burned_in_text import LONGEST_SIDE, OWN_METHOD, TextRank, rank_text, ranking_method
+from imaging.burned_in_text import LONGEST_SIDE, TextRank, rank_text, ranking_method
 from imaging.errors import UnreadableImage
 from imaging.guarded_reader import GuardedReader
 from storage.images.files import ImageStore, get_image_store
@@ -77,17 +77,6 @@ def rank_images(
                 ranks.append((sha256, rank.score, rank.words))
             progress(len(ranks), len(pending))
     return ranking_method(), ranks
-
-
-def describe_ranking(ranking: tuple[str, list[tuple[str, float, int]]]) -> str:
-    """A sentence for the user about the result of :func:`rank_images`."""
-    text_count = sum(score > 0 for _, score, _ in ranking[1])
-    if ranking[0] == OWN_METHOD:
-        return (
-            f"{len(ranking[1]):,} images ranked by {ranking[0]}, because tesseract, which recognises "
-            f"words, is not installed: {text_count:,} may contain letters."
-        )
-    return f"{len(ranking[1]):,} images ranked by {ranking[0]}; text found in {text_count:,}."
 
 
 def record_ranks(

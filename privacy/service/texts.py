@@ -6,7 +6,7 @@ Searching only reads, and storing the hits is one short write, so that reviewers
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +20,7 @@ from imaging.errors import UnreadableImage
 from imaging.guarded_reader import GuardedReader
 from imaging.identity import IdentityValue
 from privacy.header_values import HeaderValues
-from privacy.patterns import find_hits_by_pattern
+from privacy.text_hits import find_hits_in_texts
 from storage.images.files import get_image_store
 from storage.intake import datasets
 from storage.privacy import patient_data, text_hits
@@ -90,7 +90,7 @@ def find_hits(
     ):
         hits += [
             (text_row.question_number, hit)
-            for hit in _find_hits(text_row.texts, text_row.exam_number, header_values)
+            for hit in find_hits_in_texts(text_row.texts, text_row.exam_number, header_values)
         ]
         if done % 1_000 == 0 or done == dataset_summary.questions:
             progress(done, dataset_summary.questions, "questions")
@@ -188,15 +188,6 @@ def list_hits(
     require(by, Action.PROTECT_PATIENTS)
     summary = datasets.load_dataset(db, name=dataset)
     return text_hits.list_hits_in_texts(db, dataset_id=summary.id, kind=kind, first=offset, count=limit)
-
-
-def _find_hits(texts: Iterable[tuple[str, str]], exam: int, header_values: HeaderValues) -> Iterator[TextHit]:
-    for field, text in texts:
-        # Paths contain many numbers, so they are searched only for header values.
-        if not field.startswith("file"):
-            yield from find_hits_by_pattern(text, field=field)
-        if header_values:
-            yield from header_values.find_hits(text, field=field, exam=exam)
 
 
 def _load_identity_values(

@@ -7,7 +7,8 @@ stored.
 
 from release.compare import Comparison, compare_releases
 from release.formats.format_writer import FormatName
-from release.service.inputs import ReviewerNaming, list_releasable_batches
+from release.names import ReviewerNaming
+from release.service.inputs import list_releasable_batches
 from release.service.preview import preview_release, preview_version
 from release.service.recorded_releases import (
     ReleaseFile,

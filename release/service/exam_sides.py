@@ -5,10 +5,9 @@ from __future__ import annotations
 from sqlmodel import Session
 
 from domain.batches import Batch
-from domain.errors import Refused
 from imaging.guarded_reader import GuardedReader
 from release.service.images import hash_pixels
-from release.splits import ExamLinks, Side, SplitPlan, assign_sides, cluster_exams, find_leaks
+from release.splits import Side, SplitPlan, assign_linked_sides, link_exam
 from storage.release import gold
 from storage.workspace import Workspace
 
@@ -37,19 +36,7 @@ def assign_exam_sides(
     files = sorted({sha256 for _, _, images in exam_images for sha256 in images})
     pixel_hash = hash_pixels(workspace, files, reader=reader)
     links = [
-        ExamLinks(
-            exam=exam,
-            patient=patient,
-            images=tuple(
-                dict.fromkeys(
-                    image_hash for image in images for image_hash in (image, pixel_hash.get(image, image))
-                )
-            ),
-        )
+        link_exam(exam, patient=patient, images=images, pixel_hash=pixel_hash)
         for exam, patient, images in exam_images
     ]
-    side_by_exam = assign_sides(cluster_exams(links), split)
-    leak_messages = find_leaks(side_by_exam, links)
-    if leak_messages:
-        raise Refused(f"The split would leak: {'; '.join(leak_messages[:5])}.")
-    return side_by_exam
+    return assign_linked_sides(links, split)

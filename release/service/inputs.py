@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlmodel import Session
 
@@ -12,23 +11,15 @@ from domain.errors import NotFound, Refused
 from domain.gold import Excluded, GoldItem
 from domain.people import Action, Person, require
 from release.manifest import DrawnBatch
-from release.rule import decide_release
-from release.service.patient_data_checks import exclude_removed_images
-from release.splits import SplitPlan
+from release.names import ReviewerNaming, name_reviewers
+from release.rule import decide_release, exclude_removed_images
 from release.tally import Tally, TallyCounter
 from storage.browsing import applied_rules
+from storage.privacy.patient_data import load_removed_images
 from storage.release import gold
 from storage.release.gold_questions import iterate_judged_questions
 from storage.sampling import batches as batch_rows
 from storage.sampling import draws, frames
-
-
-class ReviewerNaming(StrEnum):
-    """How reviewers are named in a release."""
-
-    ACCOUNT = "account"
-    DISPLAY = "display"
-    PSEUDONYM = "pseudonym"
 
 
 def list_releasable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
@@ -96,7 +87,7 @@ def load_outcomes(
         decide_release,
         iterate_judged_questions(db, batches=batches, with_report=with_report, include=question_numbers),
     )
-    return exclude_removed_images(db, outcomes)
+    return exclude_removed_images(outcomes, load_removed_images(db))
 
 
 def build_tally(db: Session, counter: TallyCounter, release_batches: list[DrawnBatch]) -> Tally:
@@ -110,38 +101,4 @@ def build_tally(db: Session, counter: TallyCounter, release_batches: list[DrawnB
 
 def load_reviewer_names(db: Session, batches: list[Batch], naming: ReviewerNaming) -> dict[int, str]:
     """The name of each reviewer in the release, by person id."""
-    reviewers = gold.load_reviewers(db, batches=batches)
-    if naming is ReviewerNaming.PSEUDONYM:
-        return {person: f"reviewer-{number}" for number, person in enumerate(reviewers, start=1)}
-    return {
-        person: account_and_display_name[naming is ReviewerNaming.DISPLAY]
-        for person, account_and_display_name in reviewers.items()
-    }
-
-
-def check_not_empty(
-    dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
-) -> None:
-    """Check that there is something to release, on each side of a split.
-
-    Args:
-        dataset: its name, for the error's text.
-        tally: the counts of the release.
-        splits: counts by side; None without a split.
-        split: the plan of the split.
-
-    Raises:
-        Refused: there is nothing to release, with the reasons.
-    """
-    if not tally.judged:
-        raise Refused(f"No question of {dataset!r} has been judged in these batches. Review questions first.")
-    if not tally.released:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items())
-        raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
-    empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
-    if empty and split is not None:
-        raise Refused(
-            f"The {empty[0]} part would have no questions with a private share of {split.private_share:g} "
-            f"and seed {split.seed}, because exams that share a patient or an image stay together. Choose "
-            "another share or seed."
-        )
+    return name_reviewers(gold.load_reviewers(db, batches=batches), naming)

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from sqlmodel import Session
 
-from domain.batches import Batch, FormScope
+from domain.batches import Batch
 from domain.people import Action, Person, require
-from domain.verdicts import Decision
 from intake.garbage_collector import pause_garbage_collector
-from records.columns import DECISIONS
+from release.combinations import combine_verdicts, decode_combination
 from release.rule import simple_outcome
 from release.service.inputs import build_tally, load_drawn_batches, load_outcomes
 from release.tally import Tally, TallyCounter
@@ -24,8 +23,6 @@ from storage.privacy.patient_data import load_removed_images
 from storage.release import gold
 from storage.review.adjudications import load_adjudicated_questions, load_rules
 from storage.review.latest_verdicts import load_latest_verdicts
-
-_PARTS = tuple(FormScope)
 
 
 @pause_garbage_collector()
@@ -81,28 +78,15 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
     """
     batch_ids = [batch.id for batch in batches]
     latest_verdicts = load_latest_verdicts(db, batch_ids=batch_ids)
-    rows = latest_verdicts.find_latest_rows()
-    questions = latest_verdicts.questions[rows]
-    starts = np.flatnonzero(np.diff(questions, prepend=-1))
-    if not len(starts):
+    judged, combinations = combine_verdicts(latest_verdicts, batches)
+    if not len(judged):
         return set()
-    judged = questions[starts]
-    # The relevant content of a verdict has few possible values. Each is one bit; the bits of a question's
-    # verdicts are combined.
-    parts_index = np.select(
-        [latest_verdicts.batches[rows] == batch.id for batch in batches],
-        [_parts_index(batch) for batch in batches],
-    )
-    codes = (
-        latest_verdicts.decisions[rows].astype(np.int64) * len(_PARTS) + parts_index
-    ) * 2 + latest_verdicts.corrects[rows]
-    combinations = np.bitwise_or.reduceat(np.left_shift(1, codes), starts)
     adjudicated = np.isin(judged, list(load_adjudicated_questions(db, batch_ids=batch_ids)))
     names, strata = gold.load_strata(db, batches=batches, numbers=judged)
     remaining: set[int] = set(judged[adjudicated].tolist())
     for combination in np.unique(combinations).tolist():
         mask = (combinations == combination) & ~adjudicated
-        outcome = simple_outcome(_decode_combination(combination))
+        outcome = simple_outcome(decode_combination(combination))
         if outcome is None:
             remaining |= set(judged[mask].tolist())
             continue
@@ -110,17 +94,3 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
             if count:
                 counter.add_simple(outcome, stratum=name, questions=count)
     return remaining
-
-
-def _parts_index(batch: Batch) -> int:
-    return _PARTS.index(batch.settings.parts)
-
-
-def _decode_combination(combination: int) -> frozenset[tuple[Decision, FormScope, bool]]:
-    """Decode the bits: (decision, parts that the batch asks for, whether nothing was corrected)."""
-    judgement_kinds = [
-        (decision, parts, not corrects) for decision in DECISIONS for parts in _PARTS for corrects in (0, 1)
-    ]
-    return frozenset(
-        judgement_kind for bit, judgement_kind in enumerate(judgement_kinds) if combination >> bit & 1
-    )

@@ -13,7 +13,7 @@ from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from release.folder import MANIFEST, hash_file
 from release.manifest import Entry, parse_entries
-from release.service.writer import validate_name
+from release.names import validate_name
 from release.verify import VerifyReport, read_manifest, verify_release
 from storage.release import releases
 from storage.release.releases import ReleaseRecord

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from sqlmodel import Session
 
 from domain.audit import AuditHead
-from domain.errors import InvalidValue, Refused
+from domain.errors import Refused
 from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
 from domain.people import Action, Person, require
@@ -23,29 +22,27 @@ from release.formats.croissant import render_croissant
 from release.formats.datacard import render_datacard
 from release.formats.format_writer import FormatName
 from release.manifest import DrawnBatch, Entry, render_manifest
+from release.names import ReviewerNaming, validate_name
 from release.private import keys_folder_of
 from release.release_writer import ReleaseOptions, ReleaseWriter, format_utc
+from release.rule import image_hashes
 from release.service.exam_sides import assign_exam_sides
 from release.service.images import copy_images, display_image_loader, original_loader
 from release.service.inputs import (
-    ReviewerNaming,
     build_tally,
-    check_not_empty,
     load_drawn_batches,
     load_outcomes,
     load_reviewer_names,
 )
-from release.service.patient_data_checks import check_pixel_decisions, image_hashes
+from release.service.patient_data_checks import check_pixel_decisions
 from release.splits import Side, SplitPlan
-from release.tally import Tally, TallyCounter, latest_judgement_at
+from release.tally import Tally, TallyCounter, check_not_empty, latest_judgement_at
 from release.verify import verify_release
 from review.service import check_key_errors, write_data_card_statement
 from storage.audit.contents import ADJUDICATE, GIVE_VERDICT
 from storage.audit.entries import find_last_entry
 from storage.release import gold, releases
 from storage.workspace import Workspace
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,24 +294,6 @@ def _move_keys(staged_keys: Path, target: Path, *, sha256: str) -> None:
     release_marker = target / "release.txt"
     if not release_marker.is_file() or release_marker.read_text(encoding="utf-8").strip() != sha256:
         raise Refused(f"{target} already exists with other keys. Choose another folder for the release.")
-
-
-def validate_name(name: str) -> str:
-    """Check the name of a release.
-
-    Returns:
-        Without spaces around it.
-
-    Raises:
-        InvalidValue: not 1 to 64 letters, digits and . _ -, beginning with a letter or digit.
-    """
-    if not _NAME.fullmatch(name.strip()):
-        raise InvalidValue(
-            "name",
-            f"{name!r} must have 1 to 64 characters: letters, digits and . _ -, starting with a letter or "
-            "digit",
-        )
-    return name.strip()
 
 
 def check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha256: str) -> None:

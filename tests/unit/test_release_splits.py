@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidValue
-from release.splits import ExamLinks, Side, SplitPlan, assign_sides, cluster_exams, find_leaks
+from release.splits import (
+    ExamLinks,
+    Side,
+    SplitPlan,
+    assign_linked_sides,
+    assign_sides,
+    cluster_exams,
+    find_leaks,
+    link_exam,
+)
 
 PLAN = SplitPlan(private_share=0.3, seed=7)
 
@@ -108,3 +117,15 @@ def test_a_split_never_leaks(ties, share, seed):
 def test_an_invalid_private_share_is_refused(share):
     with pytest.raises(InvalidValue, match="above 0 and below 1"):
         SplitPlan(private_share=share, seed=1)
+
+
+def test_files_with_the_same_pixels_link_their_exams():
+    pixel_hash = {"png": "pixels", "dicom": "pixels"}
+    links = [
+        link_exam(exam, patient=None, images=images, pixel_hash=pixel_hash)
+        for exam, images in (("a", ["png"]), ("b", ["dicom"]), ("c", ["unreadable"]))
+    ]
+    assert [link.images for link in links] == [("png", "pixels"), ("dicom", "pixels"), ("unreadable",)]
+    for seed in range(20):
+        sides = assign_linked_sides(links, SplitPlan(private_share=0.5, seed=seed))
+        assert sides["a"] is sides["b"]

@@ -1,0 +1,16 @@
+"""The result of ranking images by the text in their pixels, as a sentence."""
+
+from __future__ import annotations
+
+from imaging.burned_in_text import OWN_METHOD
+
+
+def describe_ranking(ranking: tuple[str, list[tuple[str, float, int]]]) -> str:
+    """A sentence for the user about the result of :func:`privacy.service.rank_images`."""
+    text_count = sum(score > 0 for _, score, _ in ranking[1])
+    if ranking[0] == OWN_METHOD:
+        return (
+            f"{len(ranking[1]):,} images ranked by {ranking[0]}, because tesseract, which recognises "
+            f"words, is not installed: {text_count:,} may contain letters."
+        )
+    return f"{len(ranking[1]):,} images ranked by {ranking[0]}; text found in {text_count:,}."

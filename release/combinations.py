@@ -1,0 +1,55 @@
+"""The combinations of verdicts on a question, as bits, for counts of many questions at once.
+
+The relevant content of a verdict has few possible values: decision, parts that the batch asks for, and
+whether anything was corrected. Each is one bit; the bits of a question's verdicts are combined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.batches import Batch, FormScope
+from domain.verdicts import Decision
+from records.columns import DECISIONS, LatestVerdicts
+
+_PARTS = tuple(FormScope)
+
+
+def combine_verdicts(
+    latest_verdicts: LatestVerdicts, batches: Sequence[Batch]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Combine the verdicts on each question.
+
+    Args:
+        latest_verdicts: of these batches, sorted by question.
+        batches: whose verdicts count.
+
+    Returns:
+        The numbers of the judged questions, and the combination of each, shape (q,).
+    """
+    rows = latest_verdicts.find_latest_rows()
+    questions = latest_verdicts.questions[rows]
+    starts = np.flatnonzero(np.diff(questions, prepend=-1))
+    if not len(starts):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    parts_index = np.select(
+        [latest_verdicts.batches[rows] == batch.id for batch in batches],
+        [_PARTS.index(batch.settings.parts) for batch in batches],
+    )
+    codes = (
+        latest_verdicts.decisions[rows].astype(np.int64) * len(_PARTS) + parts_index
+    ) * 2 + latest_verdicts.corrects[rows]
+    return questions[starts], np.bitwise_or.reduceat(np.left_shift(1, codes), starts)
+
+
+def decode_combination(combination: int) -> frozenset[tuple[Decision, FormScope, bool]]:
+    """The verdicts: (decision, parts that the batch asks for, whether nothing was corrected)."""
+    judgement_kinds = [
+        (decision, parts, not corrects) for decision in DECISIONS for parts in _PARTS for corrects in (0, 1)
+    ]
+    return frozenset(
+        judgement_kind for bit, judgement_kind in enumerate(judgement_kinds) if combination >> bit & 1
+    )
