@@ -24,7 +24,7 @@ def test_reviewers_have_the_chosen_names(naming, names):
 
 @pytest.mark.parametrize("name", ["", ".v1", "v 1", "a/b", "v" * 65])
 def test_a_name_that_is_no_folder_name_is_refused(name):
-    with pytest.raises(InvalidValue, match="1 to 64 letters"):
+    with pytest.raises(InvalidValue, match="must have 1 to 64 characters"):
         validate_name(name)
 
 
@@ -33,7 +33,7 @@ def test_spaces_around_a_name_are_removed():
 
 
 def test_a_release_of_nothing_is_refused_with_the_reasons():
-    with pytest.raises(Refused, match="Nobody has judged a question of 'chest'"):
+    with pytest.raises(Refused, match="No question of 'chest' has been judged"):
         check_not_empty("chest", Tally(), None, None)
     with pytest.raises(Refused, match=r"can be released: 2 rejected\."):
         check_not_empty("chest", Tally(excluded={"rejected": 2}), None, None)
@@ -42,7 +42,7 @@ def test_a_release_of_nothing_is_refused_with_the_reasons():
 def test_an_empty_side_of_a_split_is_refused():
     split = SplitPlan(private_share=0.1, seed=4)
     sides = {"public": {"questions": 3}, "private": {"questions": 0}}
-    with pytest.raises(Refused, match=r"No question falls on the private side with a private share of 0\.1"):
+    with pytest.raises(Refused, match=r"The private part would have no questions with a private share of 0\.1"):
         check_not_empty("chest", Tally(released=3), sides, split)
     sides["private"] = {"questions": 1}
     check_not_empty("chest", Tally(released=4), sides, split)
