@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
 from measures.kappa_bootstrap import bootstrap_kappas
-from measures.pairs import kappas, pair_tables
+from measures.pairs import build_pair_tables, compute_kappas
 
 RATERS, TASKS, OPTIONS = 11, 5, 4
 PAIRS = list(combinations(range(RATERS), 2))
@@ -66,8 +66,8 @@ def _measure_tables(cases: int) -> None:
     answers, task = _simulate_ratings(cases)
 
     def compute_ours() -> np.ndarray:
-        tables = pair_tables(answers, PAIRS, k=OPTIONS, stratum=task, strata=TASKS)
-        values, _ = kappas(np.concatenate([tables.sum(axis=0, keepdims=True), tables]), UNWEIGHTED)
+        tables = build_pair_tables(answers, PAIRS, k=OPTIONS, stratum=task, strata=TASKS)
+        values, _ = compute_kappas(np.concatenate([tables.sum(axis=0, keepdims=True), tables]), UNWEIGHTED)
         return values
 
     our_kappas, our_seconds = _time_median(compute_ours, 5)

@@ -1,4 +1,4 @@
-"""Rules for applying one decision to many questions, and the stored form of a search."""
+"""Bulk actions on the questions that match a search, their limits, and the description of a search."""
 
 from __future__ import annotations
 
@@ -10,30 +10,36 @@ from typing import Any
 from browsing.search import Search
 from domain.errors import InvalidValue, Refused
 
-#: The most questions that one step applies to.
+#: Maximum number of questions for one bulk action.
 MAX_QUESTIONS = 200_000
-#: The most questions that can be queued into one batch; draw a sample of more.
+#: Maximum number of questions in a queued batch. For more questions, draw a sample instead.
 MAX_QUEUED = 5_000
+#: The names of search criteria in texts for the user, where they differ from the field names.
+_CRITERION_LABELS = {
+    "standing": "status",
+    "content_type": "content type",
+    "prompt_version": "prompt version",
+}
 
 
 class BulkAction(StrEnum):
-    """What is done with the questions that a search finds."""
+    """An action on all questions that match a search."""
 
     REJECT = "reject"
     QUEUE = "queue"
 
 
-def check_reason(reason: str) -> str:
-    """Check a reason.
+def normalise_reason(reason: str) -> str:
+    """Check a reason and remove surrounding spaces.
 
     Args:
-        reason: as typed.
+        reason: the text that the user entered.
 
     Returns:
-        Without spaces around it.
+        The reason without surrounding spaces.
 
     Raises:
-        InvalidValue: shorter than 3 or longer than 1,000 characters.
+        InvalidValue: the reason is shorter than 3 or longer than 1,000 characters.
     """
     stripped = reason.strip()
     if not 3 <= len(stripped) <= 1000:
@@ -42,37 +48,39 @@ def check_reason(reason: str) -> str:
 
 
 def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
-    """Check that a step may apply to what a search finds.
+    """Check that a bulk action may be applied to the questions that match a search.
 
     Args:
         search: the search.
-        count: questions that it finds.
-        action: the step, which limits the number.
+        count: the number of matching questions that can be changed.
+        action: the bulk action, which determines the maximum.
 
     Raises:
-        Refused: the search has no criterion but the dataset, or finds no or too many questions.
+        Refused: the search has no criterion besides the dataset, or there are no or too many questions.
     """
     if not search.has_criteria:
         raise Refused("Enter a search or choose a filter first. The whole dataset cannot be selected.")
     if not count:
-        raise Refused("All matching questions are already drawn, judged or rejected.")
+        raise Refused(
+            "No question can be changed: none matches, or all are already drawn, judged or rejected."
+        )
     limit = MAX_QUEUED if action is BulkAction.QUEUE else MAX_QUESTIONS
     if count > limit:
         raise Refused(
-            f"{count:,} questions are too many for one step; the maximum is {limit:,}. Narrow the search."
+            f"{count:,} questions are too many for one action; the maximum is {limit:,}. Narrow the search."
         )
 
 
 def search_to_json(search: Search) -> dict[str, Any]:
-    """The stored form of a search: JSON values of the criteria that are set."""
+    """Convert a search to JSON values; criteria that are not set are omitted."""
     return {name: value for name, value in asdict(search).items() if value not in (None, "", False)}
 
 
 def describe_search(search: Mapping[str, Any]) -> str:
-    """Describe a stored search in text for the user."""
+    """Describe a stored search as text for the user."""
     parts = [f"“{search['words']}”"] if search.get("words") else []
     parts += [
-        "with boxes" if name == "with_boxes" else f"{name.replace('_', ' ')} {value}"
+        "with boxes" if name == "with_boxes" else f"{_CRITERION_LABELS.get(name, name)} {value}"
         for name, value in search.items()
         if name not in ("dataset", "words")
     ]

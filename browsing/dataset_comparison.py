@@ -1,4 +1,4 @@
-"""Compares several datasets in one table, as ReXVQA's Table 1 and GEMeX's Table 3 do with splits."""
+"""Compares several datasets in one table, as ReXVQA (Table 1) and GEMeX (Table 3) compare splits."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _VALUE_ORDER = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonLine:
-    """The number of questions of each dataset with a value of a column; for ``boxes``, of boxes.
+    """The number of questions of each dataset that have a value in a column, or the number of boxes.
 
-    ``totals`` are the numbers that per cent refer to; None for boxes.
+    ``totals`` contains the denominators of percentages; it is None for boxes.
     """
 
     column: str
@@ -32,14 +32,14 @@ class ComparisonLine:
     totals: tuple[int, ...] | None
 
     def format_percent(self, dataset_index: int) -> str:
-        """The per cent of a dataset's questions with one decimal; empty without a question."""
+        """Format the percentage of a dataset's questions with one decimal; empty without questions."""
         if self.totals is None or not self.totals[dataset_index]:
             return ""
         return f"{100 * self.counts[dataset_index] / self.totals[dataset_index]:.1f}"
 
 
 def list_columns(statistics: Sequence[DatasetStatistics]) -> list[str]:
-    """The columns in which any question of any dataset has a value."""
+    """List the columns in which at least one question has a value."""
     return [
         name
         for name in COUNTED_COLUMNS
@@ -48,7 +48,10 @@ def list_columns(statistics: Sequence[DatasetStatistics]) -> list[str]:
 
 
 def compare_column(statistics: Sequence[DatasetStatistics], column: str) -> tuple[ComparisonLine, ...]:
-    """One line per value, and a last line for all; tasks and formats in their order, others by frequency."""
+    """Compute one line per value and a last line for all questions.
+
+    Tasks and formats are in their own order; other values are ordered by frequency.
+    """
     totals = tuple(dataset.questions for dataset in statistics)
     by_dataset = [dict(dataset.counts[column]) for dataset in statistics]
     order = {value: index for index, value in enumerate(_VALUE_ORDER.get(column, []))}
@@ -76,7 +79,7 @@ def compare_column(statistics: Sequence[DatasetStatistics], column: str) -> tupl
 
 
 def compare_boxes(statistics: Sequence[DatasetStatistics]) -> tuple[ComparisonLine, ...]:
-    """One line of box counts per answer format, and a last line for all."""
+    """Compute one line of box counts per answer format, and a last line for all formats."""
     boxes_by_format = [{line.name: line.boxes for line in dataset.formats} for dataset in statistics]
     names = [
         name
@@ -95,7 +98,7 @@ def compare_boxes(statistics: Sequence[DatasetStatistics]) -> tuple[ComparisonLi
 
 
 def format_comparison_csv(statistics: Sequence[DatasetStatistics]) -> str:
-    """All columns and the boxes as one CSV table, with count and per cent of each dataset and the sum."""
+    """Format all columns and the boxes as a CSV table, with count and percentage per dataset and the sum."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     header = [

@@ -1,4 +1,4 @@
-"""Statistics of a dataset, and their computation from counts by kind of question."""
+"""The statistics of a dataset, and their computation from counts of questions with equal column values."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from browsing.text_counts import TextCounts, bin_lengths, mean_length
 from domain.vocabulary import AnswerFormat
 
 _MAX_WORDS = 40
-_CHARACTER_BIN, _WORD_BIN = 10, 2  # widths of the bins of the histograms
-#: Questions by number of boxes, by kind. A kind has one value for each counted column.
+_CHARACTER_BIN, _WORD_BIN = 10, 2  # widths of the histogram bins
+#: For each kind of question, the number of questions by number of boxes. A kind is one value per counted
+#: column.
 BoxCountsByKind = Mapping[tuple[str, ...], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatLine:
-    """Counts of one answer format, or of "all": questions, questions with boxes, boxes."""
+    """The counts of one answer format or of all ("all"): questions, questions with boxes, boxes."""
 
     name: str
     questions: int
@@ -26,16 +27,16 @@ class FormatLine:
 
     @property
     def boxes_a_question(self) -> float | None:
-        """Mean number of boxes per question; None without a question."""
+        """The mean number of boxes per question; None if there are no questions."""
         return self.boxes / self.questions if self.questions else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lengths:
-    """Lengths of ``n`` texts in characters and words.
+    """The lengths of ``n`` texts in characters and words.
 
-    The histograms are (from, to, number of texts). ``words`` are the most frequent ones: (word, number of
-    texts that contain it).
+    ``characters`` and ``in_words`` are histograms of (from, to, number of texts). ``words`` contains the most
+    frequent words as (word, number of texts that contain it).
     """
 
     n: int
@@ -50,10 +51,11 @@ class Lengths:
 class DatasetStatistics:
     """All statistics of a dataset.
 
-    ``counts`` are (value, questions) by column, the most frequent first (tasks in their own order); "" if a
-    question has no value. ``boxes`` are (boxes per question, questions). ``observations`` are the labels of
-    boxes: (label, questions, boxes), the most frequent first. ``splits`` are questions by (side, task) of the
-    newest release, empty without one.
+    ``counts`` contains (value, questions) by column, the most frequent first, with tasks in their own order.
+    The value "" stands for questions without a value. ``boxes`` contains (boxes per question, questions).
+    ``observations`` contains the labels of boxes as (label, questions, boxes), the most frequent first.
+    ``splits`` contains the number of questions by (side, task) of the newest release; it is empty if there is
+    no release.
     """
 
     dataset: str
@@ -71,12 +73,12 @@ class DatasetStatistics:
 def count_questions_by_value(
     kinds: BoxCountsByKind, column_index: int, order: Sequence[str] = ()
 ) -> tuple[tuple[str, int], ...]:
-    """The number of questions of each value of a column: those of ``order`` first, then the most frequent.
+    """Count the questions of each value of a column: values of ``order`` first, then the most frequent.
 
     Args:
-        kinds: questions by number of boxes, by kind.
-        column_index: of the column in a kind.
-        order: values that have an order of their own.
+        kinds: the number of questions by number of boxes, for each kind.
+        column_index: the index of the column in a kind.
+        order: the values that come first, in this order.
     """
     totals = Counter[str]()
     for kind, by_boxes in kinds.items():
@@ -86,7 +88,7 @@ def count_questions_by_value(
 
 
 def count_questions_by_boxes(kinds: BoxCountsByKind) -> tuple[tuple[int, int], ...]:
-    """(Boxes per question, questions), by number of boxes."""
+    """Count questions by their number of boxes; return (boxes per question, questions)."""
     totals = Counter[int]()
     for by_boxes in kinds.values():
         totals.update(by_boxes)
@@ -94,8 +96,11 @@ def count_questions_by_boxes(kinds: BoxCountsByKind) -> tuple[tuple[int, int], .
 
 
 def count_formats(kinds: BoxCountsByKind, column_index: int) -> tuple[FormatLine, ...]:
-    """Counts of each answer format that occurs, then of all; ``column_index`` is that of the format in a
-    kind.
+    """Count questions and boxes of each answer format that occurs, then of all formats.
+
+    Args:
+        kinds: the number of questions by number of boxes, for each kind.
+        column_index: the index of the answer format in a kind.
     """
     by_format = defaultdict[str, Counter[int]](Counter)
     for kind, by_boxes in kinds.items():
@@ -120,7 +125,7 @@ def count_formats(kinds: BoxCountsByKind, column_index: int) -> tuple[FormatLine
 
 
 def compute_lengths(text_counts: TextCounts) -> Lengths:
-    """Means, histograms and frequent words of counted texts."""
+    """Compute the means, histograms and frequent words of counted texts."""
     return Lengths(
         n=text_counts.n,
         mean_characters=mean_length(text_counts.characters),

@@ -1,6 +1,6 @@
-"""Figures of a dataset's statistics as SVG, for papers and slides: bar charts and histograms.
+"""Renders a dataset's statistics as SVG figures for papers and slides: bar charts and histograms.
 
-They are dark on white with sizes in pixels, so they look the same everywhere.
+The figures are dark on white with sizes in pixels, so they look the same everywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAX_BARS = 30  # bars in a ranked figure
 
 
 def render_figures(statistics: DatasetStatistics) -> dict[str, str]:
-    """All figures as SVG, by name (``task``, ``boxes``, ``observations``, …), without empty ones."""
+    """Render all figures that are not empty as SVG, by name (``task``, ``boxes``, ``observations``, …)."""
     figures = {}
     for column, counts in statistics.counts.items():
         if any(value for value, _ in counts):
@@ -31,7 +31,7 @@ def render_figures(statistics: DatasetStatistics) -> dict[str, str]:
         )
         labels = [(label or "not stated", count) for label, count, _ in statistics.observations]
         figures["observations"] = render_bar_chart(
-            labels, _format_title(statistics, "Questions by what their boxes show")
+            labels, _format_title(statistics, "Questions by box label")
         )
     for name, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
         if lengths.n:
@@ -40,7 +40,7 @@ def render_figures(statistics: DatasetStatistics) -> dict[str, str]:
 
 
 def render_bar_chart(counts: Sequence[tuple[str, int]], title: str) -> str:
-    """A bar chart of the first values, in the order given."""
+    """Render a bar chart of the first values, in the given order."""
     shown_counts = counts[:_MAX_BARS]
     max_count = max((count for _, count in shown_counts), default=0) or 1
     bar_space = _WIDTH - _LABEL_WIDTH - 90
@@ -69,7 +69,7 @@ def render_bar_chart(counts: Sequence[tuple[str, int]], title: str) -> str:
 
 
 def render_histogram(bins: Sequence[tuple[int, int, int]], title: str, *, unit: str) -> str:
-    """A histogram of bins (from, to, count)."""
+    """Render a histogram of bins (from, to, count)."""
     max_count = max((count for _, _, count in bins), default=0) or 1
     left, baseline = 70, _HEADER_HEIGHT + _HEIGHT
     step = (_WIDTH - left - 20) / max(1, len(bins))
@@ -105,7 +105,7 @@ def _render_length_figures(statistics: DatasetStatistics, name: str, lengths: Le
     }
     if lengths.words:
         figures[f"{name}-words"] = render_bar_chart(
-            lengths.words, f"Words by how many {name}s have them ({caption})"
+            lengths.words, f"Words by number of {name}s that contain them ({caption})"
         )
     return figures
 

@@ -1,4 +1,4 @@
-"""Texts for the events of a question's history, the same on screen and in the terminal."""
+"""Describes the events of a question's history, with the same texts on screen and in the terminal."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _DECISION_TEXTS = {Decision.ACCEPT: "accepted", Decision.REVISE: "revised", Deci
 
 
 def describe_event(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
-    """Describe an event: one line, and the details below it.
+    """Describe an event in one line, followed by lines with details.
 
     Args:
-        event: of :func:`browsing.service.history.load_history`.
-        question: the machine's version.
+        event: an event that :func:`browsing.service.history.load_history` returned.
+        question: the imported version of the question.
     """
     return _DESCRIBERS[event.kind](event, question)
 
@@ -122,7 +122,7 @@ def _describe_rule_reversal(event: QuestionEvent, _: Question) -> tuple[str, lis
 
 
 def _describe_display(image: ImageDisplay | None) -> list[str]:
-    """Text on whether the radiographs were on screen; empty if that was not recorded."""
+    """Describe whether the radiographs were on screen; empty if this was not recorded."""
     return [] if image is None else [_DISPLAY_TEXTS[image]]
 
 

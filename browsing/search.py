@@ -1,4 +1,4 @@
-"""A search for questions: words and filters."""
+"""The criteria of a search for questions: words and filters."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from domain.errors import InvalidValue
 from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
-MAX_LENGTH = 500  # longest search text, in characters
+MAX_LENGTH = 500  # maximum length of the search text in characters
 
 
 class QuestionStatus(StrEnum):
-    """The status of a question."""
+    """The status of a question in review."""
 
     NOT_DRAWN = "not drawn"
     DRAWN = "drawn, not judged"
@@ -26,13 +26,14 @@ class QuestionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """The criteria of a search, which must all hold; None or empty is no criterion.
+    """The criteria of a search. A question must meet all of them; None or empty means no criterion.
 
-    All ``words`` must be in id, stem, options or explanation. Words in quotation marks must be consecutive,
-    and a star at the end matches the beginning of a word (``effus*``).
+    All ``words`` must occur in the id, stem, options or explanation. Words in quotation marks must be
+    consecutive. A star at the end of a word matches all words that begin with it (``effus*``). ``standing``
+    is the status of the question.
 
     Raises:
-        InvalidValue: a value is not allowed; names the field.
+        InvalidValue: a value is not allowed.
     """
 
     dataset: str
@@ -51,9 +52,9 @@ class Search:
 
     def __post_init__(self) -> None:
         if len(self.words) > MAX_LENGTH:
-            raise InvalidValue("words", f"are {len(self.words):,} characters; {MAX_LENGTH} are the most")
+            raise InvalidValue("words", f"must have at most {MAX_LENGTH} characters, not {len(self.words):,}")
 
     @property
     def has_criteria(self) -> bool:
-        """Whether there is a criterion other than the dataset."""
+        """Whether there is a criterion besides the dataset."""
         return self != Search(dataset=self.dataset)

@@ -1,4 +1,4 @@
-"""Writes a dataset's statistics as CSV (one table of all counts) and JSON (everything)."""
+"""Formats a dataset's statistics as CSV (one table of all counts) and JSON (all statistics)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("table", "name", "value", "questions", "percent")
 
 
 def format_csv(statistics: DatasetStatistics) -> str:
-    """All counts as one CSV table."""
+    """Format all counts as one CSV table."""
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
@@ -24,7 +24,7 @@ def format_csv(statistics: DatasetStatistics) -> str:
 
 
 def iter_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
-    """All counts as (table, name, value, questions, per cent of the table)."""
+    """Yield all counts as (table, name, value, questions, percentage within the table)."""
     for column, counts in statistics.counts.items():
         for value, count in counts:
             yield (
@@ -77,7 +77,7 @@ def _split_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
 
 
 def format_json(statistics: DatasetStatistics) -> str:
-    """All statistics as JSON."""
+    """Format all statistics as JSON."""
     values = asdict(statistics)
     values["splits"] = [
         {"side": side, "task": task, "questions": n} for (side, task), n in statistics.splits.items()

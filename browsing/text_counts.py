@@ -1,4 +1,4 @@
-"""Counts lengths and word frequencies of texts, block by block."""
+"""Counts the lengths and word frequencies of texts, which are added in blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 _WORD_PATTERN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_ASCII_WORD_PATTERN = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # the same for lower-case ASCII, but faster
+_ASCII_WORD_PATTERN = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # faster, for lower-case ASCII text only
 #: Common words that are not counted.
 _STOP_WORDS = frozenset(  # one string is easier to read than a list of words
     """a about above after all also an and any are as at be been below between both but by can could do does
@@ -18,40 +18,40 @@ _STOP_WORDS = frozenset(  # one string is easier to read than a list of words
 
 
 class TextCounts:
-    """Counts of lengths in characters and words, and of the texts that contain each word."""
+    """Counts of texts by length in characters, by length in words, and by the words that they contain."""
 
     def __init__(self) -> None:
-        """Start with no texts."""
+        """Create empty counts."""
         self.characters: Counter[int] = Counter()
         self.words: Counter[int] = Counter()
         self.frequencies: Counter[str] = Counter()
 
     def add_texts(self, texts: Iterable[str]) -> None:
-        """Count more texts; empty ones are ignored."""
+        """Add texts to the counts; empty texts are ignored."""
         lengths, distinct_words, word_counts = [], list[str](), []
         for text in filter(None, texts):
             text_words = (_ASCII_WORD_PATTERN if text.isascii() else _WORD_PATTERN).findall(text.lower())
             lengths.append(len(text))
             word_counts.append(len(text_words))
             distinct_words.extend(set(text_words))
-        # Updated once per call, because each update of a Counter has a fixed cost.
+        # Counters are updated once per call, because each update has a fixed cost.
         self.characters.update(lengths)
         self.words.update(word_counts)
         self.frequencies.update(distinct_words)
 
     @property
     def n(self) -> int:
-        """The number of texts counted."""
+        """The number of counted texts."""
         return self.characters.total()
 
     def list_most_frequent(self, limit: int) -> list[tuple[str, int]]:
-        """(word, number of texts) of the most frequent words, without common ones; ties alphabetically."""
-        counted = [(word, count) for word, count in self.frequencies.items() if word not in _STOP_WORDS]
-        return sorted(counted, key=lambda item: (-item[1], item[0]))[:limit]
+        """List the most frequent words as (word, number of texts) without stop words; ties alphabetically."""
+        word_counts = [(word, count) for word, count in self.frequencies.items() if word not in _STOP_WORDS]
+        return sorted(word_counts, key=lambda item: (-item[1], item[0]))[:limit]
 
 
 def bin_lengths(lengths: Counter[int], *, width: int) -> list[tuple[int, int, int]]:
-    """Bins (from, to, texts) of a width, from 0 to the greatest length; empty without a text."""
+    """Count texts in bins (from, to, texts) of equal width, from 0 to the maximum length; may be empty."""
     if not lengths:
         return []
     counts: Counter[int] = Counter()
@@ -61,6 +61,6 @@ def bin_lengths(lengths: Counter[int], *, width: int) -> list[tuple[int, int, in
 
 
 def mean_length(lengths: Counter[int]) -> float | None:
-    """The mean length; None without a text."""
+    """Compute the mean length; None if there are no texts."""
     n = lengths.total()
     return sum(length * count for length, count in lengths.items()) / n if n else None

@@ -1,7 +1,7 @@
-"""Who may do what: the one table of actions and the roles that may do each.
+"""The table of permissions: all actions, and the roles that may do each.
 
-Navigation, the guards of pages, routes and services and the tests of all denied cells ask it. Which action a
-page is for stands in ui/navigation.py, which action a route is for in web/routes.py.
+Navigation, pages, routes and services use this table, and so do the tests of denied access.
+ui/navigation.py states the action of each page, web/routes.py the action of each route.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Action(StrEnum):
     READ = "read cases"
 
 
-#: The one table of actions: the roles that may do each.
+#: The roles that may do each action.
 ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.MANAGE_PEOPLE: frozenset({Role.ADMIN}),
     Action.IMPORT_QUESTIONS: frozenset({Role.COORDINATOR}),
@@ -55,10 +55,10 @@ ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.READ: frozenset({Role.READER}),
 }
 
-#: Roles whose sign-ins are short, because they see or change what others must not.
+#: Roles whose sign-ins expire earlier, because they can see or change data that others must not.
 PRIVILEGED_ROLES = frozenset({Role.ADMIN, Role.COORDINATOR})
 
-#: The same by role.
+#: The actions that each role permits.
 ACTIONS_BY_ROLE: dict[Role, frozenset[Action]] = {
     role: frozenset(action for action, roles in ROLES_BY_ACTION.items() if role in roles) for role in Role
 }

@@ -1,4 +1,4 @@
-"""Adjudications: another expert decides where reviewers disagree."""
+"""Adjudications: decisions of a further expert on questions about which reviewers disagree."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from domain.errors import InvalidValue
 from domain.image_display import ImageDisplay
 from domain.verdicts import Decision
 
-#: The default of :attr:`AdjudicationRules.same_box`.
+#: The default of :attr:`AdjudicationRules.same_box_iou`.
 DEFAULT_SAME_BOX_IOU = 0.5
 
 
 class Dispute(StrEnum):
-    """What two reviewers of one question can disagree on."""
+    """The aspect on which two reviewers of one question disagree."""
 
     DECISION = "decision"
     KEY = "key"
@@ -26,10 +26,10 @@ class Dispute(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdjudicationRules:
-    """How disputes of a batch are adjudicated.
+    """The rules by which disputes of a batch are adjudicated.
 
-    ``adjudicators`` are sign-in names. ``hide_names``: whether the adjudicator sees no reviewers' names.
-    ``same_box_iou`` is the smallest IoU, above 0 and up to 1, at which two boxes are the same.
+    ``adjudicators`` are sign-in names. ``hide_names`` hides the reviewers' names from the adjudicator.
+    ``same_box_iou`` is the minimum IoU, above 0 and up to 1, at which two boxes count as the same.
     """
 
     adjudicators: tuple[str, ...] = ()
@@ -45,13 +45,14 @@ class AdjudicationRules:
 class Adjudication:
     """The adjudicator's decision on a question; it takes precedence over all verdicts of its batch.
 
-    ``revision`` counts from 1 for each (batch, question); a higher one supersedes a lower one. ``follows``
-    are the ids of the reviewers whose verdict it adopts as it is; empty if it combines several or differs
-    from all. ``image`` is whether the radiographs were on screen, None if that was not recorded.
+    ``revision`` counts from 1 for each (batch, question); a higher revision supersedes a lower one.
+    ``follows`` contains the ids of the reviewers whose verdict the adjudication adopts unchanged. It is empty
+    if the adjudication combines several verdicts or differs from all. ``image`` states whether the
+    radiographs were on screen; None if this was not recorded.
 
     Raises:
-        InvalidValue: a revision below 1, no reason, "revise" without a correction, or another decision with
-            one.
+        InvalidValue: the revision is below 1, the reason is missing, or the decision does not fit the
+            correction.
     """
 
     batch_id: int
@@ -67,7 +68,7 @@ class Adjudication:
 
     def __post_init__(self) -> None:
         if self.revision < 1:
-            raise InvalidValue("revision", f"counts from 1, not {self.revision}")
+            raise InvalidValue("revision", f"must be 1 or more, not {self.revision}")
         if not self.reason.strip():
             raise InvalidValue("reason", "is empty; give a reason for the decision")
         if (self.decision is Decision.REVISE) == self.correction.is_empty():
@@ -78,7 +79,10 @@ class Adjudication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdjudicationSummary:
-    """An adjudication without its texts; ``follows`` are the people whose verdict it adopts."""
+    """An adjudication without its texts.
+
+    ``follows`` contains the ids of the reviewers whose verdict the adjudication adopts.
+    """
 
     question_number: int
     batch_id: int

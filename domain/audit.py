@@ -14,7 +14,7 @@ NO_ENTRY = "0" * 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditHead:
-    """Number and hash of an entry. Its holder can prove that the trail up to it was not rewritten."""
+    """Number and hash of an entry. Its holder can prove that the trail up to the entry was not rewritten."""
 
     number: int
     hash: str
@@ -27,10 +27,10 @@ class AuditHead:
 class AuditEntry:
     """One action in the audit trail.
 
-    ``number`` counts from 1 without a gap and defines the order; the clock does not. ``person_id`` is None
-    for the command line; ``person_name`` is the sign-in name at that time. ``old`` and ``new`` are canonical
-    JSON texts, None if there was or is nothing. ``previous_hash`` is the ``hash`` of the entry before,
-    :data:`NO_ENTRY` for the first. An entry is not checked when it is made: compare ``hash`` with
+    ``number`` counts from 1 without gaps and defines the order of entries; their times do not. ``person_id``
+    is None for the command line. ``person_name`` is the sign-in name at that time. ``old`` and ``new`` are
+    the values before and after as canonical JSON, or None. ``previous_hash`` is the ``hash`` of the preceding
+    entry, :data:`NO_ENTRY` for the first one. The constructor does not check ``hash``: compare it with
     :meth:`compute_hash`.
     """
 
@@ -47,7 +47,7 @@ class AuditEntry:
     hash: str
 
     def compute_hash(self) -> str:
-        """The hash that the entry must have: SHA-256 of its content, as 64 hexadecimal digits."""
+        """Compute the hash that the entry must have: the SHA-256 of its content as 64 hexadecimal digits."""
         return entry_hash(
             number=self.number,
             at=self.at,
@@ -75,19 +75,20 @@ def entry_hash(
     why: str,
     previous_hash: str,
 ) -> str:
-    """The hash of an audit entry: SHA-256 of a canonical JSON list of the arguments, in UTF-8.
+    """Compute the hash of an audit entry: the SHA-256 of a canonical JSON list of the arguments in UTF-8.
 
     Args:
-        number: of the entry, from 1.
-        at: with time zone; hashed in UTC with six decimals of the second, as both databases store it.
-        person_id: None for the command line.
-        person_name: sign-in name.
+        number: the number of the entry, from 1.
+        at: the time of the action, with time zone. It is hashed in UTC with microseconds, as both databases
+            store it.
+        person_id: the id of the acting person; None for the command line.
+        person_name: the sign-in name of the acting person.
         what: the action.
-        subject: what it was done to.
-        old: canonical JSON text before, None if there was nothing.
-        new: canonical JSON text after, None if there is nothing.
+        subject: the object of the action.
+        old: the value before as canonical JSON, or None.
+        new: the value after as canonical JSON, or None.
         why: the reason.
-        previous_hash: of the entry before, :data:`NO_ENTRY` for the first.
+        previous_hash: the hash of the preceding entry; :data:`NO_ENTRY` for the first entry.
 
     Returns:
         64 lower-case hexadecimal digits.
@@ -98,17 +99,17 @@ def entry_hash(
 
 
 def canonical(value: object) -> str:
-    """Canonical JSON: sorted keys, no spaces, sets as sorted lists, times in UTC with microseconds.
+    """Convert a value to canonical JSON: sorted keys, no spaces, sets as sorted lists, times in UTC.
 
     Args:
         value: a JSON value, time, set, mapping or dataclass.
 
     Returns:
-        Equal values give equal text.
+        The text; equal values have equal texts. Times have microseconds.
 
     Raises:
-        ValueError: NaN or infinity.
-        TypeError: any other value.
+        ValueError: the value contains NaN or infinity.
+        TypeError: the value has another type.
 
     >>> canonical({"b": {3, 1}, "a": None})
     '{"a":null,"b":[1,3]}'
@@ -132,4 +133,6 @@ def _to_json_value(value: object) -> object:
         return dict(value)
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    raise TypeError(f"{type(value).__name__} has no form in the audit trail; give plain values")
+    raise TypeError(
+        f"{type(value).__name__} can't be converted to JSON for the audit trail; use plain values"
+    )

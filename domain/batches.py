@@ -1,4 +1,4 @@
-"""Batches: questions drawn together, the sampling plan, and the settings for judging them."""
+"""Batches: questions that were drawn together, their sampling plan, and the settings of their review."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from domain.vocabulary import Difficulty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingPlan:
-    """What to draw: either ``per_1000`` of every 1,000 questions, or ``n`` in all.
+    """The size and strata of a draw: either ``per_1000`` of every 1,000 questions, or ``n`` in total.
 
-    ``shares`` are the relative shares of the tiers, 0 or more; ``None`` is the tier of questions without one,
-    and a tier that is not named has share 1. ``strata`` are further fields to stratify by within a tier
-    ("task", "category"). The same plan and seed draw the same questions on every machine and for every order
-    of rows.
+    ``shares`` contains the relative shares of the tiers, 0 or more. The key ``None`` stands for questions
+    without a tier. A tier that is missing has share 1. ``strata`` contains further fields to stratify by
+    within a tier ("task", "category"). The same plan and seed draw the same questions on each machine and for
+    each order of rows.
 
     Raises:
-        InvalidValue: a value outside its range, or both or neither of ``per_1000`` and ``n``.
+        InvalidValue: a value is outside its range, or not exactly one of ``per_1000`` and ``n`` is set.
     """
 
     seed: int
@@ -45,13 +45,13 @@ class SamplingPlan:
         if any(not (math.isfinite(share) and share >= 0) for share in self.shares.values()):
             raise InvalidValue("shares", "must be finite numbers, 0 or more")
         if not any(self.share(tier) > 0 for tier in (*Difficulty, None)):
-            raise InvalidValue("shares", "one of them must be above 0")
+            raise InvalidValue("shares", "must contain at least one value above 0")
 
     def share(self, tier: Difficulty | None) -> float:
-        """The relative share of a tier, 0 or more.
+        """Return the relative share of a tier, 0 or more.
 
         Args:
-            tier: ``None`` for the questions without one.
+            tier: the tier; ``None`` for questions without a tier.
         """
         return self.shares.get(tier, 1.0)
 
@@ -60,8 +60,8 @@ class SamplingPlan:
 class Stratum:
     """One stratum of a draw.
 
-    ``tier`` is None for questions without one; ``further`` are the values of the plan's further strata, in
-    their order. ``drawn`` of its ``size`` questions were drawn.
+    ``tier`` is None for questions without a tier. ``further`` contains the values of the plan's further
+    strata, in their order. ``drawn`` of the ``size`` questions were drawn.
     """
 
     tier: Difficulty | None
@@ -71,7 +71,7 @@ class Stratum:
 
     @property
     def name(self) -> str:
-        """The name on screen and in files: "hard", "no tier", "hard / location"."""
+        """The name on screen and in files, such as "hard", "no tier" or "hard / location"."""
         return " / ".join([self.tier or "no tier", *(value or "none" for value in self.further)])
 
     @property
@@ -88,7 +88,7 @@ class Mode(StrEnum):
 
 
 class FormScope(StrEnum):
-    """The parts of the form that a batch asks for."""
+    """The fields of the review form that a batch requests."""
 
     ALL = "all"
     IMAGE_ALIGNMENT = "image alignment"
@@ -101,12 +101,13 @@ DEFAULT_ANCHORS: dict[str, Anchors] = {scale.id: scale.anchors for scale in RATI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchSettings:
-    """How a batch is judged.
+    """The settings of a batch's review.
 
-    ``guideline`` is Markdown. ``anchors`` are five texts for each rating, by its id.
+    ``parts`` are the requested fields of the form. ``guideline`` is Markdown. ``anchors`` contains five texts
+    for each rating, by the rating's id.
 
     Raises:
-        InvalidValue: anchors that are not five texts for each rating.
+        InvalidValue: ``anchors`` does not have five texts for each rating.
     """
 
     mode: Mode = Mode.JUDGE
@@ -117,11 +118,11 @@ class BatchSettings:
 
     def __post_init__(self) -> None:
         if set(self.anchors) != set(RATING_IDS) or any(len(texts) != 5 for texts in self.anchors.values()):
-            raise InvalidValue("anchors", f"needs five texts for each of {', '.join(RATING_IDS)}")
+            raise InvalidValue("anchors", f"must have five texts for each of {', '.join(RATING_IDS)}")
 
 
 class BatchState(StrEnum):
-    """A closed batch takes no further verdicts; it can be opened again."""
+    """The state of a batch. A closed batch accepts no verdicts; it can be reopened."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -129,7 +130,7 @@ class BatchState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Questions of one dataset that were drawn together, in one draw or several of the same plan."""
+    """Questions of one dataset that were drawn together, in one or several draws with the same plan."""
 
     id: int
     name: str

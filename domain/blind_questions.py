@@ -1,4 +1,4 @@
-"""A question without its key, for people who may not see it: the key is not fetched at all."""
+"""Questions without their key, for people who may not see it. The key is not even fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes on a radiograph, and conversion between other pixel grids and the radiograph's own."""
+"""Boxes on a radiograph, and their conversion between the stored matrix and other pixel grids."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from domain.errors import InvalidValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """Axis-aligned region; ``x`` column, ``y`` row, in pixels of the stored matrix.
+    """An axis-aligned rectangle; ``x`` is the column, ``y`` the row, in pixels of the stored matrix.
 
-    (0, 0) is the outer corner of the top-left pixel (DICOM PS3.3 C.18.6), so a box over the whole of a
-    matrix with R rows and C columns is (0, 0, C, R). A box may lie off the matrix.
+    (0, 0) is the outer corner of the top-left pixel (DICOM PS3.3 C.18.6), so a box that covers a matrix with
+    R rows and C columns is (0, 0, C, R). A box may be outside the matrix.
 
     Raises:
-        InvalidValue: a corner that is not finite, or no extent (x_min < x_max and y_min < y_max must hold).
+        InvalidValue: a coordinate is not finite, or the box has no area (x_min < x_max and y_min < y_max must
+            hold).
     """
 
     x_min: float
@@ -31,7 +32,7 @@ class Box:
             and self.y_min < self.y_max
             and math.isfinite(self.x_max - self.x_min + self.y_max - self.y_min)
         ):
-            return  # the common case, checked in one expression; the rest finds the reason
+            return  # fast path for valid boxes; the code below determines the reason for invalid ones
         if not all(math.isfinite(value) for value in self.as_tuple()):
             raise InvalidValue(
                 "box", (f"has a coordinate that is not a finite number: {list(self.as_tuple())}")
@@ -40,37 +41,37 @@ class Box:
             raise InvalidValue("box", f"has no area or reversed corners: {list(self.as_tuple())}")
 
     def as_tuple(self) -> tuple[float, float, float, float]:
-        """The corners as (x_min, y_min, x_max, y_max)."""
+        """Return the box as (x_min, y_min, x_max, y_max)."""
         return (self.x_min, self.y_min, self.x_max, self.y_max)
 
     @property
     def width(self) -> float:
-        """Pixels from the left to the right edge."""
+        """The distance from the left to the right edge in pixels."""
         return self.x_max - self.x_min
 
     @property
     def height(self) -> float:
-        """Pixels from the upper to the lower edge."""
+        """The distance from the upper to the lower edge in pixels."""
         return self.y_max - self.y_min
 
     def lies_within(self, *, rows: int, columns: int) -> bool:
         """Whether the whole box is on the matrix.
 
         Args:
-            rows: of the matrix.
-            columns: of the matrix.
+            rows: the number of rows of the matrix.
+            columns: the number of columns of the matrix.
         """
         return self.x_min >= 0 and self.y_min >= 0 and self.x_max <= columns and self.y_max <= rows
 
     def clip_to_matrix(self, *, rows: int, columns: int) -> Box:
-        """The part of the box that is on the matrix.
+        """Return the part of the box that is on the matrix.
 
         Args:
-            rows: of the matrix.
-            columns: of the matrix.
+            rows: the number of rows of the matrix.
+            columns: the number of columns of the matrix.
 
         Raises:
-            InvalidValue: nothing of the box is on the matrix.
+            InvalidValue: no part of the box is on the matrix.
         """
         return Box(
             x_min=max(0.0, self.x_min),
@@ -82,7 +83,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledBox:
-    """A box with its label, on the radiograph of that id within the exam."""
+    """A box with its label; ``radiograph`` is the id of its radiograph within the exam."""
 
     radiograph: str
     label: str
@@ -90,7 +91,7 @@ class LabelledBox:
 
     def __post_init__(self) -> None:
         if not self.radiograph:
-            raise InvalidValue("boxes", "a box has no radiograph")
+            raise InvalidValue("boxes", "each box must have a radiograph")
 
 
 class BoxFit(StrEnum):
@@ -102,9 +103,9 @@ class BoxFit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxGrid:
-    """A grid other than the stored matrix: ``width`` x ``height`` pixels, and how the image is fitted to it.
+    """A pixel grid other than the stored matrix: its ``width`` and ``height``, and how the image was fitted.
 
-    GEMeX's is 224 x 224, letterboxed (Chest ImaGenome's resizing).
+    GEMeX uses a letterboxed grid of 224 x 224 pixels (Chest ImaGenome's resizing).
     """
 
     width: int
@@ -117,17 +118,17 @@ class BoxGrid:
 
 
 def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
-    """Convert a box from a grid to pixels of the stored matrix, clipped to it.
+    """Convert a box from a grid to pixels of the stored matrix, and clip it to the matrix.
 
-    A letterbox keeps the aspect ratio and centres the padding: with s = min(width / columns, height / rows),
-    x = (x_grid - (width - columns s) / 2) / s, and y likewise. The box is clipped because rounding to the
-    grid can move an edge by up to one grid pixel into the padding.
+    A letterbox keeps the aspect ratio and centres the image: with s = min(width / columns, height / rows),
+    x = (x_grid - (width - columns s) / 2) / s; the formula for y is the same with rows and height. The box is
+    clipped because rounding to the grid can move an edge by up to one grid pixel into the padding.
 
     Args:
-        box: in pixels of the grid.
-        grid: the grid that the box is on.
-        rows: of the stored matrix.
-        columns: of the stored matrix.
+        box: the box in pixels of the grid.
+        grid: the grid of the box.
+        rows: the number of rows of the stored matrix.
+        columns: the number of columns of the stored matrix.
 
     Returns:
         The box in pixels of the stored matrix.
@@ -157,15 +158,18 @@ def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
 
 
 def measure_overhang(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> float:
-    """How far a box extends beyond its image, in pixels of the grid; 0 or less if it is on the image.
+    """Measure how far a box extends beyond its image; the result is 0 or less if it does not.
 
-    A letterbox's padding is beyond the image.
+    The padding of a letterbox is not part of the image.
 
     Args:
-        box: in pixels of the grid, or of the stored matrix.
-        grid: None for the stored matrix.
-        rows: of the stored matrix.
-        columns: of the stored matrix.
+        box: the box in pixels of the grid if there is one, otherwise of the stored matrix.
+        grid: the grid of the box; None for the stored matrix.
+        rows: the number of rows of the stored matrix.
+        columns: the number of columns of the stored matrix.
+
+    Returns:
+        The largest distance of an edge of the box from the image, in pixels of the grid.
 
     >>> grid = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
     >>> box = Box(x_min=50, y_min=0, x_max=168, y_max=112)
@@ -180,13 +184,13 @@ def measure_overhang(box: Box, *, grid: BoxGrid | None, rows: int, columns: int)
 
 
 def box_to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
-    """The inverse of :func:`box_from_grid` for a box that lies within the matrix.
+    """Convert a box within the stored matrix to a grid; the inverse of :func:`box_from_grid`.
 
     Args:
-        box: in pixels of the stored matrix.
-        grid: the other grid.
-        rows: of the stored matrix.
-        columns: of the stored matrix.
+        box: the box in pixels of the stored matrix.
+        grid: the grid to convert to.
+        rows: the number of rows of the stored matrix.
+        columns: the number of columns of the stored matrix.
 
     Returns:
         The box in pixels of the grid.

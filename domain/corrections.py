@@ -1,4 +1,4 @@
-"""Corrections: what an expert changed in a question, field by field."""
+"""Corrections: the new values of the fields that an expert changed in a question."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from domain.vocabulary import Difficulty, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """New values for fields of a question; ``None`` leaves a field as it is.
+    """New values for fields of a question; ``None`` leaves a field unchanged.
 
-    ``boxes`` replaces all boxes (an empty tuple removes them). ``answer`` and ``also_right`` (other answers
-    that are correct by themselves) are indices of the corrected options. A correction is not checked against
-    a question until it is applied: :func:`apply_correction`.
+    ``boxes`` replaces all boxes; an empty tuple removes them. ``answer`` and ``also_right`` (alternative
+    correct answers) are indices of the corrected options. A correction is checked against a question when
+    :func:`apply_correction` applies it.
     """
 
     stem: str | None = None
@@ -31,12 +31,12 @@ class Correction:
     also_right: tuple[tuple[int, ...], ...] | None = None
 
     def is_empty(self) -> bool:
-        """Whether nothing is changed."""
-        # Called several times for each of a hundred thousand verdicts.
+        """Whether the correction changes no field."""
+        # Fast, because it is called several times for each of a hundred thousand verdicts.
         return _get_values(self) == _NO_VALUES
 
 
-#: The fields of a question that may be corrected.
+#: The fields of a question that can be corrected.
 CORRECTABLE_FIELDS = tuple(correction_field.name for correction_field in fields(Correction))
 _NO_VALUES = (None,) * len(CORRECTABLE_FIELDS)
 _get_values = attrgetter(*CORRECTABLE_FIELDS)
@@ -44,7 +44,7 @@ _get_values = attrgetter(*CORRECTABLE_FIELDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One field of one question, before and after."""
+    """The value of one field of one question, before and after a correction."""
 
     field: str
     before: Any
@@ -55,17 +55,17 @@ def apply_correction(question: Question, correction: Correction) -> Question:
     """Apply a correction to a question.
 
     ``also_right`` becomes empty if the key or the number of options changes and the correction does not set
-    it: those answers belonged to the old key.
+    ``also_right``, because the alternative answers belong to the old key.
 
     Args:
-        question: as it was before.
+        question: the question before the correction.
         correction: the new values.
 
     Returns:
         The corrected question; the same object if the correction is empty.
 
     Raises:
-        InvalidValue: the corrected question is not valid (an answer that is no option, say).
+        InvalidValue: the corrected question is not valid; for example, its answer is not an option.
     """
     if correction.is_empty():
         return question
@@ -73,20 +73,20 @@ def apply_correction(question: Question, correction: Correction) -> Question:
     values: dict[str, Any] = {name: value for name, value in named_values if value is not None}
     same_option_count = len(values.get("options", question.options)) == len(question.options)
     if "also_right" not in values and ("answer" in values or not same_option_count):
-        # They belonged to the old key, or to options that have moved.
+        # the alternative answers belong to the old key, or to options that have moved
         values["also_right"] = ()
     return replace(question, **values)
 
 
 def list_changes(question: Question, correction: Correction) -> tuple[Change, ...]:
-    """The changes that a correction makes to a question.
+    """List the changes that a correction makes to a question.
 
     Args:
-        question: as it was before.
+        question: the question before the correction.
         correction: the new values.
 
     Returns:
-        In the order of the fields; a new value that equals the old one is no change.
+        The changes in the order of the fields. A new value that equals the old one is not a change.
 
     Raises:
         InvalidValue: the corrected question is not valid.
@@ -95,30 +95,31 @@ def list_changes(question: Question, correction: Correction) -> tuple[Change, ..
 
 
 def diff_questions(before: Question, after: Question) -> tuple[Change, ...]:
-    """The correctable fields in which two versions of a question differ.
+    """List the correctable fields in which two versions of a question differ.
 
     Args:
-        before: one version.
-        after: the other version.
+        before: the old version.
+        after: the new version.
 
     Returns:
-        In the order of the fields; empty if none differs.
+        The changes in the order of the fields; empty if no field differs.
     """
     pairs = zip(CORRECTABLE_FIELDS, _get_values(before), _get_values(after), strict=True)
     return tuple([Change(field=name, before=old, after=new) for name, old, new in pairs if old != new])
 
 
 def drop_unchanged(question: Question, correction: Correction) -> Correction:
-    """The correction without values that equal the question's own.
+    """Remove the values of a correction that equal those of the question.
 
-    An unchanged key stays if the question has other correct answers: stating it alone removes those.
+    An unchanged key is kept if the question has alternative correct answers, because stating the key removes
+    them.
 
     Args:
-        question: that is corrected.
-        correction: may repeat values of the question.
+        question: the question before the correction.
+        correction: the correction, which may repeat values of the question.
 
     Returns:
-        The values that change something; empty if none does.
+        A correction with the values that change the question; possibly empty.
     """
     changed_values = {
         correction_field.name: getattr(correction, correction_field.name)

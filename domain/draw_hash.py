@@ -1,4 +1,4 @@
-"""The hash by which questions are sampled; it depends on the question's id only."""
+"""The hash by which questions are sampled. It depends only on the question's id."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 
 def compute_draw_hash(key: str) -> int:
-    """Signed 64-bit hash of a question's id: BLAKE2b, 8 bytes, big-endian, of its UTF-8 text.
+    """Compute the signed 64-bit hash of a question's id: the 8-byte, big-endian BLAKE2b of its UTF-8 text.
 
-    It is stored with the question on import. A draw combines it with the seed and takes the questions with
-    the lowest results, so the order of the rows and the machine do not matter.
+    The hash is stored with the question on import. A draw combines the hash with the seed and takes the
+    questions with the lowest results, so the result does not depend on the order of rows or the machine.
 
     Args:
         key: the question's id.
 
     Returns:
-        -2**63 to 2**63 - 1.
+        The hash, -2**63 to 2**63 - 1.
 
     >>> compute_draw_hash("q1") == compute_draw_hashes(["q0", "q1"])[1]
     True
@@ -26,10 +26,10 @@ def compute_draw_hash(key: str) -> int:
 
 
 def compute_draw_hashes(keys: Sequence[str]) -> tuple[int, ...]:
-    """:func:`compute_draw_hash` of many keys; faster than one call for each.
+    """Compute :func:`compute_draw_hash` of many keys; this is faster than one call for each key.
 
     Args:
-        keys: ids of questions.
+        keys: the ids of the questions.
 
     Returns:
         One hash per key, in the same order.

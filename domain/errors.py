@@ -1,12 +1,12 @@
-"""Errors that a user can act on; their text is shown on screen as it is."""
+"""Errors that a user can act on. Their text is shown on screen."""
 
 
 class DomainError(Exception):
-    """A request that cannot be carried out; the text states the reason and what the user can do."""
+    """A request can't be carried out. The text states the reason and what the user can do."""
 
 
 class InvalidValue(DomainError, ValueError):
-    """A value that is not allowed; the text begins with the field."""
+    """A value is not allowed. The text begins with the field."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -15,11 +15,11 @@ class InvalidValue(DomainError, ValueError):
 
 
 class NotFound(DomainError):
-    """There is nothing of that name or number, or the person may not see it."""
+    """No object with this name or id exists, or the person may not see it."""
 
 
 class AlreadyThere(DomainError):
-    """Something of that name already exists."""
+    """An object with this name already exists."""
 
 
 class NotAllowed(DomainError):
@@ -35,8 +35,11 @@ class StaleRevision(DomainError):
 
 
 class NotNow(DomainError):
-    """The database could not do it now (locked for too long, disk full, not reachable); nothing changed."""
+    """The database is temporarily unable to carry out the request; nothing was changed.
+
+    For example, it was locked for too long, the disk is full, or the server is not reachable.
+    """
 
 
 class Refused(DomainError):
-    """A valid request that is refused in the current state; the text states the reason."""
+    """A valid request is refused in the current state. The text states the reason."""

@@ -12,12 +12,12 @@ from domain.vocabulary import Sex, View
 class Radiograph:
     """One image of an exam.
 
-    ``id`` is unique within the exam; ``file`` is the name in the imported file. ``rows`` and ``columns``
-    (pixels of the stored matrix) and ``sha256`` (of the original bytes, lower-case hex) are None until the
-    pixels are in the workspace.
+    ``id`` is unique within the exam. ``file`` is the name of the image file in the imported file. ``rows``
+    and ``columns`` are the size of the stored matrix in pixels, ``sha256`` is the SHA-256 of the original
+    file in lower-case hex. These three are None until the image is in the workspace.
 
     Raises:
-        InvalidValue: an empty id or file.
+        InvalidValue: the id or the file is empty.
         ValueError: only some of rows, columns and sha256 are given.
     """
 
@@ -41,11 +41,11 @@ class Radiograph:
 class Exam:
     """One imaging study of one patient, with its clinical information.
 
-    ``patient`` is a pseudonym. ``age`` is as in the file ("058Y", "61"). ``report`` reveals the answer and is
-    never fetched for a person who may not see it.
+    ``patient`` is a pseudonym. ``age`` is unchanged from the file ("058Y", "61"). ``report`` reveals the
+    answer, so it is never fetched for a person who may not see it.
 
     Raises:
-        InvalidValue: an empty id, no radiograph, or two radiographs with one id.
+        InvalidValue: the id is empty, there is no radiograph, or two radiographs have the same id.
     """
 
     id: str
@@ -60,16 +60,16 @@ class Exam:
         if not self.id:
             raise InvalidValue("exam.id", "is empty")
         if not self.radiographs:
-            raise InvalidValue("exam.radiographs", "is empty; an exam has at least one radiograph")
+            raise InvalidValue("exam.radiographs", "is empty; an exam must have at least one radiograph")
         ids = [radiograph.id for radiograph in self.radiographs]
         if len(set(ids)) != len(ids):
             raise InvalidValue("exam.radiographs.id", f"two radiographs of one exam share an id: {ids}")
 
     def find_radiograph(self, radiograph_id: str) -> Radiograph:
-        """The radiograph with an id.
+        """Return the radiograph with an id.
 
         Args:
-            radiograph_id: within the exam.
+            radiograph_id: the id of the radiograph within the exam.
 
         Raises:
             InvalidValue: the exam has no such radiograph.

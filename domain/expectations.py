@@ -1,4 +1,7 @@
-"""Which fields the questions of a file should have, so that checks report only what its format promises."""
+"""The fields that the questions of a file should have.
+
+Checks only report the fields that its format promises.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 
 from domain.errors import InvalidValue
 
-#: The fields that a format may promise; the check of completeness reports those that are empty.
+#: The fields that a format may promise. The completeness check reports those that are empty.
 EXPECTABLE_FIELDS = ("explanation", "difficulty", "category", "task", "boxes.label")
 
 
@@ -14,11 +17,11 @@ EXPECTABLE_FIELDS = ("explanation", "difficulty", "category", "task", "boxes.lab
 class Expectations:
     """What the structural checks expect of each question of a file.
 
-    ``fields`` are some of EXPECTABLE_FIELDS. ``option_count`` is the number of options of a choice question;
-    None if the format allows any number.
+    ``fields`` is a subset of ``EXPECTABLE_FIELDS``. ``option_count`` is the number of options of a choice
+    question; None if the format allows any number.
 
     Raises:
-        InvalidValue: an unknown field, or fewer than two options.
+        InvalidValue: a field is unknown, or ``option_count`` is below 2.
     """
 
     fields: frozenset[str]
@@ -34,5 +37,5 @@ class Expectations:
             raise InvalidValue("expects.options", f"must be 2 or more, not {self.option_count}")
 
 
-#: The published form of ReXVQA, and of native files: every field, and four options.
+#: The expectations of published ReXVQA files and of native files: all fields, and four options.
 COMPLETE = Expectations(fields=frozenset(EXPECTABLE_FIELDS), option_count=4)

@@ -1,4 +1,4 @@
-"""Errors of reading and writing files, with actionable messages."""
+"""Errors that occur while files are read or written, with actionable messages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _PERMISSION_CODES = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 def describe_file_error(error: OSError) -> str:
-    """One or two sentences for the user: which file, what is wrong, what to do.
+    """Describe an error for the user in one or two sentences: the file, the problem, what to do.
 
     Args:
-        error: with the file's name where it is known; see :func:`add_filename_to_errors`.
+        error: the error; :func:`add_filename_to_errors` adds a missing file name.
 
     >>> describe_file_error(OSError(28, "No space left on device", "out.csv"))
     'The disk is full: out.csv could not be written. Free some space, then try again.'
@@ -33,7 +33,7 @@ def describe_file_error(error: OSError) -> str:
 
 @contextmanager
 def add_filename_to_errors(path: Path) -> Iterator[None]:
-    """Put the file's name into an :class:`OSError` that has none, as from writing to an open file.
+    """Add the file name to an :class:`OSError` without one, for example from writing to an open file.
 
     Args:
         path: the file that is written or read inside the ``with`` block.

@@ -17,9 +17,9 @@ from domain.verdicts import Decision, ErrorKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One reviewer's latest verdict on a question, as a release needs it: without ratings and times.
+    """One reviewer's latest verdict on a question, without the ratings and times, which releases don't need.
 
-    ``batch`` is the name of its batch, ``parts`` the parts of the form that the batch asked for.
+    ``batch`` is the name of the batch, ``parts`` are the fields of the form that the batch requested.
     """
 
     person_id: int
@@ -39,12 +39,12 @@ class Judgement:
 class JudgedQuestion:
     """A question as imported, its exam, and the latest judgement of each reviewer.
 
-    ``stratum`` and ``inclusion_probability`` (0 to 1) are those of the first batch that drew it.
-    ``adjudication`` is the latest one and ``adjudicated_in`` its batch, None and "" without one.
-    ``same_box_iou`` is the smallest IoU at which two reviewers' boxes are the same.
+    ``stratum`` and ``inclusion_probability`` (0 to 1) are those of the first batch that drew the question.
+    ``adjudication`` is the latest adjudication or None, and ``adjudicated_in`` is its batch or "".
+    ``same_box_iou`` is the minimum IoU at which two reviewers' boxes count as the same.
 
     Raises:
-        ValueError: no judgement.
+        ValueError: there is no judgement.
     """
 
     question: Question
@@ -58,12 +58,12 @@ class JudgedQuestion:
 
     def __post_init__(self) -> None:
         if not self.judgements:
-            raise ValueError("a judged question without a judgement")
+            raise ValueError("a judged question must have a judgement")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldItem:
-    """One question of a release: ``question`` is the corrected one, ``changes`` are its corrections."""
+    """One question of a release: ``question`` is the corrected question, ``changes`` are its corrections."""
 
     question: Question
     judged: JudgedQuestion
@@ -72,7 +72,7 @@ class GoldItem:
 
 
 class ExclusionReason(StrEnum):
-    """Why a judged question is not in a release."""
+    """The reason why a judged question is not in a release."""
 
     REJECTED = "rejected"
     DECISIONS_DIFFER = "rejected by one reviewer, not by another"
@@ -84,7 +84,7 @@ class ExclusionReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excluded:
-    """A judged question that is not in a release, and why."""
+    """A judged question that is not in a release, and the reason."""
 
     judged: JudgedQuestion
     reason: ExclusionReason

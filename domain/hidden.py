@@ -12,14 +12,14 @@ from domain.verdicts import ErrorKind
 
 
 class HiddenKind(StrEnum):
-    """What a hidden question measures: a reviewer's self-agreement, or whether a fault is found."""
+    """The kind of a hidden question: a repeat measures self-agreement, a planted fault measures attention."""
 
     REPEAT = "repeat"
     PLANTED = "planted"
 
 
 class PlantedFault(StrEnum):
-    """The fault that was put into a correct question."""
+    """The fault that was added to a correct question."""
 
     KEY_SWAPPED = "key swapped"
     SECOND_CORRECT_OPTION = "second right option"
@@ -28,7 +28,7 @@ class PlantedFault(StrEnum):
     ABSENT_FINDING = "finding not there"
 
 
-#: A fault counts as found if the reviewer gave one of these kinds of error.
+#: A fault counts as found if the reviewer reported one of these kinds of error.
 DETECTING_ERRORS: dict[PlantedFault, frozenset[ErrorKind]] = {
     PlantedFault.KEY_SWAPPED: frozenset({ErrorKind.WRONG_KEY, ErrorKind.EXPLANATION}),
     PlantedFault.SECOND_CORRECT_OPTION: frozenset({ErrorKind.SEVERAL_CORRECT}),
@@ -39,7 +39,7 @@ DETECTING_ERRORS: dict[PlantedFault, frozenset[ErrorKind]] = {
     ),
 }
 
-#: The faults that a reviewer can find, by the parts of the form that the batch asks for.
+#: The faults that a reviewer can find, by the fields of the form that the batch requests.
 DETECTABLE_FAULTS: dict[FormScope, tuple[PlantedFault, ...]] = {
     FormScope.ALL: tuple(PlantedFault),
     FormScope.KEY: (PlantedFault.KEY_SWAPPED, PlantedFault.SECOND_CORRECT_OPTION),
@@ -52,14 +52,14 @@ DEFAULT_DISTANCE = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenPlan:
-    """The hidden questions that each reviewer of a batch gets.
+    """The plan of the hidden questions that each reviewer of a batch gets.
 
     ``repeats`` is the share (0 to 0.5) of a reviewer's own questions that are shown again, at least
-    ``distance`` questions later. ``planted`` is the number of questions with a fault; the kinds of ``faults``
-    take turns. The same plan, seed and questions give the same hidden questions.
+    ``distance`` questions later. ``planted`` is the number of questions with a fault; the kinds in ``faults``
+    are used in turn. The same plan and questions give the same hidden questions.
 
     Raises:
-        InvalidValue: a value outside its range, or neither repeats nor planted questions.
+        InvalidValue: a value is outside its range, or there are neither repeats nor planted questions.
     """
 
     repeats: float = 0.1
@@ -76,25 +76,25 @@ class HiddenPlan:
         if not 0 <= self.planted <= 1000:
             raise InvalidValue("planted", f"must be 0 to 1,000 for each reviewer, not {self.planted}")
         if self.planted and not self.faults:
-            raise InvalidValue("faults", "choose a kind of fault to plant")
+            raise InvalidValue("faults", "must contain at least one kind of fault to plant")
         if len(set(self.faults)) != len(self.faults):
-            raise InvalidValue("faults", "give each kind once")
+            raise InvalidValue("faults", "must not repeat a kind")
         if not self.repeats and not self.planted:
-            raise InvalidValue("repeats", "give a share of repeats, a number of planted questions, or both")
+            raise InvalidValue("repeats", "must be above 0 if there are no planted questions")
         if not 0 <= self.seed < 2**31:
             raise InvalidValue("seed", f"must be 0 to 2147483647, not {self.seed}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenQuestion:
-    """A hidden question of one reviewer; it is stored as a question with its own ``number``.
+    """A hidden question of one reviewer, which is stored as a question with its own id ``number``.
 
-    ``source_number`` is the number of the question that it was made from. ``after``: in a shared queue it is
-    shown once the reviewer has judged this many questions. With ``removed_at`` it no longer counts, for the
-    reason ``removed_why``.
+    ``source_number`` is the id of the question that it was made from. In a shared queue, it is shown after
+    the reviewer has judged ``after`` questions. If ``removed_at`` is set, the question no longer counts;
+    ``removed_why`` gives the reason.
 
     Raises:
-        InvalidValue: a planted question without a fault, or a repeat with one.
+        InvalidValue: a planted question has no fault, or a repeat has a fault.
     """
 
     number: int
@@ -110,19 +110,21 @@ class HiddenQuestion:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the question counts, i.e. was not removed."""
+        """Whether the question counts, because it was not removed."""
         return self.removed_at is None
 
     def __post_init__(self) -> None:
         if (self.kind is HiddenKind.PLANTED) != (self.fault is not None):
-            raise InvalidValue("fault", "a planted question has one, a repeat has none")
+            raise InvalidValue("fault", "must be set for a planted question and not for a repeat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedQuestion:
-    """A question in a reviewer's queue, ``hidden`` or drawn; ``position`` is its place in the queue.
+    """A question in a reviewer's queue, either ``hidden`` or drawn.
 
-    ``first_judged_at`` is the time of the reviewer's first verdict on it, None before that.
+    ``number`` and ``exam_number`` are ids in the database, ``key`` is the question's id in its file.
+    ``position`` is the place in the queue. ``first_judged_at`` is the time of the reviewer's first verdict on
+    the question, or None.
     """
 
     number: int

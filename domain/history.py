@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionEvent:
-    """One thing that happened: what ("imported", "verdict", …), when, who (None: the command line), where.
+    """An event: its kind ("imported", "verdict", …), its time and its person (None: the command line).
 
-    ``place`` names the file, batch or release; ``details`` is what belongs to that kind of event.
+    ``place`` is the name of the file, batch or release. The content of ``details`` depends on the kind.
     """
 
     kind: str

@@ -9,11 +9,11 @@ from domain.exams import Exam
 
 
 class ImageDisplay(StrEnum):
-    """Stored with a judgement; None is "not recorded", as for judgements older than this record.
+    """The display state that is stored with a judgement. None means "not recorded", as for old judgements.
 
-    ``DRAWN``: the selected radiograph was painted, and all others of the exam whose pixels the workspace has
-    were loaded. ``CONFIRMED``: it was not painted, and the person confirmed to go on without it.
-    ``NO_IMAGE``: the workspace has no pixels of the exam. ``NOT_DRAWN`` is sent by the form and never stored.
+    ``DRAWN``: the selected radiograph was drawn, and all others of the exam that the workspace has were
+    loaded. ``CONFIRMED``: the radiograph was not drawn, and the person confirmed to continue without it.
+    ``NO_IMAGE``: the workspace has no image of the exam. ``NOT_DRAWN`` is sent by the form, but never stored.
     """
 
     DRAWN = "drawn"
@@ -23,17 +23,17 @@ class ImageDisplay(StrEnum):
 
 
 def resolve_image_display(display: ImageDisplay | None, *, exam: Exam) -> ImageDisplay | None:
-    """The display state that is stored with a judgement.
+    """Determine the display state that is stored with a judgement.
 
     Args:
-        display: what the form sent; None (not recorded) stays None.
+        display: the state that the form sent; None (not recorded) is returned unchanged.
         exam: the exam that was judged.
 
     Returns:
         The state to store; never ``NOT_DRAWN``.
 
     Raises:
-        Refused: the workspace has the exam's image, but it was not drawn and nobody confirmed that.
+        Refused: the workspace has an image of the exam, but it was not drawn and the person did not confirm.
     """
     if display in (None, ImageDisplay.DRAWN):
         return display

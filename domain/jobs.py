@@ -1,4 +1,4 @@
-"""A job: long work that is kept in the database, so that it survives a reload, a restart and a second tab."""
+"""Jobs: long tasks that are stored in the database, so that they survive reloads and restarts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from domain.people import Action
 
 
 class JobStatus(StrEnum):
-    """Where a job is. QUEUED and RUNNING are active; the others are final.
+    """The status of a job. QUEUED and RUNNING are active; the others are final.
 
-    INTERRUPTED: the server stopped while the job was running, and the job was not taken up again.
+    INTERRUPTED: the server stopped while the job was running, and the job was not continued.
     """
 
     QUEUED = "queued"
@@ -24,7 +24,7 @@ class JobStatus(StrEnum):
 
     @property
     def is_active(self) -> bool:
-        """Whether the job waits or runs."""
+        """Whether the job is queued or running."""
         return self in ACTIVE_STATUSES
 
 
@@ -33,10 +33,10 @@ ACTIVE_STATUSES = (JobStatus.QUEUED, JobStatus.RUNNING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobProgress:
-    """How much of a job is done: ``done`` of ``total`` units, with a ``note`` beside it.
+    """The progress of a job: ``done`` of ``total`` units, with a ``note``.
 
-    ``unit`` is a plural noun ("questions"); it is empty where ``done`` and ``total`` only give a share.
-    ``total`` is 0 before anything is known.
+    ``unit`` is a plural noun ("questions"). It is empty if ``done`` and ``total`` only define a share.
+    ``total`` is 0 while it is unknown.
 
     >>> JobProgress(done=1200, total=5000, unit="questions").text
     '1,200 of 5,000 questions'
@@ -56,7 +56,7 @@ class JobProgress:
 
     @property
     def text(self) -> str:
-        """One line for the person who waits."""
+        """The progress as one line for the user."""
         if not self.total:
             return self.note or "Starting …"
         amount = f"{self.done:,} of {self.total:,} {self.unit}" if self.unit else f"{self.share:.0%}"
@@ -65,21 +65,21 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of long work.
+    """One long task.
 
     Attributes:
-        number: the job's number in the database.
-        kind: which function does it; see ``JobKind``.
-        subject: what it is about. Only one job of a kind and subject is active at a time.
-        action: people with this permission can see and cancel the job.
-        owner_id: who started it; None is the command line.
-        parameters: what was asked for, as JSON.
-        checkpoint: where an interrupted job continues, as JSON.
-        message: what came of it, or why nothing did; can be shown as it is.
+        number: the id of the job in the database.
+        kind: the name of the function that runs the job; see ``JobKind``.
+        subject: the object of the job. Only one job of a kind and subject is active at a time.
+        action: the permission that is needed to see and cancel the job.
+        owner_id: the id of the person who started the job; None for the command line.
+        parameters: the parameters of the job, as JSON.
+        checkpoint: the point where an interrupted job continues, as JSON.
+        message: the outcome or the reason of a failure, as text for the user.
         result: details of the outcome, as JSON.
-        attempts: how often the job was started.
-        worker: the process that runs it, which holds it until ``lease_until``.
-        started_at: when the present attempt started.
+        attempts: the number of times that the job was started.
+        worker: the process that runs the job; its lease ends at ``lease_until``.
+        started_at: the start of the current attempt.
     """
 
     number: int
@@ -104,13 +104,14 @@ class Job:
 
     @property
     def is_active(self) -> bool:
-        """Whether the job waits or runs."""
+        """Whether the job is queued or running."""
         return self.status.is_active
 
     def units_per_second(self, now: datetime) -> float | None:
-        """The average since the present attempt started; None in its first 3 seconds.
+        """Return the average rate since the current attempt started; None in its first 3 seconds.
 
-        None as well for a job that continued from a checkpoint: part of its progress is from before.
+        The rate is also None for a job that continued from a checkpoint, because part of its progress was
+        made by an earlier attempt.
         """
         if self.started_at is None or (self.checkpoint is not None and self.attempts > 1):
             return None
@@ -118,6 +119,6 @@ class Job:
         return self.progress.done / seconds if seconds >= 3 and self.progress.done else None
 
     def seconds_left(self, now: datetime) -> float | None:
-        """The remaining time at the present rate; None where that is not known."""
+        """Estimate the remaining time in seconds from the average rate; None if the rate is unknown."""
         rate = self.units_per_second(now)
         return (self.progress.total - self.progress.done) / rate if rate and self.progress.total else None

@@ -1,4 +1,4 @@
-"""Rules of a workspace for patient data, and patient data found in texts and pixels."""
+"""The rules of a workspace for patient data, and patient data that was detected in texts and pixels."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from domain.errors import InvalidValue
 
 
 class Originals(StrEnum):
-    """Which version of an imported image file the workspace keeps."""
+    """The version of an imported image file that the workspace keeps."""
 
     WHOLE = "whole"
     DEIDENTIFIED = "deidentified"
 
 
 class PixelCheckScope(StrEnum):
-    """Which images a person must have checked for burned-in text before a release may contain them."""
+    """The images that a person must check for burned-in text before a release may contain them."""
 
     NONE = "none"
     DICOM = "dicom"
@@ -26,7 +26,7 @@ class PixelCheckScope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatientDataRules:
-    """The rules of one workspace; ``revision`` counts their changes, from 0."""
+    """The rules of a workspace; ``revision`` counts their changes, from 0."""
 
     originals: Originals = Originals.WHOLE
     confirm_pixels: PixelCheckScope = PixelCheckScope.NONE
@@ -44,9 +44,10 @@ class PixelDecision(StrEnum):
 class PixelCheck:
     """One image that a person checks for burned-in text.
 
-    ``sha256`` is that of the image file. ``exam_number`` and ``radiograph`` name one exam that shows it.
-    ``score`` (0 or more) is the amount of detected text and is comparable within one ``method``; None if the
-    image was not ranked. ``decision`` is None until somebody has looked.
+    ``sha256`` is the hash of the image file. ``exam_number`` is the id of one exam that contains the image,
+    and ``radiograph`` is the id of the image in this exam. ``score`` (0 or more) measures the amount of
+    detected text and is comparable within one ``method``; it is None if the image was not ranked.
+    ``decision`` is None until a person has checked the image.
     """
 
     sha256: str
@@ -61,7 +62,7 @@ class PixelCheck:
 
 
 class HitKind(StrEnum):
-    """What a passage of a text looks like, or which value of an image header it repeats."""
+    """The type of a passage: what it looks like, or which value of an image header it repeats."""
 
     DATE = "date"
     PHONE = "phone number"
@@ -77,7 +78,7 @@ class HitKind(StrEnum):
     HEADER_DATE = "date of a header"
 
 
-#: Kinds that are found by values of image headers, not by a pattern.
+#: Kinds that are detected by values of image headers, not by a pattern.
 HEADER_HIT_KINDS = frozenset({HitKind.HEADER_NAME, HitKind.HEADER_NUMBER, HitKind.HEADER_DATE})
 
 
@@ -85,12 +86,12 @@ HEADER_HIT_KINDS = frozenset({HitKind.HEADER_NAME, HitKind.HEADER_NUMBER, HitKin
 class TextHit:
     """A passage that may identify a patient.
 
-    ``field`` is stem, explanation, answer, indication or report, or "options 2" or "file 1", counted from 1,
-    or "comment 17" with the number of a comment.
-    ``start`` and ``end`` are in characters from 0; the end is excluded.
+    ``field`` is stem, explanation, answer, indication or report, or numbered from 1: "options 2", "file 1",
+    or "comment 17" with the id of a comment. ``start`` and ``end`` are character offsets from 0; the end is
+    excluded.
 
     Raises:
-        InvalidValue: an empty passage.
+        InvalidValue: the passage is empty.
     """
 
     field: str
@@ -100,4 +101,4 @@ class TextHit:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
-            raise InvalidValue("hit", f"from {self.start} to {self.end} is no passage")
+            raise InvalidValue("hit", f"must end after its start, not {self.start} to {self.end}")

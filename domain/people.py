@@ -1,4 +1,4 @@
-"""People, and the permission check of every service; domain/access.py has the table of permissions."""
+"""People, and the permission check that services use; domain/access.py has the table of permissions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIGN_IN_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody with an account; ``name`` is the sign-in name, ``display_name`` is shown to others."""
+    """A person with an account; ``name`` is the sign-in name, ``display_name`` is shown to others."""
 
     id: int
     name: str
@@ -27,23 +27,23 @@ class Person:
     disabled_at: datetime | None = None
 
     def may(self, action: Action) -> bool:
-        """Whether the account is not disabled and one of the person's roles allows the action.
+        """Whether one of the person's roles permits the action and the account is not disabled.
 
         Args:
-            action: what the person wants to do.
+            action: the action to check.
         """
         return self.disabled_at is None and any(action in ACTIONS_BY_ROLE[role] for role in self.roles)
 
 
 def require(person: Person, action: Action) -> None:
-    """Check that a person may do something; every service calls it first.
+    """Check that a person may do an action. Each service calls this function first.
 
     Args:
-        person: who acts.
-        action: what they want to do.
+        person: the acting person.
+        action: the action to check.
 
     Raises:
-        NotAllowed: none of the person's roles allows the action, or the account is disabled.
+        NotAllowed: none of the person's roles permits the action, or the account is disabled.
     """
     if not person.may(action):
         roles = ", ".join(sorted(person.roles)) or "no role"
@@ -53,16 +53,17 @@ def require(person: Person, action: Action) -> None:
 
 
 def normalise_sign_in_name(name: str) -> str:
-    """Check a sign-in name and bring it to its stored form.
+    """Check and normalise a sign-in name.
 
     Args:
-        name: as typed.
+        name: the name that the user entered.
 
     Returns:
-        In lower case, without spaces around it.
+        The name in lower case, without surrounding spaces.
 
     Raises:
-        InvalidValue: not 1 to 64 of a-z, 0-9 and . _ @ + -, beginning with a letter or digit.
+        InvalidValue: the name does not have 1 to 64 characters of a-z, 0-9 and . _ @ + -, or does not begin
+            with a letter or digit.
 
     >>> normalise_sign_in_name(" Anna.Lee ")
     'anna.lee'

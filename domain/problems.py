@@ -1,4 +1,4 @@
-"""Problems that automatic checks find in questions, and refusals of records on import."""
+"""Problems that automatic checks detect in questions, and refusals of records on import."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Check(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A problem found by a check: the field and why it matters. The question stays in the dataset."""
+    """A problem that a check detected: the field and the reason. The question stays in the dataset."""
 
     check: Check
     field: str
@@ -26,7 +26,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a record is not imported; ``record`` is its line number or key in the file."""
+    """The reason why a record is not imported; ``record`` is its line number or key in the file."""
 
     file: str
     record: str

@@ -1,4 +1,4 @@
-"""The protocol of a reader study: what is compared and how, fixed before the first reading."""
+"""The protocol of a reader study: what is compared and how. It is fixed before the first reading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from domain.errors import InvalidValue
 
-#: Fields that affect how readers read; they can't be amended after the first answer.
+#: Fields that affect how readers read. They can't be amended after the first answer.
 READING_CONDITIONS = (
     "going_back",
     "shuffle_options",
@@ -22,28 +22,28 @@ READING_CONDITIONS = (
 )
 
 
-#: Comparisons on fewer cases are not reported, unless the protocol names another number.
+#: The default of :attr:`Protocol.minimum_cases`.
 DEFAULT_MINIMUM_CASES = 30
-#: Fields that older protocols do not have. Their hash covers what was written, so the fields stay absent.
+#: Fields that older protocols do not have. They stay absent there, because the hash covers the stored fields.
 _ADDED_LATER = ("models", "minimum_cases")
 
 
 class ReaderEffect(StrEnum):
-    """Whether the result is about readers like these (random) or these readers only (fixed)."""
+    """Whether the result holds for similar readers too (random) or for these readers only (fixed)."""
 
     RANDOM = "random"
     FIXED = "fixed"
 
 
 class Hypothesis(StrEnum):
-    """What the primary comparison is to show."""
+    """The hypothesis of the primary comparison."""
 
     SUPERIORITY = "superiority"
     NON_INFERIORITY = "non-inferiority"
 
 
 class CannotDetermineRule(StrEnum):
-    """How "cannot determine" counts in the primary analysis; the report also shows the other two."""
+    """How "cannot determine" counts in the primary analysis. The report also shows the other two ways."""
 
     WRONG = "wrong"
     EXCLUDED = "left out"
@@ -63,16 +63,17 @@ class CannotDetermineRule(StrEnum):
 class Protocol:
     """The protocol of a reader study.
 
-    ``margin`` is a difference of accuracies, 0 to below 1 (0.05 is 5 percentage points); above 0 for
-    non-inferiority. ``family`` names the comparisons that Holm's adjustment covers: "a : b", "readers : b",
-    "readers-models" or "all"; every pair if it is empty. The clock stops after ``idle_seconds`` (10 to 3,600)
-    without a movement. ``seed`` is used for every bootstrap and permutation of the analysis. ``bootstrap`` is
-    the number of resamples, 0 to 100,000. ``models`` are the models that take part besides ``model``; None in
-    a protocol that was written before models were chosen, where every model with predictions takes part. A
-    comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported; None in older protocols.
+    ``margin`` is a difference of accuracies, 0 to below 1 (0.05 is 5 percentage points); it is above 0 for
+    non-inferiority. ``family`` contains the comparisons that Holm's adjustment covers: "a : b", "readers :
+    b", "readers-models" or "all"; if it is empty, all pairs are covered. Time stops counting after
+    ``idle_seconds`` (10 to 3,600) without activity. ``seed`` is the seed of all bootstraps and permutations
+    of the analysis. ``bootstrap`` is the number of resamples, 0 to 100,000. ``models`` are the models that
+    take part besides ``model``; it is None in older protocols, where all models with predictions take part. A
+    comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported; it is None in older
+    protocols.
 
     Raises:
-        InvalidValue: a value outside its range; names the field.
+        InvalidValue: a value is outside its range.
     """
 
     primary_comparison: str = "Mean accuracy of the readers against the model"
@@ -104,7 +105,7 @@ class Protocol:
         if self.hypothesis is Hypothesis.NON_INFERIORITY and not self.margin:
             raise InvalidValue("margin", "must be above 0 for non-inferiority")
         if not 0.5 <= self.confidence < 1:
-            raise InvalidValue("confidence", f"must be from .5 to below 1, not {self.confidence}")
+            raise InvalidValue("confidence", f"must be at least 0.5 and below 1, not {self.confidence}")
         if not 10 <= self.idle_seconds <= 3600:
             raise InvalidValue("idle_seconds", f"must be 10 to 3,600, not {self.idle_seconds}")
         if not 0 <= self.bootstrap <= 100_000:
@@ -116,10 +117,10 @@ class Protocol:
         if self.minimum_cases is not None and not 1 <= self.minimum_cases <= 100_000:
             raise InvalidValue("minimum_cases", f"must be 1 to 100,000, not {self.minimum_cases}")
         if self.models is not None and len(set(self.models)) != len(self.models):
-            raise InvalidValue("models", "names a model twice")
+            raise InvalidValue("models", "must not contain a model twice")
 
     def includes_model(self, name: str) -> bool:
-        """Whether the model of that name takes part."""
+        """Whether the model with this name takes part."""
         return self.models is None or name == self.model or name in self.models
 
     @property
@@ -128,20 +129,20 @@ class Protocol:
         return DEFAULT_MINIMUM_CASES if self.minimum_cases is None else self.minimum_cases
 
     def to_canonical_json(self) -> str:
-        """The protocol as canonical JSON: sorted keys, no spaces, characters not escaped."""
+        """Convert the protocol to canonical JSON: sorted keys, no spaces, characters not escaped."""
         return canonical_json(protocol_to_plain(self))
 
     def sha256(self) -> str:
-        """SHA-256 of :meth:`canonical`, lower-case hex."""
+        """Compute the SHA-256 of :meth:`to_canonical_json` in lower-case hex."""
         return hashlib.sha256(self.to_canonical_json().encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolVersion:
-    """A stored version of a protocol; ``version`` counts from 1, a later one supersedes.
+    """A stored version of a protocol; ``version`` counts from 1, and a later version supersedes earlier ones.
 
-    ``answers_before`` is the number of readings that existed when it was written; if it is above 0, the
-    version is an amendment.
+    ``answers_before`` is the number of readings that existed when the version was written. If it is above 0,
+    the version is an amendment.
     """
 
     study_id: int
@@ -155,19 +156,19 @@ class ProtocolVersion:
 
 
 def canonical_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
-    """JSON with sorted keys and without spaces: the text that a hash is computed from.
+    """Convert a value to JSON with sorted keys and without spaces, for example to compute its hash.
 
-    Unlike :func:`domain.audit.canonical` it takes JSON values only.
+    Unlike :func:`domain.audit.canonical` it only accepts JSON values.
 
     Args:
-        value: any JSON value; tuples become lists.
+        value: a JSON value; tuples become lists.
 
     Returns:
-        Equal values give equal text.
+        The text; equal values have equal texts.
 
     Raises:
-        ValueError: NaN or infinity.
-        TypeError: a value that JSON does not know.
+        ValueError: the value contains NaN or infinity.
+        TypeError: the value is not a JSON value.
 
     >>> canonical_json({"b": 1, "a": [True]})
     '{"a":[true],"b":1}'
@@ -182,9 +183,9 @@ def protocol_to_plain(protocol: Protocol) -> dict[str, Any]:
         protocol: the protocol.
 
     Returns:
-        One entry per field, tuples as lists; a field that the protocol does not have yet is left out.
+        One entry per field, with tuples as lists. Fields that an older protocol does not have are left out.
 
-     protocol_from_plain(protocol_to_plain(Protocol(seed=7))).seed
+    >>> protocol_from_plain(protocol_to_plain(Protocol(seed=7))).seed
     7
     """
     plain = asdict(protocol)
@@ -196,17 +197,17 @@ def protocol_to_plain(protocol: Protocol) -> dict[str, Any]:
 
 
 def protocol_from_plain(plain: dict[str, Any]) -> Protocol:
-    """The inverse of :func:`protocol_to_plain`.
+    """Restore a protocol from JSON values; the inverse of :func:`protocol_to_plain`.
 
     Args:
-        plain: JSON values by field; a field that is missing has its default, or None if older protocols
-            do not have it.
+        plain: JSON values by field. A missing field has its default, or None if older protocols do not have
+            it.
 
     Returns:
         The protocol.
 
     Raises:
-        InvalidValue: a field that is unknown, of another type or out of its range.
+        InvalidValue: a field is unknown, or its value has the wrong type or is out of range.
     """
     defaults = {protocol_field.name: protocol_field.default for protocol_field in fields(Protocol)}
     values: dict[str, Any] = dict.fromkeys(_ADDED_LATER)
@@ -234,20 +235,20 @@ def _parse_value(name: str, value: Any, *, default: Any) -> Any:  # noqa: ANN401
     return value
 
 
-_TYPE_DESCRIPTIONS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+_TYPE_DESCRIPTIONS = {bool: "true or false", int: "an integer", float: "a number", str: "text"}
 
 
 def diff_protocols(before: Protocol, after: Protocol) -> tuple[tuple[str, Any, Any], ...]:
-    """The fields in which two protocols differ.
+    """List the fields in which two protocols differ.
 
     Args:
-        before: one protocol.
-        after: the other protocol.
+        before: the old protocol.
+        after: the new protocol.
 
     Returns:
-        (field, value before, value after), in the order of the fields.
+        Tuples (field, value before, value after), in the order of the fields.
 
-     differences(Protocol(seed=1), Protocol(seed=2))
+    >>> diff_protocols(Protocol(seed=1), Protocol(seed=2))
     (('seed', 1, 2),)
     """
     return tuple(

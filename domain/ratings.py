@@ -1,6 +1,6 @@
-"""The ratings of a verdict, each declared once: id, label, meaning of each value, when it is asked for.
+"""The ratings of a verdict. Each is declared once: id, label, meaning of each value, when it is requested.
 
-Forms, tables, exports, statistics and columns are made from :data:`RATINGS`. A new rating is a field of
+Forms, tables, exports, statistics and columns are derived from :data:`RATINGS`. A new rating needs a field of
 :class:`Ratings`, a column of the table ``verdict`` and a migration.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from domain.errors import InvalidValue
 
-#: A rating is 1 (worst) to 5 (best); ``None`` is "not judged", never 0.
+#: A rating is 1 (worst) to 5 (best), or ``None`` for "not judged"; it is never 0.
 Rating = int | None
 #: The values of a rating.
 RATING_VALUES = (1, 2, 3, 4, 5)
@@ -21,11 +21,12 @@ Anchors = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingScale:
-    """One rating.
+    """The declaration of one rating.
 
-    ``id`` is stored and exported and never changes; ``label`` is shown on screen. ``anchors`` are used unless
-    a batch has its own. ``of_explanation``: asked for only if the question has an explanation. ``of_image``:
-    asked for in a batch of image alignment, and fixed once the report is opened.
+    ``id`` is stored and exported and never changes. ``label`` is shown on screen. ``anchors`` are the
+    default; a batch may have its own. A rating with ``of_explanation`` is only requested if the question has
+    an explanation. A rating with ``of_image`` is requested in batches for image alignment, and it can't be
+    changed after the report was opened.
     """
 
     id: str
@@ -48,10 +49,10 @@ def _scale_metadata(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratings:
-    """The four dimensions of ReXVQA's expert review (its section 3.3.3), each 1 to 5 or None (not judged).
+    """The four ratings of ReXVQA's expert review (its section 3.3.3), each 1 to 5 or None (not judged).
 
     Raises:
-        InvalidValue: a value that is not 1 to 5.
+        InvalidValue: a value is not 1 to 5.
     """
 
     clinical_quality: Rating = field(
@@ -119,5 +120,5 @@ class Ratings:
 RATINGS = tuple(
     RatingScale(id=rating_field.name, **rating_field.metadata) for rating_field in fields(Ratings)
 )
-#: Their ids, in order.
+#: The ids of the ratings, in the same order.
 RATING_IDS = tuple(scale.id for scale in RATINGS)

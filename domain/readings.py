@@ -1,4 +1,4 @@
-"""Answers of readers (readings, which are appended and never edited) and of models (predictions)."""
+"""Answers of readers (readings) and of models (predictions). Readings are appended and never edited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from domain.vocabulary import check_confidence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingKey:
-    """The key of a reading; ``repeat`` is 0 for the first reading and 1 for a hidden repeat."""
+    """The identity of a reading; ``repeat`` is 0 for the first reading and 1 for a hidden repeat."""
 
     study_id: int
     reader_id: int
@@ -27,18 +27,18 @@ class ReadingKey:
 class Reading:
     """One reader's answer to one question.
 
-    ``answer`` refers to the question's own order of options, whatever order was shown. It is None if the
+    ``answer`` refers to the question's own order of options, not to the order on screen. It is None if the
     reader chose "cannot determine" (``cannot_determine``) or only reported the question as faulty. ``faulty``
-    is the reported fault, "" without one; it may accompany an answer. ``confidence`` is 1 (a guess) to 5
-    (certain). ``revision`` counts from 1 for each key; a higher one supersedes. ``position`` is the place in
-    the reader's order, from 1. ``seconds`` have passed since the case was opened: ``seconds_looking`` of them
-    with the image drawn, the page visible and the reader active, ``seconds_away`` hidden, paused or idle.
-    ``outside``: the reading was imported from a file. ``image`` is whether the radiographs were on screen,
-    None if that was not recorded.
+    is the reported fault or ""; a fault can be reported with an answer. ``confidence`` is 1 (a guess) to 5
+    (certain). ``revision`` counts from 1 for each key; a higher revision supersedes lower ones. ``position``
+    is the place in the reader's order, from 1. ``seconds`` is the time since the case was opened. During
+    ``seconds_looking`` the image was drawn, the page visible and the reader active; during ``seconds_away``
+    the page was hidden or paused, or the reader idle. ``outside`` states that the reading was imported from a
+    file. ``image`` states whether the radiographs were on screen; None if this was not recorded.
 
     Raises:
-        InvalidValue: a value outside its range, an answer with "cannot determine", or none of answer, "cannot
-            determine" and fault.
+        InvalidValue: a value is outside its range, or the reading does not have exactly one of an answer and
+            "cannot determine", unless it reports a fault without an answer.
     """
 
     key: ReadingKey
@@ -61,14 +61,14 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.revision < 1:
-            raise InvalidValue("revision", f"counts from 1, not {self.revision}")
+            raise InvalidValue("revision", f"must be 1 or more, not {self.revision}")
         for name in ("seconds", "seconds_looking", "seconds_away"):
             if not getattr(self, name) >= 0:
                 raise InvalidValue(name, f"must be 0 or more, not {getattr(self, name)!r}")
         if self.confidence is not None:
             check_confidence(self.confidence)
         if self.answer is not None and self.cannot_determine:
-            raise InvalidValue("answer", "either an answer or “cannot determine”, not both")
+            raise InvalidValue("answer", "must be either an answer or “cannot determine”, not both")
         if self.answer is None and not self.cannot_determine and not self.faulty.strip():
             raise InvalidValue(
                 "answer", "answer the question, choose “cannot determine”, or report the question"
@@ -84,9 +84,9 @@ class Reading:
 class Prediction:
     """One model's answer to one question.
 
-    ``answer`` is None if no answer could be extracted, which counts as incorrect and is reported separately.
-    ``raw`` is the free text that the answer was extracted from, ``rule`` the extraction rule that matched
-    ("given" if the file contains the answer itself). ``seconds`` is the time that the model took.
+    ``answer`` is None if no answer could be extracted; this counts as incorrect and is reported separately.
+    ``raw`` is the free text from which the answer was extracted. ``rule`` is the extraction rule that
+    matched, or "given" if the file contains the answer itself. ``seconds`` is the time that the model needed.
     """
 
     model_id: int

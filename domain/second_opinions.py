@@ -1,4 +1,7 @@
-"""Second opinions: the rule by which questions of a batch get a second reviewer, fixed beforehand."""
+"""Second opinions: the rule that assigns a second reviewer to questions of a batch.
+
+It is fixed beforehand.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,18 @@ from domain.errors import InvalidValue
 
 
 class SecondOpinionScope(StrEnum):
-    """Which questions get a second reviewer in addition to the random share."""
+    """The questions that get a second reviewer in addition to the random share."""
 
     RANDOM_SHARE = "share"  # none
-    SHARE_AND_ERRORS = "where found"  # every question in which the first reviewer found a problem
+    SHARE_AND_ERRORS = "where found"  # all questions with an error reported by the first reviewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondOpinions:
-    """The rule of a batch; ``share`` of all its questions (above 0, up to 1) is chosen at random.
+    """The rule of a batch. A ``share`` of all its questions, above 0 and up to 1, is chosen at random.
 
     Raises:
-        InvalidValue: a share or seed outside its range.
+        InvalidValue: the share or the seed is outside its range.
     """
 
     way: SecondOpinionScope
@@ -39,14 +42,14 @@ class SecondOpinions:
     def draw_random_share(self, question_ids: Mapping[int, str]) -> frozenset[int]:
         """Choose the random share of a batch.
 
-        The questions with the lowest hashes of seed and id are chosen, so verdicts and the order of rows have
-        no influence. A larger share with the same seed contains the smaller one.
+        The questions with the lowest hashes of seed and id are chosen, so the choice does not depend on
+        verdicts or the order of rows. A larger share with the same seed contains the smaller one.
 
         Args:
-            question_ids: the id of each question of the batch, by question number.
+            question_ids: the file id of each question of the batch, by its database id.
 
         Returns:
-            Question numbers; their count is rounded up.
+            The database ids of the chosen questions; their count is rounded up.
         """
         count = math.ceil(round(self.share * len(question_ids), 9))
         order = sorted(

@@ -1,4 +1,4 @@
-"""Reader studies: cases, readers, reading order, and how cases are shown."""
+"""Reader studies: design, cases, readers, and the order of reading."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from domain.errors import InvalidValue
 from domain.questions import Answer, Question
 from domain.vocabulary import AnswerFormat
 
-#: The longest name of a study or an arm, in characters.
+#: Maximum length of the name of a study or an arm, in characters.
 MAX_NAME_LENGTH = 80
 
 
 class SourceKind(StrEnum):
-    """What the cases of a study were drawn from."""
+    """The kind of source from which the cases of a study were drawn."""
 
     DATASET = "dataset"
     BATCH = "batch"
@@ -25,10 +25,10 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSource:
-    """The source of the cases; ``name`` is that of the batch or release, "" for a whole dataset.
+    """The source of the cases. ``name`` is the name of the batch or release, or "" for a whole dataset.
 
     Raises:
-        InvalidValue: no dataset, a dataset with a name, or a batch or release without one.
+        InvalidValue: the dataset is missing, a whole dataset has a name, or a batch or release has no name.
     """
 
     kind: SourceKind
@@ -42,14 +42,14 @@ class CaseSource:
             raise InvalidValue("source", f"a {self.kind} needs its name as well as its dataset")
 
     def __str__(self) -> str:
-        """The source as text for a person: "release v1 of demo"."""
+        """Return the source as text for display, such as "release v1 of demo"."""
         if self.kind is SourceKind.DATASET:
             return f"dataset {self.dataset}"
         return f"{self.kind} {self.name} of {self.dataset}"
 
 
 class Crossing(StrEnum):
-    """Who reads which cases."""
+    """The way in which cases are assigned to readers."""
 
     FULL = "fully crossed"
     PARTS = "each reader a part"
@@ -63,10 +63,10 @@ class Crossing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way of showing cases; ``clinical_info_shown``: whether indication, age, sex and view are shown.
+    """One way of showing cases. ``clinical_info_shown`` states if indication, age, sex and view are shown.
 
     Raises:
-        InvalidValue: no name, or one that is too long.
+        InvalidValue: the name is empty or too long.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Arm:
 
     def __post_init__(self) -> None:
         if not self.name.strip() or len(self.name) > MAX_NAME_LENGTH:
-            raise InvalidValue("arm", f"needs a name of 1 to {MAX_NAME_LENGTH} characters")
+            raise InvalidValue("arm", f"must have a name of 1 to {MAX_NAME_LENGTH} characters")
 
 
 #: The arms of a study with a single way of showing its cases.
@@ -83,17 +83,18 @@ ONE_ARM = (Arm(name="all"),)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyDesign:
-    """How cases are drawn and distributed to readers.
+    """The rules by which cases are drawn and assigned to readers.
 
-    ``plan`` draws the scored cases. ``training`` other cases come first, with feedback, and are not scored.
-    ``repeats`` of a reader's own cases are shown again, unannounced, at least ``repeat_gap`` cases after the
-    first time. ``one_per_exam``: at most one question of each exam. With ``Crossing.PARTS`` every case is
-    read by ``readers_per_case`` readers, and ``shared`` cases are read by all. With ``Crossing.CROSSOVER``
-    each reader reads every case once in each of two arms, in two periods ``washout_days`` apart. The cases of
-    a period are divided into ``blocks`` blocks, whose order over the readers is a Latin square.
+    ``plan`` draws the scored cases. ``training`` is the number of additional cases that come first, with
+    feedback, and are not scored. ``repeats`` is the number of a reader's own cases that are shown again,
+    unannounced, at least ``repeat_gap`` cases later. With ``one_per_exam``, at most one question of each exam
+    is drawn. With ``Crossing.PARTS``, each case is read by ``readers_per_case`` readers, and ``shared`` cases
+    are read by all. With ``Crossing.CROSSOVER``, each reader reads each case once in each of two arms, in two
+    periods that are ``washout_days`` apart. The cases of a period are divided into ``blocks`` blocks, whose
+    order over the readers is a Latin square.
 
     Raises:
-        InvalidValue: a value outside its range, or one that does not belong to the crossing.
+        InvalidValue: a value is outside its range, or does not belong to the crossing.
     """
 
     plan: SamplingPlan
@@ -135,10 +136,10 @@ class StudyDesign:
             )
 
     def find_arm(self, name: str) -> Arm:
-        """The arm with a name.
+        """Return the arm with a name.
 
         Args:
-            name: of the arm.
+            name: the name of the arm.
 
         Raises:
             InvalidValue: there is no such arm.
@@ -150,7 +151,7 @@ class StudyDesign:
 
 
 class StudyState(StrEnum):
-    """A closed study takes no further readings; it can be opened again."""
+    """The state of a study. A closed study accepts no readings; it can be reopened."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -160,8 +161,8 @@ class StudyState(StrEnum):
 class ReaderStudy:
     """A reader study: readers and models answer the same cases.
 
-    It is ``frozen`` with the first answer: design, cases and orders can't change after that. ``simulated``:
-    its readings are made up, as in the demo.
+    The study is ``frozen`` by the first answer: design, cases and orders can't change after that.
+    ``simulated`` states that its readings are computer-generated, as in the demo.
     """
 
     id: int
@@ -176,7 +177,7 @@ class ReaderStudy:
 
 
 class CaseKind(StrEnum):
-    """Whether a case is scored, or only trains the reader."""
+    """Whether a case is scored or only used for training."""
 
     SCORED = "scored"
     TRAINING = "training"
@@ -186,9 +187,9 @@ class CaseKind(StrEnum):
 class BlindCase:
     """A case as it is fetched for a reader: without key, explanation, report, boxes, task and tier.
 
-    ``number`` counts from 1 within the study; ``question_number`` and ``exam_number`` are those of the
-    database. ``asks_box``: the reader may draw a box as evidence. ``sha256`` is the hash of all that is
-    shown.
+    ``number`` counts from 1 within the study. ``question_number`` and ``exam_number`` are ids in the
+    database. ``asks_box`` states that the reader may draw a box as evidence. ``sha256`` is the hash of the
+    content that is shown.
     """
 
     id: int
@@ -209,8 +210,8 @@ class BlindCase:
 class Case:
     """A question of a study with its key, as it was when the study was created.
 
-    ``question`` is the corrected one if the source is a release. ``stratum`` and ``inclusion_probability``
-    (0 to 1) are those of the draw.
+    ``question`` is the corrected question if the source is a release. ``stratum`` and
+    ``inclusion_probability`` (0 to 1) are those of the draw.
     """
 
     blind_case: BlindCase
@@ -224,12 +225,12 @@ class Case:
         return self.blind_case.kind is CaseKind.SCORED
 
     def is_correct(self, answer: Answer | None) -> bool:
-        """Whether an answer is correct: the key, or one of the other correct answers.
+        """Whether an answer equals the key or one of the alternative correct answers.
 
-        Texts are compared without regard to case and spacing.
+        The comparison of texts ignores case and spacing.
 
         Args:
-            answer: None (no answer) is not correct.
+            answer: the answer; None (no answer) is not correct.
         """
         if answer is None:
             return False
@@ -248,10 +249,10 @@ class ReaderLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderProfile:
-    """Properties by which the report groups readers; ``years`` of reading radiographs, None if not stated.
+    """Properties by which the report groups readers. ``years`` is their experience; None if not stated.
 
     Raises:
-        InvalidValue: years outside 0 to 80, or a subspecialty that is too long.
+        InvalidValue: ``years`` is not 0 to 80, or the subspecialty is too long.
     """
 
     level: ReaderLevel | None = None
@@ -262,15 +263,16 @@ class ReaderProfile:
         if self.years is not None and not 0 <= self.years <= 80:
             raise InvalidValue("years", f"must be 0 to 80, not {self.years}")
         if len(self.subspecialty) > MAX_NAME_LENGTH:
-            raise InvalidValue("subspecialty", f"has at most {MAX_NAME_LENGTH} characters")
+            raise InvalidValue("subspecialty", f"must have at most {MAX_NAME_LENGTH} characters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
     """A reader of a study.
 
-    ``person_id`` is None for an outside reader, whose readings were imported from a file. ``of_reference``:
-    the reader helped to set the key; every accuracy of this reader is marked so. ``simulated``: not a person.
+    ``person_id`` is None for an external reader, whose readings were imported from a file. ``of_reference``
+    states that the reader helped to set the key; all accuracies of this reader are marked. ``simulated``
+    states that the reader is not a person.
     """
 
     id: int
@@ -293,8 +295,9 @@ class Reader:
 class Slot:
     """One place in a reader's reading order, as stored.
 
-    ``position`` counts from 1. ``repeat`` is 0 the first time and 1 for a hidden repeat. ``option_order`` is
-    the index of the option at each place: (2, 0, 1) shows the third option first; empty without options.
+    ``position`` counts from 1. ``repeat`` is 0 for the first showing and 1 for a hidden repeat.
+    ``option_order`` contains the option index for each place: (2, 0, 1) shows the third option first. It is
+    empty if the question has no options.
     """
 
     reader_id: int
@@ -308,10 +311,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusion:
-    """A case, a reader, or one reader's readings of one case that the analysis leaves out, and why.
+    """A case, a reader, or one reader's readings of one case that the analysis excludes, and the reason.
 
     Raises:
-        InvalidValue: neither a case nor a reader, or no reason.
+        InvalidValue: there is neither a case nor a reader, or no reason.
     """
 
     study_id: int

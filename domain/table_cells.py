@@ -1,4 +1,4 @@
-"""Text for cells of CSV files, protected against being run as a formula by a spreadsheet."""
+"""Escapes the text of CSV cells, so that no spreadsheet runs it as a formula."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 
 def escape_formula(text: str) -> str:
-    """The text, with an apostrophe before it if a spreadsheet would run it as a formula.
+    """Put an apostrophe before a text that a spreadsheet would run as a formula.
 
-    Use it for text from outside only; computed numbers must stay numbers.
+    Use this function only for text from outside, because computed numbers must stay numbers. The text is
+    changed if it starts with =, +, -, @, tab or carriage return, possibly after apostrophes.
 
     Args:
-        text: starts with =, +, -, @, tab or carriage return, possibly after apostrophes, to be changed.
+        text: the text of the cell.
 
     >>> escape_formula("=1+1")
     "'=1+1"
@@ -22,10 +23,10 @@ def escape_formula(text: str) -> str:
 
 
 def unescape_formula(text: str) -> str:
-    """The inverse of :func:`escape_formula`.
+    """Restore the original text; the inverse of :func:`escape_formula`.
 
     Args:
-        text: of a cell that :func:`escape_formula` wrote.
+        text: a text that :func:`escape_formula` returned.
 
     >>> unescape_formula(escape_formula("=1+1"))
     '=1+1'
@@ -34,5 +35,5 @@ def unescape_formula(text: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    # The text may begin with apostrophes of its own; without this, as_written would remove one of them.
+    # Text may begin with its own apostrophes. Without this rule, unescape_formula would remove one of them.
     return text.lstrip("'").startswith(_FORMULA_PREFIXES)

@@ -1,4 +1,4 @@
-"""Verdicts: one reviewer's judgements of one question; they are appended and never edited."""
+"""Verdicts: one reviewer's judgements of one question. Verdicts are appended and never edited."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Decision(Choice):
 
 
 class ErrorKind(Choice):
-    """Kinds of error; a verdict may name several. The first ones are those of ReXVQA's expert review."""
+    """Kinds of error; a verdict may report several. The first kinds are those of ReXVQA's expert review."""
 
     SEVERAL_CORRECT = "more than one right answer"
     NONE_CORRECT = "no right answer"
@@ -43,10 +43,10 @@ class ErrorKind(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YesNoField:
-    """One of the yes-or-no fields of an opinion.
+    """The declaration of one yes/no field of an opinion.
 
-    ``id`` is stored and exported and never changes; ``label`` is shown on screen. ``required``: a verdict
-    that accepts or revises must have it.
+    ``id`` is stored and exported and never changes. ``label`` is shown on screen. A ``required`` field must
+    be filled in to accept or revise a question.
     """
 
     id: str
@@ -65,12 +65,12 @@ def _yes_no_metadata(label: str, *, required: bool = False) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnAnswer:
-    """The reviewer's answer before seeing the key; ``answer`` None is "cannot determine".
+    """The reviewer's answer before the key was shown. An ``answer`` of None means "cannot determine".
 
     ``confidence`` is 1 (a guess) to 5 (certain).
 
     Raises:
-        InvalidValue: a confidence outside its range.
+        InvalidValue: the confidence is outside its range.
     """
 
     answer: Answer | None
@@ -84,10 +84,11 @@ class OwnAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """A reviewer's judgements of a question: the body of a verdict or of a draft.
+    """A reviewer's judgements of a question: the content of a verdict or of a draft.
 
-    ``None`` is "not judged" throughout. ``domain_specific``: needs radiology. ``cognitive_depth``: needs more
-    than recall. ``difficulty`` is the expert's estimate, stored in addition to the machine's.
+    ``None`` means "not judged" for each field. ``domain_specific`` states that the question needs radiology,
+    ``cognitive_depth`` that it needs more than recall. ``difficulty`` is the expert's estimate, which is
+    stored in addition to the machine's.
     """
 
     ratings: Ratings = field(default_factory=Ratings)
@@ -111,7 +112,7 @@ FLAGS = tuple(
     for yes_no_field in fields(Opinion)
     if yes_no_field.metadata
 )
-#: Their ids, in order.
+#: The ids of the flags, in the same order.
 FLAG_IDS = tuple(flag.id for flag in FLAGS)
 
 
@@ -119,14 +120,14 @@ FLAG_IDS = tuple(flag.id for flag in FLAGS)
 class Verdict:
     """One reviewer's judgement of one question of a batch.
 
-    ``revision`` counts from 1 for each (batch, question, person); a higher one supersedes a lower one.
-    ``seconds`` have passed since the question was opened: ``seconds_looking`` of them with the image drawn
-    and the page visible, ``seconds_away`` hidden or after five minutes without a movement. ``why`` is the
-    reason for a later revision. ``image`` is whether the radiographs were on screen, None if that was not
-    recorded.
+    ``revision`` counts from 1 for each (batch, question, person); a higher revision supersedes a lower one.
+    ``seconds`` is the time since the question was opened. During ``seconds_looking`` the image was drawn and
+    the page visible; during ``seconds_away`` the page was hidden, or there was no activity for more than five
+    minutes. ``why`` is the reason for a later revision. ``image`` states whether the radiographs were on
+    screen; None if this was not recorded.
 
     Raises:
-        InvalidValue: a revision below 1, a negative time, or a decision that does not fit the opinion.
+        InvalidValue: the revision is below 1, a time is negative, or the decision does not fit the opinion.
     """
 
     batch_id: int
@@ -144,7 +145,7 @@ class Verdict:
 
     def __post_init__(self) -> None:
         if self.revision < 1:
-            raise InvalidValue("revision", f"counts from 1, not {self.revision}")
+            raise InvalidValue("revision", f"must be 1 or more, not {self.revision}")
         for name in ("seconds", "seconds_looking", "seconds_away"):
             if not getattr(self, name) >= 0:
                 raise InvalidValue(name, f"must be 0 or more, not {getattr(self, name)!r}")
@@ -155,14 +156,15 @@ def check_decision(decision: Decision, opinion: Opinion) -> None:
     """Check that a decision fits the opinion's errors, comment and correction.
 
     Args:
-        decision: of the verdict.
-        opinion: of the verdict.
+        decision: the decision of the verdict.
+        opinion: the opinion of the verdict.
 
     Raises:
-        InvalidValue: a rejection without a reason, a revision without a correction, an acceptance with one.
+        InvalidValue: a rejection has no reason, a revision has no correction, or an acceptance has a
+            correction.
     """
     if decision is Decision.REJECT and not opinion.errors and not opinion.comment.strip():
-        raise InvalidValue("errors", "a rejected question needs a kind of error or a comment with the reason")
+        raise InvalidValue("errors", "a rejection needs a kind of error, or a comment with the reason")
     if decision is Decision.REVISE and opinion.correction.is_empty():
         raise InvalidValue(
             "correction", "nothing was corrected; correct the question, or accept or reject it"

@@ -1,4 +1,4 @@
-"""Closed lists of values that questions, verdicts and pages share."""
+"""Closed lists of values that are used in questions, verdicts and pages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from domain.errors import InvalidValue
 class Choice(StrEnum):
     """A closed list of values. A member's value is its id, which is stored and exported and never changes.
 
-    A member is declared as its id, or as (id, label) if the screen shows another text.
+    A member is declared as its id, or as (id, label) if the screen shows a different text.
     """
 
     label: str
 
     def __new__(cls, identifier: str, label: str = "") -> Self:
-        """Create the member with an id; its label is the id unless one is given."""
+        """Create a member with an id; the default label is the id."""
         member = str.__new__(cls, identifier)
         member._value_ = identifier
         member.label = label or identifier
@@ -55,17 +55,17 @@ class AnswerFormat(Choice):
 
     @property
     def has_options(self) -> bool:
-        """Whether the answer is chosen among the question's own options."""
+        """Whether the answer is one of the question's own options."""
         return _ANSWER_RULES[self].has_options
 
     @property
     def allows_multiple(self) -> bool:
-        """Whether an answer may be several options together."""
+        """Whether an answer may consist of several options."""
         return _ANSWER_RULES[self].allows_multiple
 
     @property
     def fixed_answers(self) -> tuple[str, ...]:
-        """The only possible answers, the same for every question of the format; empty for most formats."""
+        """The possible answers if they are the same for all questions of the format, otherwise empty."""
         return _ANSWER_RULES[self].fixed_answers
 
     @property
@@ -76,7 +76,7 @@ class AnswerFormat(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AnswerRule:
-    """How questions of a format are answered: with options, fixed words, or (with neither) free text."""
+    """The way to answer questions of a format: with options, fixed words, or otherwise free text."""
 
     has_options: bool = False
     allows_multiple: bool = False
@@ -92,7 +92,7 @@ _ANSWER_RULES = {
 
 
 class Task(Choice):
-    """The five reasoning skills of ReXVQA (its Table 1)."""
+    """The five reasoning skills of ReXVQA (Table 1 of its paper)."""
 
     PRESENCE = "presence"
     LOCATION = "location"
@@ -102,7 +102,10 @@ class Task(Choice):
 
 
 class Difficulty(Choice):
-    """The three tiers of ReXVQA; a question without one has ``None``, which sampling treats as a tier."""
+    """The three tiers of ReXVQA.
+
+    A question without a tier has ``None``, which counts as a tier in sampling.
+    """
 
     EASY = "easy"
     MEDIUM = "medium"

@@ -1,1 +1,4 @@
-"""Background jobs that survive a restart: started by pages, stored in the database, run by app processes."""
+"""Background jobs that survive a restart.
+
+Pages start them, the database stores them, app processes run them.
+"""

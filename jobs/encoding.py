@@ -1,4 +1,4 @@
-"""Parameters, checkpoints and results of jobs as JSON."""
+"""Encodes the parameters, checkpoints and results of jobs as JSON."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def from_json(text: str, as_type: type[T]) -> T:
 
 def _encode_path(value: object) -> str:
     if not isinstance(value, Path):
-        raise TypeError(f"{type(value).__name__} cannot be kept with a job")
+        raise TypeError(f"{type(value).__name__} can't be stored with a job")
     return str(value)
 
 
 def _decode_path(as_type: type, value: object) -> Path:
     if as_type is not Path or not isinstance(value, str):
-        raise TypeError(f"{as_type.__name__} cannot be kept with a job")
+        raise TypeError(f"{as_type.__name__} can't be stored with a job")
     return Path(value)

@@ -1,1 +1,1 @@
-"""Estimators: pure functions of counts and ratings. A note explains every None."""
+"""Estimators: pure functions of counts and ratings. If a result is None, its note gives the reason."""

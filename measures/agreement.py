@@ -18,12 +18,12 @@ from measures.clusters import renumber_clusters
 from measures.pairs import kappa_influence
 
 CONFIDENCE = 0.95
-#: With fewer pairs the note states that the interval is a rough guide.
+#: With fewer pairs, the note states that the interval is a rough guide.
 SMALL_SAMPLE = 30
 
 
 class Weights(StrEnum):
-    """The agreement that two answers d steps apart are credited with, on a scale of k categories."""
+    """The weight of two answers that are d steps apart on a scale of k categories; equal answers have 1."""
 
     NONE = "none"  # 0
     LINEAR = "linear"  # 1 - d / (k - 1)
@@ -32,7 +32,7 @@ class Weights(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa:
-    """Kappa over ``n`` pairs, -1 to 1. A value that is not defined is None, and ``note`` gives the reason."""
+    """Kappa of ``n`` pairs of answers, -1 to 1. If a value is None, ``note`` gives the reason."""
 
     weights: Weights
     n: int
@@ -44,14 +44,14 @@ class Kappa:
 
 
 def agreement_weights(k: int, weights: Weights) -> NDArray[np.float64]:
-    """Weights of agreement for ordered categories.
+    """Return the agreement weights of ordered categories.
 
     Args:
-        k: number of categories, 1 or more.
+        k: the number of categories, 1 or more.
         weights: none for unordered categories, else linear or quadratic.
 
     Returns:
-        Shape (k, k), 1 on the diagonal, 0 for the two ends of the scale.
+        Shape (k, k); 1 on the diagonal, 0 for the two ends of the scale.
 
     >>> agreement_weights(3, Weights.LINEAR)
     array([[1. , 0.5, 0. ],
@@ -67,12 +67,12 @@ def agreement_weights(k: int, weights: Weights) -> NDArray[np.float64]:
 def contingency(
     first: Sequence[int] | NDArray[np.int64], second: Sequence[int] | NDArray[np.int64], *, k: int
 ) -> NDArray[np.int64]:
-    """Contingency table of two raters.
+    """Return the contingency table of two raters.
 
     Args:
         first: categories 0 to k - 1 of the first rater, one per question.
         second: categories of the second rater, in the same order.
-        k: number of categories.
+        k: the number of categories.
 
     Returns:
         Counts, shape (k, k); rows are the first rater's categories.
@@ -98,23 +98,24 @@ def weighted_kappa(
     clusters: Sequence[int] | None = None,
     confidence: float = CONFIDENCE,
 ) -> Kappa:
-    """Cohen's weighted kappa of two raters, with the large-sample interval.
+    """Compute Cohen's weighted kappa of two raters, with the large-sample interval.
 
-    The standard error is Fleiss, Cohen and Everitt's. Where several pairs are of one cluster (an exam, or one
-    question judged by two people) their influences are summed by cluster before they are squared; with one
-    pair per cluster the two are the same number. Prefer :func:`measures.kappa_intervals.kappa_interval` where
-    a category is rare or disagreements are few: there this interval covers too seldom.
+    The standard error is that of Fleiss, Cohen and Everitt. If several pairs belong to one cluster (an exam,
+    or a question judged by two people), their influences are summed by cluster before they are squared. With
+    one pair per cluster this makes no difference. Prefer :func:`measures.kappa_intervals.kappa_interval` if a
+    category is rare or disagreements are few: the coverage of this interval is then too low.
 
     Args:
         first: categories 0 to k - 1 of the first rater, one per pair.
-        second: the second rater's, in the same order.
-        k: number of categories, 2 or more.
+        second: categories of the second rater, in the same order.
+        k: the number of categories, 2 or more.
         weights: none, linear or quadratic.
-        clusters: number of each pair's cluster; None when all are independent.
-        confidence: of the interval.
+        clusters: the cluster number of each pair; None if all pairs are independent.
+        confidence: the confidence level of the interval.
 
     Returns:
-        Kappa, -1 to 1. If one rater uses a single category: 0 without an interval. If both do: not defined.
+        Kappa, -1 to 1. If one rater uses a single category, kappa is 0 and has no interval. If both raters
+        use a single category, kappa is not defined.
 
     Raises:
         ValueError: ``first``, ``second`` and ``clusters`` differ in length.
@@ -126,7 +127,7 @@ def weighted_kappa(
     0.6
     """
     if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
-        raise ValueError("raters and clusters must be of one length")
+        raise ValueError("first, second and clusters must have the same length")
     n = len(first)
     if n == 0:
         return Kappa(weights=weights, n=0, estimate=None, note="not defined: no judgement has both values")
@@ -140,7 +141,7 @@ def weighted_kappa(
     pair_influence = influence[np.asarray(first), np.asarray(second)]
     cluster_index, _ = renumber_clusters(np.arange(n) if clusters is None else clusters)
     se = math.sqrt(float(np.sum(np.bincount(cluster_index, weights=pair_influence) ** 2))) / n
-    if se < 1e-12:  # rounding leaves a trace of nothing
+    if se < 1e-12:  # 0 except for rounding
         return Kappa(
             weights=weights, n=n, estimate=estimate, se=0.0, note="no interval: there is no disagreement"
         )

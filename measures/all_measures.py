@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from measures.rating_encoding import encode_ratings
-from measures.ratings import check_ratings
-from measures.ratings import pair_repeats as again
+from measures.ratings import check_ratings, pair_repeats
 from measures.records.accuracy import (
     compute_accuracy,
     compute_category_accuracy,
@@ -42,7 +41,7 @@ from measures.results import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """All results of one table of ratings, and the settings they were computed with."""
+    """All results of one table of ratings, and the settings that they were computed with."""
 
     accuracy: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
     agreement: tuple[PairAgreement, ...]
@@ -57,14 +56,14 @@ class Measures:
     settings: UsedSettings
 
     def to_records(self) -> dict[str, list[Record]]:
-        """The results as flat records, by the name of the table; without the settings."""
+        """Return the results as flat records by table name, without the settings."""
         return tables_to_records(self)
 
     def to_json(self) -> str:
-        """The content of ``measures.json``, one record per line.
+        """Return the content of ``measures.json``, with one record per line.
 
-        The same ratings and settings give the same bytes. NaN and infinity are not written; what is not
-        defined is null.
+        The same ratings and settings give the same bytes. Values that are not defined are null; NaN and
+        infinity are never written.
         """
         parts = []
         for name, records in self.to_records().items():
@@ -84,16 +83,16 @@ def compute_measures(
 
     Args:
         ratings: one answer per row, with the columns of :mod:`measures.ratings`.
-        settings: reference, weights, seed, resamples, confidence, family; None for the defaults.
-        progress: called with the fraction that is done, 0 to 1; agreement takes nearly all the time.
+        settings: the settings; None for the defaults.
+        progress: a function that is called with the fraction done, 0 to 1. Agreement takes most of the time.
 
     Returns:
-        One tuple of results per kind, empty if the table has no raters of the kinds compared.
+        One tuple for each kind of result; it is empty if the table has no raters that can be compared.
 
     Raises:
-        Refused: a missing column, a value that is not allowed, or rows that contradict each other; names the
-            line and the field. Also weights for answers without an order.
-        InvalidValue: the family is no rule and names a pair that is not in the table.
+        Refused: a column is missing, a value is not allowed, or rows contradict each other (the message
+            contains line and field); or weights are set, but the answers have no order.
+        InvalidValue: the family contains a pair that is not in the table.
     """
     settings = settings or Settings()
     table = check_ratings(ratings)
@@ -108,7 +107,7 @@ def compute_measures(
         overall=compute_overall_accuracy(matrix, settings),
         coverage=compute_coverage(matrix, settings),
         unpaired=compute_unpaired_differences(matrix, settings),
-        repeats=compute_repeat_agreement(again(table), settings),
+        repeats=compute_repeat_agreement(pair_repeats(table), settings),
         settings=UsedSettings(
             seed=settings.seed,
             bootstrap=settings.bootstrap,

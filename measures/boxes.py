@@ -1,19 +1,19 @@
 """Overlap of boxes: intersection over union, one-to-one matching, mean overlap with three denominators.
 
-Conventions. A box is (x_min, y_min, x_max, y_max) in pixels of the stored matrix; areas are continuous, not
-counts of pixels. Truth and prediction lie on the same radiograph. Matching is one to one and maximises the
-sum of overlaps (the Hungarian method); a matched pair without overlap counts as 0.
+Conventions. A box is (x_min, y_min, x_max, y_max) in pixels of the stored matrix. Areas are continuous, not
+counts of pixels. True and predicted boxes are on the same radiograph. Matching is one to one and maximises
+the sum of overlaps (the Hungarian method). A matched pair without overlap counts as 0.
 
-Denominators. Papers do not state by what they divide the sum of overlaps if there are several truths and
-predictions. ``score`` divides by the larger of the two numbers, so a missing box and a superfluous box both
-lower it. ``per_truth`` divides by the number of truths, ``per_match`` by the number of matched pairs. Two
-truths and one perfect prediction give 0.5, 0.5, 1. One truth and three predictions, one of them perfect, give
-1/3, 1, 1.
+Denominators. Papers do not state how they divide the sum of overlaps if there are several true and predicted
+boxes. ``score`` divides by the larger of the two numbers, so both a missing box and a superfluous box lower
+it. ``per_truth`` divides by the number of true boxes, ``per_match`` by the number of matched pairs. For two
+true boxes and one perfect prediction, the three values are 0.5, 0.5 and 1. For one true box and three
+predictions, one of them perfect, they are 1/3, 1 and 1.
 
-Edge cases. Neither has a box: not defined (None). One side has none: 0, and per_match None (per_truth None
-without a truth).
+Edge cases. Without any box, nothing is defined (None). With true boxes only or predicted boxes only,
+``score`` is 0 and ``per_match`` is None. Without a true box, ``per_truth`` is None.
 
-Source: Kuhn HW, Nav Res Logist Q 1955;2:83-97, by scipy.
+Source: Kuhn HW, Nav Res Logist Q 1955;2:83-97, as implemented by scipy.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from measures.proportions import CONFIDENCE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Matched boxes of one radiograph.
+    """The matched boxes of one radiograph.
 
-    ``pairs`` are (index of the truth, index of the prediction, overlap from 0 to 1), ordered by truth.
+    ``pairs`` contains (index of the true box, index of the predicted box, overlap from 0 to 1), ordered by
+    the first index.
     """
 
     truths: int
@@ -46,7 +47,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanOverlap:
-    """Mean score (0 to 1) over the ``n`` questions with a true or predicted box, with its interval."""
+    """The mean score (0 to 1) of the ``n`` questions with a true or predicted box, with its interval."""
 
     n: int
     score: float | None
@@ -58,7 +59,7 @@ class MeanOverlap:
 
 
 def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
-    """Intersection over union of every truth with every prediction.
+    """Compute the intersection over union of each true box with each predicted box.
 
     Args:
         truth: boxes (x_min, y_min, x_max, y_max), shape (truths, 4); edges are continuous, not pixel centres.
@@ -68,7 +69,7 @@ def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
         Overlaps from 0 to 1, shape (truths, predictions).
 
     Raises:
-        ValueError: a box without extent.
+        ValueError: a box has no area.
 
     >>> iou([(0, 0, 2, 2)], [(0, 0, 2, 1), (2, 2, 3, 3)])
     array([[0.5, 0. ]])
@@ -83,17 +84,17 @@ def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
 
 
 def match_boxes(truth: ArrayLike, predicted: ArrayLike) -> Overlap:
-    """Match the boxes of one radiograph one to one so that the sum of overlaps is largest.
+    """Match the boxes of one radiograph one to one, so that the sum of overlaps is as large as possible.
 
     Args:
         truth: boxes (x_min, y_min, x_max, y_max), shape (truths, 4).
         predicted: boxes on the same radiograph, shape (predictions, 4).
 
     Returns:
-        The matched pairs and the three scores; a score is None where there is nothing to divide by.
+        The matched pairs and the three scores. A score is None if its denominator is 0.
 
     Raises:
-        ValueError: a box without extent.
+        ValueError: a box has no area.
 
     >>> result = match_boxes([(0, 0, 2, 2), (5, 5, 6, 6)], [(0, 0, 2, 2)])
     >>> (result.score, result.per_truth, result.per_match)
@@ -125,18 +126,18 @@ def mean_overlap(
     bootstrap: int = 2000,
     confidence: float = CONFIDENCE,
 ) -> MeanOverlap:
-    """Mean overlap of many questions, each with the same weight, with a percentile bootstrap interval.
+    """Compute the mean overlap of many questions with equal weights, with a percentile bootstrap interval.
 
     Args:
-        overlaps: one per question; those without a box on either side are left out.
-        clusters: number of each question's exam; exams are resampled instead of questions. None without
-            exams.
-        seed: of the resamples.
-        bootstrap: number of resamples; 0 for no interval.
-        confidence: of the interval.
+        overlaps: one per question; those without any box are left out.
+        clusters: the exam number of each question; exams are resampled instead of questions. None if no exam
+            is known.
+        seed: the seed of the resamples.
+        bootstrap: the number of resamples; 0 for no interval.
+        confidence: the confidence level of the interval.
 
     Returns:
-        Means from 0 to 1; no interval for fewer than two questions.
+        Means from 0 to 1. With fewer than two questions there is no interval.
     """
     defined_indices = [index for index, overlap in enumerate(overlaps) if overlap.score is not None]
     scores = np.array([overlaps[index].score for index in defined_indices], dtype=np.float64)
@@ -172,7 +173,8 @@ def mean_overlap(
 def _as_box_array(values: ArrayLike) -> NDArray[np.float64]:
     boxes = np.asarray(values, dtype=np.float64).reshape(-1, 4)
     if not np.all(boxes[:, :2] < boxes[:, 2:]):
-        raise ValueError(f"empty box: {boxes[~np.all(boxes[:, :2] < boxes[:, 2:], axis=1)][0].tolist()}")
+        empty_box = boxes[~np.all(boxes[:, :2] < boxes[:, 2:], axis=1)][0].tolist()
+        raise ValueError(f"a box must have an area: {empty_box}")
     return boxes
 
 

@@ -1,4 +1,4 @@
-"""Clusters of questions: exam numbers are renumbered 0, 1, 2, … so that values can be summed by exam."""
+"""Renumbers clusters of questions (exams) 0, 1, 2, …, so that values can be summed by cluster."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 
 def renumber_clusters(clusters: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Cluster numbers renumbered from 0 without gaps.
+    """Renumber clusters from 0 without gaps.
 
-    Small numbers from 0 are ranked by counting, which is ten times as fast as sorting.
+    Small non-negative numbers are ranked by counting, which is ten times as fast as sorting.
 
     Args:
-        clusters: the number of each question's cluster, shape (n,).
+        clusters: the cluster number of each question, shape (n,).
 
     Returns:
-        Each question's cluster, 0 to c - 1, shape (n,); and c, the number of clusters.
+        The cluster index of each question, 0 to c - 1, shape (n,); and the number of clusters c.
 
     >>> renumber_clusters([7, 3, 7])
     (array([1, 0, 1]), 2)

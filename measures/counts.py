@@ -1,13 +1,13 @@
 """Accuracy from published counts: the number of correct answers per rater and task, without the cases.
 
-Conventions. A row gives a rater's correct answers among ``n`` questions of a task. If a paper prints a
-percentage, the count is the whole number whose share is printed like that. If no count of ``n`` is printed
-like that, the paper used another ``n`` (it left out unanswered questions, say). The percentage then counts in
-the micro and macro mean as printed, but has no interval and no comparison, as its note states. Two raters
-with the same ``n`` in a task are assumed to have answered the same questions; their comparison is a range
-over every pairing that the margins allow. Otherwise they are compared as two samples (Newcombe).
+Conventions. A row states a rater's correct answers among ``n`` questions of a task. If a paper prints a
+percentage, the count is the integer whose percentage of ``n`` rounds to it. If no count does, the paper used
+another ``n``; for example, it left out unanswered questions. The percentage then counts in the micro and
+macro mean as printed, but it has no interval and no comparison, and its note gives the reason. Two raters
+with the same ``n`` in a task are assumed to have answered the same questions. Their comparison is a range
+over all pairings that the margins allow. Other raters are compared as two samples (Newcombe).
 
-Edge cases. Without a question nothing is defined.
+Edge cases. Without a question, no result is defined.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Count:
     ``correct`` is None if only ``share`` (0 to 1) is known.
 
     Raises:
-        InvalidValue: a count that is not 0 to ``n``, or neither a count nor a share from 0 to 1.
+        InvalidValue: the count is not 0 to ``n``, or there is neither a count nor a share from 0 to 1.
     """
 
     rater: str
@@ -43,11 +43,11 @@ class Count:
             if self.share is None or not 0 <= self.share <= 1:
                 raise InvalidValue("percent", "must be 0 to 100")
         elif not 0 <= self.correct <= self.n:
-            raise InvalidValue("correct", f"{self.correct} of {self.n} cannot be")
+            raise InvalidValue("correct", f"{self.correct} must be 0 to {self.n}, the number of questions")
 
     @property
     def accuracy(self) -> float:
-        """The share of correct answers, 0 to 1; 0 without a question."""
+        """The share of correct answers, 0 to 1; 0 if ``n`` is 0."""
         if self.correct is None:
             return self.share or 0.0
         return self.correct / self.n if self.n else 0.0
@@ -55,7 +55,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountAccuracy:
-    """Accuracy of a rater in a task (0 to 1), with Wilson's interval if the count is known."""
+    """The accuracy of a rater in a task (0 to 1), with Wilson's interval if the count is known."""
 
     rater: str
     task: str
@@ -69,7 +69,7 @@ class CountAccuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountOverall:
-    """Micro and macro accuracy of a rater (0 to 1) over ``tasks`` tasks; None without a question."""
+    """The micro and macro accuracy of a rater (0 to 1) over ``tasks`` tasks; None if ``n`` is 0."""
 
     rater: str
     tasks: int
@@ -80,10 +80,11 @@ class CountOverall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceRange:
-    """Accuracy of ``a`` minus accuracy of ``b`` on the same questions, as a range over every pairing.
+    """Accuracy of ``a`` minus accuracy of ``b`` on the same questions, as a range over all possible pairings.
 
-    ``_least`` and ``_most`` are the smallest and largest value among the pairings that the counts allow: of
-    the questions that only ``a`` answered correctly, of the limits of Tango's interval, and of the exact p.
+    ``…_least`` and ``…_most`` are the smallest and largest value of the pairings that the counts allow:
+    ``a_only`` is the number of questions that only ``a`` answered correctly, ``low`` and ``high`` are the
+    limits of Tango's interval, and ``p_exact`` is McNemar's exact p.
     """
 
     a: str
@@ -129,15 +130,15 @@ class CountMeasures:
 
 
 def count_from_percent(percent: float, n: int, *, digits: int) -> int | None:
-    """The count of correct answers whose percentage is printed like this.
+    """Find the count of correct answers whose percentage rounds to the printed one.
 
     Args:
-        percent: as printed, 0 to 100.
-        n: number of questions.
-        digits: digits after the point in print.
+        percent: the printed percentage, 0 to 100.
+        n: the number of questions.
+        digits: the number of printed decimal digits.
 
     Returns:
-        The count nearest to the percentage; None where no count of ``n`` is printed so.
+        The count nearest to the percentage; None if the percentage of no count of ``n`` rounds to it.
 
     >>> count_from_percent(83.84, 198, digits=2)
     166
@@ -151,15 +152,15 @@ def count_from_percent(percent: float, n: int, *, digits: int) -> int | None:
 
 
 def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -> CountMeasures:
-    """Accuracy of each count, micro and macro mean of each rater, and the difference of each pair of raters.
+    """Compute the accuracy of each count, the means of each rater, and the difference of each pair of raters.
 
     Args:
-        counts: one per rater and task, each rater and task once.
-        confidence: of the intervals.
+        counts: one count per rater and task.
+        confidence: the confidence level of the intervals.
 
     Returns:
-        Accuracy in the order of ``counts``; means in the order of the raters; differences task by task, in
-        ``paired`` for raters with the same n and in ``unpaired`` for others.
+        Accuracies in the order of ``counts``, means in the order of the raters, differences in the order of
+        the tasks. ``paired`` contains the pairs of raters with the same n, ``unpaired`` the other pairs.
 
     >>> result = measure_counts([
     ...     Count(rater="reader", task="", correct=166, n=198),
@@ -200,7 +201,7 @@ def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -
 def _build_accuracy(count: Count, confidence: float) -> CountAccuracy:
     if count.correct is None:
         low = high = None
-        share, note = count.share, f"no interval: no count of {count.n:,} prints so; is n another?"
+        share, note = count.share, f"no interval: no count of {count.n:,} gives this percentage; check n"
     else:
         proportion = wilson(count.correct, count.n, confidence=confidence)
         share, low, high, note = proportion.estimate, proportion.low, proportion.high, proportion.note
@@ -252,5 +253,5 @@ def _unpaired_difference(a: Count, b: Count, limits: tuple[float, float]) -> Cou
         difference=a.accuracy - b.accuracy,
         low=limits[0],
         high=limits[1],
-        note="of different questions: not paired",
+        note="different questions: not paired",
     )

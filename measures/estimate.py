@@ -1,4 +1,4 @@
-"""A coefficient with its interval: what every estimator of agreement returns."""
+"""A coefficient with its interval: the result of each estimator of agreement."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """``value`` over ``n`` questions, with standard error and interval; ``method`` is that of the interval.
+    """A coefficient of ``n`` questions with its standard error and interval.
 
-    A value that is not defined is None, and ``note`` gives the reason.
+    ``method`` is the name of the interval's method. If a value is None, ``note`` gives the reason.
     """
 
     n: int

@@ -1,17 +1,18 @@
 """Agreement of two or more raters on the same questions: six coefficients with standard errors.
 
-Conventions. ``ratings`` has shape (questions, raters): category numbers 0 to k - 1, -1 where a rater did not
-answer. Percent agreement is the mean, over questions with two answers or more, of the share of pairs of
-raters that agree (weighted by ``weights``). Every coefficient is (observed - chance) / (1 - chance); they
-differ in how they estimate chance. Krippendorff's alpha also has a correction for small samples. ``k`` is the
-length of the scale, even if the last categories were never chosen.
+Conventions. ``ratings`` has shape (questions, raters) and contains category indices 0 to k - 1, or -1 where a
+rater did not answer. Percent agreement is the mean share of agreeing pairs of raters (weighted by
+``weights``) over the questions with two or more answers. Each coefficient is (observed - chance) / (1 -
+chance); the coefficients differ in the estimate of chance. Krippendorff's alpha also has a correction for
+small samples. ``k`` is the length of the scale, even if some categories were never chosen.
 
-The standard errors are Gwet's: they come from each question's influence on the coefficient, with the raters
-fixed. With ``clusters`` the influences are summed by exam first. The interval is Student's, at most 1.
+The standard errors are Gwet's. They are computed from each question's influence on the coefficient, with the
+raters fixed. With ``clusters``, the influences are first summed by exam. The interval is Student's, limited
+to -1 and 1.
 
 Edge cases. If all answers are in one category, only percent agreement, AC1 and Brennan-Prediger are defined.
-Without a question with two answers nothing is. A question with one answer counts for chance (except in
-Krippendorff's alpha), not for agreement.
+If no question has two answers, no coefficient is defined. A question with one answer counts for chance
+(except in Krippendorff's alpha), but not for agreement.
 
 Sources: Gwet KL, Handbook of Inter-Rater Reliability, 4th ed., 2014; Gwet KL, Br J Math Stat Psychol
 2008;61:29-48; Fleiss JL, Psychol Bull 1971;76:378-382; Conger AJ, Psychol Bull 1980;88:322-328; Brennan RL,
@@ -37,7 +38,7 @@ Matrix = NDArray[np.float64]
 
 
 class Coefficient(StrEnum):
-    """How agreement by chance is estimated; PERCENT subtracts none."""
+    """A coefficient; its name stands for an estimate of agreement by chance. PERCENT subtracts no chance."""
 
     PERCENT = "percent"
     FLEISS = "fleiss"
@@ -55,22 +56,23 @@ def agreement_coefficient(
     clusters: NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """One coefficient of agreement of two or more raters, with Gwet's standard error.
+    """Compute a coefficient of agreement of two or more raters, with Gwet's standard error.
 
-    Prefer AC1 where one category dominates: the other coefficients then drop although raters agree. Prefer
-    Krippendorff's alpha where many answers are missing, and Conger's kappa where the raters differ in how
-    often they use the categories. With :func:`ordinal_weights` alpha is ordinal.
+    Prefer AC1 if one category dominates: the other coefficients are then low although raters agree. Prefer
+    Krippendorff's alpha if many answers are missing, and Conger's kappa if the raters differ in how often
+    they use the categories. With :func:`ordinal_weights`, alpha is ordinal.
 
     Args:
-        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
-        coefficient: which notion of chance is subtracted.
-        weights: of agreement, shape (k, k), 1 on the diagonal; :func:`measures.agreement.agreement_weights`.
-        clusters: number of each question's exam, shape (questions,); None when all are independent.
-        confidence: of the interval.
+        ratings: category indices 0 to k - 1, -1 where missing, shape (questions, raters).
+        coefficient: the coefficient to compute.
+        weights: the agreement weights, shape (k, k), 1 on the diagonal;
+            :func:`measures.agreement.agreement_weights`.
+        clusters: the exam number of each question, shape (questions,); None if all are independent.
+        confidence: the confidence level of the interval.
 
     Returns:
-        The coefficient, at most 1; 0 is chance level. Not defined without a question that has two answers, or
-        with a single category (except percent agreement, AC1 and Brennan-Prediger).
+        The coefficient, at most 1; 0 is chance level. It is not defined if no question has two answers, or if
+        there is a single category (except percent agreement, AC1 and Brennan-Prediger).
 
     >>> ratings = np.array([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1]])
     >>> round(agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(2)).value, 3)
@@ -80,7 +82,7 @@ def agreement_coefficient(
     counts = _count_answers(ratings, k)
     answers = counts.sum(axis=1)
     included = answers >= (2 if coefficient is Coefficient.ALPHA else 1)
-    answered = int((answers >= 1).sum())  # Gwet's degrees of freedom, for every coefficient
+    n_answered = int((answers >= 1).sum())  # the basis of Gwet's degrees of freedom for each coefficient
     ratings, counts, answers = ratings[included], counts[included], answers[included]
     clusters = None if clusters is None else np.asarray(clusters)[included]
     has_pairs = answers >= 2
@@ -92,7 +94,7 @@ def agreement_coefficient(
     observed = np.where(has_pairs, agreeing_pairs / pairs, 0.0)
     mean_answers = float(answers.mean())
     if coefficient is Coefficient.ALPHA:
-        # Questions are weighted by their number of answers. The correction is for small samples, in which an
+        # Questions are weighted by their number of answers. The correction is for small samples, where an
         # answer is paired with itself too often.
         correction = 1.0 / (n * mean_answers)
         raw = agreeing_pairs / (mean_answers * (answers - 1.0))
@@ -103,7 +105,8 @@ def agreement_coefficient(
     else:
         mean_observed = uncorrected = float(observed[has_pairs].mean())
         chance, chance_influence = _chance_agreement(ratings, counts, answers, weights, coefficient)
-        # As in Gwet: a question with one answer contributes no agreement; the others have weight n / shared.
+        # As in Gwet, a question with one answer contributes no agreement; the others have weight n /
+        # n_pairable.
         observed_influence = np.where(has_pairs, observed - chance, 0.0) * (n / n_pairable) + chance
     if 1.0 - chance < 1e-12:
         return Estimate(n=n_pairable, note="not defined: one category")
@@ -119,11 +122,11 @@ def agreement_coefficient(
         cluster_index, n_clusters = renumber_clusters(clusters)
         sum_of_squares = float(np.sum(np.bincount(cluster_index, weights=influence) ** 2))
     if n_clusters < 2:
-        return Estimate(n=n_pairable, value=value, note="no interval: all of one exam")
+        return Estimate(n=n_pairable, value=value, note="no interval: one exam only")
     se = math.sqrt(sum_of_squares * n_clusters / (n_clusters - 1)) / n
     if se < 1e-12:
-        return Estimate(n=n_pairable, value=value, se=0.0, note="no interval: every question is alike")
-    degrees = (answered if clusters is None else n_clusters) - 1
+        return Estimate(n=n_pairable, value=value, se=0.0, note="no interval: the questions do not differ")
+    degrees = (n_answered if clusters is None else n_clusters) - 1
     half_width = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
     return Estimate(
         n=n_pairable,
@@ -136,19 +139,20 @@ def agreement_coefficient(
 
 
 def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
-    """Weights of ordered categories for Krippendorff's ordinal alpha, from the answers themselves.
+    """Compute the weights of ordered categories for Krippendorff's ordinal alpha from the answers.
 
-    The distance of two categories is the number of answers between them, half of each end included, not the
-    steps of a scale. Use :func:`measures.agreement.agreement_weights` for weights that don't depend on the
-    answers; an interval with these here would take them for fixed.
+    The distance of two categories is the number of answers between them, plus half of the answers in each of
+    the two. It is not the number of steps on the scale. An interval that is computed with these weights
+    treats them as fixed. Use :func:`measures.agreement.agreement_weights` for weights that do not depend on
+    the answers.
 
     Args:
-        ratings: category numbers 0 to k - 1 in their order, -1 where missing, shape (questions, raters);
-            questions with fewer than two answers are left out.
-        k: number of categories.
+        ratings: indices 0 to k - 1 of the ordered categories, -1 where missing, shape (questions, raters).
+            Questions with fewer than two answers are left out.
+        k: the number of categories.
 
     Returns:
-        1 minus the squared distance divided by the largest, shape (k, k).
+        1 minus the squared distance, divided by the largest squared distance; shape (k, k).
 
     Source: Krippendorff K, Computing Krippendorff's alpha-reliability, University of Pennsylvania, 2011.
 
@@ -160,21 +164,22 @@ def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
     counts = _count_answers(ratings, k)
     totals = counts[counts.sum(axis=1) >= 2].sum(axis=0)
     middles = np.cumsum(totals) - totals / 2
-    distances = np.subtract.outer(middles, middles) ** 2
-    weights: Matrix = 1 - distances / (distances.max() or 1.0)
+    squared_distances = np.subtract.outer(middles, middles) ** 2
+    weights: Matrix = 1 - squared_distances / (squared_distances.max() or 1.0)
     return weights
 
 
 def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
-    """Fleiss' kappa divided by its standard error under chance agreement.
+    """Divide Fleiss' kappa by its standard error under chance agreement.
 
     Args:
-        ratings: category numbers 0 to k - 1, shape (questions, raters), one question or more; no answer is
-            missing.
-        k: number of categories.
+        ratings: category indices 0 to k - 1 without missing answers, shape (questions, raters), one question
+            or more.
+        k: the number of categories.
 
     Returns:
-        The statistic, normal under chance agreement; None for a single category or a single rater.
+        The statistic, which is normally distributed under chance agreement; None for a single category or a
+        single rater.
 
     Source: Fleiss JL, Nee JCM, Landis JR, Psychol Bull 1979;86:974-977.
     """
@@ -193,15 +198,15 @@ def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
 
 
 def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
-    """Fleiss' kappa of each category against all others.
+    """Compute Fleiss' kappa of each category against all others.
 
     Args:
-        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters); questions with
+        ratings: category indices 0 to k - 1, -1 where missing, shape (questions, raters). Questions with
             fewer than two answers are left out.
-        k: number of categories.
+        k: the number of categories.
 
     Returns:
-        One kappa per category, at most 1; None where all or none of the answers are in it.
+        One kappa per category, at most 1; None if all answers or no answers are in the category.
 
     Source: Fleiss JL, Psychol Bull 1971;76:378-382.
 
@@ -223,7 +228,7 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
 
 
 def _count_answers(ratings: Ratings, k: int) -> Matrix:
-    """How many raters put each question into each category, shape (questions, k)."""
+    """Count the raters who chose each category of each question, shape (questions, k)."""
     rows, raters = ratings.shape
     answered = ratings >= 0
     cells = np.repeat(np.arange(rows), raters)[answered.ravel()] * k + ratings[answered]
@@ -233,7 +238,7 @@ def _count_answers(ratings: Ratings, k: int) -> Matrix:
 def _chance_agreement(
     ratings: Ratings, counts: Matrix, answers: Matrix, weights: Matrix, coefficient: Coefficient
 ) -> tuple[float, Matrix]:
-    """Chance agreement, and each question's influence on it (mean 0)."""
+    """Compute the chance agreement, and each question's influence on it (mean 0)."""
     k = len(weights)
     if coefficient is Coefficient.PERCENT:
         return 0.0, np.zeros(len(counts))
@@ -254,7 +259,7 @@ def _chance_agreement(
 
 
 def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
-    """Chance agreement of two different raters, each with their own category shares."""
+    """Compute the chance agreement of two different raters, each with their own category shares."""
     k = len(weights)
     answered = ratings >= 0
     used = answered.any(axis=0)
@@ -269,9 +274,8 @@ def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
     ordered_pairs = raters * (raters - 1)
     within_rater = np.einsum("gk,kl,gl->g", shares, weights, shares)
     chance = (float(total_shares @ weights @ total_shares) - float(within_rater.sum())) / ordered_pairs
-    expected_with_others = (
-        total_shares - shares
-    ) @ weights  # what each category of a rater meets in all the others
+    # the expected agreement of each category of a rater with all other raters
+    expected_with_others = (total_shares - shares) @ weights
     influence = np.zeros(n)
     for rater in range(raters):
         rows = answered[:, rater]

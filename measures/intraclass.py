@@ -1,10 +1,11 @@
-"""Intraclass correlation of raters on a numeric scale: the six of Shrout and Fleiss.
+"""Intraclass correlation of raters on a numeric scale: the six coefficients of Shrout and Fleiss.
 
-Conventions. ``ratings`` has shape (questions, raters), NaN where missing. Only questions that all raters
-rated are used; ``n`` counts them. ICC1: each question has its own raters. ICC2: the raters are a sample of
-raters. ICC3: the result is about these raters only. "k" is the reliability of the mean of the raters.
+Conventions. ``ratings`` has shape (questions, raters), NaN where missing. Only the ``n`` questions that all
+raters rated are used. For ICC1, each question has its own raters. For ICC2, the raters are a sample of all
+raters. ICC3 holds for these raters only. A name that ends in "k" is the reliability of the raters' mean.
 
-Edge cases. Not defined with fewer than two raters or two complete questions, or if all ratings are equal.
+Edge cases. The coefficients are not defined with fewer than two raters or two complete questions, or if all
+ratings are equal.
 
 Source: Shrout PE, Fleiss JL, Psychol Bull 1979;86:420-428; the interval of ICC2 after McGraw KO, Wong SP,
 Psychol Methods 1996;1:30-46.
@@ -23,7 +24,7 @@ from measures.proportions import CONFIDENCE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intraclass:
-    """One coefficient, at most 1, over ``n`` questions and ``raters``; ``ratio`` is its F statistic."""
+    """One coefficient (at most 1) of ``n`` questions and ``raters`` raters; ``ratio`` is its F statistic."""
 
     icc_type: str
     n: int
@@ -39,18 +40,18 @@ ICC_TYPES = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
 
 
 def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) -> list[Intraclass]:
-    """The six intraclass correlations of Shrout and Fleiss, for raters on a numeric scale.
+    """Compute the six intraclass correlations of Shrout and Fleiss for raters on a numeric scale.
 
-    Use instead of kappa where answers are measurements. ICC2 holds for raters like these, ICC3 for these
-    raters only; "k" is the reliability of the mean of all raters.
+    Use instead of kappa if answers are measurements. ICC2 holds for similar raters, ICC3 for these raters
+    only. A name that ends in "k" is the reliability of the mean of all raters.
 
     Args:
-        ratings: shape (questions, raters), NaN where missing; only questions with all ratings are used.
-        confidence: of the intervals.
+        ratings: shape (questions, raters), NaN where missing. Only questions that all raters rated are used.
+        confidence: the confidence level of the intervals.
 
     Returns:
-        Six results in the order of ``ICC_TYPES``, each at most 1; not defined with fewer than two raters or
-        complete questions, or if all ratings are equal.
+        Six results in the order of ``ICC_TYPES``, each at most 1. They are not defined with fewer than two
+        raters or complete questions, or if all ratings are equal.
 
     >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     >>> [round(result.estimate, 2) for result in intraclass(np.array(rows, dtype=float))[:3]]
@@ -59,7 +60,9 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
     complete = ratings[~np.isnan(ratings).any(axis=1)]
     n, k = complete.shape
     if n < 2 or k < 2 or np.ptp(complete) == 0:
-        reason = "ratings all alike" if n >= 2 and k >= 2 else "fewer than two raters or complete questions"
+        reason = (
+            "all ratings are equal" if n >= 2 and k >= 2 else "fewer than two raters or complete questions"
+        )
         return [
             Intraclass(icc_type=icc_type, n=n, raters=k, estimate=None, note=f"not defined: {reason}")
             for icc_type in ICC_TYPES
@@ -102,11 +105,9 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
 def _icc_from_f_ratio(
     between: float, error: float, k: int, degrees: tuple[int, int], tail: float
 ) -> tuple[float, float | None, float | None, float | None, float]:
-    """Coefficient of one rater, its limits, F, and the coefficient of the mean."""
-    single, mean = (
-        (between - error) / (between + (k - 1) * error),
-        (between - error) / between if between else 0.0,
-    )
+    """Compute the coefficient of one rater, its limits, F, and the coefficient of the raters' mean."""
+    single = (between - error) / (between + (k - 1) * error)
+    mean = (between - error) / between if between else 0.0
     if error == 0:
         return single, None, None, None, mean
     ratio = between / error
@@ -137,7 +138,7 @@ def _icc2_limits(
 
 
 def _spearman_brown(low: float | None, high: float | None, k: int) -> tuple[float | None, float | None]:
-    """Spearman and Brown's step from one rater to the mean of k."""
+    """Convert the limits of one rater to those of the mean of k raters (Spearman-Brown formula)."""
     if low is None or high is None:
         return None, None
     return k * low / (1 + (k - 1) * low), k * high / (1 + (k - 1) * high)

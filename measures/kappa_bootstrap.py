@@ -1,12 +1,13 @@
-"""Joint bootstrap over cases of many kappas, for differences between them.
+"""Joint bootstrap of several kappas over cases, for the differences between kappas.
 
-Conventions. Every resample draws n cases (or exams) with replacement, the same ones for every pair of raters
-and every task, so a difference of two kappas keeps their correlation. The resamples are not built: the number
-of times each case is drawn is multiplied with the cases' patterns, which gives agreement and margins of all
-pairs. A pair uses the questions that both raters answered. The interval is between percentiles.
+Conventions. Each resample draws n cases (or exams) with replacement. All pairs of raters and all tasks use
+the same resamples, so a difference of two kappas accounts for their correlation. For speed, resamples are not
+built: the number of times that each case is drawn is multiplied with the cases' patterns, which gives the
+agreement and the margins of all pairs. A pair uses the questions that both raters answered. The interval is a
+percentile interval.
 
-Edge cases. If a kappa is not defined in a resample (one category), it is NaN there and not among the
-percentiles; one constant rater gives 0.
+Edge cases. If a kappa is not defined in a resample (one category), it is NaN and not used for the
+percentiles. If one rater is constant, kappa is 0.
 
 Source: Vanbelle S, Albert A, Br J Math Stat Psychol 2008;61:369-378 (bootstrap for dependent kappas).
 """
@@ -21,12 +22,15 @@ from numpy.typing import NDArray
 
 from measures.agreement import CONFIDENCE
 from measures.clusters import renumber_clusters
-from measures.pairs import Matrix, kappas, pair_tables
+from measures.pairs import Matrix, build_pair_tables, compute_kappas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KappaDifference:
-    """One kappa minus another on the same cases; ``defined`` is the share of resamples that have both."""
+    """One kappa minus another on the same cases.
+
+    ``defined`` is the share of resamples in which both kappas are defined.
+    """
 
     difference: float | None
     low: float | None
@@ -44,19 +48,19 @@ def bootstrap_kappas(
     strata: Sequence[NDArray[np.int64]] | None = None,
     clusters: NDArray[np.int64] | None = None,
 ) -> Matrix:
-    """Kappa of each resample, stratum and pair, from one joint bootstrap over cases.
+    """Compute kappa of each resample, stratum and pair in one joint bootstrap over cases.
 
     Args:
-        answers: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        answers: category indices 0 to k - 1, -1 where missing, shape (questions, raters).
         pairs: the two raters of each kappa.
-        weights: of agreement, shape (k, k).
-        seed: of the resamples.
-        resamples: how many.
-        strata: the places of each stratum's questions; None for one stratum of all.
-        clusters: number of each question's exam, drawn together.
+        weights: the agreement weights, shape (k, k).
+        seed: the seed of the resamples.
+        resamples: the number of resamples.
+        strata: the row indices of each stratum's questions; None for a single stratum.
+        clusters: the exam number of each question; the questions of an exam are drawn together.
 
     Returns:
-        Shape (resamples, strata, pairs); NaN where a resample has a single category.
+        Shape (resamples, strata, pairs); NaN if a resample has a single category.
     """
     questions, k = len(answers), len(weights)
     resample_counts = _draw_resample_counts(questions, clusters, seed, resamples)
@@ -85,26 +89,26 @@ def kappa_difference(
     clusters: NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
 ) -> KappaDifference:
-    """The difference of two kappas on the same cases, with a percentile bootstrap interval.
+    """Compute the difference of two kappas on the same cases, with a percentile bootstrap interval.
 
-    Use for "does reader A agree with the reference more than reader B does?": the two kappas share cases, so
-    their intervals cannot be compared with each other.
+    Use this function to compare, for example, how well two readers agree with the reference. The two kappas
+    share cases, so comparing their intervals would be wrong.
 
     Args:
-        answers: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        answers: category indices 0 to k - 1, -1 where missing, shape (questions, raters).
         first_pair: the two raters of the first kappa.
         second_pair: the two raters of the second kappa.
-        weights: of agreement, shape (k, k).
-        seed: of the resamples.
-        resamples: how many.
-        clusters: number of each question's exam, drawn together.
-        confidence: of the interval.
+        weights: the agreement weights, shape (k, k).
+        seed: the seed of the resamples.
+        resamples: the number of resamples.
+        clusters: the exam number of each question; the questions of an exam are drawn together.
+        confidence: the confidence level of the interval.
 
     Returns:
-        First kappa minus second kappa, -2 to 2; None where one of them is not defined.
+        First kappa minus second kappa, -2 to 2; None if one of them is not defined.
     """
-    tables = pair_tables(answers, [first_pair, second_pair], k=len(weights))[0]
-    (first_kappa, second_kappa), _ = kappas(tables, weights)
+    tables = build_pair_tables(answers, [first_pair, second_pair], k=len(weights))[0]
+    (first_kappa, second_kappa), _ = compute_kappas(tables, weights)
     resampled_kappas = bootstrap_kappas(
         answers, [first_pair, second_pair], weights=weights, seed=seed, resamples=resamples, clusters=clusters
     )[:, 0]
@@ -127,7 +131,7 @@ def kappa_difference(
 def _draw_resample_counts(
     questions: int, clusters: NDArray[np.int64] | None, seed: int, resamples: int
 ) -> NDArray[np.float32]:
-    """How many times each question is in each resample, shape (resamples, questions)."""
+    """Draw how often each question is in each resample, shape (resamples, questions)."""
     random = np.random.default_rng(seed)
     if clusters is None:
         counts = random.multinomial(questions, np.full(questions, 1 / questions), size=resamples)
@@ -140,9 +144,9 @@ def _draw_resample_counts(
 def _build_patterns(
     answers: NDArray[np.int64], pairs: Sequence[tuple[int, int]], weights: Matrix
 ) -> NDArray[np.float32]:
-    """The agreement weight and both answers as indicators, for each question and pair.
+    """Build the agreement weight and the indicators of both answers for each question and pair.
 
-    Shape (questions, pairs * (1 + 2 k)); all 0 where one of the two did not answer.
+    The shape is (questions, pairs * (1 + 2 k)). Values are 0 if one of the two raters did not answer.
     """
     k = len(weights)
     padded_weights = np.zeros((k + 1, k + 1))

@@ -1,20 +1,21 @@
 """Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters: large-sample or posterior.
 
-The large-sample interval (Fleiss, Cohen and Everitt) is used if both raters used every category
-``MIN_LARGE_SAMPLE_COUNT``
-times or more and disagree at least as often. Otherwise it covers in as few as 80 % of samples instead of 95 %
-(docs/coverage.md), and does not exist if the raters never disagree. The posterior interval is used then: the
-shares of the table's cells are drawn (:mod:`measures.posterior`), and the limits are the quantiles of their
-kappas, widened to contain the estimate. ``method`` names the one that was used.
+The large-sample interval (Fleiss, Cohen and Everitt) is used if both raters used each category at least
+``MIN_LARGE_SAMPLE_COUNT`` times and disagree at least as often. With smaller counts, its coverage can be as
+low as 80 % instead of 95 % (docs/coverage.md), and it does not exist if the raters never disagree. The
+posterior interval is then used: cell shares are drawn from their posterior (:mod:`measures.posterior`), and
+the limits are the quantiles of the resulting kappas, widened if necessary to contain the estimate. ``method``
+states which interval was used.
 
-If several questions are of one exam, the large-sample error sums their influences by exam, and the posterior
-divides the counts by the design effect.
+If several questions belong to one exam, the large-sample standard error sums their influences by exam. The
+posterior divides the counts by the design effect.
 
-Edge cases. Kappa is 0 without an interval if one rater is constant, and not defined if both are.
+Edge cases. If one rater is constant, kappa is 0 and has no interval. If both are constant, kappa is not
+defined.
 
 Sources: Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327; Gelman A et al., Bayesian Data
-Analysis, 3rd ed., 2013, ch. 3 (Dirichlet posterior of a table); the choice is by simulation,
-``benchmarks/coverage.py``.
+Analysis, 3rd ed., 2013, ch. 3 (Dirichlet posterior of a table). ``MIN_LARGE_SAMPLE_COUNT`` was chosen by
+simulation (``benchmarks/coverage.py``).
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from measures.pairs import ac1_influence, kappa_influence
 from measures.posterior import draw_posterior
 
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
-#: Answers in every category of both raters, and disagreements, that the large-sample interval needs.
+#: Minimum number of disagreements, and of answers of both raters in each category, for the large-sample
+#: interval.
 MIN_LARGE_SAMPLE_COUNT = 50
 
 
@@ -46,23 +48,23 @@ def kappa_interval(
     draws: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Cohen's kappa of two raters, with the interval whose coverage is right at this prevalence and n.
+    """Compute Cohen's kappa of two raters; the type of interval depends on the counts of the table.
 
-    This is the kappa of all reports. Use :func:`measures.agreement.weighted_kappa` to compare with software
-    that gives the large-sample interval only.
+    All reports use this kappa. Use :func:`measures.agreement.weighted_kappa` for comparisons with software
+    that only has the large-sample interval.
 
     Args:
         first: categories 0 to k - 1 of the first rater, one per question.
-        second: the second rater's, in the same order.
-        weights: of agreement, shape (k, k), 1 on the diagonal.
-        clusters: number of each question's exam; None when all are independent.
-        confidence: of the interval.
-        draws: of the posterior; 0 for the large-sample interval throughout.
-        seed: of the draws.
+        second: categories of the second rater, in the same order.
+        weights: the agreement weights, shape (k, k), 1 on the diagonal.
+        clusters: the exam number of each question; None if all questions are independent.
+        confidence: the confidence level of the interval.
+        draws: the number of posterior draws; 0 to always use the large-sample interval.
+        seed: the seed of the draws.
 
     Returns:
-        Kappa, -1 to 1, and the method of its interval. If one rater uses a single category: 0 without an
-        interval. If both do, or without a question: not defined.
+        Kappa, -1 to 1, and the method of its interval. If one rater uses a single category, kappa is 0 and
+        has no interval. If both do, or if there is no question, kappa is not defined.
 
     >>> first, second = np.repeat([0, 0, 1, 1], [60, 10, 15, 65]), np.repeat([0, 1, 0, 1], [60, 10, 15, 65])
     >>> round(kappa_interval(first, second, weights=np.eye(2), draws=0).value, 3)
@@ -105,14 +107,14 @@ def posterior_limits(
     draws: int = 2000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Equal-tailed limits of the posterior distribution of kappa.
+    """Compute equal-tailed limits of the posterior distribution of kappa.
 
     Args:
-        counts: of the table, shape (k, k), two categories or more; they need not be whole numbers.
-        weights: of agreement, shape (k, k), 1 on the diagonal.
-        confidence: between the limits.
-        draws: number of posterior draws.
-        seed: of the draws.
+        counts: the counts of the table, shape (k, k), two categories or more; they need not be integers.
+        weights: the agreement weights, shape (k, k), 1 on the diagonal.
+        confidence: the posterior probability between the limits.
+        draws: the number of posterior draws.
+        seed: the seed of the draws.
 
     Returns:
         The lower and the upper limit, -1 to 1.
@@ -133,21 +135,21 @@ def ac1_interval(
     draws: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Gwet's AC1 of two raters (AC2 with weights), with the interval whose coverage is right.
+    """Compute Gwet's AC1 of two raters (AC2 with weights); the type of interval depends on the counts.
 
-    Use instead of kappa when one category dominates: kappa then drops although raters agree.
+    Use instead of kappa if one category dominates: kappa is then low although raters agree.
 
     Args:
         first: categories 0 to k - 1 of the first rater, one per question.
-        second: the second rater's, in the same order.
-        weights: of agreement over the whole scale, shape (k, k), 1 on the diagonal.
-        clusters: number of each question's exam; None when all are independent.
-        confidence: of the interval.
-        draws: of the posterior; 0 for the large-sample interval throughout.
-        seed: of the draws.
+        second: categories of the second rater, in the same order.
+        weights: the agreement weights of the whole scale, shape (k, k), 1 on the diagonal.
+        clusters: the exam number of each question; None if all questions are independent.
+        confidence: the confidence level of the interval.
+        draws: the number of posterior draws; 0 to always use the large-sample interval.
+        seed: the seed of the draws.
 
     Returns:
-        AC1, at most 1; 0 is chance level. Not defined without a question.
+        AC1, at most 1; 0 is chance level. It is not defined if there is no question.
 
     Source: Gwet KL, Br J Math Stat Psychol 2008;61:29-48.
 
@@ -208,7 +210,7 @@ def _quantiles(values: NDArray[np.float64], confidence: float) -> tuple[float, f
 
 
 def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
-    """Standard error from each question's influence, summed by exam if questions share one."""
+    """Compute the standard error from each question's influence; influences are summed by exam."""
     if clusters is None:
         return math.sqrt(float(np.sum(influences**2))) / len(influences)
     cluster_index, _ = renumber_clusters(clusters)
@@ -217,9 +219,10 @@ def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64]
 
 
 def _design_effect(influences: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None) -> float:
-    """Variance by exam divided by that of independent questions, at least 1.
+    """Divide the variance by exam by the variance of independent questions; the result is at least 1.
 
-    Without a disagreement it cannot be estimated; the worst case is taken: an exam counts as one question.
+    Without a disagreement the effect cannot be estimated. The worst case is then assumed: an exam counts as
+    one question.
     """
     if clusters is None:
         return 1.0

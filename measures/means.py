@@ -1,7 +1,7 @@
-"""The mean of a value measured on each question, with Student's interval by exam.
+"""The mean of a value per question, with Student's interval clustered by exam.
 
-The standard error sums the deviations by exam first (a ratio of sums). With one question per exam it is the
-ordinary standard error of a mean. The degrees of freedom are the number of exams minus one.
+For the standard error, deviations are first summed by exam (a ratio of sums). With one question per exam this
+is the ordinary standard error of a mean. The degrees of freedom are the number of exams minus one.
 
 Edge cases. Without a value the mean is not defined. There is no interval for one question, for a single exam,
 or if all values are equal.
@@ -25,7 +25,10 @@ from measures.proportions import CONFIDENCE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:
-    """A mean over ``n`` questions with its interval, in the unit of the values; ``note`` explains a None."""
+    """The mean of ``n`` questions and its interval, in the unit of the values.
+
+    If a value is None, ``note`` gives the reason.
+    """
 
     n: int
     estimate: float | None
@@ -42,21 +45,21 @@ def mean_by_cluster(
     maximum: float = math.inf,
     confidence: float = CONFIDENCE,
 ) -> Mean:
-    """The mean over questions, with Student's interval by exam.
+    """Compute the mean over questions, with Student's interval clustered by exam.
 
-    Use for ratings and times; for shares of correct answers use
-    :func:`measures.proportions.wilson_by_cluster`.
+    Use this function for ratings and times. Use :func:`measures.proportions.wilson_by_cluster` for shares of
+    correct answers.
 
     Args:
-        values: one per question, in any unit.
-        clusters: the number of each question's exam, in the same order.
+        values: one value per question, in any unit.
+        clusters: the exam number of each question, in the same order.
         minimum: the smallest possible value; the lower limit is never below it.
         maximum: the largest possible value; the upper limit is never above it.
-        confidence: of the interval.
+        confidence: the confidence level of the interval.
 
     Returns:
-        The mean in the unit of the values. Not defined without a value; no interval for a single exam or if
-        all values are equal.
+        The mean in the unit of the values. It is not defined without a value. It has no interval for a single
+        exam, or if all values are equal.
 
     Raises:
         ValueError: ``values`` and ``clusters`` differ in length.
@@ -66,19 +69,19 @@ def mean_by_cluster(
     (2.5, 0.45, 4.55)
     """
     if len(values) != len(clusters):
-        raise ValueError(f"{len(values)} values, {len(clusters)} clusters")
+        raise ValueError(f"{len(values)} values, but {len(clusters)} clusters")
     n = len(values)
     if n == 0:
-        return Mean(n=0, estimate=None, note="not defined: nothing was given")
+        return Mean(n=0, estimate=None, note="not defined: no values")
     array = np.asarray(values, dtype=np.float64)
     mean = float(array.mean())
     cluster_index, n_clusters = renumber_clusters(clusters)
     if n_clusters < 2:
-        note = "no interval: one question only" if n == 1 else "no interval: all of one exam"
+        note = "no interval: one question only" if n == 1 else "no interval: one exam only"
         return Mean(n=n, estimate=mean, note=note)
     sums = np.bincount(cluster_index, weights=array - mean)
     error = math.sqrt(n_clusters / (n_clusters - 1) * float(np.sum(sums**2))) / n
     if error < 1e-12:
-        return Mean(n=n, estimate=mean, note="no interval: all are alike")
+        return Mean(n=n, estimate=mean, note="no interval: all values are equal")
     half_width = float(scipy.special.stdtrit(n_clusters - 1, 0.5 + confidence / 2)) * error
     return Mean(n=n, estimate=mean, low=max(minimum, mean - half_width), high=min(maximum, mean + half_width))

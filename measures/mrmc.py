@@ -1,21 +1,22 @@
-"""Readers against one model on the same cases: mean accuracy of the readers minus accuracy of the model.
+"""Compares readers with one model on the same cases: mean accuracy of the readers minus that of the model.
 
 Conventions. ``differences`` has shape (cases, readers): 1 or 0 for the reader's answer minus 1 or 0 for the
-model's, NaN where the reader did not read the case or the model did not answer it. A positive difference
-means that the readers are better. A model has no readers, so the analysis is that of one treatment: the
-reader-minus-model difference varies over readers and cases.
+model's answer, NaN if one of the two is missing. A positive difference means that the readers are better. A
+model has no readers, so the analysis has one treatment: the reader-minus-model difference, which varies over
+readers and cases.
 
-Three methods:
+There are three methods:
 
-- ``obuchowski_rockette``: from one figure of merit per reader and the covariances of the figures over cases;
-  readers random; Hillis' degrees of freedom. For fully crossed designs.
-- ``u_statistic``: unbiased moments of the products of two differences, by whether they share the reader, the
-  case, both or neither, weighted as in the design. For any design, as in FDA's iMRMC. In a fully crossed
-  design it equals Obuchowski-Rockette's if the covariance there is not negative. If the unbiased variance is
-  0 or less, the moments of all products (V-statistic) are used, and the note states it.
-- ``fixed_reader_analysis``: cases random, these readers only.
+- ``obuchowski_rockette`` uses one figure of merit per reader and the covariances of the figures over cases.
+  Readers are random; the degrees of freedom are Hillis'. It is for fully crossed designs.
+- ``u_statistic`` uses unbiased moments of the products of two differences, weighted as in the design. There
+  is one moment each for products that share the reader, the case, both or neither. It is for all designs, as
+  in FDA's iMRMC. In a fully crossed design it equals Obuchowski-Rockette if the covariance is not negative.
+  If the unbiased variance is 0 or less, the moments of all products (V-statistic) are used, and the note
+  states this.
+- ``fixed_reader_analysis`` treats cases as random and readers as fixed.
 
-Edge cases. With one reader, random readers give no standard error. With one case no method does.
+Edge cases. With one reader, random readers have no standard error. With one case, no method has one.
 
 Sources: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Stat Med 2007;26:596-619
 (df); Hillis SL, Obuchowski NA, Berbaum KS, Acad Radiol 2011;18:129-142 (one treatment); Gallas BD, Acad
@@ -45,21 +46,21 @@ def compare_with_model(
     random_readers: bool = True,
     confidence: float = CONFIDENCE,
 ) -> MrmcComparison:
-    """Readers against a model, by the method that fits the design.
+    """Compare readers with a model, by the method that fits the design.
 
-    Random readers: Obuchowski-Rockette if every reader read every case or exams are given, otherwise
-    U-statistics. Fixed readers: cases random only.
+    For random readers the method is Obuchowski-Rockette if each reader read each case or if exams are given,
+    otherwise U-statistics. For fixed readers, only cases are random.
 
     Args:
-        readers: 1 correct, 0 incorrect, NaN not read; shape (cases, readers).
-        model: the same for the model, shape (cases,).
-        exams: number of each case's exam, where several questions are of one; None otherwise.
-        random_readers: whether the result is to hold for other readers too.
-        confidence: of the interval.
+        readers: 1 for correct, 0 for incorrect, NaN for not read; shape (cases, readers).
+        model: the same values for the model, shape (cases,).
+        exams: the exam number of each case; None if no exam has several cases.
+        random_readers: whether the result should also hold for other, similar readers.
+        confidence: the confidence level of the interval.
 
     Returns:
-        Mean accuracy of the readers minus that of the model, -1 to 1. Not defined without a case that both a
-        reader and the model answered.
+        Mean accuracy of the readers minus that of the model, -1 to 1. It is not defined if no case was
+        answered by both a reader and the model.
 
     >>> readers = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1], [1, 1]], dtype=float)
     >>> result = compare_with_model(readers, np.array([1, 0, 1, 0, 0, 1], dtype=float))
@@ -67,12 +68,12 @@ def compare_with_model(
     (2, 6, 0.333, 'Obuchowski-Rockette')
     """
     differences = readers - model[:, None]
-    known = ~np.isnan(differences)
-    has_reading = known.any(axis=1)
-    differences, known = differences[has_reading], known[has_reading]
+    is_defined = ~np.isnan(differences)
+    has_reading = is_defined.any(axis=1)
+    differences, is_defined = differences[has_reading], is_defined[has_reading]
     exams = None if exams is None else np.asarray(exams)[has_reading]
-    has_cases = known.any(axis=0)
-    differences, known = differences[:, has_cases], known[:, has_cases]
+    has_cases = is_defined.any(axis=0)
+    differences, is_defined = differences[:, has_cases], is_defined[:, has_cases]
     if not differences.size:
         return MrmcComparison(
             readers=0, cases=0, difference=None, random_readers=random_readers,
@@ -80,7 +81,7 @@ def compare_with_model(
         )  # fmt: skip
     if not random_readers:
         return fixed_reader_analysis(differences, exams=exams, confidence=confidence)
-    if known.all() or exams is not None:
+    if is_defined.all() or exams is not None:
         means = np.nanmean(differences, axis=0)
         return obuchowski_rockette(
             means, covariance_over_cases(differences, exams), cases=len(differences), confidence=confidence
@@ -91,17 +92,17 @@ def compare_with_model(
 def obuchowski_rockette(
     figures: Matrix, covariance: Matrix, *, cases: int, confidence: float = CONFIDENCE, method: str = ""
 ) -> MrmcComparison:
-    """The mean of the readers' figures, with readers and cases random.
+    """Analyse the mean of the readers' figures of merit, with readers and cases random.
 
     Args:
         figures: one figure of merit (or difference) per reader, shape (readers,).
-        covariance: of the figures over cases with the readers fixed, shape (readers, readers).
-        cases: how many, for the result.
-        confidence: of the interval.
+        covariance: the covariance of the figures over cases with readers fixed, shape (readers, readers).
+        cases: the number of cases, which is part of the result.
+        confidence: the confidence level of the interval.
         method: the name of the method in the result.
 
     Returns:
-        The mean with Hillis' degrees of freedom; no interval for one reader or one case.
+        The mean with Hillis' degrees of freedom. For one reader or one case there is no interval.
 
     Source: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Stat Med
     2007;26:596-619.
@@ -111,7 +112,7 @@ def obuchowski_rockette(
     if r < 2 or cases < 2:
         return MrmcComparison(
             readers=r, cases=cases, difference=mean, method=method or "Obuchowski-Rockette",
-            note="no interval: one reader tells nothing of others" if r < 2 else "no interval: one case",
+            note="no interval: only one reader" if r < 2 else "no interval: one case",
         )  # fmt: skip
     between = float(np.var(figures, ddof=1))
     shared = float((covariance.sum() - np.trace(covariance)) / (r * (r - 1)))
@@ -124,15 +125,15 @@ def obuchowski_rockette(
 
 
 def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None = None) -> Matrix:
-    """Covariance of the readers' means over cases, with the readers fixed.
+    """Compute the covariance of the readers' means over cases, with the readers fixed.
 
     Args:
         differences: shape (cases, readers), NaN where not read.
-        exams: number of each case's exam, shape (cases,); covariance is then over exams. None without exams.
+        exams: the exam number of each case, shape (cases,), to compute the covariance over exams; or None.
 
     Returns:
-        Shape (readers, readers); 0 for two readers without a common case. Without a gap and with one question
-        per exam it is the sample covariance divided by n.
+        Shape (readers, readers); 0 for two readers without a common case. Without missing values and with one
+        question per exam, it is the sample covariance divided by n.
     """
     influences = _case_influences(differences)
     if exams is not None:
@@ -144,17 +145,18 @@ def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None =
 
 
 def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> MrmcComparison:
-    """The mean difference with readers and cases random, for any design; every reading has the same weight.
+    """Analyse the mean difference with readers and cases random; all readings have the same weight.
 
-    Use where not every reader read every case. Degrees of freedom follow Hillis: the square of the variance
-    over that of its part between readers, by Satterthwaite.
+    Use this function if some readers did not read all cases. As in Hillis' method, the degrees of freedom are
+    Satterthwaite's, from the total variance and its part between readers.
 
     Args:
-        differences: reader minus model, shape (cases, readers), NaN where not read; every reader read a case.
-        confidence: of the interval.
+        differences: reader minus model, shape (cases, readers), NaN where not read; each reader read at least
+            one case.
+        confidence: the confidence level of the interval.
 
     Returns:
-        The mean difference, -1 to 1; no interval for one reader or one case.
+        The mean difference, -1 to 1. For one reader or one case there is no interval.
 
     Source: Gallas BD, Acad Radiol 2006;13:353-362; Gallas BD, Brown DG, Neural Netw 2008;21:387-397.
     """
@@ -166,13 +168,13 @@ def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> MrmcC
     if r < 2 or cases < 2:
         return MrmcComparison(
             readers=r, cases=cases, difference=mean, method="U-statistic",
-            note="no interval: one reader tells nothing of others" if r < 2 else "no interval: one case",
+            note="no interval: only one reader" if r < 2 else "no interval: one case",
         )  # fmt: skip
     variance, note = _u_variance(values, known, total), ""
     if variance <= 0:
         variance, note = (
             _v_variance(values, known, total, mean),
-            "V-statistic: the unbiased error is not above 0",
+            "V-statistic: the unbiased variance is not above 0",
         )
     by_reader = known.sum(axis=0)
     reader_means = values.sum(axis=0) / by_reader
@@ -188,17 +190,18 @@ def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> MrmcC
 def fixed_reader_analysis(
     differences: Matrix, *, exams: NDArray[np.int64] | None = None, confidence: float = CONFIDENCE
 ) -> MrmcComparison:
-    """The mean of the readers' differences with these readers fixed: only cases (or exams) are random.
+    """Analyse the mean of the readers' differences with readers fixed: only cases (or exams) are random.
 
-    Use where the result is about these readers and no others; its interval is narrower.
+    Use this function if the result is about these readers only. Its interval is narrower.
 
     Args:
-        differences: reader minus model, shape (cases, readers), NaN where not read; every reader read a case.
-        exams: number of each case's exam, shape (cases,); None without exams.
-        confidence: of the interval.
+        differences: reader minus model, shape (cases, readers), NaN where not read; each reader read at least
+            one case.
+        exams: the exam number of each case, shape (cases,), or None.
+        confidence: the confidence level of the interval.
 
     Returns:
-        The mean difference, -1 to 1; no interval for one case or one exam.
+        The mean difference, -1 to 1. For one case or one exam there is no interval.
     """
     cases, r = differences.shape
     means = np.nanmean(differences, axis=0)
@@ -216,7 +219,7 @@ def fixed_reader_analysis(
 
 
 def _case_influences(differences: Matrix) -> Matrix:
-    """Each case's influence on each reader's mean, shape (cases, readers); 0 where not read."""
+    """Compute each case's influence on each reader's mean, shape (cases, readers); 0 where not read."""
     known = ~np.isnan(differences)
     means = np.nanmean(differences, axis=0)
     influences: Matrix = np.where(known, differences - means, 0.0) / known.sum(axis=0)
@@ -224,9 +227,9 @@ def _case_influences(differences: Matrix) -> Matrix:
 
 
 def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], list[float]]:
-    """Sums and numbers of products of two differences, over ordered pairs.
+    """Compute the sums and counts of products of two differences, over ordered pairs.
 
-    Four of each: same reader and case, same reader, same case, neither in common.
+    There are four sums and four counts: same reader and case, same reader, same case, neither in common.
     """
     indicator = known.astype(np.float64)
     sums, counts = [float(np.sum(values**2))], [float(indicator.sum())]
@@ -241,12 +244,12 @@ def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], li
 def _u_variance(values: Matrix, known: NDArray[np.bool_], total: float) -> float:
     sums, counts = _products(values, known)
     moments = [part / count if count > 0 else 0.0 for part, count in zip(sums, counts, strict=True)]
-    baseline = moments[3]  # nothing in common: estimates the square of the expected difference
+    baseline = moments[3]  # neither in common: an estimate of the square of the expected difference
     return sum(count * (moment - baseline) for moment, count in zip(moments, counts, strict=True)) / total**2
 
 
 def _v_variance(values: Matrix, known: NDArray[np.bool_], total: float, mean: float) -> float:
-    """The variance from moments about the mean: part of the readers, of the cases and the rest; 0 or more."""
+    """Compute the variance from moments about the mean, by readers and by cases; the result is 0 or more."""
     centred = np.where(known, values - mean, 0.0)
     by_reader = float(np.sum(centred.sum(axis=0) ** 2))
     by_case = float(np.sum(centred.sum(axis=1) ** 2))
@@ -269,7 +272,7 @@ def _build_comparison(
     if se < 1e-12:
         return MrmcComparison(
             readers=readers, cases=cases, difference=difference, se=0.0, random_readers=random_readers,
-            method=method, note="no interval: no case divides readers and model",
+            method=method, note="no interval: all differences are equal",
         )  # fmt: skip
     finite = math.isfinite(degrees)
     upper = 0.5 + confidence / 2
@@ -286,5 +289,5 @@ def _build_comparison(
         p=float(2 * (scipy.special.stdtr(degrees, -statistic) if finite else scipy.special.ndtr(-statistic))),
         random_readers=random_readers,
         method=method,
-        note=note or ("" if finite else "df infinite: p and interval by the normal distribution"),
+        note=note or ("" if finite else "df infinite: p and interval from the normal distribution"),
     )

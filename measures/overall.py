@@ -1,9 +1,9 @@
-"""Micro and macro accuracy over several tasks: every question has the same weight, or every task.
+"""Micro accuracy (questions have equal weights) and macro accuracy (tasks have equal weights).
 
 Reports always show both by name, because published tables mix them: ReXVQA's "Overall" is macro for seven
 models and micro for the eighth. Both can be computed from the accuracies and counts of the tasks.
 
-Edge cases. A task without a question counts in neither. Without a task both are None.
+Edge cases. A task without questions is ignored. Without a task both values are None.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
-    """Shares 0 to 1 over ``n`` questions of ``tasks`` tasks."""
+    """Micro and macro mean, 0 to 1, of ``n`` questions in ``tasks`` tasks."""
 
     micro: float | None
     macro: float | None
@@ -23,14 +23,14 @@ class Overall:
 
 
 def average_over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Overall:
-    """Micro and macro mean of task accuracies.
+    """Compute the micro and macro mean of task accuracies.
 
     Args:
-        accuracies: one per task, 0 to 1.
-        counts: number of questions per task, in the same order; a task without one is left out.
+        accuracies: one accuracy per task, 0 to 1.
+        counts: the number of questions of each task, in the same order. A task without questions is left out.
 
     Returns:
-        Both means, 0 to 1; None without a question.
+        Both means, 0 to 1; None if there is no question.
 
     Raises:
         ValueError: ``accuracies`` and ``counts`` differ in length.
@@ -40,14 +40,14 @@ def average_over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Ov
     (0.8, 0.875)
     """
     if len(accuracies) != len(counts):
-        raise ValueError(f"{len(accuracies)} accuracies, {len(counts)} counts")
-    known = [(share, n) for share, n in zip(accuracies, counts, strict=True) if n]
-    n = sum(count for _, count in known)
-    if not known:
+        raise ValueError(f"{len(accuracies)} accuracies, but {len(counts)} counts")
+    tasks = [(accuracy, count) for accuracy, count in zip(accuracies, counts, strict=True) if count]
+    n = sum(count for _, count in tasks)
+    if not tasks:
         return Overall(micro=None, macro=None, n=0, tasks=0)
     return Overall(
-        micro=sum(share * count for share, count in known) / n,
-        macro=sum(share for share, _ in known) / len(known),
+        micro=sum(accuracy * count for accuracy, count in tasks) / n,
+        macro=sum(accuracy for accuracy, _ in tasks) / len(tasks),
         n=n,
-        tasks=len(known),
+        tasks=len(tasks),
     )

@@ -1,12 +1,12 @@
-"""Two raters on the same questions: McNemar's tests, Tango's interval; also Cochran's Q and Holm.
+"""Compares two raters on the same questions: McNemar's tests, Tango's interval; also Cochran's Q and Holm.
 
 Conventions. The table is (both correct, only a, only b, neither). A difference is the accuracy of a minus the
-accuracy of b, -1 to 1. If several questions are of one exam, the permutation test swaps the two raters exam
-by exam, and Tango's interval is computed at the effective sample size.
+accuracy of b, -1 to 1. If several questions belong to one exam, the permutation test swaps the two raters for
+whole exams, and Tango's interval is computed at the effective sample size.
 
-Edge cases. Without a discordant question every p is 1. Without a question the difference is None with a note.
-If only the margins are known (how many each answered correctly, not which), the result is a range over every
-pairing that the margins allow.
+Edge cases. Without a discordant question, all p values are 1. Without a question the difference is None, with
+a note. If only the margins are known (the number of correct answers of each rater), the result is a range
+over all pairings that the margins allow.
 
 Sources: McNemar Q, Psychometrika 1947;12:153-157; Fagerland MW, Lydersen S, Laake P, BMC Med Res Methodol
 2013;13:91 (mid-p); Tango T, Stat Med 1998;17:891-908; Newcombe RG, Stat Med 1998;17:2635-2650 (method 10) and
@@ -27,13 +27,16 @@ from numpy.typing import NDArray
 from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE, Proportion, wilson
 
-#: Of the pairings that two margins allow, this many to twice as many are computed, evenly spaced.
+#: Of the pairings that two margins allow, at least this many are computed, evenly spaced (or all, if fewer).
 MIN_PAIRINGS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedComparison:
-    """Two raters on the ``n`` questions that both answered; ``note`` explains a None."""
+    """The comparison of two raters on the ``n`` questions that both answered.
+
+    If a value is None, ``note`` gives the reason.
+    """
 
     n: int
     both: int
@@ -50,7 +53,7 @@ class PairedComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedRange:
-    """Results over every pairing that two margins allow; each pair of values is (least, most)."""
+    """The range of results over all pairings that two margins allow; each pair of values is (least, most)."""
 
     n: int
     difference: float
@@ -58,21 +61,21 @@ class PairedRange:
     low: tuple[float, float]
     high: tuple[float, float]
     p_exact: tuple[float, float]
-    note: str = "the pairing is not known: the range over every pairing that the margins allow"
+    note: str = "the pairing is not known: the range over all pairings that the margins allow"
 
 
 def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
-    """McNemar's exact and mid-p tests, two-sided.
+    """Compute McNemar's exact and mid-p tests, two-sided.
 
-    Prefer mid-p for a single comparison: the exact test is conservative. Holm's adjustment uses the exact
-    one.
+    Prefer the mid-p test for a single comparison, because the exact test is conservative. Holm's adjustment
+    uses the exact test.
 
     Args:
         a_only: questions that only rater a answered correctly.
         b_only: questions that only rater b answered correctly.
 
     Returns:
-        The exact and the mid-p value; 1 and 1 without a discordant question.
+        The exact p and the mid-p; both are 1 without a discordant question.
 
     >>> exact, mid = mcnemar(1, 5)
     >>> (round(exact, 5), round(mid, 5))
@@ -82,17 +85,17 @@ def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
 
 
 def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
-    """Exact and mid-p values of the sum of ``differences``, if each is as likely to have the other sign.
+    """Compute the exact p and mid-p of the sum of ``differences`` if both signs of each are equally likely.
 
     With one question per cluster (differences of -1, 0 and 1) this is McNemar's exact test. The distribution
     is enumerated, not sampled.
 
     Args:
-        differences: whole numbers, one per cluster: questions that only a answered correctly minus those that
-            only b did.
+        differences: one integer per cluster: the number of questions that only a answered correctly, minus
+            the number that only b answered correctly.
 
     Returns:
-        The exact and the mid-p value, two-sided; 1 and 1 if all differences are 0.
+        The exact p and the mid-p, two-sided; both are 1 if all differences are 0.
 
     >>> sign_flip_test(np.array([2, 1, 0, 1]))
     (0.25, 0.125)
@@ -101,7 +104,7 @@ def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     if not sizes.size:
         return 1.0, 1.0
     total = int(sizes.sum())
-    distribution = np.ones(1)  # of the sum of the sizes whose sign is plus
+    distribution = np.ones(1)  # the distribution of the sum of the positive differences
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
         part = np.zeros(int(size) * int(count) + 1)
         part[:: int(size)] = scipy.stats.binom.pmf(np.arange(int(count) + 1), int(count), 0.5)
@@ -110,21 +113,21 @@ def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     observed = abs(int(differences.sum()))
     at_observed = float(distribution[distance == observed].sum())
     exact = float(distribution[distance >= observed].sum())
-    exact = 1.0 if exact > 1 - 1e-12 else exact  # rounding leaves 1 - 2e-16 for all
+    exact = 1.0 if exact > 1 - 1e-12 else exact  # the sum of all probabilities is rounded to 1 - 2e-16
     return exact, max(0.0, exact - at_observed / 2)
 
 
 def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Tango's score interval of the difference of two paired proportions.
+    """Compute Tango's score interval of the difference of two paired proportions.
 
-    Prefer to the Wald interval in every case: it covers with few discordant questions and stays within -1 to
-    1.
+    Always prefer it to the Wald interval: its coverage is good with few discordant questions, and its limits
+    stay within -1 and 1.
 
     Args:
-        a_only: questions that only rater a answered correctly; may be an effective size, not whole.
-        b_only: questions that only rater b answered correctly; likewise.
-        n: all questions that both answered, above 0; likewise.
-        confidence: of the interval.
+        a_only: the number of questions that only rater a answered correctly, or an effective size.
+        b_only: the number of questions that only rater b answered correctly, or an effective size.
+        n: the number of questions that both answered, or an effective size; above 0.
+        confidence: the confidence level of the interval.
 
     Returns:
         The lower and the upper limit of a minus b, -1 to 1.
@@ -138,7 +141,7 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     critical = NormalDist().inv_cdf(0.5 + confidence / 2)
 
     def score(difference: float) -> float:
-        # The maximum-likelihood share of "only b" under the difference: Tango's quadratic.
+        # The maximum-likelihood share of "only b" for this difference solves Tango's quadratic equation.
         linear = -a_only - b_only + (2 * n - a_only + b_only) * difference
         constant = -b_only * difference * (1 - difference)
         share = (math.sqrt(max(0.0, linear**2 - 8 * n * constant)) - linear) / (4 * n)
@@ -160,22 +163,23 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
 def newcombe_paired(
     both: int, a_only: int, b_only: int, neither: int, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Newcombe's square-and-add interval (method 10) of the paired difference, with his continuity rule.
+    """Compute Newcombe's square-and-add interval (method 10) of the paired difference.
 
-    :func:`tango` is the interval that reports use; this one is for comparison with published tables.
+    It includes Newcombe's continuity correction of phi. Reports use :func:`tango`; this interval is for
+    comparison with published tables.
 
     Args:
         both: questions that both raters answered correctly.
         a_only: questions that only rater a answered correctly.
         b_only: questions that only rater b answered correctly.
         neither: questions that neither answered correctly.
-        confidence: of the interval.
+        confidence: the confidence level of the interval.
 
     Returns:
         The lower and the upper limit of a minus b, -1 to 1.
 
     Raises:
-        ValueError: no question.
+        ValueError: there is no question.
 
     Source: Newcombe RG, Stat Med 1998;17:2635-2650.
 
@@ -195,20 +199,20 @@ def newcombe_paired(
 def newcombe_unpaired(
     a_correct: int, a_n: int, b_correct: int, b_n: int, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Newcombe's square-and-add interval of the difference of two accuracies on different questions.
+    """Compute Newcombe's square-and-add interval of the difference of accuracies on different questions.
 
     Args:
         a_correct: correct answers of rater a.
         a_n: questions of rater a, 1 or more.
         b_correct: correct answers of rater b.
         b_n: questions of rater b, 1 or more.
-        confidence: of the interval.
+        confidence: the confidence level of the interval.
 
     Returns:
         The lower and the upper limit of a minus b, -1 to 1.
 
     Raises:
-        ValueError: a rater without a question.
+        ValueError: a rater has no question.
 
     Source: Newcombe RG, Stat Med 1998;17:873-890 (method 10).
 
@@ -227,16 +231,16 @@ def compare_paired(
     clusters: Sequence[int] | NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
 ) -> PairedComparison:
-    """Rater a against rater b on the same questions: difference, Tango's interval, McNemar's tests.
+    """Compare two raters on the same questions: difference, Tango's interval, McNemar's tests.
 
     Args:
-        a: whether each question was answered correctly, in the order of the questions.
-        b: the same for the other rater.
-        clusters: number of each question's exam; None when all are independent.
-        confidence: of Tango's interval.
+        a: whether rater a answered each question correctly.
+        b: whether rater b answered each question correctly, in the same order.
+        clusters: the exam number of each question; None if all questions are independent.
+        confidence: the confidence level of Tango's interval.
 
     Returns:
-        The difference of the accuracies, a minus b; not defined without a question.
+        The difference of the accuracies, a minus b. It is not defined if there is no question.
 
     Raises:
         ValueError: ``a``, ``b`` and ``clusters`` differ in length.
@@ -247,7 +251,7 @@ def compare_paired(
     """
     first, second = np.asarray(a, dtype=bool), np.asarray(b, dtype=bool)
     if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
-        raise ValueError("raters and clusters must be of one length")
+        raise ValueError("a, b and clusters must have the same length")
     n = len(first)
     both, neither = int((first & second).sum()), int((~first & ~second).sum())
     a_only, b_only = int((first & ~second).sum()), int((~first & second).sum())
@@ -272,31 +276,31 @@ def compare_paired(
 
 
 def compare_margins(a_correct: int, b_correct: int, n: int, *, confidence: float = CONFIDENCE) -> PairedRange:
-    """Two raters on the same questions of whom only the counts are known: the range over every pairing.
+    """Compare two raters whose correct answers are only known as counts, as a range over all pairings.
 
-    The number of questions that only a answered correctly lies between max(0, a - b) and min(a, n - b).
+    The number of questions that only a answered correctly is between max(0, a - b) and min(a, n - b).
 
     Args:
         a_correct: correct answers of rater a.
         b_correct: correct answers of rater b.
-        n: questions, 1 or more.
-        confidence: of Tango's intervals.
+        n: the number of questions, 1 or more.
+        confidence: the confidence level of Tango's intervals.
 
     Returns:
         The difference, and the smallest and largest interval limits and exact p over the pairings.
 
     Raises:
-        ValueError: counts that are not possible.
+        ValueError: a count is not 0 to ``n``, or ``n`` is 0.
 
     >>> result = compare_margins(166, 153, 198)
     >>> result.a_only
     (13, 45)
     """
     if not (0 <= a_correct <= n and 0 <= b_correct <= n and n > 0):
-        raise ValueError(f"{a_correct} and {b_correct} of {n}")
+        raise ValueError(f"{a_correct} and {b_correct} must be 0 to {n}")
     excess = a_correct - b_correct
     minimum, maximum = max(0, excess), min(a_correct, n - b_correct)
-    # Limits and p change smoothly with the pairing, so a hundred evenly spaced ones give the range.
+    # Limits and p change smoothly with the pairing, so evenly spaced pairings are enough for the range.
     step = max(1, (maximum - minimum) // MIN_PAIRINGS)
     candidates = sorted({*range(minimum, maximum + 1, step), maximum})
     limits = [tango(count, count - excess, n, confidence=confidence) for count in candidates]
@@ -312,37 +316,37 @@ def compare_margins(a_correct: int, b_correct: int, n: int, *, confidence: float
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjusted p values of one family.
+    """Compute Holm's adjusted p values of one family.
 
     Args:
-        p_values: in any order; None is not part of the family.
+        p_values: p values in any order; None for a comparison outside the family.
 
     Returns:
-        The adjusted values in the same order, at most 1; None stays None.
+        The adjusted values in the same order, at most 1; None where the p value is None.
 
     Source: Holm S, Scand J Stat 1979;6:65-70.
 
     >>> holm([0.01, None, 0.04])
     [0.02, None, 0.04]
     """
-    known = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
+    ascending = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (p, index) in enumerate(known):
-        highest = max(highest, min(1.0, p * (len(known) - rank)))
+    for rank, (p, index) in enumerate(ascending):
+        highest = max(highest, min(1.0, p * (len(ascending) - rank)))
         adjusted[index] = highest
     return adjusted
 
 
 def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | None]:
-    """Cochran's Q: whether three or more raters have the same accuracy.
+    """Compute Cochran's Q, which tests whether three or more raters have the same accuracy.
 
     Args:
-        correct: shape (questions, raters); every rater answered every question.
+        correct: whether each answer is correct, shape (questions, raters), without missing answers.
 
     Returns:
-        Q, its degrees of freedom, and p. Q is None and p 1 where no question divides the raters; both are
-        None without two raters or without a question.
+        Q, its degrees of freedom, and p. If the raters do not differ on any question, Q is None and p is 1.
+        With fewer than two raters or without a question, both are None.
 
     Source: Cochran WG, Biometrika 1950;37:256-266.
 
@@ -365,7 +369,7 @@ def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | No
 def _design_effect(
     differences: NDArray[np.int64], cluster_index: NDArray[np.int64], n_clusters: int
 ) -> float:
-    """Variance of the mean difference by exam divided by that of independent questions, at least 1."""
+    """Divide the variance of the mean difference by exam by that of independent questions; at least 1."""
     n, mean = len(differences), float(differences.mean())
     independent = float(np.sum((differences - mean) ** 2)) / (n - 1) / n if n > 1 else 0.0
     if n_clusters < 2 or independent == 0:
@@ -376,7 +380,7 @@ def _design_effect(
 
 def _estimate_and_limits(share: Proportion) -> tuple[float, float, float]:
     if share.estimate is None or share.low is None or share.high is None:
-        raise ValueError("a share without a question has no interval")
+        raise ValueError("a share of 0 questions has no interval")
     return share.estimate, share.low, share.high
 
 

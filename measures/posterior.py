@@ -1,15 +1,14 @@
-"""Posterior draws of the cell shares of a table of two raters, from a Dirichlet distribution.
+"""Draws the cell shares of a table of two raters from their posterior, a Dirichlet distribution.
 
-The prior has the weight of two questions: one is spread over the agreeing cells and one over the others (with
-two categories this is Jeffreys' prior). Kappa and AC1 need only the margins and the weighted agreement of a
+The prior has the weight of two questions: one is spread over the agreeing cells and one over the others. With
+two categories this is Jeffreys' prior. Kappa and AC1 only need the margins and the weighted agreement of a
 draw, so the tables are not returned.
 
-With many categories most cells are empty, and drawing a gamma deviate for each of them took nearly all the
-time of a report. With more than ``MAX_DENSE_CATEGORIES`` categories the total share of the empty cells is
-drawn instead and
+With many categories most cells are empty, and a gamma deviate for each of them would take most of the time of
+a report. With more than ``MAX_DENSE_CATEGORIES`` categories, the total share of the empty cells is drawn and
 divided by stick breaking: a Dirichlet distribution with equal weights over m cells is a Dirichlet process
-over them with the same total. The remainder after ``STICKS`` parts, a few ten-thousandths of that total, goes
-to the last one.
+over them with the same total weight. The last of the ``STICKS`` parts receives the remainder, which is a few
+ten-thousandths of the total.
 
 Sources: Gelman A et al., Bayesian Data Analysis, 3rd ed., 2013, ch. 3; Sethuraman J, Stat Sin 1994;4:639-650.
 """
@@ -22,15 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-#: Up to this number of categories every cell is drawn by itself.
+#: Maximum number of categories for which all cells are drawn individually.
 MAX_DENSE_CATEGORIES = 10
-#: Parts into which the share of the empty cells is broken.
+#: Number of parts into which the share of the empty cells is divided.
 STICKS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PosteriorDraws:
-    """The weighted agreement of each draw, shape (draws,), and both raters' shares, shape (draws, k)."""
+    """The draws: weighted agreement, shape (draws,), and both raters' category shares, shape (draws, k)."""
 
     observed: Floats
     first: Floats
@@ -38,13 +37,13 @@ class PosteriorDraws:
 
 
 def draw_posterior(counts: Floats, weights: Floats, *, draws: int, seed: int) -> PosteriorDraws:
-    """Posterior draws of the shares of a table of two raters.
+    """Draw the cell shares of a table of two raters from their posterior.
 
     Args:
-        counts: 0 or more, need not be whole, shape (k, k), two categories or more; rows are the first rater.
-        weights: of agreement, shape (k, k), 1 on the diagonal.
-        draws: how many.
-        seed: of the draws.
+        counts: counts, which need not be integers, shape (k, k), k of 2 or more; rows are the first rater.
+        weights: the agreement weights, shape (k, k), 1 on the diagonal.
+        draws: the number of draws.
+        seed: the seed of the draws.
 
     Returns:
         The weighted agreement of each draw (0 to 1), and both raters' category shares (each row sums to 1).
@@ -96,7 +95,7 @@ def _draw_sparse(
 
 
 def _break_sticks(uniform: Floats, weight: float) -> Floats:
-    """Parts of a stick of length 1, each Beta(1, weight) of the remainder; the last part is the rest."""
+    """Break sticks of length 1: each part is Beta(1, weight) of the remainder, the last part is the rest."""
     part = -np.expm1(np.log1p(-uniform) / weight)
     part[:, -1] = 1.0
     remainder = np.cumprod(np.hstack([np.ones((len(part), 1)), 1.0 - part[:, :-1]]), axis=1)

@@ -1,20 +1,20 @@
-"""Planning a study of readers against one model: power by formula and by simulation.
+"""Computes the power of a study that compares readers with one model, by formula and by simulation.
 
-Assumptions. The model is correct with one probability. Each reader has a probability of their own, normal
-around the readers' mean with the standard deviation ``spread``. Whether an answer is correct depends on a
-latent normal variable per case and rater. The latent variables of two readers are correlated by
-``reader_correlation``, those of a reader and the model by ``model_correlation`` (one factor: the difficulty
-of the case). The test is that of :mod:`measures.mrmc`: Obuchowski-Rockette for one treatment on the
-reader-minus-model differences, with Hillis' degrees of freedom, two-sided; with fixed readers, over cases
-only.
+Assumptions. All answers of the model are correct with the same probability. Each reader has their own
+probability, which is normally distributed around the readers' mean with the standard deviation ``spread``.
+Whether an answer is correct depends on a latent normal variable per case and rater. The correlation of the
+latent variables is ``reader_correlation`` between two readers and ``model_correlation`` between a reader and
+the model; the common factor is the difficulty of the case. The test is that of :mod:`measures.mrmc`:
+two-sided Obuchowski-Rockette for one treatment on the reader-minus-model differences, with Hillis' degrees of
+freedom. With fixed readers, only cases are random.
 
-The formula puts the expected variances into the non-central t distribution. It is inaccurate for a large
-spread and few readers, because the degrees of freedom vary from study to study. The simulation has no such
-error. If the two differ by more than ``MAX_DISCREPANCY``, the simulated power is the one to show, with its
-error.
+The formula inserts the expected variances into the non-central t distribution. It is inaccurate for a large
+spread and few readers, because the degrees of freedom vary from study to study. The simulation does not have
+this error. If the two differ by more than ``MAX_DISCREPANCY``, the simulated power and its standard error are
+to be shown.
 
 With a ``margin`` above 0, power is the probability of showing that the model is worse by less than the margin
-(one-sided at half of ``alpha``); with margin 0, of showing a difference.
+(one-sided at half of ``alpha``). With margin 0, power is the probability of showing a difference.
 
 Sources: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Obuchowski NA, Berbaum KS,
 Acad Radiol 2011;18:129-142 (power); Roe CA, Metz CE, Acad Radiol 1997;4:298-303 (latent model).
@@ -32,14 +32,15 @@ from numpy.typing import NDArray
 
 from domain.errors import InvalidValue
 
-#: If formula and simulation differ by more than this, the simulation is shown.
+#: If formula and simulation differ by more than this, the simulated power is shown.
 MAX_DISCREPANCY = 0.03
 RUNS = 10_000
-#: The largest number of cases of a design.
+#: The maximum number of cases of a design.
 MAX_CASES = 100_000
-#: If the number of runs is not given: the latent values per table, and the fewest and most runs per design.
+#: Used if the number of runs is not given: latent values per table, minimum and maximum number of runs per
+#: design.
 SIMULATION_BUDGET, MIN_RUNS, MAX_RUNS = 30_000_000, 1000, 20_000
-#: Latent values that are in memory at once.
+#: Maximum number of latent values in memory.
 _CHUNK = 4_000_000
 
 
@@ -52,8 +53,8 @@ class PowerAssumptions:
     are those of the latent variables.
 
     Raises:
-        InvalidValue: a value outside its range, or a model correlation above the square root of the reader
-            correlation.
+        InvalidValue: a value is outside its range, or the model correlation is above the square root of the
+            reader correlation.
     """
 
     reader_accuracy: float
@@ -68,31 +69,35 @@ class PowerAssumptions:
     def __post_init__(self) -> None:
         for field in ("reader_accuracy", "model_accuracy"):
             if not 0 < getattr(self, field) < 1:
-                raise InvalidValue(field, f"{getattr(self, field)} must lie between 0 and 1, as 0.8")
+                raise InvalidValue(field, f"{getattr(self, field)} must be between 0 and 1, for example 0.8")
         if not 0 <= self.spread <= 0.25:
-            raise InvalidValue("spread", f"{self.spread} must be 0 to 0.25 (0.02 is 2 points)")
+            raise InvalidValue("spread", f"{self.spread} must be 0 to 0.25 (0.02 is 2 percentage points)")
         if not 0 <= self.margin < 0.5:
-            raise InvalidValue("margin", f"{self.margin} must be 0 to 0.5 (0.05 is 5 points)")
+            raise InvalidValue(
+                "margin", f"{self.margin} must be at least 0 and below 0.5 (0.05 is 5 percentage points)"
+            )
         if not 0 < self.alpha < 0.5:
-            raise InvalidValue("alpha", f"{self.alpha} must lie between 0 and 0.5, as 0.05")
+            raise InvalidValue("alpha", f"{self.alpha} must be between 0 and 0.5, for example 0.05")
         if not 0 <= self.reader_correlation < 1:
-            raise InvalidValue("reader_correlation", f"{self.reader_correlation} must be 0 or more, below 1")
+            raise InvalidValue(
+                "reader_correlation", f"{self.reader_correlation} must be at least 0 and below 1"
+            )
         if abs(self.model_correlation) > math.sqrt(self.reader_correlation):
             raise InvalidValue(
                 "model_correlation",
-                f"{self.model_correlation} is not possible where two readers correlate by "
-                f"{self.reader_correlation}: at most {math.sqrt(self.reader_correlation):.2f}",
+                f"{self.model_correlation} must be at most {math.sqrt(self.reader_correlation):.2f}, the "
+                f"square root of the correlation of two readers ({self.reader_correlation})",
             )
 
     @property
     def effect(self) -> float:
-        """The model's accuracy minus the readers', plus the margin."""
+        """The accuracy of the model minus that of the readers, plus the margin."""
         return self.model_accuracy - self.reader_accuracy + self.margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power:
-    """Power (0 to 1) of one design, by formula and, unless None, by simulation with its standard error."""
+    """The power (0 to 1) of one design by formula, and by simulation with its standard error (or None)."""
 
     readers: int
     cases: int
@@ -102,7 +107,7 @@ class Power:
 
     @property
     def quoted_method(self) -> str:
-        """Which of the two is quoted: "formula" or "simulation"."""
+        """The method whose power is quoted: "formula" or "simulation"."""
         differs = self.simulated is not None and abs(self.simulated - self.formula) > MAX_DISCREPANCY
         return "simulation" if differs else "formula"
 
@@ -113,18 +118,18 @@ class Power:
 
 
 def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int) -> float:
-    """Power from the expected variances and the non-central t distribution.
+    """Compute power from the expected variances and the non-central t distribution.
 
     Args:
         assumptions: assumptions about readers and model.
-        readers: number of readers, up to 1,000; 2 or more if readers are random.
-        cases: number of cases, 2 to ``MAX_CASES``.
+        readers: the number of readers, up to 1,000; 2 or more if readers are random.
+        cases: the number of cases, 2 to ``MAX_CASES``.
 
     Returns:
-        0 to 1.
+        The power, 0 to 1.
 
     Raises:
-        InvalidValue: a number of readers or cases outside its range.
+        InvalidValue: the number of readers or cases is outside its range.
 
     >>> expected = PowerAssumptions(reader_accuracy=0.75, model_accuracy=0.85, spread=0.03)
     >>> round(power_by_formula(expected, readers=5, cases=200), 2)
@@ -158,22 +163,22 @@ def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int)
 def power_by_simulation(
     assumptions: PowerAssumptions, *, readers: int, cases: int, seed: int, runs: int = RUNS
 ) -> tuple[float, float]:
-    """Power as the share of simulated studies with a significant result.
+    """Estimate power as the share of simulated studies with a significant result.
 
-    Slower than :func:`power_by_formula`, and more accurate if readers are few and differ much.
+    It is slower than :func:`power_by_formula`, and more accurate for few readers with a large spread.
 
     Args:
         assumptions: assumptions about readers and model.
-        readers: number of readers, up to 1,000; 2 or more if readers are random.
-        cases: number of cases, 2 to ``MAX_CASES``.
-        seed: of the simulation.
-        runs: number of simulated studies, 1 or more.
+        readers: the number of readers, up to 1,000; 2 or more if readers are random.
+        cases: the number of cases, 2 to ``MAX_CASES``.
+        seed: the seed of the simulation.
+        runs: the number of simulated studies, 1 or more.
 
     Returns:
-        Power (0 to 1) and its standard error.
+        The power (0 to 1) and its standard error.
 
     Raises:
-        InvalidValue: a number of readers or cases outside its range.
+        InvalidValue: the number of readers or cases is outside its range.
     """
     _check_design(assumptions, readers, cases)
     random = np.random.default_rng(seed)
@@ -199,21 +204,22 @@ def power_table(
     runs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Power]:
-    """Power of every number of readers with every number of cases.
+    """Compute the power of each number of readers with each number of cases.
 
     Args:
         assumptions: assumptions about readers and model.
         readers: numbers of readers.
         cases: numbers of cases.
-        seed: of the simulation, the same for every design.
-        runs: simulated studies per design; 0 for the formula only, None for a number that takes some seconds.
-        progress: called with the number of designs that are done and the number of all.
+        seed: the seed of the simulation, the same for each design.
+        runs: the number of simulated studies per design; 0 for the formula only, None for a default that
+            takes a few seconds.
+        progress: a function that is called with the number of completed designs and the number of designs.
 
     Returns:
-        One result per design: all numbers of cases for the first number of readers, then for the next.
+        One result per design, ordered by the number of readers, then by the number of cases, as given.
 
     Raises:
-        InvalidValue: a number of readers or cases outside its range.
+        InvalidValue: a number of readers or cases is outside its range.
     """
     designs = [(count, size) for count in readers for size in cases]
     if runs is None:
@@ -241,21 +247,21 @@ def power_table(
 
 
 def cases_for_power(assumptions: PowerAssumptions, *, readers: int, power: float = 0.8) -> int | None:
-    """The fewest cases with the given power, by the formula.
+    """Find the minimum number of cases for the given power, by the formula.
 
     Args:
         assumptions: assumptions about readers and model.
-        readers: number of readers.
+        readers: the number of readers.
         power: the wanted power, above 0 and below 1.
 
     Returns:
-        The number of cases; None where no number has that power, because there are too few readers.
+        The number of cases; None if too few readers make this power impossible.
 
     Raises:
-        InvalidValue: a power or a number of readers outside its range.
+        InvalidValue: the power or the number of readers is outside its range.
     """
     if not 0 < power < 1:
-        raise InvalidValue("power", f"{power} must lie between 0 and 1, as 0.8")
+        raise InvalidValue("power", f"{power} must be between 0 and 1, for example 0.8")
     low, high = 2, MAX_CASES
     if power_by_formula(assumptions, readers=readers, cases=high) < power:
         return None
@@ -271,17 +277,17 @@ def cases_for_power(assumptions: PowerAssumptions, *, readers: int, power: float
 def simulate_differences(
     assumptions: PowerAssumptions, random: np.random.Generator, *, readers: int, cases: int, studies: int
 ) -> NDArray[np.float32]:
-    """Results of simulated studies: readers minus model.
+    """Simulate studies and return the results of readers minus model.
 
     Args:
         assumptions: assumptions about readers and model.
-        random: the source of random numbers.
-        readers: number of readers.
-        cases: number of cases.
-        studies: number of studies.
+        random: the random number generator.
+        readers: the number of readers.
+        cases: the number of cases.
+        studies: the number of studies.
 
     Returns:
-        -1, 0 or 1, shape (studies, cases, readers).
+        Differences -1, 0 or 1, shape (studies, cases, readers).
     """
     factor = math.sqrt(assumptions.reader_correlation)
     loading = assumptions.model_correlation / factor if factor else 0.0
@@ -301,7 +307,7 @@ def simulate_differences(
 
 
 def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssumptions) -> NDArray[np.bool_]:
-    """Which of the studies are significant; the arithmetic of measures.mrmc for all studies at once."""
+    """Find the studies with a significant result, by the formulas of measures.mrmc."""
     _, cases, readers = differences.shape
     means = differences.mean(axis=1, dtype=np.float64)
     centred = differences - means[:, None, :].astype(np.float32)
@@ -317,9 +323,8 @@ def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssump
         error = np.sqrt(spread / readers)
     else:
         error, degrees = np.sqrt(total_variance) / readers, np.full(len(means), cases - 1.0)
-    distance_from_margin = assumptions.margin - means.mean(
-        axis=1
-    )  # the model less the readers, from the margin
+    # the model minus the readers, plus the margin
+    distance_from_margin = assumptions.margin - means.mean(axis=1)
     critical = scipy.special.stdtrit(degrees, 1 - assumptions.alpha / 2) * error
     significant: NDArray[np.bool_] = (
         distance_from_margin > critical if assumptions.margin else np.abs(distance_from_margin) > critical
@@ -328,7 +333,7 @@ def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssump
 
 
 def _upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
-    """P(T > critical) of the non-central t; of the normal distribution for extreme arguments."""
+    """Compute P(T > critical) of the non-central t, or of the normal distribution for extreme arguments."""
     if degrees > 1e5 or abs(noncentrality) > 35:
         return float(scipy.special.ndtr(noncentrality - critical))
     probability = float(scipy.stats.nct.sf(critical, degrees, noncentrality))
@@ -336,7 +341,7 @@ def _upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
 
 
 def _latent_covariance(p: float, q: float, correlation: float) -> float:
-    """Covariance of two right-or-wrong results whose latent variables correlate."""
+    """Compute the covariance of two binary results whose latent variables are correlated."""
     both = scipy.stats.multivariate_normal.cdf(
         [scipy.special.ndtri(p), scipy.special.ndtri(q)],
         mean=[0.0, 0.0],
@@ -348,7 +353,7 @@ def _latent_covariance(p: float, q: float, correlation: float) -> float:
 def _check_design(assumptions: PowerAssumptions, readers: int, cases: int) -> None:
     min_readers = 2 if assumptions.random_readers else 1
     if not min_readers <= readers <= 1000:
-        reason = "readers taken as a sample need 2 or more" if min_readers == 2 else "1 to 1,000"
-        raise InvalidValue("readers", f"{readers}: {reason}")
+        reason = ", because readers are a sample" if min_readers == 2 else ""
+        raise InvalidValue("readers", f"{readers} must be {min_readers} to 1,000{reason}")
     if not 2 <= cases <= MAX_CASES:
         raise InvalidValue("cases", f"{cases} must be 2 to {MAX_CASES:,}")

@@ -1,4 +1,4 @@
-"""Proportions with Wilson intervals, of single questions and of questions that share exams."""
+"""Proportions with Wilson intervals, for independent questions and for questions clustered by exam."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
-    """``count`` of ``n``; estimate and limits are 0 to 1, or None with the reason in ``note``."""
+    """The share of ``count`` in ``n``.
+
+    Estimate and limits are 0 to 1, or None with the reason in ``note``.
+    """
 
     count: int
     n: int
@@ -31,22 +34,22 @@ class Proportion:
 def wilson(
     count: int, n: int, *, confidence: float = CONFIDENCE, continuity_corrected: bool = False
 ) -> Proportion:
-    """The share of ``count`` in ``n`` independent questions, with Wilson's score interval.
+    """Compute the share of ``count`` in ``n`` independent questions, with Wilson's score interval.
 
-    Use :func:`wilson_by_cluster` where several questions are of one exam.
+    Use :func:`wilson_by_cluster` if several questions belong to one exam.
 
     Args:
-        count: hits, 0 to n.
-        n: questions; without one the share is not defined.
-        confidence: of the interval.
-        continuity_corrected: with Newcombe's correction for continuity: wider, for comparison with tables
-            that have it.
+        count: the number of hits, 0 to n.
+        n: the number of questions; with 0 the share is not defined.
+        confidence: the confidence level of the interval.
+        continuity_corrected: whether to apply Newcombe's continuity correction, which makes the interval
+            wider; for comparison with published tables.
 
     Returns:
         Share and limits, 0 to 1.
 
     Raises:
-        ValueError: a count that is not possible.
+        ValueError: the count is not 0 to n.
 
     Source: Wilson EB, J Am Stat Assoc 1927;22:209-212. Newcombe RG, Stat Med 1998;17:857-872.
 
@@ -66,20 +69,21 @@ def wilson(
 
 
 def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
-    """The share of ``count`` in ``n``, with the exact interval.
+    """Compute the share of ``count`` in ``n``, with the exact interval.
 
-    Its coverage is never below the confidence, so it is wider than others. Use it only if it is asked for.
+    The coverage is never below the confidence level, so the interval is wider than others. Use it only if it
+    is required.
 
     Args:
-        count: hits, 0 to n.
-        n: questions; without one the share is not defined.
-        confidence: of the interval.
+        count: the number of hits, 0 to n.
+        n: the number of questions; with 0 the share is not defined.
+        confidence: the confidence level of the interval.
 
     Returns:
         Share and limits, 0 to 1.
 
     Raises:
-        ValueError: a count that is not possible.
+        ValueError: the count is not 0 to n.
 
     Source: Clopper CJ, Pearson ES, Biometrika 1934;26:404-413.
 
@@ -96,31 +100,32 @@ def wilson_by_cluster(
     *,
     confidence: float = CONFIDENCE,
 ) -> Proportion:
-    """The share of hits among questions of which several may be of one cluster (an exam).
+    """Compute the share of hits among questions that may share a cluster (an exam).
 
-    Wilson's interval at the effective size n / d, where the design effect d is the variance by clusters over
-    that of independent questions, at least 1. With one question per cluster this is :func:`wilson`; so it is
-    if all or none are hits, because the data then contain no information about d.
+    The interval is Wilson's at the effective size n / d. The design effect d is the variance by clusters
+    divided by the variance of independent questions, at least 1. With one question per cluster the result is
+    that of :func:`wilson`. The same is true if all or no questions are hits, because d can't be estimated
+    then.
 
     Args:
-        hits: whether each question is one.
-        clusters: the number of each question's cluster, in the same order.
-        confidence: of the interval.
+        hits: whether each question is a hit.
+        clusters: the cluster number of each question, in the same order.
+        confidence: the confidence level of the interval.
 
     Returns:
-        Share and limits, 0 to 1; not defined without a question.
+        Share and limits, 0 to 1; not defined if there is no question.
 
     Raises:
         ValueError: ``hits`` and ``clusters`` differ in length.
 
-    Source: Korn EL, Graubard BI, Surv Methodol 1998;24:193-201, with Wilson's interval for theirs.
+    Source: Korn EL, Graubard BI, Surv Methodol 1998;24:193-201, with Wilson's instead of their interval.
 
     >>> result = wilson_by_cluster([True, True, False, False], [0, 0, 1, 1])
     >>> (result.estimate, round(result.low, 3), round(result.high, 3))
     (0.5, 0.069, 0.931)
     """
     if len(hits) != len(clusters):
-        raise ValueError(f"{len(hits)} questions, {len(clusters)} clusters")
+        raise ValueError(f"{len(hits)} questions, but {len(clusters)} clusters")
     values: NDArray[np.float64] = np.asarray(hits, dtype=np.float64)
     count, n = int(values.sum()), len(values)
     plain = wilson(count, n, confidence=confidence)
@@ -128,7 +133,7 @@ def wilson_by_cluster(
     if count in (0, n) or n_clusters == n:
         return plain
     if n_clusters == 1:
-        return replace(plain, note="all of one exam: the interval takes them as independent")
+        return replace(plain, note="one exam only: the interval treats its questions as independent")
     share = count / n
     sums = np.bincount(cluster_index, weights=values - share)
     cluster_variance = n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / n**2
@@ -165,22 +170,20 @@ def _continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple
 
 
 def _undefined_proportion() -> Proportion:
-    return Proportion(
-        count=0, n=0, estimate=None, low=None, high=None, note="not defined: nothing was counted"
-    )
+    return Proportion(count=0, n=0, estimate=None, low=None, high=None, note="not defined: n is 0")
 
 
 def _wilson_limits(count: float, n: float, confidence: float) -> tuple[float, float]:
-    """Wilson's score interval; ``count`` and ``n`` may be effective sizes, not whole."""
-    # From the lower tail, as statsmodels does: the same last digit.
+    """Compute Wilson's score interval; ``count`` and ``n`` may be effective sizes, which are not integers."""
+    # The lower tail, as in statsmodels, gives the same last digit.
     z, share = -float(scipy.special.ndtri((1 - confidence) / 2)), count / n
     scale = 1 + z**2 / n
     middle = (share + z**2 / (2 * n)) / scale
     half_width = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
-    # Rounding leaves 1e-18 for none and 1 + 1e-16 for all.
+    # Rounding errors would give 1e-18 for no hits and 1 + 1e-16 for all hits.
     return (0.0 if count == 0 else middle - half_width), (1.0 if count == n else middle + half_width)
 
 
 def _check_count(count: int, n: int) -> None:
     if not 0 <= count <= n:
-        raise ValueError(f"{count} of {n}")
+        raise ValueError(f"count must be 0 to {n}, not {count}")

@@ -1,7 +1,8 @@
-"""Conversion of a checked table of ratings to arrays.
+"""Converts a checked table of ratings to arrays.
 
-The truth is the reference's answer; a question that the reference did not answer has none. Training cases and
-repeats are left out. A rater with answers in several arms becomes one rater per arm, named "name (arm)".
+The truth of a question is the answer of the reference. A question that the reference did not answer has no
+truth. Training cases and repeats are left out. A rater with answers in several arms becomes one rater per
+arm, named "name (arm)".
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ def encode_ratings(table: pd.DataFrame, *, reference: str | None = None) -> Rati
     """Convert a checked table to arrays, without training cases and repeats.
 
     Args:
-        table: as :func:`measures.ratings.check_ratings` returns it.
+        table: a table that :func:`measures.ratings.check_ratings` returned.
         reference: the rater whose answers are the truth; None for the rater of kind "reference", if any.
 
     Returns:
-        The arrays; ``right`` is -1 throughout if there is no reference and no ``correct`` column.
+        The arrays. Without a reference and a ``correct`` column, all values of ``correct`` are -1.
 
     Raises:
         Refused: two lines contradict each other, the reference is not in the table, several raters are of
-            kind "reference" and none is named, or only training cases and repeats are there.
+            kind "reference" and ``reference`` is None, or the table has only training cases and repeats.
     """
     table = table[~table["arm"].isin([TRAINING, REPEAT])]
     if not len(table):
-        raise Refused("every rating is of a training case or a repeat: nothing is left to measure")
+        raise Refused("All ratings are of training cases or repeats, which count in no measure.")
     table = table.assign(rater=_append_arm_to_raters(table))
     questions = _sorted_values(table["question_id"])
     raters = _sorted_values(table["rater"])
@@ -82,7 +83,7 @@ def encode_ratings(table: pd.DataFrame, *, reference: str | None = None) -> Rati
 
 
 def _value_indices(column: pd.Series, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """The index of each value in ``names``, -1 if it is not there."""
+    """Return the index of each value in ``names``, -1 if ``names`` does not contain it."""
     index_by_name = {name: index for index, name in enumerate(names)}
     codes, distinct = pd.factorize(column)
     indices = np.array([index_by_name.get(value, -1) for value in distinct], dtype=np.int64)
@@ -94,7 +95,7 @@ def _sorted_values(column: pd.Series) -> tuple[str, ...]:
 
 
 def _natural_sort_key(text: str) -> tuple[int, float, str]:
-    """Sort key: numbers by value, then words alphabetically, then "?"."""
+    """Return a sort key that orders numbers by value, then words alphabetically, then "?"."""
     if text == UNDETERMINED:
         return 2, 0.0, text
     try:
@@ -105,7 +106,7 @@ def _natural_sort_key(text: str) -> tuple[int, float, str]:
 
 
 def _append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
-    """The raters' names, with the arm appended for raters who answered in several."""
+    """Return the raters' names; the arm is appended for raters who answered in several arms."""
     arms = table.groupby("rater")["arm"].nunique()
     in_several_arms = table["rater"].isin(arms.index[arms > 1])
     name_with_arm = table["rater"] + " (" + table["arm"].where(table["arm"] != "", "no arm") + ")"
@@ -113,7 +114,10 @@ def _append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
 
 
 def _value_by_owner(table: pd.DataFrame, owner: str, field: str) -> Mapping[str, str]:
-    """The value of a field for each owner; an owner's lines must agree, but some may leave it empty."""
+    """Return the value of a field for each owner.
+
+    The lines of an owner must agree, but may leave it empty.
+    """
     stated = table.loc[table[field] != "", [owner, field]]
     pairs = stated.drop_duplicates()
     conflicting = pairs.duplicated(owner)
@@ -143,13 +147,15 @@ def _find_reference(
 ) -> int | None:
     if requested is not None:
         if requested not in raters:
-            raise Refused(f"--reference {requested!r}: no such rater. There are {', '.join(raters)}.")
+            raise Refused(
+                f"--reference: there is no rater {requested!r}. The raters are {', '.join(raters)}."
+            )
         return raters.index(requested)
     reference_raters = [name for name in raters if kind_by_rater.get(name) == "reference"]
     if len(reference_raters) > 1:
         raise Refused(
-            f"kind: {', '.join(reference_raters)} are all reference; name the one that is the truth:"
-            " --reference NAME"
+            f"kind: {', '.join(reference_raters)} are all of kind reference; choose the one that is the "
+            "truth with --reference NAME"
         )
     return raters.index(reference_raters[0]) if reference_raters else None
 
@@ -157,7 +163,7 @@ def _find_reference(
 def _score_answers(
     answers: NDArray[np.int64], reference_column: int | None, undetermined: int
 ) -> NDArray[np.int64]:
-    """1 if an answer equals the reference's, 0 if it differs, -1 if one of the two is missing."""
+    """Score each answer: 1 if it equals the reference's, 0 if it differs, -1 if one of the two is missing."""
     if reference_column is None:
         return np.full(answers.shape, -1, dtype=np.int64)
     key = answers[:, [reference_column]]
@@ -172,7 +178,7 @@ def _apply_correct_column(
     r: NDArray[np.int64],
     undetermined: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """``scores`` with the file's ``correct_column`` column applied; "cannot determine" stays incorrect."""
+    """Replace scores by the file's ``correct`` column if it is stated; "cannot determine" stays incorrect."""
     scores = scores.copy()
     for spellings, value in ((YES, 1), (NO, 0)):
         matches = correct_column.isin(spellings).to_numpy()

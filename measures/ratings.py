@@ -1,12 +1,12 @@
-"""Ratings as they are read from a file: a long table with one answer per row, checked row by row.
+"""Checks ratings that were read from a file: a long table with one answer per row.
 
-Columns: ``question_id``, ``rater``, ``answer`` and, if known, ``kind`` (reader, model, reference), ``task``,
-``category``, ``exam``, ``n_options``, ``arm``, ``correct`` (yes or no, for keys that admit several answers;
-without it an answer is correct if it equals the reference's) and ``set_reference`` (yes for a reader who
-helped to set the reference). An empty answer is missing, ``?`` is "cannot determine", several ticks are
-joined by ``|`` in any order.
+The columns are ``question_id``, ``rater``, ``answer`` and, optionally, ``kind`` (reader, model, reference),
+``task``, ``category``, ``exam``, ``n_options``, ``arm``, ``correct`` (yes or no, for keys that allow several
+answers; if empty, an answer is correct if it equals the reference's) and ``set_reference`` (yes for a reader
+who helped to set the reference). An empty answer is missing, ``?`` is "cannot determine", and several ticks
+are joined by ``|`` in any order.
 
-Rows with ``arm`` "training" count nowhere; rows with "repeat" are only compared with the same rater's first
+Rows with ``arm`` "training" are not used. Rows with "repeat" are only compared with the same rater's first
 answer. A rater with answers in several other arms becomes one rater per arm, named "name (arm)".
 """
 
@@ -27,27 +27,29 @@ KINDS = ("reader", "model", "reference")
 
 
 def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Check a table of ratings and bring its values to one form.
+    """Check a table of ratings and normalise its values.
 
     Args:
-        ratings: one answer per row; a column ``line`` gives the line of the file that the row began on.
+        ratings: one answer per row. A column ``line`` states the line of the file where the row begins.
 
     Returns:
-        Every known column as stripped text, "" if missing, with ticks in one order; the index is the line of
-        the file (the first row is line 2 without a column ``line``). Unknown columns are left out.
+        All known columns as stripped text, "" if missing, with sorted ticks. The index is the line of the
+        file; without a column ``line``, the first row is line 2. Unknown columns are left out.
 
     Raises:
-        Refused: a needed column is missing, there is no row, a value is not allowed, or a rater answered a
-            question twice in an arm; names the first lines and the field.
+        Refused: a required column is missing, there is no row, a value is not allowed, or a rater answered a
+            question twice in an arm. The message contains the first such lines and the field.
     """
     missing = [name for name in REQUIRED_COLUMNS if name not in ratings.columns]
     if missing:
         raise Refused(
-            f"line 1: no column {', '.join(missing)}. Needed are {', '.join(REQUIRED_COLUMNS)}; "
-            f"known are {', '.join(OPTIONAL_COLUMNS)}."
+            f"line 1: no column {', '.join(missing)}. Required columns: {', '.join(REQUIRED_COLUMNS)}; "
+            f"optional: {', '.join(OPTIONAL_COLUMNS)}."
         )
     if not len(ratings):
-        raise Refused("line 2: no rating. The first line names the columns; one rating a line follows.")
+        raise Refused(
+            "line 2: there are no ratings. After the line of column names, each line is one rating."
+        )
     names = [*REQUIRED_COLUMNS, *(name for name in OPTIONAL_COLUMNS if name in ratings.columns)]
     table = pd.DataFrame({name: _to_text(ratings[name]) for name in names})
     for name in OPTIONAL_COLUMNS:
@@ -61,12 +63,12 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     _refuse_where(table["rater"] == "", "rater", "is empty", table)
     table["kind"] = table["kind"].str.lower()
     _refuse_where(~table["kind"].isin(["", *KINDS]), "kind", f"must be {', '.join(KINDS)} or empty", table)
-    _refuse_where(table["task"] == ALL, "task", f'"{ALL}" is kept for all tasks together', table)
+    _refuse_where(table["task"] == ALL, "task", f'"{ALL}" is reserved for all tasks together', table)
     options = table["n_options"].str.replace(r"\.0$", "", regex=True)
     table["n_options"] = options
     is_whole = options.str.fullmatch(r"[0-9]{1,4}") & ~options.isin(["0", "1"])
     _refuse_where(
-        (options != "") & ~is_whole, "n_options", "must be a whole number of 2 or more, or empty", table
+        (options != "") & ~is_whole, "n_options", "must be an integer of 2 or more, or empty", table
     )
     table["correct"] = table["correct"].str.lower()
     _refuse_where(~table["correct"].isin(["", *YES, *NO]), "correct", "must be yes, no or empty", table)
@@ -81,7 +83,10 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     is_valid = table["set_reference"].isin(["", *YES, *NO])
     _refuse_where(~is_valid, "set_reference", "must be yes, no or empty", table)
     _refuse_where(
-        (table["answer"] == "") & (table["correct"] != ""), "correct", "is stated of no answer", table
+        (table["answer"] == "") & (table["correct"] != ""),
+        "correct",
+        "must be empty if there is no answer",
+        table,
     )
     is_duplicate = table.duplicated(["question_id", "rater", "arm"])
     _refuse_where(is_duplicate, "question_id", "this rater answered this question on an earlier line", table)
@@ -89,10 +94,10 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def canonical_answer(answer: str) -> str:
-    """An answer with its ticks sorted as text, each once; an answer without "|" is unchanged.
+    """Sort the ticks of an answer as text and remove duplicates; an answer without "|" is unchanged.
 
     Args:
-        answer: one answer, or several joined by "|".
+        answer: one answer, or several answers joined by "|".
 
     >>> canonical_answer("C | A")
     'A|C'
@@ -103,14 +108,14 @@ def canonical_answer(answer: str) -> str:
 
 
 def pair_repeats(table: pd.DataFrame) -> pd.DataFrame:
-    """The hidden repeats, each paired with the same rater's first answer.
+    """Pair each hidden repeat with the same rater's first answer.
 
     Args:
-        table: as :func:`check_ratings` returns it.
+        table: a table that :func:`check_ratings` returned.
 
     Returns:
-        Columns question_id, task, exam, rater, first, again; one row per pair. Pairs with an empty answer are
-        left out.
+        One row per pair, with the columns question_id, task, exam, rater, first, again. Pairs with an empty
+        answer are left out.
     """
     first = table[~table["arm"].isin([TRAINING, REPEAT])].drop_duplicates(["question_id", "rater"])
     repeat_rows = table[table["arm"] == REPEAT]
@@ -121,7 +126,7 @@ def pair_repeats(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def scale_positions(labels: Iterable[str]) -> list[float]:
-    """The positions of ordered answers on a scale: the value of a number, the alphabetical place of a letter.
+    """Return the positions of ordered answers on a scale: the value of a number, the code of a letter.
 
     Args:
         labels: the answers, without "cannot determine".
@@ -130,7 +135,7 @@ def scale_positions(labels: Iterable[str]) -> list[float]:
         One value per answer, in the same order.
 
     Raises:
-        Refused: the answers are neither all finite numbers nor all single letters; the message names some.
+        Refused: the answers are neither all finite numbers nor all single letters.
 
     >>> scale_positions(["2", "10"])
     [2.0, 10.0]
@@ -148,22 +153,22 @@ def scale_positions(labels: Iterable[str]) -> list[float]:
         return [float(ord(name.upper())) for name in names]
     examples = ", ".join(names[:5])
     raise Refused(
-        f"answer: weights need answers with an order, numbers or single letters; found {examples}. "
-        "Write the steps of the scale as numbers, or leave --weights out."
+        f"answer: weights need ordered answers, which are numbers or single letters; there are {examples}. "
+        "Write the steps of the scale as numbers, or omit --weights."
     )
 
 
 def _to_text(column: pd.Series) -> pd.Series:
-    """A column as text; each distinct value is converted once, since answers and raters repeat."""
+    """Convert a column to text. Each distinct value is converted once, because values repeat."""
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
-        column = column.astype("Int64")  # whole numbers that a gap made floats: "3.0" was "3" in the file
+        column = column.astype("Int64")  # pandas reads integers as floats if some are missing: "3" as "3.0"
     codes, distinct = pd.factorize(column)
     texts = np.array([*(str(value).strip() for value in distinct), ""], dtype=object)
     return pd.Series(texts[codes], index=column.index, dtype=object)
 
 
 def _refuse_where(is_invalid: pd.Series, field: str, reason: str, table: pd.DataFrame) -> None:
-    """Raise :class:`Refused` with the first three lines where ``is_invalid`` is true, if there is any."""
+    """Raise :class:`Refused` with the first three invalid lines, if there are any."""
     if not is_invalid.any():
         return
     lines = [

@@ -1,4 +1,4 @@
-"""Reads a CSV file of ratings; a file that is not a table of named columns is refused with the line."""
+"""Reads a CSV file of ratings. A file that is not a valid table is refused, with the line number."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ import pandas as pd
 from domain.errors import Refused
 from measures.ratings import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
 
-#: The longest field, in characters; a longer one is refused.
+#: Maximum length of a field in characters.
 MAX_FIELD_LENGTH = 1_000_000
 
 
 def read_ratings(path: Path) -> pd.DataFrame:
     """Read a CSV file of ratings, for :func:`measures.ratings.check_ratings`.
 
-    The separator is comma, semicolon or tab, whichever is most frequent in the first line. The encoding is
-    UTF-8, with or without a byte-order mark; text is normalised to NFC. Blank lines are skipped.
+    The separator is the one of comma, semicolon and tab that is most frequent in the first line. The encoding
+    is UTF-8, with or without a byte-order mark. Text is normalised to NFC. Blank lines are skipped.
 
     Args:
-        path: the file.
+        path: the path of the file.
 
     Returns:
-        The known columns as text, and ``line``: the line of the file that the row began on, from 1. Unknown
-        columns are left out.
+        The known columns as text, and the column ``line``: the line of the file, from 1, where the row
+        begins. Unknown columns are left out.
 
     Raises:
-        Refused: the file cannot be read, is compressed, empty or not UTF-8, a line has too many or too few
-            fields, or a known column is there twice.
+        Refused: the file can't be read, is compressed, empty or not UTF-8, a line has too many or too few
+            fields, or a known column occurs twice.
     """
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise Refused(f"{path}: {error.strerror or error}") from error
     if raw.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        raise Refused(f"{path}: is compressed; unpack it first")
+        raise Refused(f"{path}: the file is compressed; unpack it first")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise Refused(f"{path}, line {line}: this is no UTF-8. Save the table as CSV in UTF-8.") from error
+        raise Refused(f"{path}, line {line}: this is not UTF-8. Save the table as CSV in UTF-8.") from error
     if "\x00" in text:
         line = text[: text.index("\x00")].count("\n") + 1
-        raise Refused(f"{path}, line {line}: a zero byte. Save the table as CSV, as plain text.")
+        raise Refused(f"{path}, line {line}: there is a zero byte. Save the table as CSV (plain text).")
     try:
         return _parse_table(text)
     except Refused as error:
@@ -72,9 +72,7 @@ def _parse_table(text: str) -> pd.DataFrame:
             if not names:
                 names = _parse_header(row, line)
             elif len(row) != len(names):
-                raise Refused(
-                    f"line {line}: {len(row)} fields where the first line names {len(names)} columns"
-                )
+                raise Refused(f"line {line}: {len(row)} fields, but the first line has {len(names)} columns")
             else:
                 rows.append(row)
                 lines.append(line)
@@ -82,8 +80,8 @@ def _parse_table(text: str) -> pd.DataFrame:
         raise Refused(f"line {last_line + 1}: {error}") from error
     if not names:
         raise Refused(
-            f"line 1: the file is empty. Columns: {', '.join(REQUIRED_COLUMNS)}; known"
-            f" {', '.join(OPTIONAL_COLUMNS)}."
+            f"line 1: the file is empty. Required columns: {', '.join(REQUIRED_COLUMNS)}; optional: "
+            f"{', '.join(OPTIONAL_COLUMNS)}."
         )
     table = pd.DataFrame(rows, columns=names, dtype=object)
     return table[[name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)]].assign(
@@ -97,5 +95,5 @@ def _parse_header(row: list[str], line: int) -> list[str]:
         name for name in names if name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS) and names.count(name) > 1
     }
     if duplicates:
-        raise Refused(f"line {line}: the column {', '.join(sorted(duplicates))} stands twice")
+        raise Refused(f"line {line}: the column {', '.join(sorted(duplicates))} occurs twice")
     return names

@@ -1,10 +1,10 @@
-"""The results of measures: one frozen dataclass per kind of result, and their flat form for JSON and CSV.
+"""The results of measures: one frozen dataclass per kind of result, and their flat records for JSON and CSV.
 
-The fields of a result are the columns of ``measures.json`` and ``report.json``, in the declared order. What
-is not defined is None, and ``note`` gives the reason. Shares and differences are fractions (0 to 1, -1 to 1).
-``low`` and ``high`` are the limits of the interval at the confidence of the settings.
+The fields of a result are the columns of ``measures.json`` and ``report.json``, in the declared order. If a
+value is None, ``note`` gives the reason. Shares and differences are fractions (0 to 1, -1 to 1). ``low`` and
+``high`` are the limits of the interval at the confidence level of the settings.
 
-This module imports nothing but the standard library, so a page can read a stored report without pandas.
+This module only imports the standard library, so a page can read a stored report without importing pandas.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Tables = TypeVar("Tables", bound="DataclassInstance")
 class AccuracyResult:
     """The share of questions that a rater answered correctly, in one ``group`` of questions.
 
-    The table of the result names the group: a task, a category, a difficulty or an answer format. ``n``
-    counts the questions that have both an answer and a truth.
+    The table that contains the result defines what a group is: a task, a category, a difficulty or an answer
+    format. ``n`` is the number of questions that have both an answer and a truth.
     """
 
     rater: str
@@ -41,7 +41,7 @@ class AccuracyResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverallAccuracy:
-    """Micro accuracy (every question has the same weight) and macro accuracy (every task has)."""
+    """Micro accuracy (questions have equal weights) and macro accuracy (tasks have equal weights)."""
 
     rater: str
     kind: str
@@ -79,8 +79,8 @@ class CoverageResult:
 class PairAgreement:
     """Agreement of two raters on the ``n`` questions of a task that both answered.
 
-    ``low`` and ``high`` are the limits of kappa, ``interval`` the method they come from. ``both_wrong`` is
-    the share with the same answer among the ``both_wrong_n`` questions that both answered incorrectly.
+    ``low`` and ``high`` are the limits of kappa, ``interval`` is the method of the interval. ``both_wrong``
+    is the share with the same answer among the ``both_wrong_n`` questions that both answered incorrectly.
     """
 
     a: str
@@ -107,8 +107,8 @@ class PairAgreement:
 class GroupAgreement:
     """Agreement of all raters of a ``kind`` on a task, and Cochran's Q of their accuracies.
 
-    ``n`` counts the questions with two answers or more, ``q_n`` those that every rater answered and that have
-    a truth.
+    ``n`` is the number of questions with two answers or more. ``q_n`` is the number of questions that all
+    raters answered and that have a truth.
     """
 
     task: str
@@ -164,7 +164,7 @@ class PairedDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpairedDifference:
-    """Accuracy of ``a`` minus accuracy of ``b`` over all questions of each; ``how`` names the method."""
+    """Accuracy of ``a`` minus accuracy of ``b``, each over all of its questions; ``how`` is the method."""
 
     a: str
     b: str
@@ -182,9 +182,9 @@ class UnpairedDifference:
 class MrmcComparison:
     """Mean accuracy of the readers minus that of ``model``, over all tasks.
 
-    With ``random_readers`` the interval is valid for readers like these, otherwise for these readers only.
+    With ``random_readers`` the interval is valid for similar readers, otherwise for these readers only.
     ``df`` is None if the normal distribution was used. ``p`` is two-sided, for the hypothesis of no
-    difference. ``model`` is empty if the two sides have no names.
+    difference. ``model`` is the name of the model, or empty.
     """
 
     model: str = ""
@@ -201,10 +201,11 @@ class MrmcComparison:
     note: str = ""
 
     def is_above(self, margin: float) -> bool | None:
-        """Whether the whole interval lies above ``margin``; with 0, whether the readers are better.
+        """Whether the whole interval is above ``margin``; with margin 0, whether the readers are better.
 
         Args:
-            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
+            margin: a difference of accuracies, -1 to 1. A margin other than 0 must be set before reading
+                starts.
 
         Returns:
             None without an interval.
@@ -212,13 +213,14 @@ class MrmcComparison:
         return None if self.low is None else self.low > margin
 
     def is_below(self, margin: float) -> bool | None:
-        """Whether the whole interval lies below ``margin``.
+        """Whether the whole interval is below ``margin``.
 
-        With 0 the model is then better (superiority); with a margin above 0 it is worse by less than the
-        margin (non-inferiority).
+        If it is below 0, the model is better (superiority). If it is below a margin above 0, the model is
+        worse by less than the margin (non-inferiority).
 
         Args:
-            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
+            margin: a difference of accuracies, -1 to 1. A margin other than 0 must be set before reading
+                starts.
 
         Returns:
             None without an interval.
@@ -228,7 +230,7 @@ class MrmcComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatAgreement:
-    """Agreement of a rater's first answers with the same rater's answers to hidden repeats."""
+    """Agreement of a rater's first answers with their answers to hidden repeats."""
 
     rater: str
     task: str
@@ -244,7 +246,7 @@ class RepeatAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedSettings:
-    """The settings that measures were computed with; ``family`` is a rule, or the declared entries."""
+    """The settings that measures were computed with; ``family`` is a rule or a list of comparisons."""
 
     seed: int
     bootstrap: int
@@ -256,11 +258,11 @@ class UsedSettings:
 
 
 def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None) -> Record:
-    """One result as a flat record.
+    """Convert a result to a flat record.
 
     Args:
-        result: an instance of a dataclass; the columns of a nested result stand in its place.
-        names: the column name by field name, where the two differ; not for nested results.
+        result: an instance of a dataclass. A nested result is replaced by its columns.
+        names: the column names by field name, where the two differ; not used for nested results.
 
     Returns:
         The values by column name, in the order of the fields.
@@ -282,11 +284,11 @@ def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None)
 def to_records(
     results: Iterable[DataclassInstance | Mapping[str, Any]], names: Mapping[str, str] | None = None
 ) -> list[Record]:
-    """Each result as a flat record.
+    """Convert results to flat records.
 
     Args:
-        results: instances of dataclasses, or mappings, which are only copied.
-        names: the column name by field name, where the two differ.
+        results: instances of dataclasses, or mappings, which are copied.
+        names: the column names by field name, where the two differ.
 
     Returns:
         One record per result, in the same order.
@@ -295,14 +297,14 @@ def to_records(
 
 
 def tables_to_records(tables: DataclassInstance) -> dict[str, list[Record]]:
-    """The flat records of each table, by the table's name.
+    """Convert the results of each table to flat records.
 
     Args:
-        tables: a dataclass with one tuple of results per table. The metadata of a field gives the column
-            names that differ from the fields of its results.
+        tables: a dataclass with one tuple of results per table. The metadata of a field contains the column
+            names that differ from the field names of its results.
 
     Returns:
-        The records by table name, in the order of the fields; fields that are no tuple are left out.
+        The records by table name, in the order of the fields. Fields that are not tuples are left out.
     """
     return {
         field.name: to_records(getattr(tables, field.name), field.metadata)
@@ -312,18 +314,18 @@ def tables_to_records(tables: DataclassInstance) -> dict[str, list[Record]]:
 
 
 def tables_from_records(tables_type: type[Tables], records: Mapping[str, list[Record]]) -> Tables:
-    """The inverse of :func:`tables_to_records`.
+    """Restore tables from flat records; the inverse of :func:`tables_to_records`.
 
     Args:
         tables_type: the dataclass of the tables; its results must not be nested.
-        records: flat records by the table's name.
+        records: flat records by table name.
 
     Returns:
         An instance of ``tables_type``.
 
     Raises:
         KeyError: a table is missing.
-        TypeError: a record has a column that its result does not know, or lacks one.
+        TypeError: a record has an unknown column, or a column is missing.
     """
     hints = get_type_hints(tables_type)
     tables: dict[str, Any] = {}

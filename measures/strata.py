@@ -1,18 +1,18 @@
-"""Estimates for a whole dataset from a sample drawn by strata, weighted by stratum size.
+"""Estimates for a whole dataset from a stratified sample, weighted by stratum size.
 
 Conventions. A stratum has ``size`` questions, of which ``reviewed`` were drawn and judged and ``hits`` had
-the property (an error). The estimate weights each stratum's rate by its size; the unweighted rate is biased
-if strata were sampled at different rates. The standard error has the finite-population factor and divides by
-n - 1; a stratum of which every question was judged adds nothing to it.
+the property (an error). The estimate weights each stratum's rate by its size. The unweighted rate is biased
+if strata were sampled at different rates. The standard error has the finite-population correction and divides
+by n - 1. A completely judged stratum contributes no error.
 
 The interval. Each stratum's rate is drawn from its Jeffreys posterior, Beta(hits + 1/2, others + 1/2). The
-number of hits among the questions that were not judged is drawn at that rate; the judged ones are known. The
-limits are quantiles of the resulting rate of the whole. If several questions are of one exam, the counts are
-divided by the design effect.
+number of hits among the questions that were not judged is drawn at that rate and added to the observed hits.
+The limits are quantiles of the resulting rate of the whole dataset. If several questions belong to one exam,
+the counts are divided by the design effect.
 
-Edge cases. Without a judged question in a stratum there is no estimate, and the note names the stratum. With
-one judged question in a stratum there is no standard error. Skipped questions count as not judged;
-``bounds`` gives the rate if none, and if all of them were hits.
+Edge cases. If a stratum has no judged question, there is no estimate, and the note contains the stratum. If a
+stratum has one judged question, there is no standard error. Skipped questions count as not judged; ``bounds``
+contains the rates if none of them and if all of them were hits.
 
 Sources: Cochran WG, Sampling Techniques, 3rd ed., 1977, ch. 5; Lohr SL, Sampling: Design and Analysis, 1999;
 Brown LD, Cai TT, DasGupta A, Stat Sci 2001;16:101-133 (Jeffreys).
@@ -31,16 +31,16 @@ from numpy.typing import NDArray
 from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE
 
-#: Posterior draws of an interval.
+#: Number of posterior draws for an interval.
 DRAWS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StratumCount:
-    """Counts of one stratum; ``skipped`` questions were drawn but not judged.
+    """The counts of one stratum. ``skipped`` questions were drawn but not judged.
 
     Raises:
-        ValueError: counts that are not possible.
+        ValueError: the counts contradict each other.
     """
 
     name: str
@@ -51,15 +51,18 @@ class StratumCount:
 
     def __post_init__(self) -> None:
         if not (0 <= self.hits <= self.reviewed and self.reviewed + self.skipped <= self.size):
-            raise ValueError(f"stratum {self.name}: {self.hits} of {self.reviewed} of {self.size}")
+            raise ValueError(
+                f"stratum {self.name}: contradictory counts: {self.hits} hits, {self.reviewed} reviewed, "
+                f"{self.skipped} skipped, size {self.size}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StratifiedRate:
     """The rate in the whole dataset, 0 to 1, or None with the reason in ``note``.
 
-    ``unweighted`` is the rate among the judged questions, for comparison only. ``bounds`` are the rate if no
-    skipped question is a hit, and if all are; None if nothing was skipped.
+    ``unweighted`` is the rate among the judged questions, for comparison only. ``bounds`` contains the rates
+    if no skipped question is a hit and if all are; it is None if no question was skipped.
     """
 
     reviewed: int
@@ -76,7 +79,7 @@ class StratifiedRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StratifiedMean:
-    """Mean and total of the whole from a stratified sample, with Student's interval of the mean.
+    """Mean and total of the whole dataset from a stratified sample, with Student's interval of the mean.
 
     The degrees of freedom ``df`` are the number of sampled questions minus the number of strata.
     """
@@ -99,17 +102,17 @@ def stratified_rate(
     draws: int = DRAWS,
     confidence: float = CONFIDENCE,
 ) -> StratifiedRate:
-    """The rate of hits in all strata together, from a stratified sample.
+    """Estimate the rate of hits in all strata together from a stratified sample.
 
     Args:
-        strata: all strata of the whole, including those without a sampled question.
-        seed: of the draws.
-        design_effect: of questions that share exams, 1 or more; from :func:`exam_design_effect`.
-        draws: number of posterior draws.
-        confidence: of the interval.
+        strata: all strata of the dataset, including those without a sampled question.
+        seed: the seed of the draws.
+        design_effect: the result of :func:`exam_design_effect`, 1 or more.
+        draws: the number of posterior draws.
+        confidence: the confidence level of the interval.
 
     Returns:
-        The rate, 0 to 1, weighted by stratum size; not defined if a stratum has no judged question.
+        The rate, 0 to 1, weighted by stratum size. It is not defined if a stratum has no judged question.
 
     >>> strata = [StratumCount(name="a", size=900, reviewed=50, hits=5),
     ...           StratumCount(name="b", size=100, reviewed=50, hits=25)]
@@ -150,21 +153,23 @@ def exam_design_effect(
     exams: Sequence[int] | NDArray[np.int64],
     weights: Sequence[float] | NDArray[np.float64],
 ) -> float:
-    """Design effect of exams: variance of the weighted rate by exams over that of independent questions.
+    """Compute the design effect of exams on the weighted rate.
+
+    It is the variance clustered by exam divided by the variance of independent questions.
 
     Args:
         hits: whether each judged question has the property.
-        strata: the stratum number of each.
-        exams: the exam number of each; an exam may have questions in several strata.
-        weights: for each, stratum size divided by the number of judged questions in the stratum.
+        strata: the stratum number of each question.
+        exams: the exam number of each question; an exam may have questions in several strata.
+        weights: for each question, the stratum size divided by the number of judged questions in the stratum.
 
     Returns:
-        1 or more; 1 if every question is of an exam of its own, or all in each stratum are alike.
+        1 or more; 1 if each question has its own exam, or if all questions of each stratum are equal.
     """
-    values, stratum = np.asarray(hits, dtype=np.float64), np.asarray(strata)
+    values, question_strata = np.asarray(hits, dtype=np.float64), np.asarray(strata)
     influence = np.empty(len(values))
-    for stratum_number in np.unique(stratum):
-        in_stratum = stratum == stratum_number
+    for stratum_number in np.unique(question_strata):
+        in_stratum = question_strata == stratum_number
         influence[in_stratum] = values[in_stratum] - values[in_stratum].mean()
     influence *= np.asarray(weights, dtype=np.float64)
     cluster_index, _ = renumber_clusters(exams)
@@ -176,18 +181,18 @@ def exam_design_effect(
 def stratified_mean(
     values: Sequence[NDArray[np.float64]], sizes: Sequence[int], *, confidence: float = CONFIDENCE
 ) -> StratifiedMean:
-    """Mean and total of a number measured on the sampled questions.
+    """Estimate the mean and total of a quantity that was measured on the sampled questions.
 
     Args:
-        values: one array per stratum, two values or more each, in any unit.
-        sizes: number of questions of each stratum, in the same order.
-        confidence: of Student's interval.
+        values: one array per stratum with two or more values in any unit.
+        sizes: the number of questions of each stratum, in the same order.
+        confidence: the confidence level of Student's interval.
 
     Returns:
-        The mean in the unit of the values, and the total over all questions of the whole.
+        The mean in the unit of the values, and the total over all questions of the dataset.
 
     Raises:
-        ValueError: no stratum, or fewer than two values in one.
+        ValueError: there is no stratum, or a stratum has fewer than two values.
 
     Source: Lohr SL, Sampling: Design and Analysis, 1999, ch. 4.
 
@@ -196,7 +201,7 @@ def stratified_mean(
     (4.0, 160.0)
     """
     if not values or any(len(stratum_values) < 2 for stratum_values in values):
-        raise ValueError("there must be a stratum, and two values or more in each")
+        raise ValueError("values must contain at least one stratum, and each stratum at least two values")
     size = sum(sizes)
     mean = (
         sum(n * float(stratum_values.mean()) for stratum_values, n in zip(values, sizes, strict=True)) / size
@@ -246,7 +251,7 @@ def _posterior_limits(
 
 
 def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
-    """The rate if no skipped question is a hit, and if all are; None if nothing was skipped."""
+    """Compute the rates if no skipped question is a hit and if all are; None if no question was skipped."""
     if not any(stratum.skipped for stratum in strata):
         return None
     minimum = sum(stratum.size * stratum.hits / (stratum.reviewed + stratum.skipped) for stratum in strata)

@@ -1,8 +1,8 @@
 """Searches texts for the names, numbers and dates of image headers.
 
-A number is a hit in every text of the dataset. A whole name is a hit in the texts of every exam. A part of a
-name is a hit only in the texts of its own exam, if it begins with a capital and is no common word. A date is
-a hit only for its own exam, because the patterns find all dates anyway.
+A number or a full name is a hit in all texts of the dataset. A part of a name is a hit only in the texts of
+its own exam, if it begins with a capital letter and is not a common word. A date is a hit only in the texts
+of its own exam, because the patterns detect all dates anyway.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TOKEN_PATTERN = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _TITLES = frozenset(
     {"mr", "mrs", "ms", "dr", "prof", "md", "phd", "jr", "sr", "von", "van", "de", "der", "la"}
 )
-# Names that are also common words of reports; alone they are no hit.
+# Names that are also common words in reports. A single one of them is not a hit.
 _COMMON_WORDS = frozenset(
     [
         "april",
@@ -149,10 +149,13 @@ _MONTH_DAY = re.compile(r"\b([A-Za-z]{3})[a-z.]*\s+(\d\d?)(?:st|nd|rd|th)?,?\s+(
 
 
 class HeaderValues:
-    """The identifying values of the headers of a dataset's exams, for searching; they are never stored."""
+    """The identifying values of the headers of a dataset's exams.
+
+    They are only searched for, never stored.
+    """
 
     def __init__(self, values_by_exam: Mapping[int, Iterable[IdentityValue]]) -> None:
-        """``values_by_exam``: the values of the images' headers, by exam number."""
+        """Index the values of the images' headers, which ``values_by_exam`` contains by exam id."""
         self._numbers: set[str] = set()
         self._names: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         self._name_parts_by_exam: dict[int, set[str]] = defaultdict(set)
@@ -169,11 +172,11 @@ class HeaderValues:
 
         Args:
             text: the text.
-            field: of the question, for the hits.
-            exam: number of the exam that the text belongs to.
+            field: the field of the question, which is stored with the hits.
+            exam: the id of the exam that the text belongs to.
 
         Yields:
-            Hits, by kind.
+            Hits ordered by kind: numbers, names, dates.
         """
         for match in _TOKEN_PATTERN.finditer(text):
             if match[0].casefold() in self._numbers:
@@ -193,7 +196,7 @@ class HeaderValues:
             if header_date is not None:
                 self._dates_by_exam[exam].add(header_date)
         elif value.kind is IdentityKind.NUMBER:
-            # Shorter numbers, or those with few digits, occur in any text.
+            # Shorter numbers and those with few digits occur in many texts by chance.
             if len(value.value) >= 5 and sum(map(str.isdigit, value.value)) >= 4:
                 self._numbers.add(value.value.casefold())
         else:
@@ -234,7 +237,7 @@ def _build_hit(field: str, span: tuple[int, int], kind: HitKind) -> TextHit:
 
 
 def _find_dates(text: str) -> Iterator[tuple[tuple[int, int], set[date]]]:
-    """Passages that are a date, with the days that they can mean (day and month may be exchanged)."""
+    """Yield passages that are dates, with all dates that they can mean (day and month may be swapped)."""
     for match in _ISO_DATE.finditer(text):
         yield match.span(), _valid_dates((match[1], match[2], match[3]))
     for match in _NUMERIC_DATE.finditer(text):

@@ -1,8 +1,8 @@
-"""Finds passages of English text that may identify a patient, by patterns.
+"""Detects passages of English text that may identify a patient, by patterns.
 
-The patterns avoid false hits, because a long list of mostly false hits is not read. Anatomy ("T12", "ribs
-8/9/10"), sizes ("2.5 cm") and blanked passages ("___") are no hits. Years alone and ages up to 89 do not
-identify a patient (45 CFR 164.514).
+The patterns avoid false positives, because people do not read a long list of mostly false hits. Anatomy
+("T12", "ribs 8/9/10"), sizes ("2.5 cm") and blanked passages ("___") are not hits. Years alone and ages up to
+89 do not identify a patient (45 CFR 164.514).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _DAY_NTH = rf"{_DAY}(?:st|nd|rd|th)?"
 _NUMBER = r"(?:0?[1-9]|1[0-2])"
 _YEAR = r"(?:19|20)\d\d"
-# Numbers separated by a slash are ribs or vertebrae far more often than a date.
+# Numbers separated by a slash are more often ribs or vertebrae than a date.
 _NO_BONES_BEFORE = r"(?<![\d/.\-])(?<![TCLStcls])(?<!ribs )(?<!rib )(?<!Ribs )(?<!RIBS )(?<!levels )"
 _NO_BONES_AFTER = r"(?![\d/\-]|\.\d|\s*(?:th\b|[Rr]ib|RIB|[Ll]evel|mm\b|cm\b|vertebra))"
 
@@ -82,7 +82,7 @@ _ADDRESSES = (
     r"\bP\.?\s?O\.?\s+Box\s+\d+",
 )
 
-#: The patterns in order of precedence: of overlapping passages the first is kept.
+#: The patterns in order of precedence. Of overlapping passages, the first one is kept.
 PATTERNS: tuple[tuple[HitKind, tuple[re.Pattern[str], ...]], ...] = tuple(
     (kind, tuple(re.compile(expression) for expression in expressions))
     for kind, expressions in (
@@ -97,7 +97,7 @@ PATTERNS: tuple[tuple[HitKind, tuple[re.Pattern[str], ...]], ...] = tuple(
         (HitKind.AGE, (r"\b(?:9\d|1[01]\d)[\s-]*(?i:years?[\s-]*old|y/?o\b|yrs?\b|-year)",)),
     )
 )
-# No pattern matches a text without one of these; most sentences have none.
+# Quick test: a text that does not match this pattern matches none of the others. Most sentences don't match.
 _PREFILTER = re.compile(
     r"\d{4}|\d[/-]\d|\d\s?\)|@|www\.|://|\b(?:Mr|Mrs|Ms|Dr|Drs|Prof|Doctor|Professor|Nurse|Herr|Frau|Monsieur|Madame|"
     r"Señora?)\b|[Nn]ame\s*:|(?i:discussed|communicated|notified|reported\s+to|telephoned|informed|paged|"
@@ -111,10 +111,10 @@ def find_hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
 
     Args:
         text: the text.
-        field: of the question, for the hits.
+        field: the field of the question, which is stored with the hits.
 
     Yields:
-        Hits that do not overlap, in the order of the patterns.
+        Hits without overlaps, in the order of the patterns.
     """
     if not _PREFILTER.search(text):
         return

@@ -1,4 +1,4 @@
-"""The result of ranking images by the text in their pixels, as a sentence."""
+"""Describes the result of ranking images by the text in their pixels."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from imaging.burned_in_text import OWN_METHOD
 
 
 def describe_ranking(ranking: tuple[str, list[tuple[str, float, int]]]) -> str:
-    """A sentence for the user about the result of :func:`privacy.service.rank_images`."""
+    """Describe the result of :func:`privacy.service.rank_images` in a sentence for the user."""
     text_count = sum(score > 0 for _, score, _ in ranking[1])
     if ranking[0] == OWN_METHOD:
         return (
-            f"{len(ranking[1]):,} images ranked by {ranking[0]}, because tesseract, which recognises "
-            f"words, is not installed: {text_count:,} may contain letters."
+            f"{len(ranking[1]):,} images ranked by {ranking[0]}; {text_count:,} may contain letters. Install "
+            "tesseract to rank by recognised words."
         )
     return f"{len(ranking[1]):,} images ranked by {ranking[0]}; text found in {text_count:,}."

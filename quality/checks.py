@@ -1,9 +1,9 @@
-"""The four structural checks, after ReXVQA's validators v1 to v4 (its section 3.3.2).
+"""The four structural checks, based on ReXVQA's validators v1 to v4 (section 3.3.2 of its paper).
 
-Each check returns the first problem that it finds in a question, or None. A question with problems stays in
-the dataset; the problems are shown before an expert spends time on it. Questions that could not be stored (an
-answer that is no option, an empty stem) are refused on import and not checked here. What the paper leaves
-open is decided in docs/decisions/017-structural-checks.md.
+Each check returns the first problem that it detects in a question, or None. A question with problems stays in
+the dataset; the problems are shown before an expert spends time on it. Invalid questions (an answer that is
+not an option, an empty stem) are refused on import and never checked here.
+docs/decisions/017-structural-checks.md has the decisions on details that the paper does not define.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from domain.expectations import Expectations
 from domain.problems import Check, Problem
 from domain.questions import Question
 
-#: Texts that are left over from a missing value.
+#: Texts that result from converting a missing value to text.
 _MISSING_VALUE_TEXTS = frozenset({"nan", "null", "undefined", "[object object]"})
-#: The same for fields that need a whole sentence.
+#: The same texts, and others that are not valid in a field that needs a whole sentence.
 _NON_SENTENCES = _MISSING_VALUE_TEXTS | {"none", "n/a"}
 
 _SERIALISED_PATTERN = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
@@ -30,7 +30,7 @@ _OPTIONS_IN_STEM_PATTERN = re.compile(r"(?<![Ff]igure )(?<![Ii]mage )\bA\s*[.):]
 
 
 def check_schema(question: Question, *, expected: Expectations) -> Problem | None:
-    """v1, required structure: a choice question has as many options as its format promises, if it does."""
+    """Check v1, required structure: a choice question has the number of options that its format promises."""
     if question.format.has_options and len(question.options) != (
         expected.option_count or len(question.options)
     ):
@@ -40,7 +40,7 @@ def check_schema(question: Question, *, expected: Expectations) -> Problem | Non
 
 
 def check_types(question: Question) -> Problem | None:
-    """v2, types: no text is a serialised list, object or missing value, and the stem has letters."""
+    """Check v2, types: no text is a serialised list, object or missing value, and the stem has letters."""
     for field, text in _iter_texts(question):
         normalized = text.strip().casefold()
         if normalized in (_NON_SENTENCES if field in ("stem", "explanation") else _MISSING_VALUE_TEXTS):
@@ -57,11 +57,12 @@ def check_types(question: Question) -> Problem | None:
 
 
 def check_format(question: Question, *, minimum_explanation: int) -> Problem | None:
-    """v3, format: distinct options without letters, a long enough explanation, a stem without options or key.
+    """Check v3, format: distinct options without letters, explanation length, no options or key in the stem.
 
     Args:
-        question: to check.
-        minimum_explanation: least length of an explanation in characters; an empty one is not checked here.
+        question: the question to check.
+        minimum_explanation: the minimum length of an explanation in characters. Empty explanations are
+            accepted.
     """
     option_counts = Counter(" ".join(option.casefold().split()) for option in question.options)
     duplicate = next((text for text, count in option_counts.items() if count > 1), None)
@@ -84,7 +85,7 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
 
 
 def check_completeness(question: Question, *, expected: Expectations) -> Problem | None:
-    """v4, completeness: the fields that the format promises are not empty."""
+    """Check v4, completeness: the fields that the format promises are not empty."""
     missing = [
         name
         for name, value in (
@@ -109,12 +110,12 @@ def check_question(
     """Run the four checks on a question.
 
     Args:
-        question: to check.
-        expected: what its file's format promises.
-        minimum_explanation: least length of an explanation, in characters.
+        question: the question to check.
+        expected: what the format of its file promises.
+        minimum_explanation: the minimum length of an explanation in characters.
 
     Returns:
-        At most one problem per check, in the order of the checks; empty if there is none.
+        The problems in the order of the checks, at most one per check.
     """
     results = (
         check_schema(question, expected=expected),
@@ -126,9 +127,9 @@ def check_question(
 
 
 # ------------------------------------------------------------------------------------- many questions at once
-#: The number of options that the quick test requires: that of the published form, {o1; o2; o3; o4}.
+#: The number of options that the quick test requires: that of ReXVQA's questions, {o1; o2; o3; o4}.
 QUICK_OPTION_COUNT = 4
-# Shorter texts might be "none" or "n/a"; the checks decide on them.
+# Shorter texts could be "none" or "n/a", so the quick test does not accept them.
 _MIN_SURE_LENGTH = 16
 _BLANKS = " \n\t\r"
 _LETTER_TERMINATORS = ".): "
@@ -143,19 +144,21 @@ def certainly_without_problems(
     labels: Iterable[str],
     minimum_explanation: int,
 ) -> bool:
-    """Whether it is certain that none of the four checks finds a problem in any of these choice questions.
+    """Whether it is certain that none of the four checks detects a problem in any of these choice questions.
 
-    It may return False although there is no problem, but never True if a check finds one; tests compare it
-    with the checks. The texts are joined and searched once, which takes 3 us of processor time per question;
-    the separate checks, including making the question objects, take about 50 us. It requires every field and
-    four options, so it may be used for every format except those with another number of options.
+    The result may be False although there is no problem, but it is never True if a check detects one; tests
+    compare this function with the checks. The texts are joined and searched once, which takes 3 us of CPU
+    time per question. The individual checks, including the creation of question objects, take about 50 us.
+    The function requires all fields and four options, so it can be used for all formats except those with
+    another number of options.
 
     Args:
-        stems: of the questions, at least one; all have a difficulty, a category and a task.
-        options: of each question.
-        explanations: of each question.
-        labels: of all boxes.
-        minimum_explanation: in characters.
+        stems: the stems of the questions, at least one. All questions have a difficulty, a category and a
+            task.
+        options: the options of each question.
+        explanations: the explanation of each question.
+        labels: the labels of all boxes.
+        minimum_explanation: the minimum length of an explanation in characters.
     """
     if not (all(stems) and all(explanations) and set(map(len, options)) == {QUICK_OPTION_COUNT}):
         return False
@@ -177,7 +180,7 @@ def certainly_without_problems(
     if not joined_options.isascii() or any(fragment in joined_options for fragment in _SUSPICIOUS_IN_OPTIONS):
         return False
     folded_options = joined_options.casefold().split("\n")
-    # A different number of lines means that an option contains a line end.
+    # A different number of lines means that an option contains a line break.
     if (
         len(folded_options) != QUICK_OPTION_COUNT * len(stems)
         or not all(folded_options)

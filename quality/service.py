@@ -1,7 +1,7 @@
-"""Services for checking a dataset and reading the problems found.
+"""Services for checking a dataset and reading the problems that were detected.
 
-Checking has two steps, because it takes minutes for a million questions and SQLite has one writer:
-:func:`find_problems` only reads, :func:`record_problems` is one short write.
+Checking has two steps, because it takes minutes for a million questions and SQLite has only one writer:
+:func:`find_problems` only reads, and :func:`record_problems` is one short write.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _BLOCK_SIZE = 2_000
 class CheckReport:
     """The stored problems of a dataset: ``with_problems`` of ``questions`` questions, and counts by check.
 
-    ``minimum_explanation`` is in characters.
+    ``minimum_explanation`` is the minimum length of an explanation in characters.
     """
 
     dataset: str
@@ -59,7 +59,7 @@ class CheckReport:
     counts: tuple[ProblemCount, ...]
 
     def count_of(self, check: Check) -> int:
-        """The number of problems that a check found; at most one per question."""
+        """Return the number of problems that a check detected, at most one per question."""
         return sum(problem_count.questions for problem_count in self.counts if problem_count.check is check)
 
 
@@ -74,9 +74,10 @@ class DatasetProblems:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedProblems:
-    """The result of the checks, not stored yet; ``problems`` are (question number, problem).
+    """The result of the checks before it is stored. ``problems`` contains (question id, problem).
 
-    The questions up to number ``last_question`` were checked, with ``minimum_explanation`` characters.
+    Questions up to the id ``last_question`` were checked. ``minimum_explanation`` is the minimum length of an
+    explanation in characters.
     """
 
     dataset_id: int
@@ -93,18 +94,19 @@ def find_problems(
     minimum_explanation: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> DetectedProblems:
-    """Run the four checks on every question of a dataset, by the format of its file; writes nothing.
+    """Run the four checks on all questions of a dataset, as its file formats require; writes nothing.
 
     Args:
-        db: a session that reads, so that others can save meanwhile.
-        by: who checks.
-        dataset: its name.
-        minimum_explanation: in characters; None for the dataset's setting.
-        progress: called with the number of questions done and of all questions.
+        db: a read-only session, so that other people can save at the same time.
+        by: the acting person.
+        dataset: the name of the dataset.
+        minimum_explanation: the minimum length of an explanation in characters; None for the dataset's
+            setting.
+        progress: a function that is called with the number of checked questions and the number of questions.
 
     Raises:
         NotFound: there is no such dataset.
-        InvalidValue: a minimum below 0.
+        InvalidValue: the minimum is below 0.
     """
     require(by, Action.IMPORT_QUESTIONS)
     summary = datasets.load_dataset(db, name=dataset)
@@ -112,9 +114,8 @@ def find_problems(
     if minimum < 0:
         raise InvalidValue("minimum_explanation", f"must be 0 or more characters, not {minimum}")
     detected: list[tuple[int, Problem]] = []
-    shared_problems: dict[
-        Problem, Problem
-    ] = {}  # equal problems share one object, because a few occur a million times
+    # Equal problems share one object to save memory, because a few problems occur a million times.
+    shared_problems: dict[Problem, Problem] = {}
     done_count = last_number = 0
     expected = datasets.load_expectations(db, dataset_id=summary.id)
     while numbers := problems.list_question_imports(
@@ -163,7 +164,7 @@ def record_problems(db: Session, *, by: Person, detected: DetectedProblems, now:
 
 
 def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
-    """The stored problems of a dataset, counted.
+    """Count the stored problems of a dataset.
 
     Raises:
         NotFound: there is no such dataset.
@@ -189,16 +190,16 @@ def list_examples(
     offset: int = 0,
     limit: int = 20,
 ) -> list[ProblemExample]:
-    """Questions with a problem, in the order of import.
+    """List questions with a problem, in the order of import.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        check: that found the problem.
-        field: only problems of this field; None for all.
-        offset: number of questions to skip.
-        limit: most questions to return.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        check: the check that detected the problem.
+        field: the field with the problem; None for all fields.
+        offset: the number of questions to skip.
+        limit: the maximum number of questions to return.
 
     Raises:
         NotFound: there is no such dataset.
@@ -211,7 +212,7 @@ def list_examples(
 
 
 def load_question_with_problem(db: Session, *, by: Person, question_number: int) -> Question:
-    """A question with its key, which people who may see checks may see.
+    """Load a question with its key, which people with access to the checks may see.
 
     Raises:
         NotFound: there is no such question.
@@ -221,7 +222,7 @@ def load_question_with_problem(db: Session, *, by: Person, question_number: int)
 
 
 def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:
-    """All datasets, sorted by name, with their numbers of questions and exams."""
+    """List all datasets by name, with their numbers of questions and exams."""
     require(by, Action.SEE_CHECKS)
     return datasets.list_datasets(db)
 
@@ -239,7 +240,7 @@ def list_dataset_problems(db: Session, *, by: Person) -> list[DatasetProblems]:
 
 
 def list_imported_files(db: Session, *, by: Person, dataset: str) -> list[ImportedFile]:
-    """The files imported into a dataset, the latest first.
+    """List the files that were imported into a dataset, the latest first.
 
     Raises:
         NotFound: there is no such dataset.

@@ -1,4 +1,5 @@
-"""The one form in which a question, box, answer, correction and verdict are written down, and read back.
+"""Converts questions, boxes, answers, corrections and verdicts to JSON and database columns, and back.
 
-Everything that stores, exports, imports or sends one of these asks here. The objects are in `domain`.
+All code that stores, exports, imports or sends one of these objects uses this package. Their classes are in
+`domain`.
 """

@@ -1,7 +1,7 @@
-"""A batch's questions, assignments and latest verdicts as columns: arrays with one place for each row.
+"""The questions, assignments and latest verdicts of a batch as columns: arrays with one element per row.
 
-A batch may have a hundred thousand of each. An object for each row takes ten times as long as reading it, so
-storage reads columns, and what counts a whole batch works on them.
+A batch may have a hundred thousand of each. Creating an object per row takes ten times as long as reading the
+row. Storage therefore reads columns, and code that counts a whole batch works on columns.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from domain.batches import AssignmentState
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
 
-#: The values behind the codes in the columns below: a code is a place in one of these, -1 is no value.
+#: The values of the codes in the columns below. A code is an index into one of these; -1 means no value.
 TIERS, TASKS = tuple(Difficulty), tuple(Task)
 DECISIONS, STATES = tuple(Decision), tuple(AssignmentState)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QuestionColumns:
-    """Every question of a batch, by position; ``tiers`` are the machine's."""
+    """All questions of a batch, ordered by position. ``tiers`` are the machine's difficulties."""
 
     numbers: NDArray[np.int64]
     exams: NDArray[np.int64]
@@ -33,7 +33,7 @@ class QuestionColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AssignmentColumns:
-    """Each (question, person) of a batch that the question is with; withdrawn and hidden ones left out."""
+    """The assignments (question, person) of a batch, without withdrawn assignments and hidden questions."""
 
     questions: NDArray[np.int64]
     people: NDArray[np.int64]
@@ -42,12 +42,13 @@ class AssignmentColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LatestVerdicts:
-    """The latest verdict of each (question, batch, person), in that order; no hidden questions.
+    """The latest verdict of each (question, batch, person), in this order, without hidden questions.
 
-    ``errors`` are places in ``error_sets``; ``tiers`` are the expert's own. ``ratings`` have a column each of
-    ``RATING_IDS``: 1 to 5, 0 where not judged; ``flags`` a column each of ``FLAG_IDS``: 1 for yes, 0 for
-    no, -1 where not judged; both have no columns if they were not asked for. ``first_given_at`` (UTC) and
-    ``first_seconds`` (of looking) are of the person's first verdict on the question in the batch.
+    ``errors`` are indices into ``error_sets``. ``tiers`` are the experts' difficulties. ``ratings`` has a
+    column for each of ``RATING_IDS``: 1 to 5, or 0 for not judged. ``flags`` has a column for each of
+    ``FLAG_IDS``: 1 for yes, 0 for no, -1 for not judged. Both have no columns if they were not loaded.
+    ``first_given_at`` (UTC) and ``first_seconds`` (looking) belong to the person's first verdict on the
+    question in the batch.
     """
 
     questions: NDArray[np.int64]
@@ -67,26 +68,26 @@ class LatestVerdicts:
     flags: NDArray[np.int8]
 
     def __len__(self) -> int:
-        """Number of verdicts."""
+        """Return the number of verdicts."""
         return len(self.questions)
 
     def has_error(self, kind: ErrorKind) -> NDArray[np.bool_]:
-        """Whether each verdict names that kind of error."""
+        """Return for each verdict whether it reports this kind of error."""
         return np.array([kind in errors for errors in self.error_sets], dtype=bool)[self.errors]
 
     def select_person(self, person: int) -> LatestVerdicts:
-        """The verdicts of one person, by the person's number."""
+        """Select the verdicts of one person by the person's id."""
         rows = self.people == person
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns)
 
     def find_latest_rows(self, included: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """The row of each person's latest verdict on each question, in whichever batch, by question.
+        """Find the rows of each person's latest verdict on each question in any batch, ordered by question.
 
-        Of several at the same time, the one of the later batch.
+        If several verdicts have the same time, the verdict of the later batch is used.
 
         Args:
-            included: whether a row counts, shape (number of verdicts,); None for all.
+            included: whether each row counts, shape (number of verdicts,); None for all rows.
         """
         rows = np.arange(len(self)) if included is None else np.flatnonzero(included)
         keys = (self.batches, self.given_at, self.people, self.questions)

@@ -1,7 +1,7 @@
-"""``overread.question/1``: the native record of a question, its JSON Schema, and its columns in the database.
+"""``overread.question/1``: the native record of a question, its JSON Schema, and its database columns.
 
-A new field of a question is declared in `domain.questions` and, once, here: as a field of the record, on the
-way from and to the object, and as a column.
+A new field of a question is declared in `domain.questions`. In this module, it is added to the record, to the
+conversions from and to the object, and to the columns.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from records.values import (
     to_json_lines,
 )
 
-#: An id is looked up by an index, whose entries PostgreSQL limits.
+#: Maximum length of an id. Ids are in an index, and PostgreSQL limits the size of index entries.
 MAX_ID_LENGTH = 500
-#: Options have letters, and there are 26 of those.
+#: Maximum number of options, because an option is named by one of 26 letters.
 MAX_OPTIONS = 26
 
-#: Text that may be null or missing; both mean "not known".
+#: Text that may be null or missing; both mean "unknown".
 OptionalText = str | None | UnsetType
 _NOT_BLANK = r"\S"
 _OPTION_INDEX_RULES = {"type": "integer", "minimum": 0, "maximum": MAX_OPTIONS - 1}
 
 
 def _schema_meta(description: str = "", **rules: Any) -> Meta:  # noqa: ANN401  # any keyword of JSON Schema
-    """A constraint of a field in the published schema; import itself refuses with its own reasons."""
+    """Declare what the published schema states about a field. The import has its own checks and messages."""
     return Meta(description=description or None, extra_json_schema=rules or None)
 
 
@@ -86,7 +86,8 @@ class SourceRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=
 class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
     """One line of a native question file (JSON Lines, UTF-8): a question about one exam, with its answer key.
 
-    ``UNSET`` is "the record does not have the field": it lacks it when it is written again, too.
+    ``UNSET`` means that the record does not have the field. The field is then also left out when the record
+    is written.
     """
 
     id: Annotated[
@@ -152,9 +153,9 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
     source: SourceRecord | UnsetType | None = UNSET
 
 
-#: Fields of a record that reveal neither the answer nor its location. All other fields are withheld.
+#: Fields of a record that reveal neither the answer nor where to look for it. All other fields are withheld.
 NON_REVEALING_FIELDS = frozenset({"id", "exam", "format", "stem", "options", "task", "difficulty", "source"})
-#: Fields of a record that reveal the answer or its location.
+#: Fields of a record that reveal the answer or where to look for it.
 REVEALING_FIELDS = frozenset(QuestionRecord.__struct_fields__) - NON_REVEALING_FIELDS
 #: The fields of the question itself, in the order of the record.
 QUESTION_FIELDS = tuple(
@@ -168,17 +169,17 @@ QUESTION_FIELDS = tuple(
 def question_to_record(
     question: Question, exam: ExamRecord | msgspec.Raw, *, report: str | None = None
 ) -> QuestionRecord:
-    """The question's record; what is not known or empty is left out.
+    """Convert a question to its record; unknown and empty fields are left out.
 
     Args:
-        question: its boxes in pixels of the stored matrix.
-        exam: the exam's own part, or its JSON where several questions share it.
-        report: the exam's report, where it goes with the question; it gives the answer away.
+        question: the question, with boxes in pixels of the stored matrix.
+        exam: the record of the exam, or its JSON if several questions share it.
+        report: the exam's report if it is included; it reveals the answer.
     """
     source = question.source
     return QuestionRecord(
         id=question.id,
-        exam=exam,  # type: ignore[arg-type]  # written as it is
+        exam=exam,  # type: ignore[arg-type]  # raw JSON is written unchanged
         format=question.format,
         stem=question.stem,
         options=question.options or UNSET,
@@ -197,10 +198,10 @@ def question_to_record(
 
 
 def question_from_record(record: QuestionRecord) -> Question:
-    """The question of a record; its boxes are still on the record's own grid.
+    """Convert a record to a question. The boxes stay on the grid of the record.
 
     Raises:
-        InvalidValue: it cannot stand, with the field and the reason.
+        InvalidValue: the question is not valid; the error contains the field and the reason.
     """
     source = record.source or SourceRecord()
     return Question(
@@ -227,10 +228,10 @@ def question_from_record(record: QuestionRecord) -> Question:
 
 
 def question_from_plain(plain: object) -> Question:
-    """The question of a record's plain JSON, as a release has it.
+    """Convert the plain JSON of a record, as in a release, to a question.
 
     Raises:
-        InvalidValue: the record is no question.
+        InvalidValue: the record is not a valid question.
     """
     try:
         record = msgspec.convert(plain, QuestionRecord)
@@ -240,11 +241,11 @@ def question_from_plain(plain: object) -> Question:
 
 
 def exam_to_record(exam: Exam, files: Mapping[str, str]) -> ExamRecord:
-    """The exam's part of a question's record, without its report.
+    """Convert an exam to its part of a question's record, without the report.
 
     Args:
-        exam: of the question.
-        files: where a radiograph's file is, by its SHA-256; those that are not named keep their own path.
+        exam: the exam of the question.
+        files: the paths of image files by their SHA-256. Other radiographs keep the path that they have.
     """
     return ExamRecord(
         id=exam.id,
@@ -288,30 +289,30 @@ def _parse_box(record: BoxRecord) -> Any:  # noqa: ANN401  # a LabelledBox
 
 
 # --------------------------------------------------------------------------------------------------- columns
-#: The columns of the table ``question`` that the question itself decides. Lists are JSON text.
+#: The columns of the table ``question`` that contain the question's own fields. Lists are JSON text.
 QUESTION_COLUMNS = (
     "key", "format", "stem", "options", "answer", "also_right", "explanation", "boxes", "task",
     "content_type", "category", "subcategory", "difficulty", "generator", "generator_version",
     "prompt_version",
 )  # fmt: skip
-_EMPTY_LIST = "[]"  # an empty list, as most columns have it
-# Few values and many questions: each is made once.
+_EMPTY_LIST = "[]"
+# Cached, because there are few different values and many questions.
 _parse_format, _parse_task, _parse_difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty)
 _NO_SOURCE_RECORD = SourceRecord()
-# The value of an enum's member. ``value`` is a property, which takes four times as long.
+# Returns the value of an enum member. The property ``value`` takes four times as long.
 _id_of = attrgetter("_value_")
 
 
 def records_to_table(records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]]:
-    """The fields of at least one record, column by column."""
+    """Convert one or more records to columns."""
     values = zip(*map(msgspec.structs.astuple, records), strict=True)
     return dict(zip(QuestionRecord.__struct_fields__, values, strict=True))
 
 
 def table_to_question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    """The columns of :data:`QUESTION_COLUMNS` of the records of a table, plain values only.
+    """Convert the columns of records to the database columns of :data:`QUESTION_COLUMNS`, with plain values.
 
-    Column by column: at 1.6 million questions a call for each of them would show.
+    Whole columns are converted, because one call per question would be slow for 1.6 million questions.
     """
     sources = [source or _NO_SOURCE_RECORD for source in table["source"]]
     return {
@@ -335,16 +336,16 @@ def table_to_question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, S
 
 
 def question_to_columns(question: Question) -> dict[str, Any]:
-    """The values of :data:`QUESTION_COLUMNS` for one question, by name."""
+    """Convert one question to the values of :data:`QUESTION_COLUMNS`, by name."""
     record = question_to_record(question, msgspec.Raw(b"{}"))
     columns = table_to_question_columns(records_to_table([record]))
     return {name: values[0] for name, values in columns.items()}
 
 
 def question_from_columns(exam_id: str, values: Sequence[Any]) -> Question:
-    """The question of the values of :data:`QUESTION_COLUMNS`, in their order.
+    """Convert the values of :data:`QUESTION_COLUMNS`, in their order, to a question.
 
-    ``exam_id`` is the exam's own id, not the number of its row.
+    ``exam_id`` is the exam's id in the file, not the id of its database row.
     """
     (
         key, format_, stem, options, answer, also_right, explanation, boxes, task, content_type, category,

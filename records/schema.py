@@ -1,6 +1,6 @@
-"""The published JSON Schema of ``overread.question/1``, made from the record itself.
+"""Builds the published JSON Schema of ``overread.question/1`` from the record.
 
-``python -m records.schema`` rewrites the file in docs/formats/; a test compares the two.
+``python -m records.schema`` rewrites the file in docs/formats/. A test checks that the file is up to date.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SCHEMA_PATH = Path(__file__).resolve().parents[1] / "docs" / "formats" / "overre
 
 
 def build_question_schema() -> dict[str, Any]:
-    """JSON Schema, draft 2020-12, of one line of a native file."""
+    """Build the JSON Schema (draft 2020-12) of one line of a native file."""
     (_,), definitions = msgspec.json.schema_components([QuestionRecord], ref_template="#/$defs/{name}")
     question = definitions.pop("QuestionRecord")
     return {
@@ -34,12 +34,12 @@ def build_question_schema() -> dict[str, Any]:
 
 
 def render_schema() -> str:
-    """The schema as the file has it."""
+    """Render the content of the schema file."""
     return json.dumps(build_question_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _build_format_condition(format_: AnswerFormat) -> dict[str, Any]:
-    """What a record of that answer format must have."""
+    """Build the condition for the records of an answer format."""
     if format_.has_options:
         answer: dict[str, Any] = {"type": "array"} | ({} if format_.allows_multiple else {"maxItems": 1})
         options: dict[str, Any] = {"type": "array", "minItems": 2}

@@ -1,4 +1,4 @@
-"""JSON text, and the parts that several records share: answers and labelled boxes."""
+"""JSON text, and the values that several records share: answers and labelled boxes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.questions import Answer
 
 Corners = tuple[float, float, float, float]
 
-# Sorted keys and no blanks: one text for each value.
+# Keys are sorted and there are no spaces, so equal values have equal texts.
 _encoder = msgspec.json.Encoder(order="sorted")
 _decoder = msgspec.json.Decoder()
 
@@ -33,7 +33,7 @@ class BoxRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class StoredBox(BoxRecord, forbid_unknown_fields=True, gc=False):
-    """A box as the database has it: a whole number stays one, and is released as one."""
+    """A box as stored in the database. Integers stay integers, also in releases."""
 
     box: tuple[int | float, int | float, int | float, int | float]
 
@@ -45,24 +45,24 @@ _answers_decoder = msgspec.json.Decoder(tuple[tuple[int, ...], ...])
 
 # --------------------------------------------------------------------------------------------------- JSON
 def to_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
-    """Compact JSON text with sorted keys; numbers must be finite."""
+    """Convert a value to compact JSON text with sorted keys; numbers must be finite."""
     return _encoder.encode(value).decode()
 
 
 def to_json_lines(values: Iterable[Any]) -> list[str]:
-    """The JSON text of each value, as :func:`to_json` writes it, in a fraction of the time."""
+    """Convert each value to the JSON text of :func:`to_json`, in a fraction of the time."""
     return _encoder.encode_lines(values).decode().split("\n")[:-1]
 
 
 def from_json(text: str) -> Any:  # noqa: ANN401  # any JSON value
-    """The plain value of JSON text."""
+    """Convert JSON text to plain values."""
     return _decoder.decode(text)
 
 
 def to_plain(value: Any) -> Any:  # noqa: ANN401  # a field of any type, and its JSON
-    """The value of a question's field as plain JSON: text, lists and boxes."""
+    """Convert the value of a question's field to plain JSON: text, lists and boxes."""
     if isinstance(value, str):
-        return str(value)  # the id alone, where it is a choice
+        return str(value)  # a choice is converted to its id
     if isinstance(value, tuple):
         return [to_plain(item) for item in value]
     if isinstance(value, LabelledBox):
@@ -72,26 +72,26 @@ def to_plain(value: Any) -> Any:  # noqa: ANN401  # a field of any type, and its
 
 # ------------------------------------------------------------------------------------------------- answers
 def answer_from_json(text: str) -> Answer:
-    """The answer of a column."""
+    """Convert the JSON of a column to an answer."""
     return _answer_decoder.decode(text)
 
 
 def answers_from_json(text: str) -> tuple[tuple[int, ...], ...]:
-    """Several answers, each of option indices."""
+    """Convert the JSON of a column to several answers of option indices."""
     return _answers_decoder.decode(text)
 
 
 # --------------------------------------------------------------------------------------------------- boxes
 def box_to_record(labelled: LabelledBox) -> BoxRecord:
-    """The box as every file and column has it."""
+    """Convert a box to the record that is used in all files and columns."""
     return BoxRecord(labelled.radiograph, labelled.label, labelled.box.as_tuple())
 
 
 def box_from_record(record: BoxRecord) -> LabelledBox:
-    """The inverse of :func:`box_to_record`.
+    """Convert a record to a box; the inverse of :func:`box_to_record`.
 
     Raises:
-        InvalidValue: the box is empty or turned round, or names no radiograph.
+        InvalidValue: the box has no area or reversed corners, or has no radiograph.
     """
     x_min, y_min, x_max, y_max = record.box
     box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
@@ -99,15 +99,15 @@ def box_from_record(record: BoxRecord) -> LabelledBox:
 
 
 def boxes_to_plain(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
-    """Each box as ``{radiograph, label, box: [x_min, y_min, x_max, y_max]}``."""
+    """Convert each box to ``{radiograph, label, box: [x_min, y_min, x_max, y_max]}``."""
     return [to_plain(box) for box in boxes]
 
 
 def boxes_from_plain(plain: Iterable[Any]) -> tuple[LabelledBox, ...]:
-    """The inverse of :func:`boxes_to_plain`."""
+    """Convert plain values to boxes; the inverse of :func:`boxes_to_plain`."""
     return tuple([box_from_record(record) for record in msgspec.convert(plain, list[StoredBox])])
 
 
 def boxes_from_json(text: str) -> tuple[LabelledBox, ...]:
-    """The boxes of a column."""
+    """Convert the JSON of a column to boxes."""
     return tuple([box_from_record(record) for record in _boxes_decoder.decode(text)])

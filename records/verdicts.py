@@ -1,6 +1,6 @@
-"""Corrections, opinions and verdicts as plain JSON, and as the columns of the table of verdicts.
+"""Converts corrections, opinions and verdicts to plain JSON and to the columns of the table of verdicts.
 
-Ratings and yes-or-no fields are taken from their declarations, so a new one needs no line here.
+Ratings and yes/no fields are derived from their declarations, so a new one needs no change here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from records.values import StoredBox, box_from_record, from_json, to_json, to_pl
 _TEXT_COLUMNS = ("clinical_reasoning", "comment")
 #: The columns of an opinion.
 OPINION_COLUMNS = (*RATING_IDS, *FLAG_IDS, "difficulty", "errors", "correction", *_TEXT_COLUMNS)
-#: The columns that make a verdict.
+#: The columns of a verdict.
 VERDICT_COLUMNS = (
     "batch_id", "question_id", "person_id", "revision", "decision", "seconds", "seconds_looking",
     "seconds_away", "given_at", "why", "image", *OPINION_COLUMNS,
@@ -33,7 +33,7 @@ _NO_CORRECTION = Correction()
 
 # ------------------------------------------------------------------------------------------------ corrections
 class CorrectionRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """New values of the fields that were wrong; None leaves a field as it is."""
+    """New values of the fields that were wrong; None leaves a field unchanged."""
 
     stem: str | None = None
     options: tuple[str, ...] | None = None
@@ -47,7 +47,7 @@ class CorrectionRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults
 
 
 def correction_to_plain(correction: Correction) -> dict[str, Any]:
-    """The corrected fields as plain JSON."""
+    """Convert the corrected fields to plain JSON."""
     return {
         name: to_plain(value)
         for name in CORRECTABLE_FIELDS
@@ -56,12 +56,12 @@ def correction_to_plain(correction: Correction) -> dict[str, Any]:
 
 
 def correction_from_plain(plain: object) -> Correction:
-    """The inverse of :func:`correction_to_plain`.
+    """Convert plain JSON to a correction; the inverse of :func:`correction_to_plain`.
 
     Raises:
-        ValueError: a task, difficulty or box that can't be.
+        ValueError: a value is not valid.
     """
-    if plain == {}:  # as most are
+    if plain == {}:  # the most frequent case
         return _NO_CORRECTION
     try:
         record = msgspec.convert(plain, CorrectionRecord)
@@ -75,7 +75,7 @@ def correction_from_plain(plain: object) -> Correction:
 
 # -------------------------------------------------------------------------------------- opinions and verdicts
 def opinion_to_plain(opinion: Opinion) -> dict[str, Any]:
-    """Every field of the opinion as plain JSON, the ratings by their ids."""
+    """Convert all fields of an opinion to plain JSON, with ratings by their ids."""
     return {
         **{name: getattr(opinion.ratings, name) for name in RATING_IDS},
         **{name: getattr(opinion, name) for name in FLAG_IDS},
@@ -87,7 +87,7 @@ def opinion_to_plain(opinion: Opinion) -> dict[str, Any]:
 
 
 def verdict_to_plain(verdict: Verdict) -> dict[str, Any]:
-    """Revision, decision, the whole opinion, the times, and whether the image was on screen where known."""
+    """Convert revision, decision, opinion, times, reason and, if known, the image display to plain JSON."""
     return {
         "revision": verdict.revision,
         "decision": verdict.decision.value,
@@ -102,7 +102,7 @@ def verdict_to_plain(verdict: Verdict) -> dict[str, Any]:
 
 
 def verdict_to_columns(verdict: Verdict) -> dict[str, Any]:
-    """The values of :data:`VERDICT_COLUMNS`, by name; the kinds of error and the correction as JSON text."""
+    """Convert a verdict to the values of :data:`VERDICT_COLUMNS`; errors and correction become JSON text."""
     plain = verdict_to_plain(verdict)
     return {
         "batch_id": verdict.batch_id,
@@ -115,7 +115,7 @@ def verdict_to_columns(verdict: Verdict) -> dict[str, Any]:
 
 
 def verdict_from_columns(values: Sequence[Any]) -> Verdict:
-    """The verdict of the values of :data:`VERDICT_COLUMNS`, in their order."""
+    """Convert the values of :data:`VERDICT_COLUMNS`, in their order, to a verdict."""
     (
         batch_id,
         question_id,
@@ -150,17 +150,17 @@ _parse_decision = cache(Decision)
 
 @cache
 def image_display_from_column(value: str | None) -> ImageDisplay | None:
-    """The value of a column ``image``; None is "not recorded"."""
+    """Convert the value of a column ``image``; None means "not recorded"."""
     return None if value is None else ImageDisplay(value)
 
 
 @lru_cache(maxsize=10_000)
 def errors_from_json(text: str) -> frozenset[ErrorKind]:
-    """The kinds of error of a verdict's column; there are few different ones in a great many verdicts."""
+    """Convert the JSON of a column to kinds of error. Cached, because many verdicts have equal values."""
     return frozenset(map(ErrorKind, from_json(text)))
 
 
-@lru_cache(maxsize=2_000)  # most verdicts are equal to others: an acceptance with few ratings
+@lru_cache(maxsize=2_000)  # many verdicts are equal: acceptances with few ratings
 def _opinion_from_columns(columns: tuple[Any, ...]) -> Opinion:
     values = dict(zip(OPINION_COLUMNS, columns, strict=True))
     ratings = Ratings(**{name: values.pop(name) for name in RATING_IDS})

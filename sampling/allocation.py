@@ -1,6 +1,6 @@
-"""Allocation of a draw to strata: evenly over the tiers, proportionally to size within a tier.
+"""Allocates a draw to strata: evenly over the tiers, proportionally to size within a tier.
 
-It uses whole numbers and exact fractions only, so that every machine gives the same result.
+The computation uses integers and exact fractions only, so that all machines give the same result.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from fractions import Fraction
 from domain.batches import SamplingPlan, Stratum
 from domain.vocabulary import Difficulty
 
-#: A tier of the frame; None is that of the questions without one.
+#: A tier of the frame; None for the questions without a tier.
 Tier = Difficulty | None
 
-#: The order in which tiers get a remaining question: of 100 questions 33 easy, 33 medium, 34 hard.
+#: The order in which tiers get remaining questions. Of 100 questions, 33 are easy, 33 medium and 34 hard.
 TIERS_BY_PREFERENCE: tuple[Tier, ...] = (Difficulty.HARD, Difficulty.MEDIUM, Difficulty.EASY, None)
 
 #: The order in which strata are shown and stored.
 TIERS_IN_DISPLAY_ORDER: tuple[Tier, ...] = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD, None)
 
-#: A cell of the frame: its tier and the values of the further strata ("" where a question has none).
+#: A cell of the frame: its tier and the values of the further strata ("" if a question has no value).
 Cell = tuple[Tier, tuple[str, ...]]
 
 
 def compute_target_count(plan: SamplingPlan, *, size: int, already_drawn: int = 0) -> int:
-    """The number of questions of a draw, if the tiers have enough.
+    """Compute the number of questions to draw, provided that the tiers have enough questions.
 
     Args:
-        plan: with ``per_1000`` the number is size x per_1000 / 1000, a half rounded up; with ``n`` it is n
-            minus ``already_drawn``, at most ``size``.
-        size: questions of the frame.
-        already_drawn: questions that earlier draws of the plan took.
+        plan: the sampling plan. With ``per_1000``, the number is size x per_1000 / 1000, with halves rounded
+            up. With ``n``, it is n minus ``already_drawn``, and at most ``size``.
+        size: the number of questions in the frame.
+        already_drawn: the number of questions that earlier draws of the plan took.
     """
     if plan.n is not None:
         return min(max(0, plan.n - already_drawn), size)
@@ -42,18 +42,19 @@ def compute_target_count(plan: SamplingPlan, *, size: int, already_drawn: int = 
 def allocate_to_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) -> dict[Tier, int]:
     """Divide ``n`` questions among the tiers, as evenly as shares and sizes allow.
 
-    Each question goes to the tier that is not exhausted and has the lowest (taken + 1/2) / share (Webster's
-    rule); of equal ones to the harder tier. With equal shares, tiers differ by at most one question unless a
-    tier is exhausted; the others then share the rest evenly. A larger ``n`` never takes fewer from any tier.
+    Each question goes to the tier with the lowest (taken + 1/2) / share (Webster's rule) that is not
+    exhausted; ties go to the harder tier. With equal shares, tiers differ by at most one question unless a
+    tier is exhausted. The remaining questions are then divided evenly among the others. A larger ``n`` never
+    takes fewer questions from a tier.
 
     Args:
-        n: questions to divide, 0 or more.
-        sizes: questions of each tier.
-        plan: its shares are used.
+        n: the number of questions to divide, 0 or more.
+        sizes: the number of questions of each tier.
+        plan: the sampling plan, whose shares are used.
 
     Returns:
-        The number for each tier of ``sizes``; together less than ``n`` if all tiers with a share are
-        exhausted.
+        The number for each tier of ``sizes``. The sum is less than ``n`` if all tiers with a share above 0
+        are exhausted.
     """
     order = [tier for tier in TIERS_BY_PREFERENCE if sizes.get(tier, 0) and plan.share(tier) > 0]
     shares = {tier: Fraction(plan.share(tier)) for tier in order}
@@ -68,10 +69,11 @@ def allocate_to_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) 
 def _compute_lower_bounds(
     n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Fraction]
 ) -> dict[Tier, int]:
-    """A lower bound for each tier, so that only a few questions must be allocated one by one.
+    """Compute a lower bound for each tier, so that only a few questions must be allocated one by one.
 
-    At the level at which min(size, level x share) adds up to ``n``, Webster's rule gives each of k tiers at
-    least that number minus (k + 1) / 2, because its own level is lower by at most k / 2 questions per tier.
+    There is a level at which the sum of min(size, level x share) is ``n``. Webster's rule gives each of k
+    tiers at least its term of this sum minus (k + 1) / 2, because the level of Webster's rule is lower by at
+    most k / 2 questions per tier.
     """
     unfilled, remaining = dict(shares), Fraction(n)
     exact_counts: dict[Tier, Fraction] = {}
@@ -92,11 +94,11 @@ def _compute_lower_bounds(
 def allocate_to_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
     """Divide ``n`` questions among the cells of one tier in proportion to their sizes, by largest remainder.
 
-    Of equal remainders the larger cell gets the question, then the earlier one.
+    If remainders are equal, the larger cell gets the question; if sizes are equal too, the earlier cell.
 
     Args:
-        n: questions to divide, at most the sum of the sizes.
-        sizes: questions of each cell.
+        n: the number of questions to divide, at most the sum of the sizes.
+        sizes: the number of questions of each cell.
 
     Returns:
         The number for each cell, in the same order.
@@ -116,15 +118,16 @@ def allocate_to_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
 def allocate(
     counts: Mapping[Cell, int], *, plan: SamplingPlan, already_drawn: int = 0
 ) -> tuple[Stratum, ...]:
-    """Compute how many questions a draw takes from each stratum of a frame.
+    """Compute the number of questions that a draw takes from each stratum of a frame.
 
     Args:
-        counts: questions in each cell of the frame.
+        counts: the number of questions in each cell of the frame.
         plan: the sampling plan.
-        already_drawn: questions that earlier draws of the same plan took; they count towards a fixed number.
+        already_drawn: the number of questions that earlier draws of the same plan took. They count towards a
+            fixed total.
 
     Returns:
-        Strata in the order easy, medium, hard, no tier, and by their further values within a tier.
+        Strata in the order easy, medium, hard, no tier; within a tier ordered by their further values.
     """
     cells: dict[Tier, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
     for (tier, further), size in sorted(counts.items(), key=lambda item: item[0][1]):

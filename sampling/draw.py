@@ -1,7 +1,7 @@
-"""Selects the questions of a draw: in each stratum those with the lowest hash of id and seed.
+"""Selects the questions of a draw: in each stratum, those with the lowest hash of id and seed.
 
-The stored 64-bit hash of the id is mixed with the seed by a bijection, so two questions tie only if their
-stored hashes are equal; the id decides then. Other rows and their order have no influence.
+The stored 64-bit hash of the id is mixed with the seed by a bijection, so two questions only tie if their
+stored hashes are equal. The id then decides. Other questions and the order of rows have no influence.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-#: Hashes that are mixed at a time, so that they fit into the processor's cache.
+#: Number of hashes that are mixed at a time, so that they fit into the processor's cache.
 _BLOCK_SIZE = 32_768
 _MASK = (1 << 64) - 1
 _GOLDEN_GAMMA = 0x9E3779B97F4A7C15
@@ -19,7 +19,7 @@ _FIRST_MULTIPLIER, _SECOND_MULTIPLIER = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def mix_seed(seed: int) -> int:
-    """SplitMix64's first output for a seed: 64 pseudorandom bits, unrelated for neighbouring seeds.
+    """Return SplitMix64's first output for a seed: 64 pseudorandom bits, unrelated for neighbouring seeds.
 
     Source: Steele GL, Lea D, Flood CH, Fast splittable pseudorandom number generators, OOPSLA 2014.
     """
@@ -30,19 +30,19 @@ def mix_seed(seed: int) -> int:
 
 
 def mix_hashes(hashes: NDArray[np.int64], *, seed: int) -> NDArray[np.uint64]:
-    """Mix stored hashes with a seed: uniform over 64 bits, and unrelated for two seeds.
+    """Mix stored hashes with a seed. The results are uniform over 64 bits, and unrelated for different seeds.
 
     The hash is XORed with the mixed seed, multiplied, folded and multiplied again. This is a bijection in
-    which every bit of hash and seed affects the upper half, which orders the questions. It suffices because
-    the stored hash is cryptographic and the seed was mixed by SplitMix64; it only has to give two seeds
-    different orders, which tests/unit/test_sampling_draw.py checks.
+    which each bit of hash and seed affects the upper half, which determines the order. This simple function
+    is sufficient, because the stored hash is cryptographic and the seed was mixed by SplitMix64. It must only
+    give different orders for different seeds, which tests/unit/test_sampling_draw.py checks.
 
     Args:
         hashes: stored hashes (:func:`domain.draw_hash.compute_draw_hash`), shape (n,).
-        seed: of the plan.
+        seed: the seed of the plan.
 
     Returns:
-        Shape (n,).
+        The mixed hashes, shape (n,).
     """
     mixed_hashes = hashes.view(np.uint64) ^ np.uint64(mix_seed(seed))
     buffer = np.empty(min(_BLOCK_SIZE, len(mixed_hashes)), dtype=np.uint64)
@@ -53,7 +53,7 @@ def mix_hashes(hashes: NDArray[np.int64], *, seed: int) -> NDArray[np.uint64]:
 
 
 def _mix(block: NDArray[np.uint64], folded: NDArray[np.uint64]) -> None:
-    """Mix in place; ``folded`` is a buffer of the same size. Each pass takes time, so there are only four."""
+    """Mix a block in place with few array operations; ``folded`` is a buffer of equal size."""
     block *= np.uint64(_FIRST_MULTIPLIER)
     np.right_shift(block, np.uint64(32), out=folded)
     block ^= folded
@@ -72,22 +72,23 @@ def draw_questions(
     """Select the questions with the lowest mixed hashes of each stratum.
 
     Args:
-        hashes: stored hash of each question of the frame, shape (N,).
-        strata: each question's stratum, 0 to len(take) - 1, shape (N,).
-        counts_to_draw: number of questions to take from each stratum, at most its size.
-        sizes: number of questions of the frame in each stratum.
-        seed: of the plan.
-        key_of: returns the id of the question at an index; called only if two stored hashes are equal.
+        hashes: the stored hash of each question of the frame, shape (N,).
+        strata: the stratum index of each question, 0 to len(counts_to_draw) - 1, shape (N,).
+        counts_to_draw: the number of questions to draw from each stratum, at most its size.
+        sizes: the number of questions of the frame in each stratum.
+        seed: the seed of the plan.
+        key_of: a function that returns the id of the question at an index. It is only called if two stored
+            hashes are equal.
 
     Returns:
-        The indices of the drawn questions in rising order, shape (sum(take),).
+        The indices of the drawn questions in ascending order, shape (sum(counts_to_draw),).
     """
     limits = _compute_limits(counts_to_draw, sizes)
     candidates, values = _select_candidates(hashes, strata, limits=limits, seed=seed)
     stratum_of = strata[candidates]
     candidate_counts = np.bincount(stratum_of, minlength=len(counts_to_draw))
     is_short = candidate_counts < np.asarray(counts_to_draw)
-    if np.any(is_short):  # by chance too few are below a limit: use all questions of these strata
+    if np.any(is_short):  # too few hashes are below a limit by chance: use all questions of these strata
         candidates, values = _select_candidates(
             hashes, strata, limits=np.where(is_short, np.uint64(_MASK), limits), seed=seed
         )
@@ -113,9 +114,7 @@ def _mark_lowest(
     *,
     key_of: Callable[[int], str],
 ) -> None:
-    """Mark the ``n`` lowest values where ``in_stratum`` is true; among equal ones, those with the lowest
-    keys.
-    """
+    """Mark the ``n`` lowest values where ``in_stratum`` is true; ties are resolved by the lowest keys."""
     stratum_values = values[in_stratum]
     stratum_values.partition(n - 1)
     threshold = stratum_values[n - 1]
@@ -130,9 +129,10 @@ def _mark_lowest(
 
 
 def _compute_limits(counts_to_draw: Sequence[int], sizes: Sequence[int]) -> NDArray[np.uint64]:
-    """A limit for each stratum below which its n lowest hashes lie, except with a chance of one in a billion.
+    """Compute a limit for each stratum: its n lowest hashes are below the limit with near certainty.
 
-    It is the share n / N of uniform hashes plus six standard deviations; the other hashes need no sorting.
+    The limit is the share n / N of uniform hashes plus six standard deviations; the risk is one in a billion.
+    Hashes above the limit need no sorting.
     """
     limits = []
     for n, size in zip(counts_to_draw, sizes, strict=True):
@@ -144,10 +144,10 @@ def _compute_limits(counts_to_draw: Sequence[int], sizes: Sequence[int]) -> NDAr
 def _select_candidates(
     hashes: NDArray[np.int64], strata: NDArray[np.int32], *, limits: NDArray[np.uint64], seed: int
 ) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
-    """Indices and mixed hashes of the questions whose hash is at most their stratum's limit.
+    """Select the questions whose mixed hash is at most the limit of their stratum; return indices and hashes.
 
-    If the strata are drawn at nearly the same rate, the widest limit is used for all: a few more candidates
-    take less time than looking up each question's own limit.
+    If the strata are drawn at similar rates, the highest limit is used for all of them: a few more candidates
+    take less time than looking up the limit of each question.
     """
     highest_limit = limits.max(initial=np.uint64(0))
     use_one_limit = bool(highest_limit // np.uint64(2) <= limits.min(initial=np.uint64(_MASK)))
@@ -156,8 +156,8 @@ def _select_candidates(
     block, buffer = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.uint64)
     below_buffer = np.empty(size, dtype=np.bool_)
     unsigned = hashes.view(np.uint64)
-    # Room for the expected number of uniform hashes and one more block. It is allocated once, because
-    # allocation takes longer than the arithmetic.
+    # The capacity is the expected number of uniform hashes plus one block. The arrays are allocated only
+    # once, because allocation takes longer than the arithmetic.
     capacity = min(len(hashes), int(len(hashes) * (int(highest_limit) / 2.0**64) * 1.01) + _BLOCK_SIZE)
     indices, values, count = np.empty(capacity, dtype=np.intp), np.empty(capacity, dtype=np.uint64), 0
     for start in range(0, len(hashes), _BLOCK_SIZE):
@@ -183,13 +183,14 @@ def _select_candidates(
 def sort_by_hash(
     indices: NDArray[np.intp], hashes: NDArray[np.int64], *, seed: int, key_of: Callable[[int], str]
 ) -> NDArray[np.intp]:
-    """Sort drawn questions by their mixed hashes, equal ones by their ids.
+    """Sort drawn questions by their mixed hashes; ties are resolved by the ids.
 
     Args:
-        indices: of :func:`draw_questions`.
-        hashes: stored hash of each question of the frame.
-        seed: of the plan.
-        key_of: returns the id of the question at an index; called only if two hashes are equal.
+        indices: the indices that :func:`draw_questions` returned.
+        hashes: the stored hash of each question of the frame.
+        seed: the seed of the plan.
+        key_of: a function that returns the id of the question at an index. It is only called if two hashes
+            are equal.
 
     Returns:
         The same indices in the order of review.

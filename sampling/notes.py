@@ -6,18 +6,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from domain.batches import SamplingPlan, Stratum
+from domain.count_texts import count_text
 from sampling.allocation import TIERS_IN_DISPLAY_ORDER, Tier, allocate_to_tiers, compute_target_count
 
 
 def write_draw_notes(
     strata: Sequence[Stratum], *, plan: SamplingPlan, already_drawn: int = 0
 ) -> tuple[str, ...]:
-    """Sentences about differences between a plan and its draw, the most important first.
+    """Write sentences about the differences between a plan and its draw, the most important first.
 
     Args:
-        strata: of :func:`sampling.allocation.allocate`.
+        strata: the strata that :func:`sampling.allocation.allocate` returned.
         plan: the sampling plan.
-        already_drawn: questions that earlier draws of the plan took.
+        already_drawn: the number of questions that earlier draws of the plan took.
     """
     sizes: dict[Tier, int] = defaultdict(int)
     drawn: dict[Tier, int] = defaultdict(int)
@@ -40,11 +41,11 @@ def write_draw_notes(
 def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, already_drawn: int) -> list[str]:
     if plan.n is not None and plan.n - already_drawn > size:
         return [
-            f"{_format_question_count(plan.n - already_drawn)} requested, but only {size:,} are available."
+            f"{count_text(plan.n - already_drawn, 'question')} requested, but only {size:,} are available."
         ]
     if drawn < n:
         return [
-            f"{_format_question_count(n)} requested, but the tiers with a share above 0 have only {drawn:,}."
+            f"{count_text(n, 'question')} requested, but the tiers with a share above 0 have only {drawn:,}."
         ]
     return []
 
@@ -52,7 +53,7 @@ def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, alre
 def _describe_short_tiers(
     n: int, tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int], plan: SamplingPlan
 ) -> list[str]:
-    """A tier is short if it has fewer questions than its share of n."""
+    """Describe the tiers that have fewer questions than their share of n."""
     full_share = allocate_to_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
     short = [tier for tier in tiers if sizes[tier] < full_share[tier]]
     notes = [_describe_short_tier(tier, size=sizes[tier], share=full_share[tier]) for tier in short]
@@ -69,16 +70,16 @@ def _describe_short_tiers(
 def _describe_short_tier(tier: Tier, *, size: int, share: int) -> str:
     if tier is None:
         return (
-            f"Only {_format_question_count(size)} without a tier; their share is {share:,}, so all are drawn."
+            f"Only {count_text(size, 'question')} without a tier; their share is {share:,}, so all are drawn."
         )
-    return f"Tier {tier} has only {_format_question_count(size)}; its share is {share:,}, so all are drawn."
+    return f"Tier {tier} has only {count_text(size, 'question')}; its share is {share:,}, so all are drawn."
 
 
 def _describe_undrawn_tiers(
     tiers: Sequence[Tier], *, sizes: dict[Tier, int], plan: SamplingPlan
 ) -> list[str]:
     return [
-        f"{_format_tier(tier)}: {_format_question_count(sizes[tier])}, and a share of 0, so none can be"
+        f"{_format_tier(tier)}: {count_text(sizes[tier], 'question')}, and a share of 0, so none can be"
         " drawn."
         for tier in tiers
         if plan.share(tier) == 0
@@ -91,7 +92,7 @@ def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: 
     if None not in tiers or drawn[None] == sizes[None]:
         return []
     return [
-        f"{_format_question_count(sizes[None])} without a tier form a separate tier: {drawn[None]:,} drawn."
+        f"{count_text(sizes[None], 'question')} without a tier form a separate tier: {drawn[None]:,} drawn."
     ]
 
 
@@ -100,13 +101,9 @@ def _describe_empty_strata(strata: Sequence[Stratum]) -> list[str]:
     if not empty:
         return []
     unrepresented = sum(stratum.size for stratum in empty)
-    subject = "1 stratum is" if len(empty) == 1 else f"{len(empty):,} strata are"
-    return [f"{subject} too small for one question: {_format_question_count(unrepresented)} not represented."]
+    subject = f"{count_text(len(empty), 'stratum', 'strata')} {'is' if len(empty) == 1 else 'are'}"
+    return [f"{subject} too small for one question: {count_text(unrepresented, 'question')} not represented."]
 
 
 def _format_tier(tier: Tier) -> str:
     return f"Tier {tier}" if tier else "The questions without a tier"
-
-
-def _format_question_count(n: int) -> str:
-    return "1 question" if n == 1 else f"{n:,} questions"

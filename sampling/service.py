@@ -1,4 +1,4 @@
-"""Services for drawing batches: preview a draw, then draw."""
+"""Services for previewing and drawing batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sampling.notes import write_draw_notes
 from storage.browsing import applied_rules
 from storage.sampling import batches, draws, frames
 
-#: The longest name of a batch, in characters.
+#: Maximum length of the name of a batch, in characters.
 MAX_NAME_LENGTH = 80
 
 
@@ -26,8 +26,8 @@ MAX_NAME_LENGTH = 80
 class DrawPreview:
     """The questions that a draw would take: ``n`` of a frame of ``size``, by stratum.
 
-    ``already_drawn`` questions are in the batch from earlier draws of the same plan. ``notes`` are sentences
-    for the user, the most important first.
+    ``already_drawn`` is the number of questions that earlier draws of the same plan put into the batch.
+    ``notes`` are sentences for the user, the most important first.
     """
 
     strata: tuple[Stratum, ...]
@@ -39,7 +39,7 @@ class DrawPreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawResult:
-    """The result of a draw: ``added`` questions are new in the batch, 0 if there was nothing to draw."""
+    """The result of a draw; ``added`` is the number of new questions, 0 if there was nothing to draw."""
 
     batch: Batch
     added: int
@@ -49,7 +49,7 @@ class DrawResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DrawFrame:
-    """The frame of a draw (question numbers above ``after`` up to ``through``), and earlier draws."""
+    """The frame of a draw (question ids above ``after`` up to ``through``), and the earlier draws."""
 
     dataset_id: int
     batch: Batch | None
@@ -60,7 +60,7 @@ class _DrawFrame:
 
 
 def list_drawable_datasets(db: Session, *, by: Person) -> dict[str, int]:
-    """The number of questions of each dataset, by name."""
+    """Return the number of questions of each dataset, by name."""
     require(by, Action.DRAW_BATCH)
     return frames.load_dataset_sizes(db)
 
@@ -71,15 +71,15 @@ def preview_draw(
     """Compute what :func:`draw_batch` would draw; writes nothing.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
         plan: the sampling plan.
-        batch_name: of an existing batch to add to; None or a new name for a new batch.
+        batch_name: the name of an existing batch to add questions to; None or a new name for a new batch.
 
     Raises:
         NotFound: there is no such dataset.
-        Refused: the batch is of another dataset or plan, was made from a search, or is closed.
+        Refused: the batch has another dataset or plan, was created from a search, or is closed.
     """
     require(by, Action.DRAW_BATCH)
     return _compute_preview(db, _load_draw_frame(db, dataset=dataset, plan=plan, batch_name=batch_name), plan)
@@ -95,25 +95,25 @@ def draw_batch(
     settings: BatchSettings | None = None,
     now: datetime,
 ) -> DrawResult:
-    """Draw a new batch, or add questions that were imported since the last draw to a batch.
+    """Draw a new batch, or add questions that were imported since the last draw to an existing batch.
 
-    Locks an existing batch. Questions in the batch stay. If the plan takes no new question, the batch does
-    not change, and the new questions stay in the frame of the next draw.
+    An existing batch is locked and keeps its questions. If the plan takes no new question, the batch does not
+    change, and the new questions stay in the frame of the next draw.
 
     Args:
-        db: a session that writes.
-        by: who draws.
-        dataset: its name.
-        plan: the sampling plan; for an existing batch the same as before.
-        batch_name: of a new or an existing batch.
-        settings: of a new batch, None for the defaults; ignored for an existing one.
-        now: the time.
+        db: a session that can write.
+        by: the acting person.
+        dataset: the name of the dataset.
+        plan: the sampling plan; an existing batch must have the same plan.
+        batch_name: the name of a new or an existing batch.
+        settings: the settings of a new batch, None for the defaults; ignored for an existing batch.
+        now: the current time.
 
     Raises:
         NotFound: there is no such dataset.
         InvalidValue: the name is not allowed.
-        Refused: the batch is of another dataset or plan, was made from a search, or is closed; or the first
-            draw would take nothing.
+        Refused: the batch has another dataset or plan, was created from a search, or is closed; or the first
+            draw would take no question.
     """
     require(by, Action.DRAW_BATCH)
     name = _check_name(batch_name)
@@ -171,7 +171,7 @@ def draw_batch(
 
 
 def list_batches(db: Session, *, by: Person, dataset: str | None = None) -> list[tuple[Batch, int]]:
-    """All batches, or those of one dataset, with their numbers of questions, the oldest first.
+    """List all batches, or those of one dataset, with their numbers of questions, the oldest first.
 
     Raises:
         NotFound: there is no such dataset.
@@ -183,7 +183,7 @@ def list_batches(db: Session, *, by: Person, dataset: str | None = None) -> list
 
 
 def list_batch_questions(db: Session, *, by: Person, batch: str) -> Iterator[batches.BatchQuestion]:
-    """The questions of a batch with stratum, inclusion probability (0 to 1) and state, by position.
+    """List the questions of a batch by position, with stratum, inclusion probability (0 to 1) and state.
 
     Raises:
         NotFound: there is no such batch.
@@ -263,10 +263,10 @@ def _select_questions(
     strata: tuple[Stratum, ...],
     first_position: int,
 ) -> Iterator[draws.DrawnQuestion]:
-    """The drawn questions, with positions from ``first_position`` on.
+    """Select the questions to draw, with positions from ``first_position`` on.
 
-    Exams are ordered by the lowest hash of their drawn questions, the questions of an exam by their own hash.
-    The order therefore depends on the seed, and neither tiers nor the order of the file form blocks.
+    Exams are ordered by the lowest hash of their drawn questions, and the questions of an exam by their own
+    hash. The order therefore depends on the seed and does not follow tiers or the order of the file.
     """
     frame = frames.load_frame(
         db,
@@ -295,7 +295,7 @@ def _select_questions(
     exam_rank: dict[int, int] = {}
     for number in numbers:
         exam_rank.setdefault(exams[number], len(exam_rank))
-    # Sorting is stable: within an exam the questions stay in the order of their hashes.
+    # Sorting is stable, so the questions of an exam stay in the order of their hashes.
     grouped = sorted(zip(numbers, cells, strict=True), key=lambda item: exam_rank[exams[item[0]]])
     for position, (number, cell) in enumerate(grouped, start=first_position):
         stratum = by_cell[cell]
@@ -308,7 +308,7 @@ def _select_questions(
 
 
 def describe_plan(plan: SamplingPlan) -> str:
-    """One line about a plan for the user: "100 per 1,000, seed 7, strata task"."""
+    """Describe a plan in one line for the user, such as "100 per 1,000, seed 7, strata task"."""
     amount = f"{plan.n:,} in total" if plan.n is not None else f"{plan.per_1000} per 1,000"
     other_shares = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
@@ -327,8 +327,8 @@ def _describe_empty_draw(dataset: str, draw_preview: DrawPreview) -> str:
     if not draw_preview.size:
         return f"The dataset {dataset!r} has no questions yet. Import questions first."
     return (
-        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Ask for more per 1,000,"
-        " or for so many in all."
+        f"This plan takes none of the {draw_preview.size:,} questions of {dataset!r}. Increase the "
+        "number per 1,000, or give a total number."
     )
 
 

@@ -1,4 +1,4 @@
-"""Applies one decision to many questions: reject or queue all that a search finds, and undo it."""
+"""Services for bulk actions: reject or queue all questions that match a search, and undo such an action."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from browsing.bulk_actions import MAX_QUESTIONS, BulkAction, check_reason, check_search_scope, search_to_json
+from browsing.bulk_actions import (
+    MAX_QUESTIONS,
+    BulkAction,
+    check_search_scope,
+    normalise_reason,
+    search_to_json,
+)
 from browsing.search import Search
 from browsing.service.search import build_query_arguments
 from domain.batches import BatchSettings, BatchState
@@ -29,9 +35,9 @@ _MAX_EXAMPLES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkPreview:
-    """The questions that a step would apply to: their count, numbers, and the first few as examples.
+    """The questions to which a bulk action would apply: their count and ids, and the first few as examples.
 
-    ``excluded`` counts the questions that the search finds but the step leaves out, by reason.
+    ``excluded`` contains the number of matching questions that the action leaves out, by reason.
     """
 
     count: int
@@ -41,11 +47,11 @@ class BulkPreview:
 
 
 def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPreview:
-    """Compute which questions a step would apply to; writes nothing.
+    """Compute to which questions a bulk action would apply; writes nothing.
 
     Raises:
         NotFound: there is no such dataset or batch.
-        Refused: the search index is not up to date, so the search would not find all.
+        Refused: the search index is not up to date, so some questions would be missed.
     """
     require(by, Action.DRAW_BATCH)
     state = load_index_state(db)
@@ -70,22 +76,22 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
 def reject_matching(
     db: Session, *, by: Person, search: Search, reason: str, expected: int, now: datetime
 ) -> AppliedRule:
-    """Reject all questions that a search finds and that were not drawn, judged or rejected yet.
+    """Reject all questions that match a search and have not been drawn, judged or rejected.
 
-    They enter no later draw or release.
+    Rejected questions are left out of later draws and releases.
 
     Args:
-        db: a session that writes.
-        by: who acts.
+        db: a session that can write.
+        by: the acting person.
         search: the search.
         reason: what is wrong with the questions.
-        expected: the count of the preview that the user was shown.
-        now: the time.
+        expected: the count in the preview that the user saw.
+        now: the current time.
 
     Raises:
         NotFound: there is no such dataset or batch.
-        InvalidValue: no reason.
-        Refused: the count differs from the preview's, is 0 or too large, the search is too wide, or the
+        InvalidValue: the reason is too short or too long.
+        Refused: the count differs from the preview, is 0 or too large, the search has no criterion, or the
             search index is not up to date.
     """
     require(by, Action.DRAW_BATCH)
@@ -97,24 +103,24 @@ def reject_matching(
 def queue_matching(
     db: Session, *, by: Person, search: Search, reason: str, batch_name: str, expected: int, now: datetime
 ) -> AppliedRule:
-    """Put all questions that a search finds and that were not drawn, judged or rejected yet into a new batch.
+    """Queue all questions that match a search and have not been drawn, judged or rejected into a new batch.
 
     The batch is not a random sample.
 
     Args:
-        db: a session that writes.
-        by: who acts.
+        db: a session that can write.
+        by: the acting person.
         search: the search.
-        reason: why they are to be reviewed.
-        batch_name: of the new batch.
-        expected: the count of the preview that the user was shown.
-        now: the time.
+        reason: why the questions should be reviewed.
+        batch_name: the name of the new batch.
+        expected: the count in the preview that the user saw.
+        now: the current time.
 
     Raises:
-        AlreadyThere: there is a batch of that name.
-        NotFound: as :func:`reject_matching`.
-        InvalidValue: no reason, or a name that is not allowed.
-        Refused: as :func:`reject_matching`.
+        AlreadyThere: a batch with this name exists.
+        NotFound: as in :func:`reject_matching`.
+        InvalidValue: the reason or the name is not allowed.
+        Refused: as in :func:`reject_matching`.
     """
     require(by, Action.DRAW_BATCH)
     name = batch_name.strip()
@@ -135,19 +141,19 @@ def queue_matching(
 
 
 def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
-    """Undo a rule: its questions can be drawn again, and its batch is closed. Verdicts stay.
+    """Undo a rule: its questions can be drawn again, and its batch is closed. Verdicts are kept.
 
     Raises:
         NotFound: there is no such rule.
-        InvalidValue: no reason.
-        Refused: it was undone already.
+        InvalidValue: the reason is too short or too long.
+        Refused: the rule was already undone.
     """
     require(by, Action.DRAW_BATCH)
     applied_rule = applied_rules.load_rule(db, number=rule)
     if applied_rule.reverted_at is not None:
         raise Refused(f"Rule {rule} was already undone on {applied_rule.reverted_at:%Y-%m-%d %H:%M} UTC.")
-    checked = check_reason(reason)
-    applied_rules.revert_rule(db, rule=rule, reason=checked, by=by.id or None, now=now)
+    normalised_reason = normalise_reason(reason)
+    applied_rules.revert_rule(db, rule=rule, reason=normalised_reason, by=by.id or None, now=now)
     if applied_rule.batch is not None:
         batch = load_batch(db, name=applied_rule.batch, lock=True)
         if batch.state is BatchState.OPEN:
@@ -158,14 +164,14 @@ def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetim
         what="take rule back",
         subject=f"rule {rule}",
         old={"what": applied_rule.action, "questions": applied_rule.questions, "batch": applied_rule.batch},
-        why=checked,
+        why=normalised_reason,
         now=now,
     )
     return applied_rules.load_rule(db, number=rule)
 
 
 def list_applied_rules(db: Session, *, by: Person, dataset: str | None = None) -> list[AppliedRule]:
-    """All rules, or those of one dataset, the newest first.
+    """List all rules, or those of one dataset, the newest first.
 
     Raises:
         NotFound: there is no such dataset.
@@ -186,13 +192,13 @@ def _apply(
     now: datetime,
     batch_name: str | None = None,
 ) -> AppliedRule:
-    checked = check_reason(reason)
+    normalised_reason = normalise_reason(reason)
     matches = preview_bulk_action(db, by=by, search=search)
     check_search_scope(search, matches.count, action)
     if matches.count != expected:
         raise Refused(
-            f"The preview had {expected:,} questions, now there are {matches.count:,}: another user has "
-            "drawn, judged or imported questions. Preview again."
+            f"The preview had {expected:,} questions, but now there are {matches.count:,}, because another "
+            "user has drawn, judged or imported questions. Preview again."
         )
     dataset_id = load_dataset_number(db, name=search.dataset)
     batch = None
@@ -207,7 +213,7 @@ def _apply(
         dataset_id=dataset_id,
         action=action.value,
         search=search_json,
-        reason=checked,
+        reason=normalised_reason,
         questions=matches.numbers,
         batch_id=batch.id if batch else None,
         by=by.id or None,
@@ -219,7 +225,7 @@ def _apply(
         what=f"{action.value} by rule",
         subject=f"rule {rule_number}",
         new={"search": search_json, "questions": matches.count, "batch": batch.id if batch else None},
-        why=checked,
+        why=normalised_reason,
         now=now,
     )
     return applied_rules.load_rule(db, number=rule_number)

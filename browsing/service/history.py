@@ -1,4 +1,4 @@
-"""A question with its history: the imported version and all later events, in order."""
+"""Services for a question's history: the imported version and all later events, in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.sampling.frames import load_dataset_number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A question's history; ``question`` is the machine's version, ``events`` are in order of time."""
+    """A question's history. ``question`` is the imported version, ``events`` are ordered by time."""
 
     number: int
     question: Question
@@ -39,7 +39,7 @@ _EVENT_ORDER = (
 
 
 def load_question_number(db: Session, *, by: Person, dataset: str, question_id: str) -> int:
-    """The number of the question with an id.
+    """Load the database id of the question with a file id.
 
     Raises:
         NotFound: there is no such dataset or question.
@@ -52,7 +52,7 @@ def load_question_number(db: Session, *, by: Person, dataset: str, question_id: 
 
 
 def load_history(db: Session, *, by: Person, question_number: int) -> History:
-    """A question with all its events.
+    """Load a question with all its events.
 
     Raises:
         NotFound: there is no such question.

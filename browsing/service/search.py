@@ -1,4 +1,7 @@
-"""Searches questions, page by page by question number, so that the last page is as fast as the first."""
+"""Services for searching questions.
+
+Pages are selected by question id, so the last is as fast as the first.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,16 @@ from storage.intake.datasets import find_dataset_of_last_import
 from storage.sampling.batches import list_batches, load_batch
 from storage.sampling.frames import list_dataset_names, load_dataset_number
 
-#: Counting stops at this number. Counting twice as many of 1.6 million questions took 185 ms
+#: Counting stops at this number. Counting twice as many of 1.6 million questions takes 185 ms
 #: (benchmarks/browse.py).
 MAX_COUNTED = 5_000
 
-# The latest revision of each person's verdict in each batch.
+# Questions for which the latest revision of a person's verdict in a batch has this decision.
 _LATEST_VERDICT_SQL = (
-    "SELECT question_id FROM verdict latest WHERE decision = :decision AND NOT EXISTS (SELECT 1 FROM verdict "
-    "since WHERE since.batch_id = latest.batch_id AND since.question_id = latest.question_id AND "
-    "since.person_id = latest.person_id AND since.revision > latest.revision)"
+    "SELECT question_id FROM verdict latest WHERE decision = :decision AND NOT EXISTS ("
+    "SELECT 1 FROM verdict newer WHERE newer.batch_id = latest.batch_id "
+    "AND newer.question_id = latest.question_id AND newer.person_id = latest.person_id "
+    "AND newer.revision > latest.revision)"
 )
 _STATUS_CONDITIONS = {
     QuestionStatus.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",
@@ -46,7 +50,7 @@ _DECISIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """A page of results; ``has_previous`` and ``has_next``: whether there are more on either side."""
+    """A page of results; ``has_previous`` and ``has_next`` state whether there are more pages."""
 
     questions: tuple[SearchResult, ...]
     has_previous: bool
@@ -55,7 +59,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterChoices:
-    """The values that a search can filter by, with their numbers of questions, the most frequent first."""
+    """The values that a search can filter by, as (value, number of questions), the most frequent first."""
 
     categories: tuple[tuple[str, int], ...]
     content_types: tuple[tuple[str, int], ...]
@@ -64,7 +68,7 @@ class FilterChoices:
 
 
 def list_browsable_datasets(db: Session, *, by: Person) -> list[str]:
-    """The names of all datasets, sorted."""
+    """List the names of all datasets, sorted."""
     require(by, Action.BROWSE)
     return list_dataset_names(db)
 
@@ -76,7 +80,9 @@ def find_last_imported_dataset(db: Session, *, by: Person) -> str | None:
 
 
 def load_filter_choices(db: Session, *, by: Person, dataset: str) -> FilterChoices:
-    """The values to filter by. It reads every question of the dataset, so callers should cache the result.
+    """Load the values to filter by.
+
+    This reads all questions of the dataset, so callers should cache the result.
 
     Raises:
         NotFound: there is no such dataset.
@@ -94,7 +100,7 @@ def load_filter_choices(db: Session, *, by: Person, dataset: str) -> FilterChoic
 
 
 def list_batch_names(db: Session, *, by: Person, dataset: str) -> list[str]:
-    """The names of the dataset's batches.
+    """List the names of the dataset's batches.
 
     Raises:
         NotFound: there is no such dataset.
@@ -112,15 +118,15 @@ def search_questions(
     before: int | None = None,
     most: int = 50,
 ) -> SearchPage:
-    """Find a page of questions, in the order of their numbers.
+    """Find a page of questions, ordered by id.
 
     Args:
-        db: a session that reads.
-        by: who asks.
+        db: a read-only session.
+        by: the acting person.
         search: the search.
-        after: the page begins above this question number.
-        before: if given, the page ends below this question number instead.
-        most: questions per page.
+        after: the page begins after the question with this id.
+        before: if given, the page ends before the question with this id, and ``after`` is ignored.
+        most: the maximum number of questions per page.
 
     Raises:
         NotFound: there is no such dataset or batch.
@@ -138,7 +144,7 @@ def search_questions(
 
 
 def count_matches(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:
-    """The number of questions that a search finds, at most :data:`MAX_COUNTED`, and whether it is exact.
+    """Count the matching questions up to :data:`MAX_COUNTED`; also return whether the count is exact.
 
     Raises:
         NotFound: there is no such dataset or batch.
@@ -155,7 +161,7 @@ def _load_found(db: Session, numbers: list[int]) -> tuple[SearchResult, ...]:
 
 
 def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
-    """The arguments of :func:`storage.browsing.words.matching` for a search.
+    """Build the arguments of :func:`storage.browsing.search.find_matching_questions` for a search.
 
     Raises:
         NotFound: there is no such dataset or batch.

@@ -1,4 +1,4 @@
-"""Statistics of a dataset, as in the papers on ReXVQA (Table 1) and GEMeX (Table 3 and figures)."""
+"""Services for dataset statistics, as in the papers on ReXVQA (Table 1) and GEMeX (Table 3, figures)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _TASKS = tuple(task.value for task in Task)
 def compute_dataset_statistics(
     db: Session, *, by: Person, dataset: str, report_progress: Callable[[int], None] = lambda _: None
 ) -> DatasetStatistics:
-    """Compute the statistics of a dataset. It reads every question, so callers should cache the result.
+    """Compute the statistics of a dataset. This reads all questions, so callers should cache the result.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        report_progress: called with the number of questions read.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        report_progress: a function that is called with the number of questions read.
 
     Raises:
         NotFound: there is no such dataset.
@@ -67,10 +67,10 @@ def compute_dataset_statistics(
 
 
 def load_statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int]:
-    """The numbers of the newest question and release; the statistics change only if one of them does.
+    """Load the ids of the newest question and release. The statistics only change if one of these changes.
 
     Returns:
-        0 for a number without a question or release.
+        Both ids; 0 if there is no question or no release.
 
     Raises:
         NotFound: there is no such dataset.

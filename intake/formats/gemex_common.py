@@ -85,7 +85,7 @@ def parse_option_indices(answer: list[str] | str, letters: list[str]) -> tuple[i
         )
     indices = sorted(option_index(letter, letters) for letter in answer)
     if not indices:
-        raise InvalidValue("answer", "does not name an option")
+        raise InvalidValue("answer", "must be one of the options")
     if len(set(indices)) != len(indices):
         raise InvalidValue("answer", f"names an option twice: {answer}")
     return tuple(indices)

@@ -1,4 +1,4 @@
-"""The services of background jobs, for pages and commands. Only they access the storage of jobs."""
+"""Services for background jobs, for pages and commands. No other module accesses the storage of jobs."""
 
 from jobs.service.jobs import (
     cancel_job,

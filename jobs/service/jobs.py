@@ -1,6 +1,6 @@
-"""Starting, listing, cancelling and dismissing jobs.
+"""Services for starting, listing, cancelling and dismissing jobs.
 
-Jobs are not in the audit trail: the service that changes data on behalf of a job records the change.
+Jobs are not in the audit trail. The service that changes data on behalf of a job records the change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from storage.jobs import jobs as stored
 P = TypeVar("P")
 
 
-def start_job(  # allow writes-without-record: what the job changes is recorded when it changes it
+def start_job(  # allow writes-without-record: changes by the job are recorded when they are made
     db: Session,
     *,
     by: Person,
@@ -28,10 +28,10 @@ def start_job(  # allow writes-without-record: what the job changes is recorded 
     subject: str | None = None,
     now: datetime,
 ) -> tuple[Job, bool]:
-    """Put a job into the queue, unless one of that kind and subject is active.
+    """Put a job into the queue, unless a job of the same kind and subject is active.
 
     Args:
-        subject: what the job is about; by default a hash of the parameters.
+        subject: the object of the job; by default a hash of the parameters.
 
     Returns:
         The new or the active job, and whether it is new.
@@ -58,10 +58,10 @@ def start_job(  # allow writes-without-record: what the job changes is recorded 
 def restart_job(  # allow writes-without-record: as start_job
     db: Session, *, by: Person, number: int, now: datetime
 ) -> Job:
-    """Start a job with the parameters of a finished one; return the active one if there is one already.
+    """Start a job with the parameters of a finished job. If such a job is already active, return it.
 
     Raises:
-        NotFound: no job has that number, or the person may not see it.
+        NotFound: no job has this number, or the person may not see it.
     """
     finished = load_job(db, by=by, number=number)
     restarted = stored.add_job(
@@ -77,13 +77,13 @@ def restart_job(  # allow writes-without-record: as start_job
 
 
 def load_latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
-    """The latest job about the subject, of any person; None if there is none or it was dismissed."""
+    """Load the latest job of a kind and subject, of all people; None if there is none or it was dismissed."""
     require(by, kind.action)
     return _hide_dismissed(stored.find_latest_job(db, kind=kind.name, subject=subject))
 
 
 def load_own_latest_job(db: Session, *, by: Person, kind: JobKind[Any]) -> Job | None:
-    """The latest job of that kind that the person started; None if there is none or it was dismissed."""
+    """Load the latest job of a kind that the person started; None if there is none or it was dismissed."""
     require(by, kind.action)
     return _hide_dismissed(stored.find_latest_job(db, kind=kind.name, owner_id=by.id))
 
@@ -93,16 +93,16 @@ def _hide_dismissed(job: Job | None) -> Job | None:
 
 
 def list_jobs(db: Session, *, by: Person, active_only: bool = False, limit: int = 50) -> list[Job]:
-    """The jobs that the person may see, latest first."""
+    """List the jobs that the person may see, the latest first."""
     actions = [action for action in Action if by.may(action)]
     return stored.list_jobs(db, actions=actions, active_only=active_only, limit=limit)
 
 
 def load_job(db: Session, *, by: Person, number: int) -> Job:
-    """One job.
+    """Load one job.
 
     Raises:
-        NotFound: no job has that number, or the person may not see it.
+        NotFound: no job has this number, or the person may not see it.
     """
     job = stored.find_job(db, number=number)
     if job is None or not by.may(job.action):
@@ -113,10 +113,10 @@ def load_job(db: Session, *, by: Person, number: int) -> Job:
 def cancel_job(  # allow writes-without-record: a job that is cancelled changes nothing
     db: Session, *, by: Person, number: int, now: datetime
 ) -> Job:
-    """Cancel a job. A running job stops at its next progress report; a finished job is not changed.
+    """Cancel a job. A running job stops at its next progress report. A finished job does not change.
 
     Raises:
-        NotFound: no job has that number, or the person may not see it.
+        NotFound: no job has this number, or the person may not see it.
     """
     load_job(db, by=by, number=number)
     stored.request_cancel(db, number=number, now=now)
@@ -129,7 +129,7 @@ def dismiss_job(  # allow writes-without-record: only its display changes
     """Stop showing a job and its result.
 
     Raises:
-        NotFound: no job has that number, or the person may not see it.
+        NotFound: no job has this number, or the person may not see it.
     """
     load_job(db, by=by, number=number)
     stored.dismiss_job(db, number=number)

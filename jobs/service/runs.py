@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class JobFailed(DomainError):
-    """Raised by a job that was refused, with a ``result`` that has more detail than the text."""
+    """A job was refused. ``result`` has more details than the text."""
 
     def __init__(self, text: str, result: object) -> None:
         super().__init__(text)
@@ -39,7 +39,7 @@ class JobCancelled(Exception):
 
 
 class LeaseLost(Exception):
-    """Another process has taken over the job; changes of this process must not be committed."""
+    """Another process has taken over the job. This process must not commit its changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +48,16 @@ class JobKind(Generic[P]):
 
     Attributes:
         name: the stored id, which never changes.
-        title: for lists of jobs.
-        action: what a person must be allowed to do to start, see or cancel it.
-        parameters: a dataclass of the job's parameters; it is stored as JSON.
-        run: does the work. It must be safe to run again after a kill at any point: its effect and
-            ``JobRun.finish`` belong in one transaction, or it continues from a checkpoint.
-        resumable: False if it is not safe to run again; an interrupted job can then be restarted manually.
-        at_once: how many jobs of the kind one process runs at a time; None sets no limit.
-        failure: the beginning of an error text, before the reason; states that there is no result.
+        title: the title in lists of jobs.
+        action: the permission that is needed to start, see or cancel the job.
+        parameters: the dataclass of the job's parameters, which are stored as JSON.
+        run: the function that does the work. It must be safe to run again after a kill at any point: its
+            effect and ``JobRun.finish`` are in one transaction, or it continues from a checkpoint.
+        resumable: False if it is not safe to run the function again. An interrupted job can then be restarted
+            manually.
+        max_concurrent: the maximum number of jobs of the kind that one process runs at a time; None for no
+            limit.
+        failure_prefix: the beginning of an error text, before the reason. It states that there is no result.
     """
 
     name: str
@@ -74,11 +76,11 @@ class JobKind(Generic[P]):
         return from_json(parameters, self.parameters)
 
     def hash_parameters(self, parameters: P) -> str:
-        """The default subject: a hash of the parameters."""
+        """Compute the default subject, a hash of the parameters."""
         return hashlib.sha256(self.encode(parameters).encode()).hexdigest()
 
     def describe_failure(self, error: Exception) -> str:
-        """Why a job failed, for the person who started it."""
+        """Describe the reason of a failure for the person who started the job."""
         if isinstance(error, NotNow | OSError):
             reason = describe_file_error(error) if isinstance(error, OSError) else str(error)
             return reason if reason.startswith("Not saved") else f"{self.failure_prefix} {reason}"
@@ -89,7 +91,7 @@ class JobKind(Generic[P]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOutcome:
-    """How a job ended."""
+    """The status, message and result with which a job ended."""
 
     status: JobStatus
     message: str
@@ -98,12 +100,12 @@ class JobOutcome:
 
 
 class JobRun(Generic[P]):
-    """One run of a job, as its function sees it.
+    """One run of a job; the interface of the job's function to the worker.
 
     Attributes:
-        owner: who started the job, with their current roles; pass it to services as ``by``.
+        owner: the person who started the job, with their current roles. Pass it to services as ``by``.
         progress: the latest reported progress.
-        ending: how the job ended, until that is written to the database.
+        outcome: the outcome of the job until it is stored in the database.
     """
 
     def __init__(
@@ -130,16 +132,17 @@ class JobRun(Generic[P]):
         return self.kind.decode(self.job.parameters)
 
     def report_progress(self, done: int, total: int, unit: str = "", *, note: str = "") -> None:
-        """Report progress; see :class:`domain.jobs.JobProgress`. This is cheap, so call it often.
+        """Report progress; see :class:`domain.jobs.JobProgress`. This is fast, so call it often.
 
         Raises:
-            JobCancelled, LeaseLost: the job must stop; do not catch it.
+            JobCancelled: the job was cancelled; do not catch this error.
+            LeaseLost: another process has taken over the job; do not catch this error.
         """
         self.progress = JobProgress(done=done, total=total, unit=unit, note=note)
         self.raise_if_cancelled()
 
     def raise_if_cancelled(self) -> None:
-        """Stop the job here if it was cancelled.
+        """Raise an error if the job was cancelled or taken over.
 
         Raises:
             JobCancelled: the job was cancelled.
@@ -151,15 +154,15 @@ class JobRun(Generic[P]):
             raise JobCancelled
 
     def read_session(self) -> AbstractContextManager[Session]:
-        """A read-only session."""
+        """Open a read-only session."""
         return read_only_session(self._engine)
 
     def load_checkpoint(self, as_type: type[T]) -> T | None:
-        """The checkpoint of an earlier attempt; None on the first attempt."""
+        """Load the checkpoint of an earlier attempt; None if there is no checkpoint."""
         return from_json(self.job.checkpoint, as_type) if self.job.checkpoint else None
 
     def save_checkpoint(self, db: Session, value: object) -> None:
-        """Store where to continue, in the same transaction as the work done up to that point.
+        """Store a checkpoint, in the same transaction as the work that was done up to that point.
 
         Raises:
             LeaseLost: another process has taken over the job.
@@ -171,10 +174,10 @@ class JobRun(Generic[P]):
             raise LeaseLost
 
     def finish(self, db: Session, message: str, result: object = None) -> None:
-        """End the job as done, in the same transaction as its effect, so that both are committed or neither.
+        """Store that the job is done, in the same transaction as its effect.
 
         Raises:
-            LeaseLost: another process has the job; the transaction must not be committed.
+            LeaseLost: another process has taken over the job; the transaction must not be committed.
         """
         outcome = JobOutcome(
             status=JobStatus.DONE,
@@ -186,7 +189,7 @@ class JobRun(Generic[P]):
             raise LeaseLost
 
     def save_outcome(self, db: Session, outcome: JobOutcome) -> bool:
-        """Store how the job ended; False if the job no longer belongs to this worker."""
+        """Store the outcome; return False if the job no longer belongs to this worker."""
         return stored.finish_job(
             db,
             number=self.job.number,

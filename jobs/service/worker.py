@@ -1,11 +1,12 @@
-"""The worker of a process: takes jobs, runs each in a thread, and keeps its lease on them.
+"""The worker of a process, which takes jobs, runs each in a thread, and renews their leases.
 
-A further thread, the keeper, stores progress, renews leases, reads cancellations by other processes, and
-takes over jobs whose worker has stopped. ``JobRun.report`` itself never waits for the database.
+Another thread, the keeper, stores progress, renews leases, reads cancellations by other processes, and takes
+over jobs whose worker has stopped. ``JobRun.report_progress`` never waits for the database.
 
-On SQLite a job that writes holds the only write lock, and its own lease cannot be renewed in the meantime.
-The keeper then pauses. If another process takes over the job afterwards, the first process loses it: effect
-and end of a job are one transaction, which is rolled back unless the job still belongs to the process.
+On SQLite, a job that writes holds the only write lock, so its lease can't be renewed during that time. The
+keeper then pauses. If another process takes over the job afterwards, the first process loses it: the effect
+and the outcome of a job are stored in one transaction, which is rolled back unless the job still belongs to
+the process.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ _LOG = logging.getLogger(__name__)
 P = TypeVar("P")
 T = TypeVar("T")
 
-#: Duration of a lease: how long a job belongs to a process that no longer renews it.
+#: Duration of a lease. Other processes can take over a job that was not renewed for this time.
 LEASE_DURATION = timedelta(seconds=30)
-#: Maximum number of attempts. A job that was interrupted that often may be what crashes the process.
+#: Maximum number of attempts. A job that was interrupted more often may crash the process itself.
 MAX_ATTEMPTS = 3
-#: Seconds between two rounds of the keeper, and between two searches for jobs whose worker has stopped.
+#: Seconds between two rounds of the keeper, and between two searches for jobs of stopped workers.
 _KEEPER_INTERVAL, _TAKEOVER_INTERVAL = 2.0, 5.0
-#: Milliseconds that the keeper waits for another writer.
+#: Milliseconds that the keeper waits for the lock of another writer.
 _LOCK_TIMEOUT_MS = 2_000
 _INTERRUPTED_MESSAGE = "The server stopped while this was running."
 
@@ -51,11 +52,11 @@ class Worker:
     """Runs jobs in threads of this process.
 
     Args:
-        name: unique among all processes.
-        kind_named: finds a kind by its name; None if this version has no such kind.
-        clock: returns the current time.
-        engine: the database; None for the one that the environment names.
-        lease: how long another process waits before it takes over a job.
+        name: a name that is unique among all processes.
+        find_kind: a function that finds a kind by its name; None if this version has no such kind.
+        clock: a function that returns the current time.
+        engine: the database; None for the database of the environment.
+        lease: the duration of a lease.
     """
 
     def __init__(
@@ -78,20 +79,20 @@ class Worker:
         self._writer_count = 0
 
     def watch(self) -> None:
-        """Start to take over jobs whose worker has stopped as well, until :meth:`stop`."""
+        """Also take over jobs whose worker has stopped, until :meth:`stop` is called."""
         self._is_watching = True
         self._stopped.clear()
         self._start_keeper()
 
     def stop(self) -> None:
-        """Release this process's jobs for other processes at once; the threads end with the process."""
+        """Release this process's jobs for other processes. The threads end with the process."""
         self._is_watching = False
         for run in self._list_runs():
             run.lease_lost.set()
         self._stopped.set()
         keeper = self._keeper
         if keeper is not None:
-            keeper.join(2 * _LOCK_TIMEOUT_MS / 1000)  # a renewal in progress must not undo the release below
+            keeper.join(2 * _LOCK_TIMEOUT_MS / 1000)  # a pending renewal must not undo the release below
         try:
             with unit_of_work(self.engine, lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
                 stored.release_jobs(db, worker=self.name, now=self.clock())
@@ -99,7 +100,7 @@ class Worker:
             _LOG.warning("the jobs of this process will be taken over when their lease ends")
 
     def run(self, job: Job, *, wait: float = 0.0) -> None:
-        """Take the job, unless another process has it, and wait up to ``wait`` seconds for its end."""
+        """Take the job unless another process has it, and wait up to ``wait`` seconds for its end."""
         self._take_job(job.number, job.kind)
         thread = self._threads.get(job.number)
         if thread is not None:
@@ -109,7 +110,7 @@ class Worker:
         """Wait until no job runs in this process.
 
         Args:
-            timeout: maximum wait in seconds.
+            timeout: the maximum waiting time in seconds.
 
         Raises:
             TimeoutError: a job is still running.
@@ -121,7 +122,7 @@ class Worker:
                 raise TimeoutError(", ".join(thread.name for thread in threads))
 
     def take_waiting_jobs(self) -> None:
-        """Take the jobs in the queue, and those of workers that have stopped."""
+        """Take the jobs in the queue and the jobs of workers that have stopped."""
         with read_only_session(self.engine) as db:
             waiting_jobs = stored.list_claimable_jobs(db, now=self.clock())
         for number, kind in waiting_jobs:
@@ -132,7 +133,10 @@ class Worker:
         return number in self._runs
 
     def cancel(self, number: int) -> bool:
-        """Cancel the job if it runs here; return whether it does. Does not wait for the database."""
+        """Cancel the job if it runs in this process, and return whether it does.
+
+        Never waits for the database.
+        """
         run = self._runs.get(number)
         if run is None:
             return False
@@ -140,7 +144,7 @@ class Worker:
         return True
 
     def with_live_state(self, job: Job) -> Job:
-        """The job with this process's latest progress, and with its end even if that is not stored yet."""
+        """Return the job with this process's latest progress and outcome, even if they are not stored yet."""
         run = self._runs.get(job.number)
         if run is None or not job.is_active:
             return job
@@ -160,7 +164,7 @@ class Worker:
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        """A unit of work during which the keeper writes nothing, if the database permits one writer only."""
+        """Open a unit of work. If the database has only one writer, the keeper does not write during it."""
         one_writer = (self.engine or current_engine()).dialect.name == "sqlite"
         with self._lock:
             self._writer_count += one_writer
@@ -211,7 +215,7 @@ class Worker:
 
     @staticmethod
     def _check_startable(run: JobRun[Any], now: datetime) -> JobOutcome | None:
-        """The end of a job that was taken but must not run; None if it runs."""
+        """Return the outcome of a job that was taken but must not run; None if it may run."""
         job = run.job
         if job.cancel_requested:
             return JobOutcome(status=JobStatus.CANCELLED, message="", result=None, ended_at=now)
@@ -228,7 +232,7 @@ class Worker:
         if outcome is None or self._save_outcome(run):
             self._remove_run(run)
         try:
-            self.take_waiting_jobs()  # a job may have waited for this one to end
+            self.take_waiting_jobs()  # a job may be waiting for the end of this one
         except NotNow:
             _LOG.warning("the queue of jobs could not be read")
         finally:
@@ -236,14 +240,14 @@ class Worker:
                 self._threads.pop(run.job.number, None)
 
     def _execute(self, run: JobRun[Any]) -> JobOutcome | None:
-        """Do the work and return how it ended; None if another process has the job."""
+        """Do the work and return its outcome; None if another process has the job."""
         status, message, result = JobStatus.DONE, "", None
         try:
             run.kind.run(run)
         except JobCancelled:
             status = JobStatus.CANCELLED
         except LeaseLost:
-            _LOG.warning("job %s was given up: it is no longer this process's", run.job.number)
+            _LOG.warning("job %s was stopped: another process has taken it over", run.job.number)
             return None
         except Exception as error:  # noqa: BLE001 - top of the thread: every failure is reported
             if not isinstance(error, DomainError):
@@ -253,9 +257,9 @@ class Worker:
         return JobOutcome(status=status, message=message, result=result, ended_at=self.clock())
 
     def _save_outcome(self, run: JobRun[Any]) -> bool:
-        """Store how the job ended; False if the database is unavailable: try again later.
+        """Store the outcome of a job; return False if the database is unavailable, to try again later.
 
-        Does nothing if the job stored its end itself, or belongs to another worker.
+        Does nothing if the job has already stored its outcome or belongs to another worker.
         """
         if run.outcome is None:
             return True
@@ -296,14 +300,14 @@ class Worker:
                     last_takeover = time.monotonic()
                     self.take_waiting_jobs()
             except NotNow:
-                pass  # logged; the database may be available at the next round
+                pass  # already logged; the database may be available in the next round
             except Exception:  # noqa: BLE001 - all leases would expire without the keeper
                 _LOG.exception("the keeper of jobs failed")
             if self._stopped.wait(pause):
                 return
 
     def _renew_leases(self) -> None:
-        """Store progress and renew leases; read cancellations, and detect jobs that were lost."""
+        """Store progress, renew leases, read cancellations, and detect jobs that were taken over."""
         runs = self._list_runs()
         if not runs or self._writer_count:
             return

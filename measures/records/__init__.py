@@ -1,1 +1,1 @@
-"""The measures of a table of ratings: one module for each kind of result of :mod:`measures.results`."""
+"""Computes the measures of a table of ratings: one module per kind of result in :mod:`measures.results`."""

@@ -1,9 +1,8 @@
 """Accuracy of each rater by task, by category and overall, and accuracy without "cannot determine".
 
-The primary results count "cannot determine" as incorrect; ``compute_coverage`` leaves those answers out and
-gives the
-share of questions that remain. Overall accuracy is micro (every question has the same weight) and macro (the
-mean of the tasks). If questions share an exam, intervals are clustered by exam.
+The primary results count "cannot determine" as incorrect. ``compute_coverage`` leaves these answers out and
+computes the share of questions that remain. Overall accuracy is micro (questions have equal weights) and
+macro (tasks have equal weights). If questions share an exam, intervals are clustered by exam.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ CLUSTERED_NOTE, HELPED_NOTE = "clustered by exam", "helped to set the reference"
 
 
 def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[AccuracyResult, ...]:
-    """Accuracy of each rater except the reference, for all tasks together and for each task.
+    """Compute the accuracy of each rater except the reference, for all tasks together and for each task.
 
     Args:
         matrix: the ratings.
-        settings: the confidence is used.
+        settings: the settings; only the confidence is used.
 
     Returns:
-        Task by task, all tasks first; within a task in the order of the raters. Intervals are clustered by
-        exam where questions share exams.
+        Results ordered by task, with all tasks together first, then by rater. Intervals are clustered by exam
+        if questions share exams.
     """
     return tuple(
         _rater_accuracy(matrix, settings, rater, subset)
@@ -43,14 +42,14 @@ def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[Accuracy
 
 
 def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[AccuracyResult, ...]:
-    """Accuracy of each rater except the reference, for each category.
+    """Compute the accuracy of each rater except the reference, for each category.
 
     Args:
         matrix: the ratings.
-        settings: the confidence is used.
+        settings: the settings; only the confidence is used.
 
     Returns:
-        Category by category; within a category in the order of the raters. Empty if no category is stated.
+        Results ordered by category, then by rater; empty if no category is stated.
     """
     return tuple(
         _rater_accuracy(matrix, settings, rater, subset)
@@ -60,40 +59,40 @@ def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple
 
 
 def compute_coverage(matrix: RatingMatrix, settings: Settings) -> tuple[CoverageResult, ...]:
-    """Accuracy without the answers "cannot determine", and the share of questions that remain.
+    """Compute the accuracy without "cannot determine" answers, and the share of questions that remain.
 
     Args:
         matrix: the ratings.
-        settings: the confidence is used.
+        settings: the settings; only the confidence is used.
 
     Returns:
-        In the order of :func:`compute_accuracy`.
+        Results in the order of :func:`compute_accuracy`.
     """
     return tuple(_coverage(matrix, settings))
 
 
 def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[OverallAccuracy, ...]:
-    """Micro and macro accuracy of each rater except the reference, over all tasks.
+    """Compute the micro and macro accuracy of each rater except the reference, over all tasks.
 
     Args:
         matrix: the ratings.
-        settings: the confidence is used.
+        settings: the settings; only the confidence is used.
 
     Returns:
-        One result per rater. Macro is None if no task is stated; it has no interval if a task has a single
-        question.
+        One result per rater. Macro accuracy is None if no task is stated, and it has no interval if a task
+        has a single question.
     """
     results: list[OverallAccuracy] = []
     tasks = [subset.rows for subset in matrix.task_subsets()[1:]]
     for rater in matrix.non_reference_raters:
         micro = _rater_share(matrix, settings, rater, np.arange(len(matrix.questions)))
         shares = [_rater_share(matrix, settings, rater, rows) for rows in tasks]
-        known = [share for share in shares if share.estimate is not None]
-        macro = sum(share.estimate or 0.0 for share in known) / len(known) if known else None
-        error = _macro_error(matrix, rater, tasks) if known else None
+        defined = [share for share in shares if share.estimate is not None]
+        macro = sum(share.estimate or 0.0 for share in defined) / len(defined) if defined else None
+        error = _macro_error(matrix, rater, tasks) if defined else None
         half_width = None if error is None else NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
-        reason = "" if known else "macro not defined: no task is stated"
-        if known and error is None:
+        reason = "" if defined else "macro not defined: no task is stated"
+        if defined and error is None:
             reason = "no interval of macro: a task has one question only"
         results.append(
             OverallAccuracy(
@@ -103,7 +102,7 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
                 micro=micro.estimate,
                 micro_low=micro.low,
                 micro_high=micro.high,
-                tasks=len(known),
+                tasks=len(defined),
                 macro=macro,
                 macro_low=None if macro is None or half_width is None else max(0.0, macro - half_width),
                 macro_high=None if macro is None or half_width is None else min(1.0, macro + half_width),
@@ -116,12 +115,12 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
 def compute_share_correct(
     correct: NDArray[np.int64], exam: NDArray[np.int64] | None, *, confidence: float
 ) -> tuple[Proportion, bool]:
-    """The share of correct answers.
+    """Compute the share of correct answers.
 
     Args:
-        correct: 1 correct, 0 incorrect, -1 not known (left out), shape (n,).
-        exam: number of each question's exam, shape (n,); None where no exam is known.
-        confidence: of the interval.
+        correct: 1 for correct, 0 for incorrect, -1 for unknown (left out), shape (n,).
+        exam: the exam number of each question, shape (n,); None if no exam is known.
+        confidence: the confidence level of the interval.
 
     Returns:
         The share, and whether its interval is clustered by exam.
@@ -146,7 +145,7 @@ def _rater_accuracy(
     share, is_clustered = compute_share_correct(correct, exams, confidence=settings.confidence)
     notes = [share.note, CLUSTERED_NOTE if is_clustered and not share.note else ""]
     if share.n == 0:
-        notes = ["not defined: no question with this rater's answer and a truth"]
+        notes = ["not defined: no question has both this rater's answer and a truth"]
     notes.append(_helped_note(matrix, rater))
     return AccuracyResult(
         rater=matrix.raters[rater],
@@ -193,20 +192,20 @@ def _helped_note(matrix: RatingMatrix, rater: int) -> str:
 
 
 def _macro_error(matrix: RatingMatrix, rater: int, tasks: list[NDArray[np.int64]]) -> float | None:
-    """Standard error of the mean of the tasks; None if a task has a single question.
+    """Compute the standard error of the mean of the tasks; None if a task has a single question.
 
-    Deviations are summed by exam first, also across tasks.
+    Deviations are first summed by exam, also across tasks.
     """
     correct = matrix.correct[:, rater]
     influence = np.zeros(len(correct))
-    known = [rows[correct[rows] >= 0] for rows in tasks]
-    known = [rows for rows in known if rows.size]
-    for rows in known:
+    scored_tasks = [rows[correct[rows] >= 0] for rows in tasks]
+    scored_tasks = [rows for rows in scored_tasks if rows.size]
+    for rows in scored_tasks:
         if len(rows) < 2:
             return None
-        # n - 1, because the mean of each task was subtracted
-        spread = math.sqrt(len(rows) / (len(rows) - 1))
-        influence[rows] = spread * (correct[rows] - correct[rows].mean()) / len(rows) / len(known)
+        # divides by n - 1, because the mean of each task was subtracted
+        factor = math.sqrt(len(rows) / (len(rows) - 1))
+        influence[rows] = factor * (correct[rows] - correct[rows].mean()) / len(rows) / len(scored_tasks)
     if matrix.exam is not None:
         cluster_index, _ = renumber_clusters(matrix.exam)
         influence = np.bincount(cluster_index, weights=influence).astype(np.float64)

@@ -1,13 +1,12 @@
 """Agreement of each pair of raters, including the reference: kappa with its interval, AC1 and others.
 
 Option letters are not comparable categories if the options differ between questions. ``brennan_prediger``
-therefore uses each question's own number of options (with several ticks, the number of non-empty sets), and
-every record has percent agreement and ``both_wrong``: the share with the same answer among the
-``both_wrong_n`` questions that both answered incorrectly. ``observed`` counts identical sets of ticks,
-``jaccard`` is the mean overlap of the sets.
+therefore uses each question's own number of options (with several ticks, the number of non-empty sets).
+``observed`` is the share of identical sets of ticks, ``jaccard`` the mean overlap of the sets. ``both_wrong``
+is the share with the same answer among the ``both_wrong_n`` questions that both answered incorrectly.
 
-Agreement is biased if a second rater saw only the questions in which the first gave certain answers
-(verification bias); no coefficient is shown then.
+Agreement is biased if a second rater only saw the questions to which the first rater gave particular answers
+(verification bias). No coefficient is shown in this case.
 """
 
 from __future__ import annotations
@@ -26,28 +25,29 @@ from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
 from measures.results import PairAgreement
 
-#: With more categories (free text) kappa and AC1 are not computed.
+#: Maximum number of categories for kappa and AC1. Free text has more.
 MAX_CATEGORIES = 400
-#: Verification bias is looked for only with at least this many questions in each group.
+#: Minimum number of questions in each of the two groups for the detection of verification bias.
 MIN_VERIFICATION_QUESTIONS = 10
-VERIFICATION = "not shown: a second opinion only where the first gave certain answers biases agreement"
+VERIFICATION = "not shown: second opinions on particular first answers only would bias the agreement"
 
 
 def compute_agreement(
     matrix: RatingMatrix, settings: Settings, progress: Callable[[float], None] | None = None
 ) -> tuple[PairAgreement, ...]:
-    """Agreement of each pair of raters, for all tasks together and for each task.
+    """Compute the agreement of each pair of raters, for all tasks together and for each task.
 
     Args:
-        matrix: the ratings; the reference is one of the raters here.
-        settings: weights, confidence, resamples and seed are used.
-        progress: called with the fraction that is done, 0 to 1.
+        matrix: the ratings; the reference counts as a rater.
+        settings: the settings; weights, confidence, resamples and seed are used.
+        progress: a function that is called with the fraction done, 0 to 1.
 
     Returns:
-        Task by task, all tasks first; within a task the pairs of raters, then each rater with the reference.
+        Results ordered by task, with all tasks together first. Within a task, the pairs of raters come first,
+        then each rater with the reference.
 
     Raises:
-        Refused: weights for answers without an order.
+        Refused: weights are set, but the answers have no order.
     """
     pairs = list(combinations(matrix.non_reference_raters, 2))
     if matrix.reference is not None:
@@ -125,11 +125,11 @@ def _has_verification_bias(
     second: NDArray[np.int64],
     in_common: NDArray[np.bool_],
 ) -> bool:
-    """Whether one rater answered only the questions in which the other gave certain answers.
+    """Whether one rater only answered the questions to which the other rater gave particular answers.
 
-    That is assumed if the other rater's answers on the common questions never occur on the questions that
-    only the other answered, in the same tasks, with ``MIN_VERIFICATION_QUESTIONS`` questions or more in both
-    groups.
+    This is assumed if the other rater's answers to the common questions do not occur among the other rater's
+    answers to the remaining questions of the same tasks. Both groups must have at least
+    ``MIN_VERIFICATION_QUESTIONS`` questions.
     """
     same_task = np.isin(matrix.task[subset.rows], matrix.task[subset.rows][in_common])
     for own_codes, other_codes in ((first, second), (second, first)):
@@ -152,7 +152,7 @@ def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:
 def _brennan_prediger(
     matrix: RatingMatrix, rows: NDArray[np.int64], is_same: NDArray[np.bool_], k: int
 ) -> float | None:
-    """(Agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
+    """Compute (agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
     if not len(rows):
         return None
     options = np.where(matrix.options[rows] > 0, matrix.options[rows], 0).astype(np.float64)
@@ -191,4 +191,4 @@ def _explain_none_wrong(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.i
         return "one of the two is the truth"
     if not ((matrix.correct[rows, a] >= 0) & (matrix.correct[rows, b] >= 0)).any():
         return "no truth is known"
-    return "both had no question wrong"
+    return "no question was answered incorrectly by both"

@@ -1,8 +1,9 @@
 """Agreement of all raters together, and Cochran's Q of their accuracies, by task.
 
-The reference is not a member of the group. If there are both readers and models, there is a record for all,
-one for the readers and one for the models. With ordered answers, Fleiss, Conger, Light and AC1 (then AC2) use
-the weights; Krippendorff's alpha is ordinal with linear weights and interval with quadratic weights.
+The reference is not a member of any group. If there are both readers and models, there is a record for all
+raters, one for the readers and one for the models. With ordered answers, Fleiss, Conger, Light and AC1 (which
+is then AC2) use the weights. Krippendorff's alpha is ordinal with linear weights and interval with quadratic
+weights.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from measures.agreement import Weights
 from measures.estimate import Estimate
 from measures.group_agreement import Coefficient, agreement_coefficient, ordinal_weights
 from measures.paired import cochran_q
-from measures.pairs import kappas, pair_tables
+from measures.pairs import build_pair_tables, compute_kappas
 from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
@@ -25,18 +26,19 @@ from measures.results import GroupAgreement
 
 
 def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[GroupAgreement, ...]:
-    """Agreement of each group of two raters or more, for all tasks together and for each task.
+    """Compute the agreement of each group of two or more raters, for all tasks together and for each task.
 
     Args:
         matrix: the ratings.
-        settings: weights and confidence are used.
+        settings: the settings; weights and confidence are used.
 
     Returns:
-        The group of all raters first, then the readers and the models, if there are two or more of the kind
-        and raters of another kind; in each group task by task, all tasks first.
+        The group of all raters first, then readers and models. A kind is a group of its own if it has two or
+        more raters and there are raters of another kind. Within a group, all tasks together come first, then
+        each task.
 
     Raises:
-        Refused: weights for answers without an order.
+        Refused: weights are set, but the answers have no order.
     """
     return tuple(
         _group_agreement(matrix, settings, name, raters, subset)
@@ -116,7 +118,10 @@ def _group_agreement(
 def _join_notes(
     estimates: dict[str, Estimate], *, light: float | None, q: float | None, complete: int
 ) -> str:
-    """The reasons why values are None; a reason that does not hold for all coefficients names its own."""
+    """Join the reasons why values are None.
+
+    A reason that does not apply to all coefficients lists its own.
+    """
     reasons: dict[str, list[str]] = {}
     for name, estimate in estimates.items():
         if estimate.note:
@@ -129,7 +134,9 @@ def _join_notes(
         notes.append("light: not defined: no pair has a kappa")
     if q is None:
         q_reason = (
-            "no question divides the raters" if complete else "no question with a truth that all answered"
+            "no question was answered correctly by some raters and incorrectly by others"
+            if complete
+            else "no question with a truth was answered by all"
         )
         notes.append(f"cochran_q: not defined: {q_reason}")
     return "; ".join(notes)
@@ -152,10 +159,10 @@ def _krippendorff_alpha(
 
 
 def _light_kappa(answers: NDArray[np.int64], scale: Scale) -> float | None:
-    """Light's kappa: the mean of the pairs' kappas, without the pairs that have none."""
+    """Compute Light's kappa, the mean of the pairs' kappas that are defined."""
     if not scale.k:
         return None
     pairs = list(combinations(range(answers.shape[1]), 2))
-    values, _ = kappas(pair_tables(answers, pairs, k=scale.k)[0], scale.weights)
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else None
+    kappas, _ = compute_kappas(build_pair_tables(answers, pairs, k=scale.k)[0], scale.weights)
+    defined = kappas[~np.isnan(kappas)]
+    return float(defined.mean()) if defined.size else None

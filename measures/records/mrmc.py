@@ -1,7 +1,7 @@
-"""The readers together against each model, with readers random and with readers fixed.
+"""Compares the readers together with each model, with readers random and with readers fixed.
 
-``cases`` counts the questions that the model and at least one reader answered. The difference is readers
-minus model.
+``cases`` is the number of questions that the model and at least one reader answered. The difference is
+readers minus model.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparis
 
     Args:
         matrix: the ratings.
-        settings: the confidence is used.
+        settings: the settings; only the confidence is used.
 
     Returns:
-        Two results for each model, readers random and readers fixed; empty without a reader or a model.
+        Two results for each model, with random and with fixed readers; empty without a reader or a model.
     """
     readers = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "reader"]
     correct = np.where(matrix.correct < 0, np.nan, matrix.correct).astype(np.float64)

@@ -1,10 +1,10 @@
 """Differences of accuracy of each pair of raters, on common questions and on different questions.
 
-``p_holm`` adjusts the exact p within the declared family, task by task; it is None outside the family. If the
-questions of two raters overlap in part, ``compute_paired_differences`` uses the common ones and notes that,
-and ``compute_unpaired_differences``
-gives the difference over all questions of each: with Newcombe's interval if none is common, otherwise with
-the covariance of the common ones (the U-statistic for two fixed raters).
+``p_holm`` is the exact p, adjusted within the declared family separately for each task. It is None outside
+the family. If the questions of two raters overlap partly, ``compute_paired_differences`` uses the common
+questions and notes this. ``compute_unpaired_differences`` computes the difference over all questions of each
+rater: with Newcombe's interval if no question is common, otherwise with the covariance of the common
+questions (the U-statistic for two fixed raters).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from measures.results import PairedDifference, UnpairedDifference, to_record
 
 
 def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tuple[PairedDifference, ...]:
-    """The difference of each pair of raters except the reference, over all tasks and for each task.
+    """Compute the difference of each pair of raters except the reference, over all tasks and for each task.
 
     Args:
         matrix: the ratings.
-        settings: the confidence, and the family for Holm's adjustment.
+        settings: the settings; the confidence and the family for Holm's adjustment are used.
 
     Returns:
-        Task by task, all tasks first; within a task in the order of the pairs.
+        Results ordered by task, with all tasks together first, then by pair.
 
     Raises:
-        InvalidValue: the family is no rule and names a pair that is not in the table.
+        InvalidValue: the family contains a pair that is not in the table.
     """
     family_pairs = settings.parse_family(matrix.raters)
     results: list[PairedDifference] = []
@@ -59,15 +59,15 @@ def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tupl
 
 
 def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tuple[UnpairedDifference, ...]:
-    """The pairs whose raters did not answer the same questions, for all tasks together and for each task.
+    """Compare the pairs of raters whose questions differ, for all tasks together and for each task.
 
     Args:
         matrix: the ratings.
-        settings: the confidence is used.
+        settings: the settings; only the confidence is used.
 
     Returns:
-        Differences over all questions of each: Newcombe's interval without a common question or exam,
-        otherwise the U-statistic of two fixed raters.
+        Differences over all questions of each rater. The interval is Newcombe's if neither a question nor an
+        exam is common, otherwise from the U-statistic of two fixed raters.
     """
     return tuple(
         result
@@ -106,7 +106,7 @@ def _paired_difference(
     answered_by_one = int(((first >= 0) ^ (second >= 0)).sum())
     if answered_by_one and comparison.n:
         notes.append(
-            f"the {comparison.n} common questions only; {answered_by_one} were answered by one of the two"
+            f"only the {comparison.n} common questions; {answered_by_one} were answered by one rater only"
         )
     elif answered_by_one:
         notes.append("different questions: see unpaired")
@@ -156,7 +156,7 @@ def _unpaired_difference(
 def _standard_error(
     first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None
 ) -> float:
-    """Standard error of the difference of two means over questions that overlap in part."""
+    """Compute the standard error of the difference of two means over partly overlapping questions."""
     influence = np.zeros(len(first))
     for sign, answers in ((1, first), (-1, second)):
         answered = answers >= 0

@@ -1,4 +1,4 @@
-"""Agreement of each rater with themselves on hidden repeats, which are used for nothing else."""
+"""Agreement of each rater with themselves on hidden repeats. Repeats are not used for any other measure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from measures.results import RepeatAgreement
 
 
 def compute_repeat_agreement(pairs: pd.DataFrame, settings: Settings) -> tuple[RepeatAgreement, ...]:
-    """Unweighted kappa of each rater's first answers with the second ones, over all tasks.
+    """Compute the unweighted kappa of each rater's first and repeated answers, over all tasks.
 
     Args:
-        pairs: as :func:`measures.ratings.pair_repeats` returns them.
-        settings: confidence, resamples, seed.
+        pairs: the pairs that :func:`measures.ratings.pair_repeats` returned.
+        settings: the settings; confidence, resamples and seed are used.
 
     Returns:
         One result per rater with a repeat, in the order of the names.

@@ -15,7 +15,10 @@ from measures.ratings import scale_positions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """``k`` categories: ``codes`` (questions, raters) are 0 to k - 1, -1 if missing; ``weights`` (k, k)."""
+    """The scale of a task with ``k`` categories.
+
+    ``codes``, shape (questions, raters), are 0 to k - 1, or -1 if missing. ``weights`` has shape (k, k).
+    """
 
     k: int
     codes: NDArray[np.int64]
@@ -23,22 +26,22 @@ class Scale:
 
 
 def build_scale(matrix: RatingMatrix, rows: NDArray[np.int64], weights: Weights) -> Scale:
-    """The answers to these questions as categories 0 to k - 1, with agreement weights.
+    """Convert the answers to these questions to categories 0 to k - 1, and compute agreement weights.
 
-    Without weights "cannot determine" is a category. It has no place on an ordered scale and is missing
-    there. The weights follow the distance of the values on the scale of the whole table, so unused steps in
-    between count.
+    Without weights, "cannot determine" is a category. With weights, it counts as missing, because it has no
+    position on an ordered scale. The weights depend on the distance of the values on the scale of the whole
+    table, so unused values in between count.
 
     Args:
         matrix: the ratings.
-        rows: row numbers of the questions, shape (n,).
+        rows: the row indices of the questions, shape (n,).
         weights: none, linear or quadratic.
 
     Returns:
-        The scale; k counts the answers that were given, 0 if none was.
+        The scale; k is the number of different answers that were given, possibly 0.
 
     Raises:
-        Refused: weights for answers without an order.
+        Refused: weights are set, but the answers have no order.
     """
     answers = matrix.answers[rows]
     if weights is not Weights.NONE:

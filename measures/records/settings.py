@@ -16,12 +16,14 @@ VERSION = "overread.measures/1"
 class Settings:
     """The settings of a set of measures.
 
-    ``reference`` names the rater who is the truth; None for the rater of kind "reference". ``bootstrap`` is
-    the number of resamples and posterior draws, 0 for none, otherwise 100 or more. ``family`` is the set of
-    comparisons that Holm's adjustment covers within a task: a rule, or pairs by name as "a:b,c:d".
+    ``reference`` is the rater whose answers are the truth; None for the rater of kind "reference".
+    ``bootstrap`` is the number of resamples and posterior draws: 0 for none, otherwise 100 or more.
+    ``family`` is the set of comparisons that Holm's adjustment covers within a task: a rule, or pairs of
+    names such as "a:b,c:d".
 
     Raises:
-        InvalidValue: a confidence below 0.5 or not below 1, a negative seed, too few resamples.
+        InvalidValue: the confidence is below 0.5 or not below 1, the seed is negative, or there are too few
+            resamples.
     """
 
     reference: str | None = None
@@ -33,14 +35,16 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.confidence < 1:
-            raise InvalidValue("confidence", f"{self.confidence} must be at least 0.5 and below 1, as 0.95")
+            raise InvalidValue(
+                "confidence", f"{self.confidence} must be at least 0.5 and below 1, for example 0.95"
+            )
         if self.seed < 0:
             raise InvalidValue("seed", f"{self.seed} must be 0 or more")
         if self.bootstrap < 0 or 0 < self.bootstrap < 100:
-            raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none) or 100 and more")
+            raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none), or 100 or more")
 
     def parse_family(self, names: tuple[str, ...]) -> frozenset[frozenset[str]] | None:
-        """The pairs of a family that is given by name.
+        """Parse the pairs of a family that consists of names.
 
         Args:
             names: all raters of the table.
@@ -59,8 +63,8 @@ class Settings:
             if len(pair_names) != 2 or pair_names[0] == pair_names[1] or not set(pair_names) <= set(names):
                 raise InvalidValue(
                     "family",
-                    f"{pair!r}: use {EVERY_PAIR}, {READERS_WITH_MODELS}, or pairs of raters as A:B,C:D; "
-                    f"there are {', '.join(names)}",
+                    f"{pair!r} must be {EVERY_PAIR}, {READERS_WITH_MODELS}, or pairs of raters such as "
+                    f"A:B,C:D. The raters are {', '.join(names)}",
                 )
             pairs.add(frozenset(pair_names))
         return frozenset(pairs)

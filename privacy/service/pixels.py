@@ -1,4 +1,4 @@
-"""Burned-in text: a program ranks the images, a person decides, and a release may require the decision."""
+"""Services for burned-in text: a program ranks images, a person decides, a release may need this."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _WORKERS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PixelState:
-    """Progress of a dataset: how many of its ``images`` were ranked, decided, and decided to be removed.
+    """The progress of a dataset: how many of its ``images`` were ranked, decided on, and removed.
 
-    ``required`` is the workspace's rule. ``undecided`` is the number of images without a required decision; a
+    ``required`` is the workspace's rule. ``undecided`` is the number of images that still need a decision. A
     release is refused while it is above 0.
     """
 
@@ -50,17 +50,17 @@ def rank_images(
     workspace: Workspace,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[str, list[tuple[str, float, int]]]:
-    """Rank the images that were not ranked with this machine's method yet; writes nothing.
+    """Rank the images that have not been ranked with this machine's method; writes nothing.
 
     Args:
-        db: a session that reads.
-        by: who acts.
-        dataset: its name.
-        workspace: where the images are.
-        progress: called with the number of images ranked and to be ranked.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        workspace: the workspace with the images.
+        progress: a function that is called with the number of ranked images and the number of images to rank.
 
     Returns:
-        The method, and (SHA-256, score, words) of each image. An image that can't be shown is left out.
+        The method, and (SHA-256, score, words) of each image. Images that can't be shown are left out.
 
     Raises:
         NotFound: there is no such dataset.
@@ -91,7 +91,7 @@ def record_ranks(
 
 
 def load_pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
-    """The progress of checking a dataset's images for burned-in text.
+    """Load the progress of checking a dataset's images for burned-in text.
 
     Raises:
         NotFound: there is no such dataset.
@@ -112,9 +112,9 @@ def load_pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
 
 
 def load_next_images(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelCheck]:
-    """The next images to decide on: those not ranked first, then by score, highest first.
+    """Load the next images to decide on: those that were not ranked first, then by descending score.
 
-    Only DICOM images, if the workspace's rule requires decisions for DICOM images only.
+    If the workspace's rule requires decisions for DICOM images only, other images are left out.
 
     Raises:
         NotFound: there is no such dataset.
@@ -128,7 +128,7 @@ def load_next_images(db: Session, *, by: Person, dataset: str, count: int) -> li
 
 
 def load_removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelCheck]:
-    """The images that a person decided to remove.
+    """Load the images that a person decided to remove.
 
     Raises:
         NotFound: there is no such dataset.
@@ -141,13 +141,13 @@ def load_removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelC
 def decide_images(
     db: Session, *, by: Person, decisions: Sequence[tuple[str, PixelDecision]], now: datetime
 ) -> None:
-    """Store a person's decisions on images; the same decision again changes nothing.
+    """Store a person's decisions on images. Repeating a decision changes nothing.
 
     Args:
-        db: a session that writes.
-        by: who decides.
-        decisions: SHA-256 of the image file and decision, of each image.
-        now: the time.
+        db: a session that can write.
+        by: the person who decides.
+        decisions: the SHA-256 of the image file and the decision, for each image.
+        now: the current time.
 
     Raises:
         NotFound: the workspace has no such image; nothing is stored.
@@ -179,7 +179,7 @@ def _rank_image(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRa
         with store.local_file(sha256) as path:
             image = reader.render_jpeg(path, name=sha256[:12], longest_side=LONGEST_SIDE)
     except (NotFound, Refused, UnreadableImage):
-        return None  # it can't be shown, so nobody can see text in it; it stays unranked
+        return None  # an image that can't be shown stays unranked; nobody can read text in it
     return rank_text(image)
 
 

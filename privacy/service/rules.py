@@ -1,4 +1,4 @@
-"""The workspace's rules on patient data: which image files are kept, what a release requires."""
+"""Services for the workspace's rules on patient data: which image files are kept, what a release requires."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONSEQUENCES: dict[Originals | PixelCheckScope, str] = {
 
 
 def load_rules(db: Session, *, by: Person) -> PatientDataRules:
-    """The current rules."""
+    """Load the current rules."""
     require(by, Action.PROTECT_PATIENTS)
     return patient_data.load_rules(db)
 
@@ -51,18 +51,18 @@ def change_rules(
     revision: int,
     now: datetime,
 ) -> PatientDataRules:
-    """Change the rules; files that are already in the workspace stay as they are.
+    """Change the rules. Files that are already in the workspace do not change.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        originals: which version of an imported image file is kept; None for no change.
-        confirm_pixels: which images must be checked before a release; None for no change.
-        revision: of the rules that the user was shown.
-        now: the time.
+        db: a session that can write.
+        by: the acting person.
+        originals: the version of imported image files that is kept; None for no change.
+        confirm_pixels: the images that must be checked before a release; None for no change.
+        revision: the revision of the rules that the user saw.
+        now: the current time.
 
     Raises:
-        StaleRevision: somebody else has changed the rules since.
+        StaleRevision: somebody else has changed the rules since then.
     """
     require(by, Action.PROTECT_PATIENTS)
     before = patient_data.load_rules(db)
@@ -86,13 +86,13 @@ def change_rules(
 
 
 def load_import_rules(db: Session) -> tuple[Originals, PseudonymKey]:
-    """The rule for imported image files, and the key of the pseudonyms; for services that import files."""
+    """Load the rule for imported image files and the key for pseudonyms, for services that import files."""
     secret = patient_data.load_pseudonym_secret(db)
     return patient_data.load_rules(db).originals, PseudonymKey(secret=secret)
 
 
 def load_pseudonym_key(db: Session, *, by: Person) -> PseudonymKey:
-    """The workspace's key, for de-identifying files outside the workspace."""
+    """Load the workspace's key for de-identifying files outside the workspace."""
     require(by, Action.PROTECT_PATIENTS)
     return PseudonymKey(secret=patient_data.load_pseudonym_secret(db))
 

@@ -32,11 +32,11 @@ _FROM_PATTERNS = frozenset(HitKind) - HEADER_HIT_KINDS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSearchResult:
-    """The result of a search, not stored yet; ``list_hits`` are (question number, hit).
+    """The result of a search before it is stored. ``hits`` contains (question id, hit).
 
     ``headers`` is the number of image headers whose values were searched for. ``headers_available`` is false
-    if
-    the workspace de-identifies files on import; the hits that the import found by headers then stay.
+    if the workspace de-identifies files on import. The hits that the import detected by header values are
+    then kept.
     """
 
     dataset_id: int
@@ -49,7 +49,7 @@ class TextSearchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitReport:
-    """The stored hits of a dataset: ``with_hits`` of ``questions`` questions, and hits by kind."""
+    """The stored hits of a dataset: ``with_hits`` of ``questions`` questions, and counts of hits by kind."""
 
     dataset: str
     questions: int
@@ -68,11 +68,12 @@ def find_hits(
     """Search all texts of a dataset; writes nothing.
 
     Args:
-        db: a session that reads.
-        by: who searches.
-        dataset: its name.
-        workspace: where the images are, whose headers are read.
-        progress: called with the number done, the number of all, and "headers" or "questions".
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        workspace: the workspace with the images, whose headers are read.
+        progress: a function that is called with the number done, the total number, and "headers" or
+            "questions".
 
     Raises:
         NotFound: there is no such dataset.
@@ -105,7 +106,7 @@ def find_hits(
 
 
 def record_hits(db: Session, *, by: Person, result: TextSearchResult, now: datetime) -> None:
-    """Replace the stored hits of a dataset; places are stored, not the text."""
+    """Replace the stored hits of a dataset. Only positions are stored, not the text."""
     require(by, Action.PROTECT_PATIENTS)
     replaced_kinds = frozenset(HitKind) if result.headers_available else _FROM_PATTERNS
     text_hits.replace_hits(db, dataset_id=result.dataset_id, hits=result.hits, kinds=sorted(replaced_kinds))
@@ -124,13 +125,13 @@ def search_with_headers(
 ) -> int:
     """Search all texts of a dataset for header values that are not stored, and add the hits.
 
-    For imports that de-identify files, in the transaction of the import: the original headers can't be read
-    later. Checks no permission.
+    Imports that de-identify files call this function in their transaction, because the original headers can't
+    be read later. It checks no permission.
 
     Args:
-        db: a session that writes.
-        dataset_id: of the dataset that the exams are in.
-        values_by_exam: the values of the images' headers, by the exam's key.
+        db: a session that can write.
+        dataset_id: the id of the dataset of the exams.
+        values_by_exam: the values of the images' headers, by the exam's id in the file.
 
     Returns:
         The number of hits.
@@ -154,7 +155,7 @@ def search_with_headers(
 
 
 def load_hit_report(db: Session, *, by: Person, dataset: str) -> HitReport:
-    """The stored hits of a dataset, counted.
+    """Count the stored hits of a dataset.
 
     Raises:
         NotFound: there is no such dataset.
@@ -172,15 +173,15 @@ def load_hit_report(db: Session, *, by: Person, dataset: str) -> HitReport:
 def list_hits(
     db: Session, *, by: Person, dataset: str, kind: HitKind | None = None, offset: int = 0, limit: int = 20
 ) -> list[HitInText]:
-    """Stored hits with the texts that contain them, by question.
+    """List stored hits with the texts that contain them, ordered by question.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        kind: only hits of this kind; None for all.
-        offset: number of hits to skip.
-        limit: most hits to return.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        kind: the kind of hits to list; None for all.
+        offset: the number of hits to skip.
+        limit: the maximum number of hits to return.
 
     Raises:
         NotFound: there is no such dataset.
@@ -201,9 +202,9 @@ def _load_identity_values(
                 with store.local_file(sha256) as path:
                     header = reader.describe_with_identity(path, name=f"exam {exam}", key=None, identity=True)
             except UnreadableImage:
-                continue  # it was readable on import; its texts are still searched by pattern
+                continue  # the file was readable on import; its texts are still searched by patterns
             except (NotFound, Refused):
-                continue  # the file is gone or has been changed
+                continue  # the file was deleted or changed
             identity_values[exam] += header.identity
             if done % 100 == 0 or done == len(images):
                 progress(done, len(images), "headers")

@@ -60,7 +60,7 @@ def test_the_best_reader_and_the_model_differ_by_a_range(run_counts):
 def test_a_percentage_that_no_count_gives_is_reported(run_counts):
     code, output, _ = run_counts("rater,n,percent\nMedGemma,200,83.84\n")
     assert code == 0
-    assert "MedGemma: 83.84 % of 200 (no interval: no count of 200 prints so; is n another?)" in output
+    assert "MedGemma: 83.84 % of 200 (no interval: no count of 200 gives this percentage; check n)" in output
 
 
 def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):

@@ -178,7 +178,7 @@ def test_unknown_dataset_or_question_is_named(world):
             search_questions(db, by=BY, search=Search(dataset="other"))
         with pytest.raises(NotFound, match="no question 'Q99'"):
             load_question_number(db, by=BY, dataset="demo", question_id="Q99")
-    with pytest.raises(InvalidValue, match="500 are the most"):
+    with pytest.raises(InvalidValue, match="at most 500"):
         Search(dataset="demo", words="x" * 501)
 
 

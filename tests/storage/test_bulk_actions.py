@@ -172,7 +172,7 @@ def test_applied_rules_are_recorded_with_search_and_reason(world: World) -> None
 
 
 def test_bulk_action_is_refused_when_the_preview_is_outdated(world: World) -> None:
-    with pytest.raises(Refused, match="The preview had 5 questions, now there are 2"):
+    with pytest.raises(Refused, match="The preview had 5 questions, but now there are 2"):
         reject_questions(world, expected=5)
     with read_only_session(world.engine) as db:
         assert list_applied_rules(db, by=BY) == []

@@ -40,15 +40,15 @@ def replace_in_json(old, new):
 RECORDS = {
     "an answer that is not an option": (make_record(answer=[4]), "answer", "not an option"),
     "a negative answer": (make_record(answer=[-1]), "answer", "not an option"),
-    "two answers of a single choice": (make_record(answer=[0, 1]), "answer", "one right option"),
+    "two answers of a single choice": (make_record(answer=[0, 1]), "answer", "one correct option"),
     "answers that fall": (make_record(format="multiple", answer=[2, 1]), "answer", "ascending order"),
-    "no answer": (make_record(answer=[]), "answer", "does not name an option"),
+    "no answer": (make_record(answer=[]), "answer", "must be one of the options"),
     "a closed answer of neither": (
         make_record(format="closed", options=[], answer="maybe"),
         "answer",
         '"yes" or "no"',
     ),
-    "one option": (make_record(options=["Effusion"], answer=[0]), "options", "two options or more"),
+    "one option": (make_record(options=["Effusion"], answer=[0]), "options", "at least 2 options"),
     "an empty option": (make_record(options=["a", " "], answer=[0]), "options", "empty"),
     "options of an open question": (make_record(format="open", answer="x"), "options", "no options"),
     "27 options": (make_record(options=[f"o{n}" for n in range(27)]), "options", "the maximum is 26"),

@@ -189,7 +189,7 @@ def test_readers_models_is_a_valid_family():
 
 
 def test_a_family_with_an_unknown_rater_is_refused():
-    with pytest.raises(InvalidValue, match=r"family: 'r1:nobody'.*there are m1, r1, r2, ref"):
+    with pytest.raises(InvalidValue, match=r"family: 'r1:nobody'.*The raters are m1, r1, r2, ref"):
         measure_answers(SMALL_ANSWERS, replace(NO_BOOTSTRAP, family="r1:nobody"))
 
 
@@ -212,7 +212,7 @@ def test_a_partial_overlap_uses_the_u_statistic():
         {"ref": "A" * 20, "r1": "A" * 10 + "B" * 5 + " " * 5, "r2": " " * 5 + "A" * 15}
     )
     assert measures.paired[0].n == 10
-    assert "the 10 common questions only; 10 were answered by one" in measures.paired[0].note
+    assert "only the 10 common questions; 10 were answered by one" in measures.paired[0].note
     assert measures.unpaired[0].how == "partial overlap: U-statistic"
 
 

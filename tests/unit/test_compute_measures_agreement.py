@@ -147,5 +147,5 @@ def test_weights_for_unordered_answers_are_refused():
     table = pd.DataFrame(
         [("q1", "r1", "mild"), ("q1", "r2", "severe")], columns=["question_id", "rater", "answer"]
     )
-    with pytest.raises(Refused, match="answer: weights need answers with an order"):
+    with pytest.raises(Refused, match="answer: weights need ordered answers"):
         compute_measures(table, settings=replace(NO_BOOTSTRAP, weights=Weights.LINEAR))

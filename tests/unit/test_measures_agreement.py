@@ -164,7 +164,7 @@ def test_few_pairs_give_a_note_on_the_rough_interval():
 
 
 def test_answers_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="same length"):
         weighted_kappa([0, 1], [0], k=2, weights=Weights.LINEAR)
 
 

@@ -91,7 +91,7 @@ def test_one_random_reader_has_no_interval():
     correct, model = simulate_readings(readers=1)
     comparison = compare_with_model(correct, model)
     assert (comparison.se, comparison.low) == (None, None)
-    assert comparison.note == "no interval: one reader tells nothing of others"
+    assert comparison.note == "no interval: only one reader"
     assert compare_with_model(correct, model, random_readers=False).se is not None
 
 

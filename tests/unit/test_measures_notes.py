@@ -42,18 +42,21 @@ def test_the_note_names_its_coefficients():
     ).group[0]
     assert (group.alpha_low, group.cochran_q) == (None, None)
     assert "alpha: no interval: ordinal with linear weights" in group.note
-    assert "cochran_q: not defined: no question with a truth that all answered" in group.note
+    assert "cochran_q: not defined: no question with a truth was answered by all" in group.note
 
 
 def test_cochrans_q_notes_that_no_question_divides_the_raters():
     group = measure_answers({"r1": "ABAB", "r2": "ABAB", "ref": "ABAA"}).group[0]
     assert (group.cochran_q, group.q_p) == (None, 1.0)
-    assert group.note.endswith("cochran_q: not defined: no question divides the raters")
+    assert group.note.endswith("no question was answered correctly by some raters and incorrectly by others")
 
 
 def test_a_pair_notes_why_both_wrong_is_not_defined():
     records = measure_answers({"r1": "AB", "r2": "AB", "ref": "AB"}).agreement
-    assert "both_wrong: not defined: both had no question wrong" in find_only(records, a="r1", b="r2").note
+    assert (
+        "both_wrong: not defined: no question was answered incorrectly by both"
+        in find_only(records, a="r1", b="r2").note
+    )
     assert "both_wrong: not defined: one of the two is the truth" in find_only(records, a="r1", b="ref").note
 
 

@@ -18,7 +18,7 @@ from measures.group_agreement import Coefficient, agreement_coefficient, fleiss_
 from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
 from measures.kappa_intervals import POSTERIOR, kappa_interval
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
-from measures.pairs import kappa_influence, kappas, pair_tables
+from measures.pairs import build_pair_tables, compute_kappas, kappa_influence
 
 tables = st.integers(2, 5).flatmap(lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 25)))
 
@@ -35,7 +35,7 @@ def test_kappa_equals_scikit_learn_and_its_se_statsmodels(table, weights):
     if (rows > 0).sum() < 2 or (columns > 0).sum() < 2:
         return  # constant raters have rules of their own
     k = len(table)
-    kappa, se = kappas(table, agreement_weights(k, weights))
+    kappa, se = compute_kappas(table, agreement_weights(k, weights))
     first, second = table_to_pairs(table)
     name = None if weights is Weights.NONE else weights.value
     scikit_learn_kappa = cohen_kappa_score(first, second, labels=list(range(k)), weights=name)
@@ -54,7 +54,7 @@ def test_kappa_equals_scikit_learn_and_its_se_statsmodels(table, weights):
 def test_pair_tables_equal_scikit_learn_confusion_matrices(answers):
     pairs = list(combinations(range(4), 2))
     stratum = np.arange(30) % 3 - 1  # a third of the questions are in no stratum
-    pair_counts = pair_tables(answers, pairs, k=3, stratum=stratum, strata=2)
+    pair_counts = build_pair_tables(answers, pairs, k=3, stratum=stratum, strata=2)
     for pair_index, (a, b) in enumerate(pairs):
         for stratum_index in range(2):
             included = (answers[:, a] >= 0) & (answers[:, b] >= 0) & (stratum == stratum_index)
@@ -66,7 +66,7 @@ def test_pair_tables_equal_scikit_learn_confusion_matrices(answers):
 
 
 def test_one_constant_rater_has_kappa_0_and_two_have_none():
-    kappa, se = kappas(np.array([[[90, 0], [10, 0]], [[9, 0], [0, 0]], [[0, 9], [0, 0]]]), np.eye(2))
+    kappa, se = compute_kappas(np.array([[[90, 0], [10, 0]], [[9, 0], [0, 0]], [[0, 9], [0, 0]]]), np.eye(2))
     assert kappa[0] == 0.0
     assert np.isnan([se[0], kappa[1], kappa[2]]).all()
 
@@ -137,7 +137,7 @@ def test_the_joint_bootstrap_equals_kappas_of_each_resample():
     resample_counts = np.random.default_rng(9).multinomial(40, np.full(40, 1 / 40), size=5)
     for index in range(5):
         resample = np.repeat(answers, resample_counts[index], axis=0)
-        expected, _ = kappas(pair_tables(resample, pairs, k=3)[0], np.eye(3))
+        expected, _ = compute_kappas(build_pair_tables(resample, pairs, k=3)[0], np.eye(3))
         assert bootstrapped[index, 0] == pytest.approx(expected, abs=1e-5)
 
 

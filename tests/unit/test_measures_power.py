@@ -128,5 +128,5 @@ def test_an_impossible_assumption_is_refused_by_field(field, value):
 
 
 def test_one_random_reader_is_refused():
-    with pytest.raises(InvalidValue, match="1: readers taken as a sample need 2 or more"):
+    with pytest.raises(InvalidValue, match="1 must be 2 to 1,000"):
         power_by_formula(REXVQA, readers=1, cases=200)

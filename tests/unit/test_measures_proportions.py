@@ -54,7 +54,7 @@ def test_a_proportion_of_0_questions_is_not_defined():
 
 
 def test_more_hits_than_questions_are_refused():
-    with pytest.raises(ValueError, match="5 of 4"):
+    with pytest.raises(ValueError, match="must be 0 to 4, not 5"):
         wilson(5, 4)
 
 

@@ -32,8 +32,8 @@ def read_refusal(tmp_path, text, **options):
     [
         ("", "line 1: the file is empty"),
         ("question_id,rater\nq1,r1\n", "line 1: no column answer"),
-        (HEADER, "line 2: no rating"),
-        (HEADER + "q1,r1,A\n", "line 2: 3 fields where the first line names 4 columns"),
+        (HEADER, "line 2: there are no ratings"),
+        (HEADER + "q1,r1,A\n", "line 2: 3 fields, but the first line has 4 columns"),
         (HEADER + "q1,r1,A,reader,x\n", "line 2: 5 fields"),
         (HEADER + ",r1,A,reader\n", "line 2: question_id '': is empty"),
         (HEADER + "q1,,A,reader\n", "line 2: rater '': is empty"),
@@ -44,19 +44,19 @@ def read_refusal(tmp_path, text, **options):
             HEADER + "q1,r1,A,reader\nq2,r1,A,model\n",
             "line 3: kind 'model': rater 'r1' has 'reader' on line 2",
         ),
-        (HEADER + "q1,a,A,reference\nq1,b,A,reference\n", "kind: a, b are all reference"),
+        (HEADER + "q1,a,A,reference\nq1,b,A,reference\n", "kind: a, b are all of kind reference"),
         ("question_id,rater,answer,task\nq1,r1,A,all\n", "line 2: task 'all'"),
-        ("question_id,rater,answer,n_options\nq1,r1,A,1\n", "line 2: n_options '1': must be a whole number"),
+        ("question_id,rater,answer,n_options\nq1,r1,A,1\n", "line 2: n_options '1': must be an integer"),
         ("question_id,rater,answer,n_options\nq1,r1,A,four\n", "line 2: n_options 'four'"),
         (
             "question_id,rater,answer,task\nq1,r1,A,x\nq1,r2,A,y\n",
             "line 3: task 'y': question_id 'q1' has 'x'",
         ),
-        ("question_id,rater,answer,answer\nq1,r1,A,B\n", "line 1: the column answer stands twice"),
+        ("question_id,rater,answer,answer\nq1,r1,A,B\n", "line 1: the column answer occurs twice"),
         (HEADER + 'q1,r1,"A,reader\n', "line 2: unexpected end of data"),
-        (HEADER.encode() + b"q1,r1,\xff,reader\n", "line 2: this is no UTF-8"),
-        (HEADER.encode() + b"q1,r1,\x00,reader\n", "line 2: a zero byte"),
-        ("question_id,rater,answer,arm\nq1,r1,A,training\n", "every rating is of a training case"),
+        (HEADER.encode() + b"q1,r1,\xff,reader\n", "line 2: this is not UTF-8"),
+        (HEADER.encode() + b"q1,r1,\x00,reader\n", "line 2: there is a zero byte"),
+        ("question_id,rater,answer,arm\nq1,r1,A,training\n", "All ratings are of training cases"),
     ],
 )
 def test_a_refusal_states_line_field_and_reason(tmp_path, text, wanted):
@@ -65,7 +65,7 @@ def test_a_refusal_states_line_field_and_reason(tmp_path, text, wanted):
 
 def test_an_unknown_reference_is_refused(tmp_path):
     refusal = read_refusal(tmp_path, HEADER + "q1,r1,A,reader\n", reference="r9")
-    assert refusal == "--reference 'r9': no such rater. There are r1."
+    assert refusal == "--reference: there is no rater 'r9'. The raters are r1."
 
 
 def test_a_quoted_line_break_counts_as_a_line(tmp_path):
@@ -149,5 +149,5 @@ def test_a_missing_file_is_refused(tmp_path, capsys):
 
 @pytest.mark.parametrize("label", ["nan", "inf", "-Infinity"])
 def test_a_non_finite_answer_has_no_position_on_a_scale(label):
-    with pytest.raises(Refused, match="need answers with an order"):
+    with pytest.raises(Refused, match="need ordered answers"):
         scale_positions(["1", label])

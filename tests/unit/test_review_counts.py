@@ -115,7 +115,7 @@ def test_without_verdicts_no_share_is_defined():
     counts = make_counts(make_questions(3))
     assert counts.summary_lines == ("Of 0 reviewed: shares are not defined yet.",)
     share = counts.errors[0].share
-    assert (share.estimate, share.note) == (None, "not defined: nothing was counted")
+    assert (share.estimate, share.note) == (None, "not defined: n is 0")
     assert (format_percent(share.estimate), format_interval(share.low, share.high)) == (
         "not defined",
         "not defined",
@@ -298,7 +298,7 @@ def test_not_judged_is_excluded_from_mean_ratings():
     quality, clarity, factual, alignment = make_counts(make_questions(3), judgements).ratings
     assert (quality.name, quality.counts, quality.not_judged) == ("clinical quality", (0, 0, 1, 0, 1), 1)
     assert (quality.mean.estimate, quality.mean.n) == (4.0, 2)
-    assert format_mean(clarity.mean) == "4.0, n 3; no interval: all are alike"
+    assert format_mean(clarity.mean) == "4.0, n 3; no interval: all values are equal"
     assert format_mean(factual.mean) == "not defined: no ratings"
     assert alignment.counts == (1, 0, 0, 0, 2)
 
