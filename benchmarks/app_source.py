@@ -1,4 +1,4 @@
-"""Fast starts of the app without importing it again, for processes that are started or killed many times."""
+"""Starts the app repeatedly without importing it each time, for benchmarks that start or kill it often."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AppForker:
     """A process that has imported the app (ready_app.py) and forks one app process per start."""
 
     def __init__(self) -> None:
-        """Import what a start needs; no app process runs yet."""
+        """Start the process that imports the app; no app process runs yet."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.ready_app"],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -27,14 +27,14 @@ class AppForker:
             raise RuntimeError("the app could not be imported")
 
     def start(self, *, port: int, environment: Mapping[str, str], log: Path) -> int:
-        """Start a process that serves on that port and writes to that log; return its process id."""
+        """Start an app process that serves on ``port`` and writes to ``log``; return its process id."""
         start_request = {"port": port, "environment": dict(environment), "log": str(log)}
         self._requests.write(json.dumps(start_request) + "\n")
         self._requests.flush()
         return int(self._read_response())
 
     def close(self) -> None:
-        """End the source process; the processes that it started continue."""
+        """End the forking process. The app processes that it started continue to run."""
         self._process.kill()
         with self._process:  # closes the pipes and waits
             pass

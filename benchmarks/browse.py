@@ -1,9 +1,10 @@
-"""Finding questions among 1.6 million on SQLite: words, facets, standing, the next page, count, history.
+"""Measures searches among 1.6 million questions on SQLite: words, filters, status, next page, count, history.
 
-Target: at most 150 ms, median. A scan with LIKE is measured for comparison. Texts are built from a vocabulary
-of 4,000 words with frequencies as in natural text (Zipf), so that there are common and rare words. ``python
--m benchmarks.browse [QUESTIONS]``. Filling the database takes minutes: ``--home FOLDER`` keeps it there, and
-``--only-fill`` stops before measuring, so that the measurement can run on a quiet machine.
+Target: a median of at most 150 ms. A scan with LIKE is measured for comparison. Texts are made from a
+vocabulary of 4,000 words with the frequencies of natural text (Zipf), so that there are common and rare
+words. Run ``python -m benchmarks.browse [QUESTIONS]``. Filling the database takes minutes: ``--home FOLDER``
+keeps the database in a folder, and ``--only-fill`` ends without measuring, so that the measurement can run
+later.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ _COLUMNS = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("questions", nargs="?", type=int, default=QUESTIONS)
-    parser.add_argument("--home", type=Path, metavar="FOLDER", help="keep the database there")
-    parser.add_argument("--only-fill", action="store_true", help="measure nothing")
+    parser.add_argument("--home", type=Path, metavar="FOLDER", help="folder in which the database is kept")
+    parser.add_argument("--only-fill", action="store_true", help="fill the database without measuring")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.home or Path(temporary)
@@ -70,7 +71,7 @@ def main() -> None:
             with unit_of_work(engine) as db:
                 has_more = index_questions(db)
         seconds = time.perf_counter() - start
-        index_note = "was there" if was_filled else f"took {seconds:.0f} s"
+        index_note = "existed already" if was_filled else f"took {seconds:.0f} s"
         size = file.stat().st_size / 1e6
         print(f"sqlite, {args.questions:,} questions, {size:,.0f} MB with the index, which {index_note}")
         if not args.only_fill:
@@ -83,8 +84,8 @@ def _measure_searches(engine: Engine, questions: int) -> None:
     middle = questions // 2
     common, rare = _WORDS[0], _WORDS[-1]
     searches: dict[str, tuple[Search, int]] = {
-        "the first page of all": (all_questions, 0),
-        "a page in the middle of all": (all_questions, middle),
+        "the first page of all questions": (all_questions, 0),
+        "a page in the middle of all questions": (all_questions, middle),
         "a common word": (Search(dataset="many", words=common), 0),
         "a rare word": (Search(dataset="many", words=rare), 0),
         "a rare word and a common one": (Search(dataset="many", words=f"{rare} {common}"), 0),
@@ -134,8 +135,8 @@ def _measure_searches(engine: Engine, questions: int) -> None:
         with read_only_session(engine) as db:
             db.execute(text(f"SELECT id FROM question WHERE stem LIKE '%{rare}%' LIMIT 20")).all()
 
-    print("once, and then remembered, or the plain way:")
-    _print_duration("what there is to choose from", _median_milliseconds(load_choices, 1), target=None)
+    print("cached after the first time, and the plain way:")
+    _print_duration("the values to filter by", _median_milliseconds(load_choices, 1), target=None)
     _print_duration(
         "plain: a scan with LIKE for the rare word", _median_milliseconds(scan_with_like, 3), target=None
     )
@@ -186,7 +187,7 @@ def _fill_database(engine: Engine, questions: int) -> None:
 
 
 def _judge(db: Session, questions: int) -> None:
-    """Add a batch of every tenth question; a tenth of it is judged, and a tenth of that rejected."""
+    """Add a batch with every tenth question. A tenth of them is judged, and a tenth of these is rejected."""
     for statement in _JUDGE_STATEMENTS:
         db.execute(text(statement.format(questions=questions)))
 
@@ -210,7 +211,7 @@ _JUDGE_STATEMENTS = (
 
 
 def _median_milliseconds(work: Callable[[], None], repeats: int = REPEATS) -> float:
-    """The median in milliseconds."""
+    """Measure the median duration in milliseconds."""
     durations = []
     for _ in range(repeats):
         start = time.perf_counter()

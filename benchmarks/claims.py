@@ -1,14 +1,14 @@
-"""Many workers claim questions from one shared queue at once, on both databases, compared with a naive way.
+"""Tests concurrent claims of questions from one shared queue on both databases, compared with a naive method.
 
-32 workers (processes and threads) claim 10,000 questions until nothing is left; one claim in twenty is handed
-back. Targets: no question goes to more people than the overlap requires, and no worker gets "nothing is left"
-while a question is free or claimed by somebody who may hand it back. The naive way reads the first free
-question and then writes that it is taken, ignoring the others.
+32 workers (processes and threads) claim 10,000 questions until none is left; one claim in twenty is returned.
+Targets: no question is assigned to more people than the overlap requires, and no worker gets "nothing is
+left" while a question is free or claimed by somebody who may return it. The naive method reads the first free
+question and then writes the claim without checking for other claims.
 
     python -m benchmarks.claims [--questions 10000] [--workers 32] [--overlap 1] [--databases sqlite postgres]
 
-The naive way has only the first --naive (1,000) questions: it gives each out many times, and would take far
-longer.
+The naive method only uses the first --naive (1,000) questions: it assigns each of them many times and would
+take much longer.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ClaimStrategy = Callable[[Engine, Person], "ClaimResults"]
 
 @dataclass(slots=True, kw_only=True)
 class ClaimResults:
-    """The workers' results: who kept which question, and how often "nothing is left" was wrong."""
+    """The results of the workers: who kept which question, and how often "nothing is left" was wrong."""
 
     kept_claims: list[tuple[int, int]] = field(default_factory=list)
     claims: int = 0
@@ -71,7 +71,7 @@ class ClaimResults:
         self.retries += other_results.retries
 
     def count_excess(self, overlap: int) -> int:
-        """Questions that more people have than the overlap requires, or one person twice."""
+        """Count the questions that too many people have, or that one person has twice."""
         people = Counter(question for _, question in self.kept_claims)
         return (
             sum(max(0, count - overlap) for count in people.values())
@@ -81,7 +81,7 @@ class ClaimResults:
 
 
 def fill_queue(engine: Engine, *, questions: int, workers: int, overlap: int) -> list[Person]:
-    """A batch of that many questions, five per exam, with a shared queue for that many reviewers."""
+    """Create a batch of questions, five per exam, with a shared queue for the workers."""
     make_world(engine, questions=questions, per_exam=5)
     now = datetime.now(UTC)
     with unit_of_work(engine) as db:
@@ -104,7 +104,7 @@ def fill_queue(engine: Engine, *, questions: int, workers: int, overlap: int) ->
 
 
 def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
-    """Claim questions and judge them or hand them back, until nothing is left."""
+    """Claim questions and judge or return them until none is left."""
     results, previous_question, rng = ClaimResults(), None, random.Random(person.id)
     while True:
         start = time.perf_counter()
@@ -132,7 +132,7 @@ def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
 def _claim_next(
     engine: Engine, person: Person, previous_question: int | None
 ) -> tuple[review.NextClaim, int | None]:
-    """The next question; if there is none, the number that this person could still have had."""
+    """Claim the next question; if there is none, count the questions that this person could have claimed."""
     with unit_of_work(engine) as db:
         if previous_question is not None:
             _finish_claim(db, person, previous_question)
@@ -154,7 +154,7 @@ def _release_claim(engine: Engine, person: Person, question: int) -> bool:
 
 
 def claim_naively(engine: Engine, person: Person) -> ClaimResults:
-    """Read the first free question, then write that it is taken."""
+    """Read the first free question, then write the claim."""
     results = ClaimResults()
     while True:
         start = time.perf_counter()
@@ -177,7 +177,7 @@ def claim_naively(engine: Engine, person: Person) -> ClaimResults:
 
 
 def run_workers(url: str, people: list[Person], strategy: ClaimStrategy, *, processes: int) -> ClaimResults:
-    """Run all workers at once, spread over that many processes."""
+    """Run all workers at once, distributed over several processes."""
     total = ClaimResults()
     groups = [people[number::processes] for number in range(processes)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
@@ -198,7 +198,7 @@ def _run_threads(url: str, strategy: ClaimStrategy, people: list[Person]) -> Cla
 
 
 def _finish_claim(db: Session, person: Person, question: int) -> None:
-    """Change the queue as a verdict does, without saving one."""
+    """Change the queue as a verdict does, without saving a verdict."""
     claims.finish_claim(db, batch_id=BATCH, question_id=question, person_id=person.id)
     assignments.set_state(
         db, person_id=person.id, batch_id=BATCH, question_ids=[question], state=AssignmentState.DONE,
@@ -207,7 +207,7 @@ def _finish_claim(db: Session, person: Person, question: int) -> None:
 
 
 def _count_takeable(db: Session, person: Person) -> int:
-    """Open judgements, free or claimed by somebody, that this person could take."""
+    """Count the open judgements, free or claimed by somebody, that this person could claim."""
     claimed_by_others = claims.find_next_expiry(db, batch_id=BATCH, person_id=person.id)
     return claims.count_claimable(db, batch_id=BATCH, person_id=person.id) + bool(claimed_by_others)
 
@@ -215,7 +215,7 @@ def _count_takeable(db: Session, person: Person) -> int:
 def measure_database(
     workspace: SoakWorkspace, *, questions: int, naive: int, workers: int, overlap: int, processes: int
 ) -> bool:
-    """Measure and print both ways on one database; return whether the targets are met."""
+    """Measure and print both methods on one database; return whether the targets are met."""
     people = fill_queue(workspace.engine, questions=questions, workers=workers, overlap=overlap)
     start = time.perf_counter()
     results = run_workers(workspace.database_url, people, claim_and_judge, processes=processes)
@@ -253,10 +253,13 @@ def _print_results(label: str, results: ClaimResults, seconds: float, overlap: i
 
 def main() -> int:
     """Return 1 if a target is missed."""
-    parser = argparse.ArgumentParser(description="Claims from a shared queue, many at once.")
+    parser = argparse.ArgumentParser(description="Concurrent claims from a shared queue.")
     parser.add_argument("--questions", type=int, default=10_000)
     parser.add_argument(
-        "--naive", type=int, default=1_000, help="questions of the naive way (it takes each many times)"
+        "--naive",
+        type=int,
+        default=1_000,
+        help="number of questions for the naive method (it assigns each many times)",
     )
     parser.add_argument("--workers", type=int, default=32)
     parser.add_argument("--overlap", type=int, default=1)

@@ -1,8 +1,8 @@
-"""Simulated coverage of the confidence intervals that the app shows, compared with plain intervals.
+"""Simulates the coverage of the confidence intervals that the app shows, and of plain intervals.
 
-Target: every interval that is shown as 95 % has a coverage of at least .93. There are 2,000 simulated data
-sets per cell. ``python -m benchmarks.coverage [RUNS] [--out docs/coverage.md]``; 2,000 runs take some ten
-minutes on one core.
+Target: each interval that is shown as 95 % has a coverage of at least .93. There are 2,000 simulated data
+sets per cell. Run ``python -m benchmarks.coverage [RUNS] [--out docs/coverage.md]``. 2,000 runs take about
+ten minutes on one core.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Row = tuple[str, ...]
 
 
 def main(arguments: list[str]) -> None:
-    """Print the tables, or write the page."""
+    """Print the tables or write the document."""
     out = Path(arguments[arguments.index("--out") + 1]) if "--out" in arguments else None
     runs = int(arguments[0]) if arguments and arguments[0].isdigit() else 2000
     parts = [INTRODUCTION.format(runs=runs, error=math.sqrt(0.95 * 0.05 / runs))]
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> None:
 
 
 def kappa_rows(runs: int) -> Iterator[Row]:
-    """Cohen's kappa and AC1 of two raters with one prevalence."""
+    """Simulate Cohen's kappa and AC1 of two raters with the same prevalence."""
     random = np.random.default_rng(SEED)
     for prevalence in (0.05, 0.1, 0.5):
         for kappa in (0.4, 0.8):
@@ -89,7 +89,7 @@ def kappa_rows(runs: int) -> Iterator[Row]:
 
 
 def options_rows(runs: int) -> Iterator[Row]:
-    """Cohen's kappa of two raters on questions with four options, even and uneven."""
+    """Simulate Cohen's kappa of two raters on questions with four options, evenly and unevenly chosen."""
     random = np.random.default_rng(SEED)
     for name, margin in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
         for row in _kappa_coverage(np.array(margin), (40, 200), runs, random):
@@ -97,7 +97,7 @@ def options_rows(runs: int) -> Iterator[Row]:
 
 
 def answers_rows(runs: int) -> Iterator[Row]:
-    """The same with over ten answers, where empty cells are drawn as one; the r-th has frequency 1/r."""
+    """Simulate kappa with more than ten answers, with empty cells drawn together; answer r has frequency 1/r."""
     random = np.random.default_rng(SEED)
     for answers in (12, 40):
         frequencies = 1 / np.arange(1, answers + 1)
@@ -108,7 +108,7 @@ def answers_rows(runs: int) -> Iterator[Row]:
 def _kappa_coverage(
     shares: np.ndarray, sizes: tuple[int, ...], runs: int, random: np.random.Generator
 ) -> Iterator[Row]:
-    """Kappa, n, and the coverage of the plain and the shown interval, for two raters with these shares."""
+    """Return kappa, n, and the coverage of the plain and the shown interval for raters with these shares."""
     k, weights = len(shares), np.eye(len(shares))
     for kappa in (0.3, 0.6, 0.85):
         cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
@@ -124,7 +124,7 @@ def _kappa_coverage(
 
 
 def paired_rows(runs: int) -> Iterator[Row]:
-    """Two raters' accuracies on the same questions, independent and with four questions per exam."""
+    """Simulate two raters' accuracies on the same questions, independent and with four questions per exam."""
     random = np.random.default_rng(SEED)
     truth = 0.8384 - 0.7727
     for correlation in (0.35, 0.8):
@@ -144,7 +144,7 @@ def paired_rows(runs: int) -> Iterator[Row]:
 
 
 def accuracy_rows(runs: int) -> Iterator[Row]:
-    """One rater's accuracy, with independent questions and with four questions per exam."""
+    """Simulate one rater's accuracy with independent questions and with four questions per exam."""
     random = np.random.default_rng(SEED)
     for accuracy in (0.5, 0.8, 0.95):
         for n in (100, 200):
@@ -161,7 +161,7 @@ def accuracy_rows(runs: int) -> Iterator[Row]:
 
 
 def mrmc_rows(runs: int) -> Iterator[Row]:
-    """Readers against a model, fully crossed and with half of the cases each; 200 cases."""
+    """Simulate readers against a model on 200 cases, fully crossed and with half of the cases per reader."""
     random = np.random.default_rng(SEED)
     for readers in (3, 5, 10):
         for spread in (0.0, 0.02, 0.04, 0.06):
@@ -186,7 +186,7 @@ def mrmc_rows(runs: int) -> Iterator[Row]:
 
 
 def strata_rows(runs: int) -> Iterator[Row]:
-    """The rate of errors in 1,000 questions in tiers of 700, 200, 80 and 20, of which 95 were judged."""
+    """Simulate the error rate of 1,000 questions in tiers of 700, 200, 80 and 20, of which 95 were judged."""
     random = np.random.default_rng(SEED)
     sizes, judged = (700, 200, 80, 20), (25, 25, 25, 20)
     for wrong_counts in (
@@ -228,7 +228,7 @@ def strata_rows(runs: int) -> Iterator[Row]:
 def _simulate_raters(
     random: np.random.Generator, exam: np.ndarray, accuracies: tuple[float, ...], correlation: float
 ) -> list[np.ndarray]:
-    """Raters' results from latent normals: one part is shared by raters; half of the rest is per exam."""
+    """Simulate results from latent normal variables, partly shared by raters and partly by exam."""
     common = random.standard_normal(len(exam))
     results = []
     for accuracy in accuracies:
@@ -240,7 +240,7 @@ def _simulate_raters(
 
 
 def _compare_to_wrong_model(differences: np.ndarray, *, random_readers: bool = True) -> MrmcComparison:
-    """A comparison whose differences are given, through a model that is always wrong."""
+    """Compute a comparison for given differences, by using a model that is always wrong."""
     return compare_with_model(differences, np.zeros(len(differences)), random_readers=random_readers)
 
 

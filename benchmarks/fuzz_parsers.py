@@ -1,9 +1,9 @@
-"""Let atheris look for bytes that a parser of ours answers with anything but a result or a refusal.
+"""Searches with atheris for bytes that cause a parser of ours to do anything but return a result or refuse.
 
     pip install atheris          # not among the pinned tools: it has wheels for Linux and some Pythons only
     python -m benchmarks.fuzz_parsers image|questions [-max_total_time=60] …
 
-What follows the first word goes to libFuzzer. It ends at the first fault, with the bytes in a file beside it.
+Arguments after the first are passed to libFuzzer. It ends at the first fault and writes the bytes to a file.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Agreement of every pair of raters at once, against scikit-learn in a loop.
+"""Compares the agreement of all pairs of raters at once with a loop over scikit-learn.
 
-Targets: 11 raters, 6 tasks, 200 cases and 2,000 bootstraps at least 100 times as fast; 41,007 cases x 55
-pairs x 6 tasks without bootstrap under 1 s or at least 10 times as fast. Five of the six tasks divide the
-cases; the sixth is all of them together. Only a part of scikit-learn's loop over bootstraps is timed and
-extrapolated; the output states this. Both sides give the same kappas, which is checked. ``python -m
-benchmarks.measures``.
+Targets: for 11 raters, 6 tasks, 200 cases and 2,000 bootstraps, at least 100 times as fast; for 41,007 cases,
+55 pairs and 6 tasks without bootstrap, under 1 s or at least 10 times as fast. Five of the six tasks
+partition the cases; the sixth contains all of them. Only a part of scikit-learn's loop over bootstraps is
+timed and extrapolated; the output states this. The kappas of both sides are checked for equality. Run
+``python -m benchmarks.measures``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNWEIGHTED = np.eye(OPTIONS)
 
 
 def main() -> None:
-    """Print both figures."""
+    """Print both results."""
     warnings.simplefilter("ignore")  # scikit-learn warns about resamples with one category
     _measure_bootstraps(200)
     _measure_tables(41_007)
@@ -59,7 +59,7 @@ def _measure_bootstraps(cases: int) -> None:
         f"  scikit-learn  {scaled_seconds:8.0f} s ({SKLEARN_RESAMPLES} of {RESAMPLES:,} resamples timed,"
         " scaled up)"
     )
-    print(f"  ratio         {scaled_seconds / our_seconds:8.0f} x (mark: 100)")
+    print(f"  ratio         {scaled_seconds / our_seconds:8.0f} x (target: 100)")
 
 
 def _measure_tables(cases: int) -> None:
@@ -77,13 +77,13 @@ def _measure_tables(cases: int) -> None:
     sklearn_seconds = time.perf_counter() - start
     np.testing.assert_allclose(our_kappas, sklearn_kappas, atol=1e-9)
     print(f"{cases:,} cases, {len(PAIRS)} pairs, {TASKS + 1} tasks, kappas with their errors")
-    print(f"  ours          {our_seconds:8.3f} s (median of 5; mark: 1 s)")
+    print(f"  ours          {our_seconds:8.3f} s (median of 5; target: 1 s)")
     print(f"  scikit-learn  {sklearn_seconds:8.2f} s (kappas without errors)")
-    print(f"  ratio         {sklearn_seconds / our_seconds:8.0f} x (mark: 10)")
+    print(f"  ratio         {sklearn_seconds / our_seconds:8.0f} x (target: 10)")
 
 
 def _simulate_ratings(cases: int) -> tuple[np.ndarray, np.ndarray]:
-    """Raters who are right three times in four, and each case's task."""
+    """Simulate raters who are correct in 75 % of the cases, and the task of each case."""
     random = np.random.default_rng(7)
     truth = random.integers(OPTIONS, size=(cases, 1))
     guess = random.integers(OPTIONS, size=(cases, RATERS))

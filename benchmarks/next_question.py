@@ -1,9 +1,9 @@
-"""The next question of a reviewer, with 1.6 million questions and a batch of 160,000 over 20 people.
+"""Measures the query for a reviewer's next question, with 1.6 million questions and a batch of 160,000.
 
-Target: at most 1 ms. For comparison: two plain ways, the whole sheet as the page opens it, a verdict with its
-commit, and the numbers of the progress page. Half of the batch is judged. ``python -m
-benchmarks.next_question [QUESTIONS] [--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL, else a server
-started from the development wheel.
+Target: at most 1 ms. For comparison, two plain queries, the whole sheet of the page, a verdict with its
+commit, and the counts of the progress page are measured. The batch is assigned to 20 people, and half of it
+is judged. Run ``python -m benchmarks.next_question [QUESTIONS] [--postgres]``. PostgreSQL is the server of
+OVERREAD_TEST_POSTGRES_URL, or else one that is started from the development wheel.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
             lambda: db.execute(text("SELECT id FROM question ORDER BY random() LIMIT 1")).first(), 5
         )
         count_time = _median_milliseconds(lambda: db.execute(plain_count).scalar_one(), 5)
-    _print_duration("the next question", our_time, f"mark: at most {TARGET_MS} ms")
+    _print_duration("the next question", our_time, f"target: at most {TARGET_MS} ms")
     _print_duration(
-        "plain: ORDER BY random() over the person's",
+        "plain: ORDER BY random() over own questions",
         random_pick_time,
         f"{random_pick_time / our_time:,.0f} times ours",
     )
@@ -162,7 +162,7 @@ def _open_postgres(folder: Path) -> Iterator[Engine]:
 
 
 def _fill_database(engine: Engine, questions: int) -> int:
-    """Questions on exams of ten, a batch of every tenth, assigned by the service, the first half judged."""
+    """Add exams with ten questions each, and a batch of every tenth question; half of the batch is judged."""
     with unit_of_work(engine) as db:
         _add_people_and_dataset(db)
     with engine.begin() as connection:
@@ -236,7 +236,7 @@ _JUDGE_STATEMENTS = (
 
 
 def _median_milliseconds(work: Callable[[], object], repeats: int) -> float:
-    """The median in milliseconds, after one run that fills the caches."""
+    """Measure the median in milliseconds, after one run that fills the caches."""
     work()
     times = []
     for _ in range(repeats):

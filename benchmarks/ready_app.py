@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> int:
-    """Serve until standard input ends."""
+    """Read and answer requests until standard input ends."""
     os.chdir(ROOT)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # processes that have ended are reaped automatically
     # Modules that the app imports on first use are imported here too, once for all starts.

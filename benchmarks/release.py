@@ -1,16 +1,15 @@
-"""A release of 100,000 judged questions beside dumping the SQLModel rows of the same questions.
+"""Compares a release of 100,000 judged questions with dumping the SQLModel rows of the same questions.
 
-The plain way is what a user of the tables would write without the release: it loads the rows of every judged
-question with SQLModel (question, exam, radiographs with the sizes of their images, place in the batch,
-verdicts), a thousand questions at a time, one query per table, and writes one line of JSON per question, each
-row by ``model_dump_json``. Python's garbage collector is on for it, as by default; the release turns it off
-for itself (intake/garbage_collector.py), which contributes to the ratio. The plain way resolves no verdicts,
-applies
+The plain method is what a user of the tables would write without the release. It loads the rows of all judged
+questions with SQLModel (question, exam, radiographs with the sizes of their images, position in the batch,
+verdicts) in blocks of a thousand questions with one query per table. It writes one line of JSON per question,
+and each row by ``model_dump_json``. Python's garbage collector is on, as by default; the release turns it off
+(intake/garbage_collector.py), which contributes to the ratio. The plain method resolves no verdicts, applies
 no corrections, computes no hashes, and does not sync to the disk.
 
 Target: the release in the native format (gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl,
 images.jsonl, data card, Croissant, manifest, all hashed and synced) is at least twice as fast. The time with
-each further format is printed, unless excluded: ``python -m benchmarks.release [QUESTIONS] [--native-only]``.
+each other format is printed, unless excluded: ``python -m benchmarks.release [QUESTIONS] [--native-only]``.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _QUESTIONS_PER_QUERY = 1_000  # questions in memory at a time, in the plain way
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("questions", nargs="?", type=int, default=QUESTIONS)
-    parser.add_argument("--native-only", action="store_true", help="leave out the further forms")
+    parser.add_argument("--native-only", action="store_true", help="leave out the other formats")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -68,7 +67,9 @@ def main() -> None:
                 methods[f"release, native and {export_format}"] = partial(
                     _write_release, world, folder, formats=(export_format,)
                 )
-            methods["release, all forms"] = partial(_write_release, world, folder, formats=tuple(FormatName))
+            methods["release, all formats"] = partial(
+                _write_release, world, folder, formats=tuple(FormatName)
+            )
         durations: dict[str, list[float]] = {name: [] for name in methods}
         for round_number in range(REPEATS):
             for index, (name, run_method) in enumerate(methods.items()):
@@ -81,7 +82,7 @@ def main() -> None:
         for index, (name, times) in enumerate(durations.items()):
             seconds = statistics.median(times)
             size = sum(path.stat().st_size for path in (folder / f"v0-{index}").rglob("*") if path.is_file())
-            target_note = f"(mark: {TARGET_RATIO})" if name == "release, native" else ""
+            target_note = f"(target: {TARGET_RATIO})" if name == "release, native" else ""
             ratio = f"{dump_seconds / seconds:5.2f} times as fast {target_note}"
             print(f"{name:<30} {seconds:6.2f} s  {size / 1e6:5,.0f} MB  {ratio}")
         print(f"peak memory {peak:,.0f} MB")
@@ -89,7 +90,7 @@ def main() -> None:
 
 
 def _add_verdicts(engine: Engine, questions: int) -> World:
-    """Verdicts that vary as people's do: ratings of 3 to 5, comments on a fifth, varying times."""
+    """Add verdicts that vary like those of people: ratings of 3 to 5, comments on a fifth, varying times."""
     world = make_world(engine, questions=questions, per_exam=5)
     rng = random.Random(7)
 

@@ -1,11 +1,11 @@
-"""DICOM to full + quarter PNG, 2500 x 3000 pixels of 12 bits, against pydicom + Pillow.
+"""Compares rendering DICOM (2500 x 3000 pixels, 12 bits) as full and quarter PNG with pydicom and Pillow.
 
 Target: at least 8 times as fast for uncompressed, JPEG lossless, JPEG-LS and RLE, twice for JPEG 2000. Both
 sides run alternately in this process, from the file's bytes to the bytes of two PNG files, and their pixels
-are compared. The plain side uses the libraries' own functions: ``pixel_array``, ``apply_voi_lut``, Pillow's
-``reduce`` and ``save``, each with its defaults; pydicom chooses its decoders itself. Then the stored values
-for the browser are measured: target at most 1.5 times the decoding + 25 ms. ``python -m benchmarks.render
-[REPEATS] [ROWS COLUMNS]``.
+are compared. The plain side uses the libraries' own functions with their defaults: ``pixel_array``,
+``apply_voi_lut``, Pillow's ``reduce`` and ``save``. Then the encoding of stored values for the browser is
+measured; decoding and encoding may take at most 1.5 times the decoding + 25 ms. Run ``python -m
+benchmarks.render [REPEATS] [ROWS COLUMNS]``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ U = TypeVar("U")
 
 
 def main(repeats: int, rows: int, columns: int) -> int:
-    """Print every figure; return 1 if a target is missed or the pixels differ."""
+    """Print all results; return 1 if a target is missed or the pixels differ."""
     pixels = make_test_image(rows, columns)
     files = {
         syntax: dicom(
@@ -138,7 +138,7 @@ def render_plain(content: bytes, *, bits: int) -> RenderedPngs:
 
 
 class TimedRun(Generic[T]):
-    """The result of one side, and how long it took."""
+    """The last result of one side, and the durations of its runs."""
 
     result: T  # of the last run
 
@@ -158,7 +158,7 @@ class TimedRun(Generic[T]):
 def run_alternately(
     first_work: Callable[[], T], second_work: Callable[[], U], repeats: int
 ) -> tuple[TimedRun[T], TimedRun[U]]:
-    """Run both sides alternately, so that load affects both; the first run of each is not counted."""
+    """Run both sides alternately, so that load affects both. The first run of each side is not counted."""
     first, second = TimedRun[T](), TimedRun[U]()
     for round_number in range(repeats + 1):
         first.run(first_work)
@@ -170,14 +170,14 @@ def run_alternately(
 
 
 def pixels_match(first: RenderedPngs, second: RenderedPngs, *, levels: int) -> bool:
-    """Whether the pixels decoded from both PNGs differ by rounding only."""
+    """Whether the pixels of both PNG files are equal except for rounding."""
     pairs = [(first.full, second.full), (first.quarter or b"", second.quarter or b"")]
     arrays = [[np.asarray(Image.open(io.BytesIO(png))).astype(np.int32) for png in pair] for pair in pairs]
     return all(a.shape == b.shape and int(np.abs(a - b).max()) <= levels for a, b in arrays)
 
 
 def make_test_image(rows: int, columns: int) -> NDArray[np.uint16]:
-    """An image as smooth and as noisy as a chest radiograph, 12 bits."""
+    """Make a 12-bit image that is as smooth and as noisy as a chest radiograph."""
     y, x = np.mgrid[0:rows, 0:columns].astype(np.float32)
     smooth = 2000 + 1200 * np.sin(x / columns * 6) * np.cos(y / rows * 6)
     noise = np.random.default_rng(1).normal(0, 12, (rows, columns))

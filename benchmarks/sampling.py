@@ -1,9 +1,10 @@
-"""The draw of 160,000 of 1.6 million questions, evenly over three tiers, against pandas in memory.
+"""Compares a draw of 160,000 of 1.6 million questions, evenly over three tiers, with pandas.
 
 Target: at most 0.25 of pandas' time. Both sides start from columns in memory; pandas has the tier as a
-categorical column, its fastest form. Pandas' faster methods draw by position, so their draw depends on the
-order of rows; its method for the same draw as ours, sorting by a hash, is printed too. Then the whole draw
-from a SQLite database is measured. ``python -m benchmarks.sampling [QUESTIONS]``.
+categorical column, which is its fastest type. The faster methods of pandas draw by position, so their draw
+depends on the order of rows. The pandas method that is equivalent to ours, sorting by a hash, is measured
+too. Then the whole draw from a SQLite database is measured. Run ``python -m benchmarks.sampling
+[QUESTIONS]``.
 """
 
 from __future__ import annotations
@@ -71,13 +72,13 @@ def main(questions: int) -> None:
     for name, durations in zip(names, times, strict=True):
         print(f"  {name:<24} {_median(durations):7.1f} ms  ({min(durations):.1f} to {max(durations):.1f})")
     ratio = _median(times[0]) / min(_median(durations) for durations in times[1:])
-    print(f"  ratio to the fastest     {ratio:7.3f}     mark: at most {TARGET_RATIO}")
+    print(f"  ratio to the fastest     {ratio:7.3f}     target: at most {TARGET_RATIO}")
     with tempfile.TemporaryDirectory() as folder:
         _measure_database(Path(folder), hashes, tiers)
 
 
 def _run_alternately(functions: list[Callable[[], int]]) -> list[list[float]]:
-    """Milliseconds of each function, run alternately, so that load affects all; each is first as often."""
+    """Measure each function in milliseconds; they run alternately and in turn first, so load affects all."""
     times: list[list[float]] = [[] for _ in functions]
     for start in range(REPEATS):
         for index in range(start, start + len(functions)):
@@ -121,7 +122,7 @@ def _measure_database(folder: Path, hashes: np.ndarray, tiers: np.ndarray) -> No
 
 
 def _fill_database(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> None:
-    """Questions of ReXVQA's usual length, ten per exam."""
+    """Add questions of ReXVQA's usual length, ten per exam."""
     count = len(hashes)
     columns = (
         "id, dataset_id, key, exam_id, import_id, format, stem, options, answer, also_right, explanation, "

@@ -1,12 +1,12 @@
-"""Races of clicks in Chromium on the running app: each action is done once, or visibly not saved.
+"""Tests races of clicks in Chromium on the running app: each action is done once, or visibly not saved.
 
-There are 1,000 races, seeded. On the review page: the save of a judged question and, 0 to 250 ms later, the
-same click again, another widget, F5, the same question in a second tab, the browser's Back, the key held
-down, or the tab closed. On the coordinator's pages: draw, assign, close, release, each with the same seven.
-Afterwards the database must have one row of the action, or none and "not saved" on screen; never two.
+There are 1,000 races from a seed. A race on the review page saves a judgement, followed after 0 to 250 ms by
+a second action: the same click, another widget, F5, the same question in a second tab, the browser's Back,
+the key held down, or closing the tab. On the coordinator's pages, the first action is draw, assign, close or
+release. Afterwards the database must have one row for the action, or no row and "not saved" on screen.
 
-``python -m benchmarks.soak_clicks [--races N] [--seed N] [--port PORT]`` prints a line for each kind of race;
-it exits 1 if a race left a duplicate, or nothing and no message.
+``python -m benchmarks.soak_clicks [--races N] [--seed N] [--port PORT]`` prints a line for each kind of race.
+It exits with 1 if a race left a duplicate, or neither a row nor a message.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PATIENCE = 20.0  # seconds after which a missing row counts as not saved
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """How each kind of race ended: "once", "not saved", or an outcome that must not occur."""
+    """The outcomes of each kind of race: "once", "not saved", or an outcome that must not occur."""
 
     ends_by_race: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     wrong_ends: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ def _run_races(
     results: Results,
     port: int,
 ) -> None:
-    """Run that many races of one person, on a workspace and a server of their own."""
+    """Run the races of one person, on a separate workspace and server."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, open_sqlite_workspace(Path(folder)) as workspace:
         fill_workspace(workspace, reviewers=1, questions_each=max(races, 20), per_exam=4)
@@ -107,7 +107,7 @@ def _run_race(number: int, pages: Reviewer | Coordinator, rng: random.Random, re
         page.wait_for_timeout(gap)
         SECOND_ACTIONS[second_action](page, action, pages)
     except Error as error:
-        # The second action found its page or button gone; the first action is counted below.
+        # The page or button of the second action no longer exists; the first action is counted below.
         cause = "found nothing to click any more" if "Timeout" in str(error) else "cut off"
         results.ends_by_race[name][f"(second half {cause})"] += 1
     deadline = time.monotonic() + PATIENCE

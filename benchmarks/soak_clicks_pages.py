@@ -1,4 +1,4 @@
-"""The two kinds of pages on which `soak_clicks.py` races, and how each action is counted in the database."""
+"""The pages on which `soak_clicks.py` runs races, and the counting of actions in the database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RATING_KEYS = "3333nne"
 class ClickAction:
     """An action to click.
 
-    ``count_rows()`` counts the rows that it created, ``key`` triggers it by keyboard.
+    ``count_rows()`` counts the rows that the action created. ``key`` triggers the action by keyboard.
     """
 
     name: str
@@ -44,8 +44,8 @@ class ClickAction:
 class _Pages:
     """A window, and the pages that are open in it.
 
-    Tabs are closed by the browser's own command, which does not wait: Playwright's waits for the page, and
-    has hung forever on a page that was being left at that moment.
+    Tabs are closed by the browser's own command, which does not wait. Playwright's command waits for the
+    page, and it can hang forever if the page is being left at that moment.
     """
 
     def __init__(self, window: BrowserContext, workspace: SoakWorkspace) -> None:
@@ -61,7 +61,7 @@ class _Pages:
         return any(page.get_by_text(text).first.is_visible() for page in self._targets for text in messages)
 
     def reset_window(self) -> None:
-        """Reduce the window to one new page; some races are about the closing of a tab itself."""
+        """Replace all tabs by one new page, because some races close a tab."""
         old_pages = list(self._targets)
         self.open_page()
         for page in old_pages:
@@ -80,7 +80,7 @@ class _Pages:
         return page
 
     def close_tab(self, page: Page) -> None:
-        """Close a tab, as its close button does; do nothing if it is closed already."""
+        """Close a tab like its close button; do nothing if the tab is already closed."""
         target = self._targets.pop(page, None)
         if target is not None:
             self._browser.send("Target.closeTarget", {"targetId": target})
@@ -96,7 +96,7 @@ class Reviewer(_Pages):
         self.question_number = 0
 
     def prepare_race(self, rng: random.Random) -> tuple[Page, ClickAction]:
-        """Open a fresh question and rate it; the browser's Back leads to Home."""
+        """Open a new question and rate it. The browser's Back leads to Home."""
         self.question_number, page = next(self.question_numbers), self.current_page()
         page.goto("/")
         self._open(page)
@@ -137,7 +137,7 @@ class Reviewer(_Pages):
 
 
 class Coordinator(_Pages):
-    """Draw, assign, close or open, release: one action per race, counted by its audit entries."""
+    """The coordinator's pages: draw, assign, close or open, release; actions are counted by audit entries."""
 
     def __init__(self, window: BrowserContext, workspace: SoakWorkspace) -> None:
         super().__init__(window, workspace)
@@ -147,7 +147,7 @@ class Coordinator(_Pages):
             _judge_one(db)
 
     def prepare_race(self, rng: random.Random) -> tuple[Page, ClickAction]:
-        """Prepare one of the four actions for its click; the browser's Back leads to Home."""
+        """Prepare one of the four actions for the click. The browser's Back leads to Home."""
         page, self.race_name = self.current_page(), f"race-{next(self.race_numbers)}"
         page.goto("/")
         self.prepare_action = rng.choice([self._draw, self._assign, self._close, self._release])
@@ -207,7 +207,7 @@ class Coordinator(_Pages):
         page.wait_for_timeout(500)  # the page is redrawn with it
 
     def _draw_only_open_batch(self, db: Session) -> None:
-        """A batch of this race alone, unassigned, as the only open one: the page starts with it."""
+        """Draw an unassigned batch for this race and close all others, so that the page selects it."""
         now, by = datetime.now(UTC), command_line_person()
         for batch_summary in review.list_batch_overviews(db, by=by):
             if batch_summary.batch.state is BatchState.OPEN:
@@ -224,7 +224,7 @@ class Coordinator(_Pages):
 
 
 def _judge_one(db: Session) -> None:
-    """Save one verdict, so that there is something to release."""
+    """Save one verdict, so that a release has content."""
     person = load_person_by_name(db, name="reviewer-001")
     ratings = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
     verdict = Verdict(

@@ -1,4 +1,4 @@
-"""Hostile question files through the import service into a real database, each counted and rolled back."""
+"""Imports hostile question files with the import service into a real database; each import is rolled back."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SoakImporter:
         self.file = home / "questions.json"
 
     def import_file(self, content: bytes, name: str, results: SoakResults, *, in_own_process: bool) -> bool:
-        """Import and roll back; return whether anything would have been imported."""
+        """Import a file and roll back; return whether anything would have been imported."""
         self.file.write_bytes(content)
         start, was_imported = time.monotonic(), False
         try:
@@ -67,10 +67,10 @@ class SoakImporter:
                     )
                 raise RollBack
         except RollBack:
-            outcome = "came in whole"
+            outcome = "imported completely"
         except DomainError:
             outcome = "refused"
-        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+        except Exception as error:  # noqa: BLE001 - any other error is a fault
             outcome = "fault"
             results.record_fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
         seconds = time.monotonic() - start
@@ -83,13 +83,13 @@ class SoakImporter:
         return was_imported
 
     def preview_file(self, name: str, results: SoakResults) -> None:
-        """Run the page's preview of the current file."""
+        """Preview the current file as the page does."""
         try:
             intake.preview_file(by=command_line_person(), path=self.file, images=self.images)
         except DomainError:
             pass
-        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
-            results.record_fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
+        except Exception as error:  # noqa: BLE001 - any other error is a fault
+            results.record_fault(f"{name}, preview: {type(error).__name__}: {str(error)[:200]}")
 
 
 def _count(db: Session, row: type[Any]) -> int:
@@ -107,7 +107,7 @@ def _parse_in_process(enabled: bool) -> Iterator[None]:
 
 @contextmanager
 def _time_limit(enabled: bool) -> Iterator[None]:
-    """Ten seconds for what runs in this process; memory is measured for the whole run."""
+    """Limit code in this process to ten seconds. Memory is measured for the whole run."""
 
     def raise_timeout(_signal: int, _frame: object) -> NoReturn:
         raise TimeoutError(f"more than {MAX_SECONDS} s")

@@ -1,14 +1,14 @@
-"""kill -9 at random points while verdicts are posted: the app, or PostgreSQL under it.
+"""Kills the app or its PostgreSQL server (kill -9) at random moments while verdicts are posted.
 
-A few reviewers post verdicts without a pause, through the form's own route, and resend what was not
-acknowledged, as the form does. Meanwhile the app's process is killed with SIGKILL and started again, or all
-processes of the PostgreSQL server are. Afterwards, every acknowledged verdict must be saved unchanged, every
-saved verdict must have its audit entry, the audit trail must verify, and the database's integrity check must
+A few reviewers post verdicts without pauses through the form's route. Like the form, they resend verdicts
+that were not acknowledged. Meanwhile, the app's process or all processes of the PostgreSQL server are killed
+with SIGKILL and started again. Afterwards, all acknowledged verdicts must be saved unchanged, all saved
+verdicts must have their audit entry, the audit trail must verify, and the database's integrity check must
 pass.
 
 ``python -m benchmarks.soak_kill [--kills 200] [--postgres-kills 50] [--minutes N] [--reviewers 4]`` kills the
-app on SQLite, then PostgreSQL under a running app; 0 leaves one out. It prints the figures and exits 1 if a
-target is missed. ``--minutes`` ends each of the two after that time, with the kills so far.
+app on SQLite, then PostgreSQL under a running app; 0 leaves one of them out. It prints the results and exits
+with 1 if a target is missed. ``--minutes`` ends each of the two after that time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from storage.unit_of_work import read_only_session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KillOutcome:
-    """The content of the database afterwards; ``faults`` as text."""
+    """The content of the database after the kills, and ``faults`` as text."""
 
     kills: int
     acknowledged: int
@@ -60,9 +60,9 @@ def kill_repeatedly(
     seconds: float | None = None,
     seed: int = 1,
 ) -> KillOutcome:
-    """Kill the app, or PostgreSQL if one is given, that many times; then check the database.
+    """Kill the app, or PostgreSQL if it is given, repeatedly; then check the database.
 
-    ``seconds`` ends it earlier, with the kills so far.
+    The kills end after ``seconds``, even if there were fewer than ``kills``.
     """
     names = fill_workspace(workspace, reviewers=reviewers, questions_each=max(40, kills * 10), per_exam=40)
     rng, posted, stop_event = random.Random(seed), PostedVerdicts(), threading.Event()
@@ -92,11 +92,11 @@ def kill_repeatedly(
 
 
 def _wait_for_verdict(posted: PostedVerdicts, stop_event: threading.Event) -> None:
-    """Wait for one more acknowledged verdict, so that the kill hits work and not a start."""
+    """Wait for one more acknowledged verdict, so that the kill happens during work and not at a start."""
     count_before, deadline = len(posted.acknowledged), time.monotonic() + 300
     while len(posted.acknowledged) == count_before:
         if stop_event.is_set() or time.monotonic() > deadline:
-            raise RuntimeError(f"work did not go on: {posted.refused[:3]}")
+            raise RuntimeError(f"no further verdict was acknowledged: {posted.refused[:3]}")
         time.sleep(0.01)
 
 
@@ -121,10 +121,11 @@ def _check_database(
 
 
 def _integrity_failures(workspace: SoakWorkspace) -> list[str]:
-    """Failures of the database's integrity check: on SQLite pages and references, else pages and indexes.
+    """List the failures of the database's integrity check.
 
-    PostgreSQL verifies the checksum of each page that it reads, and rebuilding a unique index detects
-    duplicates; its extension amcheck, which would check more, is not in the wheel's server.
+    On SQLite, pages and references are checked. PostgreSQL verifies the checksum of each page that it reads,
+    and rebuilding a unique index detects duplicates. The extension amcheck would check more, but is not part
+    of the wheel's server.
     """
     sqlite = workspace.engine.dialect.name == "sqlite"
     # REINDEX SCHEMA cannot run in a transaction.
@@ -134,7 +135,7 @@ def _integrity_failures(workspace: SoakWorkspace) -> list[str]:
             check_results = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
             broken_references = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
             return [check_result for check_result in check_results if check_result != "ok"] + [
-                f"loose reference: {row}" for row in broken_references
+                f"broken reference: {row}" for row in broken_references
             ]
         try:
             for table in inspect(connection).get_table_names():
@@ -147,14 +148,14 @@ def _integrity_failures(workspace: SoakWorkspace) -> list[str]:
 
 @contextmanager
 def open_sqlite_soak(home: Path) -> Iterator[tuple[SoakWorkspace, None]]:
-    """SQLite: the app is killed."""
+    """Open a workspace on SQLite, where the app is killed."""
     with open_sqlite_workspace(home) as workspace:
         yield workspace, None
 
 
 @contextmanager
 def open_postgres_soak(home: Path) -> Iterator[tuple[SoakWorkspace, KillablePostgres]]:
-    """PostgreSQL: the server is killed."""
+    """Open a workspace on PostgreSQL, where the server is killed."""
     server = KillablePostgres(home)
     try:
         for workspace in open_workspace(home, server.url):
@@ -165,9 +166,11 @@ def open_postgres_soak(home: Path) -> Iterator[tuple[SoakWorkspace, KillablePost
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200, help="of the app, on SQLite")
-    parser.add_argument("--postgres-kills", type=int, default=50, help="of PostgreSQL under the app")
-    parser.add_argument("--minutes", type=float, help="end each of the two after so long")
+    parser.add_argument("--kills", type=int, default=200, help="number of kills of the app on SQLite")
+    parser.add_argument(
+        "--postgres-kills", type=int, default=50, help="number of kills of PostgreSQL under the app"
+    )
+    parser.add_argument("--minutes", type=float, help="maximum duration of each of the two")
     parser.add_argument("--reviewers", type=int, default=4)
     parser.add_argument("--port", type=int, default=8721)
     parser.add_argument("--seed", type=int, default=1)
@@ -193,7 +196,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{title}, killed {outcome.kills} times in {outcome.seconds:.0f} s: {outcome.acknowledged:,}"
             f" verdicts acknowledged, {outcome.saved:,} saved, {outcome.unanswered:,} posts unanswered and"
             f" sent again, {outcome.audit_entries:,} entries in the audit trail; "
-            + ("nothing lost, trail whole, integrity check clean" if not outcome.faults else "FAULTS:")
+            + (
+                "nothing lost, audit trail verified, integrity check passed"
+                if not outcome.faults
+                else "FAULTS:"
+            )
         )
         for fault in outcome.faults[:20]:
             print(f"  {fault}")

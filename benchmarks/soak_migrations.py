@@ -1,9 +1,9 @@
-"""Migrations down and up on a workspace of 100,000 rows, on both databases, a step at a time.
+"""Tests migrations down and up, step by step, on a workspace of 100,000 rows on both databases.
 
     python -m benchmarks.soak_migrations [--rows 100000] [--database sqlite|postgresql]
 
-Target: at every step, and at the end, the rows of every table that exists at both ends are unchanged, and the
-database has the same triggers and indexes at the end as at the start. Prints the seconds of each step.
+Target: at each step and at the end, the rows of all tables that exist before and after are unchanged, and the
+database has the same triggers and indexes at the end as at the start. The seconds of each step are printed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _JUDGED_QUESTIONS = 500
 
 
 class _StepTimer:
-    """Prints each step with its seconds."""
+    """Prints each step with its duration."""
 
     def __init__(self, name: str) -> None:
         self._name, self._previous_time = name, time.monotonic()

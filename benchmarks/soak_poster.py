@@ -1,4 +1,4 @@
-"""A reviewer who posts verdicts without a pause, and resends each until it is acknowledged."""
+"""A simulated reviewer who posts verdicts without pauses and resends each until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMEOUT_SECONDS = 10.0  # seconds after which a post counts as unanswered, as in
 
 @dataclass(slots=True, kw_only=True)
 class PostedVerdicts:
-    """Acknowledged verdicts: the comment of each by (person, question)."""
+    """The acknowledged verdicts: the comment of each by (person, question), and the refused ones."""
 
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
     unanswered: int = 0
@@ -30,7 +30,7 @@ class PostedVerdicts:
 
 
 class Reviewer(threading.Thread):
-    """A reviewer who judges one question after the other, and sends each verdict until it is acknowledged."""
+    """A reviewer who judges one question after another and resends each verdict until it is acknowledged."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Reviewer(threading.Thread):
         posted: PostedVerdicts,
         stop_event: threading.Event,
     ) -> None:
-        """Sign in at once; ``stop_event`` ends the work after the current verdict."""
+        """Sign in. ``stop_event`` ends the work after the current verdict."""
         super().__init__(daemon=True)
         self._posted, self._stop_event = posted, stop_event
         self._client = httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS)
@@ -83,7 +83,7 @@ class Reviewer(threading.Thread):
 
 
 def verdict_request(question: int, comment: str) -> dict[str, Any]:
-    """The form's request: an acceptance with every rating at 4."""
+    """Build the form's request: an acceptance with all ratings at 4."""
     opinion = {
         "ratings": dict.fromkeys(RATING_IDS, 4), "domain_specific": True, "cognitive_depth": False,
         "image_centric": None, "clinically_relevant": None, "difficulty": "easy", "errors": [],

@@ -1,4 +1,4 @@
-"""The processes that the soak kills and starts again: the app, or a PostgreSQL server."""
+"""Processes that a soak test can kill and start again: the app, or a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class KillableApp:
     """The app's process, which can be started repeatedly."""
 
     def __init__(self, workspace: SoakWorkspace, port: int) -> None:
-        """Import what a start needs; no app process runs yet."""
+        """Start the process that imports the app; no app process runs yet."""
         self._source, self._environment = AppForker(), workspace.environment
         self._port, self._process, self._log = port, 0, workspace.home / "app.log"
         self.address = f"http://localhost:{port}"
 
     def start(self) -> None:
-        """Fork the app once the killed process has released its port, and wait until it answers."""
+        """Fork the app when the killed process has released its port, and wait until the app responds."""
         self._wait_for_port()
         self._process = self._source.start(port=self._port, environment=self._environment, log=self._log)
         for _ in range(600):
@@ -46,7 +46,7 @@ class KillableApp:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """Send SIGKILL at any point of its work; its child processes (readers of images) end with it."""
+        """Send SIGKILL to the app. Its child processes, which read images, end with it."""
         for process_id in [*_child_processes(self._process), self._process]:
             with suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGKILL)

@@ -1,11 +1,11 @@
-"""A simulated reader: signs in over HTTP, holds a Streamlit session, judges through the form's routes.
+"""A simulated reviewer who signs in over HTTP, keeps a Streamlit session, and judges by the form's routes.
 
-As in a browser: the sign-in form with its token and argon2, the cookie, the gate, the websocket with
-Streamlit's own messages (the page's first run; the form's "go" for the next question, in the fragment), the
-sheet taken from the server's messages, the pixels of each radiograph once, drafts during thinking time, the
-verdict with the full payload, and the viewing time after it. A request that is not answered within the form's
-timeout is sent again with the same revision. Unlike a browser: no JavaScript runs, nothing is painted, and
-the static files of Streamlit and of the form are not fetched.
+Like a browser, it uses the sign-in form with its token and argon2, the cookie, the gate, and the websocket
+with Streamlit's own messages (the page's first run, and the form's trigger "go" for the next question). It
+takes the sheet from the server's messages, fetches the pixels of each radiograph once, and sends drafts while
+thinking, the verdict with its full content, and the viewing time. A request without a response within the
+form's timeout is sent again with the same revision. Unlike a browser, it runs no JavaScript, paints nothing,
+and does not fetch the static files of Streamlit and of the form.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DUPLICATE_PROBABILITY = 0.05  # share of verdicts that are sent twice at once, 
 
 @dataclass(slots=True, kw_only=True)
 class ReaderTimings:
-    """What all readers saw, in seconds; ``acknowledged`` is what the database must contain afterwards."""
+    """The measurements of all reviewers in seconds. ``acknowledged`` must be in the database afterwards."""
 
     sign_ins: list[float] = field(default_factory=list)
     saves: list[float] = field(default_factory=list)
@@ -49,7 +49,10 @@ class ReaderTimings:
 
 @dataclass(slots=True, kw_only=True)
 class SimulatedReader:
-    """``seed`` determines thinking times and content; ``thinking_seconds`` is the mean in seconds."""
+    """A simulated reviewer.
+
+    ``seed`` determines thinking times and content. ``thinking_seconds`` is the mean thinking time.
+    """
 
     name: str
     address: str
@@ -121,7 +124,7 @@ class SimulatedReader:
         return sheet_data
 
     async def _receive_sheet(self, *, turn: int) -> dict[str, Any]:
-        """What the page's script draws in that run: the form's data, or nothing when all is judged."""
+        """Receive what the page's script draws in a run: the form's data, or None when all is judged."""
         while True:
             received = await asyncio.wait_for(self._socket.recv(), timeout=120)
             message = ForwardMsg()
@@ -182,14 +185,16 @@ class SimulatedReader:
         return next_sheet
 
     async def _save_verdict(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any] | None:
-        """The next question from the response; None if none is left."""
+        """Return the next question from the response; None if none is left."""
         if self._rng.random() < _DUPLICATE_PROBABILITY:
             self.timings.duplicate_posts += 1
             answer, second_answer = await asyncio.gather(
                 *(self._post_until_saved(sheet, body) for _ in range(2))
             )
             if (answer["revision"], answer["at"]) != (second_answer["revision"], second_answer["at"]):
-                self.timings.problems.append(f"{self.name}: sent twice, and two times named")
+                self.timings.problems.append(
+                    f"{self.name}: sent twice, and the two responses state different times"
+                )
         else:
             answer = await self._post_until_saved(sheet, body)
         self.timings.acknowledged[(sheet["person"], sheet["question"])] = body["opinion"]["comment"]
@@ -253,7 +258,7 @@ class SimulatedReader:
         )
 
     def _build_opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:
-        """The opinion as the form sends it; the comment identifies this verdict."""
+        """Build the opinion as the form sends it. The comment identifies this verdict."""
         comment = f"{self.name} on {sheet['question']}: {self._rng.getrandbits(64):x}"
         return {
             "ratings": {rating["name"]: self._rng.randint(1, 5) for rating in sheet["asks"]["ratings"]},

@@ -1,14 +1,14 @@
-"""Many readers at once through the real web server: nothing lost, nothing twice, every save quick.
+"""Tests many simulated reviewers at the real web server: no verdict is lost or duplicated; saves are fast.
 
-100 simulated readers sign in at the same moment and give 50 verdicts each, thinking 10 seconds on average
-(exponential, seeded). Afterwards the database must contain every acknowledged verdict once, unchanged, each
-with its audit entry, and nothing else. Target: 95 of 100 saves within 0.5 seconds, from the request to its
-answer. One app process runs on SQLite, or two on PostgreSQL with half of the readers each.
+100 simulated reviewers sign in at the same moment and give 50 verdicts each, with a mean thinking time of 10
+seconds (exponential, from a seed). Afterwards the database must contain each acknowledged verdict once and
+unchanged, with its audit entry, and no other verdict. Target: 95 % of the saves take at most 0.5 seconds from
+request to response. There is one app process on SQLite, or two on PostgreSQL with half of the reviewers each.
 
 ``python -m benchmarks.soak_readers [--postgres] [--readers N] [--verdicts N] [--thinking SECONDS]`` prints
-the figures and exits 1 if a target is missed. At 10 seconds a run takes nine minutes; with ``--readers 20
---verdicts 5 --thinking 2`` it takes half a minute. `soak_reader.py` states how a simulated reader differs
-from a browser.
+the results and exits with 1 if a target is missed. With 10 seconds, a run takes nine minutes; with
+``--readers 20 --verdicts 5 --thinking 2``, it takes half a minute. `soak_reader.py` states how a simulated
+reviewer differs from a browser.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TARGET_SECONDS = 0.5  # seconds, 95th percentile of a save
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderOutcome:
-    """What the readers saw, and what the database contains."""
+    """The measurements of the reviewers, and the content of the database afterwards."""
 
     timings: ReaderTimings
     lost: int
@@ -60,7 +60,7 @@ class ReaderOutcome:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is lost, duplicated, or unexplained, and every verdict has its audit entry."""
+        """Whether no verdict is lost, duplicated or unexplained, and each has its audit entry."""
         return not (self.lost or self.duplicated or self.unexplained or self.without_audit)
 
 
@@ -103,7 +103,7 @@ def run_readers(
     processes: int = 1,
     port: int = 0,
 ) -> ReaderOutcome:
-    """Fill the empty workspace, let the readers work, and count the content of the database afterwards."""
+    """Fill the empty workspace, run the reviewers, and check the content of the database afterwards."""
     names = fill_workspace(workspace, reviewers=readers, questions_each=verdicts)
     print(
         f"{workspace.engine.dialect.name}, app processes {processes}: {readers} readers x {verdicts}"
@@ -131,7 +131,7 @@ def run_readers(
 
 
 def _cpu_of_children() -> float:
-    """Processor seconds of the ended processes that were started here, children included."""
+    """Return the CPU seconds of the ended child processes, including their children."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -183,7 +183,7 @@ def _check_database(
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    """The percentile by nearest rank, in the unit of ``times``; NaN if there are none."""
+    """Compute a percentile by nearest rank, in the unit of ``times``; NaN if there are no times."""
     ordered = sorted(times)
     return ordered[max(0, -(-percent * len(ordered) // 100) - 1)] if ordered else float("nan")
 

@@ -1,10 +1,10 @@
-"""Results of hostile files: the number of each outcome, the slowest files, and the faults."""
+"""The results of processing hostile files: counts of outcomes, the slowest files, and the faults."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-#: The longest that one file may take.
+#: Maximum time for one file in seconds.
 MAX_SECONDS = 10
 
 
@@ -18,7 +18,7 @@ class SoakResults:
         self.longest_wait = 0.0
 
     def record_duration(self, name: str, seconds: float) -> None:
-        """Record how long the file was processed."""
+        """Record the processing time of a file."""
         self.slowest = max(self.slowest, seconds)
         if seconds > MAX_SECONDS + 2:
             self.record_fault(f"{name}: {seconds:.1f} s")
@@ -29,12 +29,12 @@ class SoakResults:
         self.longest_wait = max(self.longest_wait, wait_seconds)
 
     def record_fault(self, text: str) -> None:
-        """Record and print a fault: something that must not happen."""
+        """Record and print a fault, which is an outcome that must not occur."""
         self.faults.append(text)
         print(f"    FAULT {text}", flush=True)
 
     def print_summary(self, title: str, count: int) -> None:
-        """Print the figures of one part."""
+        """Print the results of one part."""
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in self.outcomes.most_common())
         print(
             f"{title}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s, "

@@ -1,14 +1,14 @@
-"""An image store that stops answering, under two app processes behind nginx: no save waits for it.
+"""Tests an image store that stops responding, with two app processes behind nginx: no save waits for it.
 
 The setup is PostgreSQL, two app processes, nginx with the configuration of docs/deploy, and a scripted S3
-server. Each reviewer saves up to two verdicts a second, somebody signs in every second, and uncached
-radiographs are requested all the time: one of them by 41 requests at once, the others by 41 more. The store
-goes through five phases: it answers, accepts and never answers, answers, sends a byte each half second, and
-answers. Targets: the longest save while the store fails takes at most 1 second more than the longest while it
-answers, and no acknowledged save is lost.
+server. Each reviewer saves up to two verdicts per second, and a person signs in every second. Uncached
+radiographs are requested all the time: 41 concurrent requests for one of them, and 41 for the others. The
+store has five phases: it responds, accepts connections without responding, responds, sends one byte every
+half second, and responds. Targets: the longest save while the store fails takes at most 1 second more than
+the longest save while it responds, and no acknowledged save is lost.
 
-``python -m benchmarks.soak_store [--reviewers N] [--seconds N]`` prints the figures of each phase and exits 1
-if a target is missed. A run takes five times ``--seconds`` (20) and the start.
+``python -m benchmarks.soak_store [--reviewers N] [--seconds N]`` prints the results of each phase and exits
+with 1 if a target is missed. A run takes five times ``--seconds`` (20) plus the start.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 
 @dataclass(slots=True, kw_only=True)
 class Phase:
-    """Measurements while the store behaved in one way; seconds by kind of request."""
+    """The measurements of one phase of the store: seconds by kind of request."""
 
     name: str
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Phase:
     problems: Counter[str] = field(default_factory=Counter)
 
     async def time_request(self, kind: str, request: Awaitable[httpx.Response]) -> httpx.Response | None:
-        """Send, time and return the answer; a missing answer is recorded and returned as None."""
+        """Send a request and record its duration; return the response, or None if there is none."""
         start = time.perf_counter()
         try:
             return await request
@@ -84,7 +84,7 @@ class Phase:
 
 @dataclass(slots=True, kw_only=True)
 class StoreSoak:
-    """The state that all tasks share. A request belongs to the phase in which it was sent."""
+    """The state that all tasks share. A request counts for the phase in which it was sent."""
 
     address: str
     processes: list[str]
@@ -93,7 +93,7 @@ class StoreSoak:
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def create_client(self) -> httpx.AsyncClient:
-        """A client of its own: nginx assigns it a process by its cookie."""
+        """Create a separate client, to which nginx assigns a process by its cookie."""
         headers = {"Host": f"{HOST}:{self.address.rpartition(':')[2]}", "Sec-Fetch-Site": "same-origin"}
         limits = httpx.Limits(max_connections=None)
         return httpx.AsyncClient(
@@ -248,7 +248,7 @@ async def _poll_health(soak: StoreSoak) -> None:
 
 
 async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exams: list[int]) -> None:
-    """Request the radiographs of those exams in turn, as people do who click "try again"."""
+    """Request the radiographs of these exams in turn, like people who click "try again"."""
     while not soak.is_ended:
         for exam in exams:
             if soak.is_ended:
@@ -260,7 +260,7 @@ async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exams: lis
 
 
 def _store_images(workspace: SoakWorkspace, store: ScriptedBucket) -> list[int]:
-    """Store a different image for each exam in the bucket; return the exams' numbers."""
+    """Store a different image for each exam in the bucket; return the ids of the exams."""
     with unit_of_work(workspace.engine) as db:
         exams = list(db.execute(select(ExamRow.id)).scalars())
         for exam in exams:
@@ -284,7 +284,7 @@ def _store_images(workspace: SoakWorkspace, store: ScriptedBucket) -> list[int]:
 
 
 def _empty_cache(workspace: SoakWorkspace) -> None:
-    """Empty the cache, so that every radiograph needs the store."""
+    """Empty the cache, so that each radiograph must be fetched from the store."""
     for path in (workspace.home / "cache").rglob("*"):
         if path.is_file():
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The environment of the soaks: a workspace with questions, reviewers with passwords, and app processes."""
+"""The environment of the soak tests: a workspace with questions, reviewers with passwords, app processes."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class SoakWorkspace:
 
 @contextmanager
 def open_sqlite_workspace(home: Path) -> Iterator[SoakWorkspace]:
-    """An empty workspace on SQLite, the default database."""
+    """Create an empty workspace on SQLite, the default database."""
     url = f"sqlite:///{home / 'overread.sqlite'}"
     yield from open_workspace(home, url)
 
 
 @contextmanager
 def open_postgres_workspace(home: Path) -> Iterator[SoakWorkspace]:
-    """An empty workspace on PostgreSQL: OVERREAD_TEST_POSTGRES_URL, else a server from the wheel."""
+    """Create an empty workspace on PostgreSQL: OVERREAD_TEST_POSTGRES_URL, else a server from the wheel."""
     configured_url = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
     if configured_url:
         yield from open_workspace(home, driver_url(configured_url))
@@ -77,7 +77,7 @@ def open_postgres_workspace(home: Path) -> Iterator[SoakWorkspace]:
 
 
 def open_workspace(home: Path, url: str) -> Iterator[SoakWorkspace]:
-    """A workspace in that folder on that database, migrated to this version."""
+    """Create a workspace in a folder and on a database, migrated to this version."""
     engine = make_engine(url)
     upgrade(engine)
     yield SoakWorkspace(home=home, database_url=url, engine=engine)
@@ -87,9 +87,9 @@ def open_workspace(home: Path, url: str) -> Iterator[SoakWorkspace]:
 def fill_workspace(
     workspace: SoakWorkspace, *, reviewers: int, questions_each: int, per_exam: int = 10
 ) -> list[str]:
-    """Fill an empty workspace: that many reviewers, each with that many open questions of the batch "first".
+    """Add reviewers to an empty workspace, each with ``questions_each`` open questions of the batch "first".
 
-    All have the password PASSWORD. Every radiograph shows the same image of 1200 x 1000 pixels.
+    All reviewers have the password PASSWORD. All radiographs show the same image of 1200 x 1000 pixels.
 
     Returns:
         The reviewers' names.
@@ -98,7 +98,8 @@ def fill_workspace(
         per_exam -= 1  # whole exams for each reviewer, so that all have the same number of questions
     make_world(workspace.engine, questions=reviewers * questions_each, per_exam=per_exam)
     names = [f"reviewer-{number:03d}" for number in range(1, reviewers + 1)]
-    # One hash for all: the cost of a sign-in is its check, which is done for each of them.
+    # All have the same password hash. The cost of a sign-in is its verification, which is still done for
+    # each.
     password_hash, now = hash_password(PASSWORD), datetime.now(UTC)
     with unit_of_work(workspace.engine) as db:
         for name in (COORDINATOR, *names):
@@ -135,7 +136,7 @@ def _store_image(workspace: SoakWorkspace) -> None:
 
 @contextmanager
 def run_app(workspace: SoakWorkspace, *, processes: int = 1, first_port: int = 0) -> Iterator[list[str]]:
-    """Run that many app processes on one workspace; their addresses. Logs are written beside the images.
+    """Run app processes on one workspace and yield their addresses. Logs are written beside the images.
 
     ``first_port`` is the first of consecutive ports; with 0, free ports are used.
     """
@@ -168,7 +169,7 @@ def _run_process(workspace: SoakWorkspace, port: int, log: Path) -> Iterator[Non
 
 
 def count_logged_exceptions(workspace: SoakWorkspace) -> int:
-    """The number of exceptions in the logs of the app's processes."""
+    """Count the exceptions in the logs of the app's processes."""
     return sum(
         log.read_text(errors="replace").count("Traceback (most")
         for log in workspace.home.glob("server-*.log")
@@ -176,7 +177,7 @@ def count_logged_exceptions(workspace: SoakWorkspace) -> int:
 
 
 def find_free_port() -> int:
-    """A port on which nothing listens."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

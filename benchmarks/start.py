@@ -1,9 +1,9 @@
-"""Processor time of a command's answer, of the app until /health answers, and of the demo.
+"""Measures the CPU time of commands, of the app until /health responds, and of the demo.
 
-Each is printed beside the import time of the libraries that it always needs, and beside its value when
-everything was imported at the start. Targets, as multiples of that import time: ``user list`` at most 2,
-``progress`` (which also needs NumPy) 3, the app 2. The minimum of five runs counts, because load on the
-machine adds to each. ``python -m benchmarks.start [--demo]``; the demo takes half a minute.
+Each time is compared with the import time of the libraries that are always needed, and with the time before
+imports were deferred. Targets, as multiples of the import time: at most 2 for ``user list``, 3 for
+``progress`` (which also needs NumPy), 2 for the app. The minimum of five runs counts, because load on the
+machine increases the times. Run ``python -m benchmarks.start [--demo]``; the demo takes half a minute.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _EARLIER_RATIOS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Print the figures."""
+    """Print the results."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"OVERREAD_HOME": folder}
         environment.pop("OVERREAD_DATABASE_URL", None)
@@ -70,14 +70,14 @@ def _minimum_time(measure: Callable[[], float]) -> float:
 
 
 def _run(environment: dict[str, str], *arguments: str) -> float:
-    """Processor seconds of one run of Python, child processes included."""
+    """Measure the CPU seconds of one run of Python, including child processes."""
     used_before = _used_cpu_seconds()
     subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=False)  # noqa: S603 - our own commands
     return _used_cpu_seconds() - used_before
 
 
 def _start_app(environment: dict[str, str]) -> float:
-    """Processor seconds until the app answers and is stopped again."""
+    """Measure the CPU seconds until the app responds and is stopped."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -101,7 +101,7 @@ def _is_ready(url: str) -> bool:
 
 
 def _used_cpu_seconds() -> float:
-    """Processor time of all child processes that have ended."""
+    """Return the CPU seconds of all child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

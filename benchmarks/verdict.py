@@ -1,9 +1,10 @@
-"""What a verdict with the next question costs the app: statements, transactions and processor time.
+"""Measures the cost of a verdict with the next question: statements, transactions and CPU time of the app.
 
-The whole app runs in this process, and one reviewer, who is signed in, sends verdicts over HTTP. The
-processor time is that of the process without the sending thread. Target: at most 15 statements in one
-transaction, and one more of each to look up the sign-in. ``python -m benchmarks.verdict [VERDICTS]
-[--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL, else a server started from the development wheel.
+The whole app runs in this process, and one signed-in reviewer sends verdicts over HTTP. The CPU time is that
+of the process without the sending thread. Target: at most 15 statements in one transaction, plus one
+statement in another transaction to look up the sign-in. Run ``python -m benchmarks.verdict [VERDICTS]
+[--postgres]``. PostgreSQL is the server of OVERREAD_TEST_POSTGRES_URL, or else one that is started from the
+development wheel.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ MAX_STATEMENTS, MAX_TRANSACTIONS = 15 + 1, 1 + 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCost:
-    """The cost of one verdict; ``cpu`` is user and system time in ms."""
+    """The cost of one verdict; ``cpu`` is the user and system time in milliseconds."""
 
     statements: int
     transactions: int
@@ -57,9 +58,11 @@ def main() -> None:
         with _serve_in_thread(workspace) as address:
             costs = _measure_costs(Reviewer(name, workspace, address, PostedVerdicts(), threading.Event()))
         print(f"{workspace.engine.dialect.name}, {len(costs)} verdicts with the next question, over HTTP")
-    _print_figures("statements", [cost.statements for cost in costs], f"mark: at most {MAX_STATEMENTS}")
-    _print_figures("transactions", [cost.transactions for cost in costs], f"mark: at most {MAX_TRANSACTIONS}")
-    _print_figures("processor time, ms", [cost.cpu for cost in costs])
+    _print_figures("statements", [cost.statements for cost in costs], f"target: at most {MAX_STATEMENTS}")
+    _print_figures(
+        "transactions", [cost.transactions for cost in costs], f"target: at most {MAX_TRANSACTIONS}"
+    )
+    _print_figures("CPU time, ms", [cost.cpu for cost in costs])
 
 
 def _measure_costs(reviewer: Reviewer) -> list[VerdictCost]:
@@ -82,7 +85,7 @@ def _cpu_of_other_threads() -> float:
 
 @contextmanager
 def _serve_in_thread(workspace: SoakWorkspace) -> Iterator[str]:
-    """The app in a thread of this process, on that workspace; its address."""
+    """Run the app on a workspace in a thread of this process; return its address."""
     os.environ |= workspace.environment
     from app import app  # noqa: PLC0415 - the workspace must be named before
 

@@ -1,17 +1,17 @@
-"""The reading-room viewer in the real app, in Chromium, on radiographs of 2500 x 3000 pixels of 12 bits.
+"""Measures the radiograph viewer in the real app in Chromium, with radiographs of 2500 x 3000 12-bit pixels.
 
-The run uses a server process, a sign-in by name and password, the review page, a mouse and a keyboard, in a
-window of 1440 x 900. The plain editor (streamlit-drawable-canvas) is then measured on the same exams. Targets
-for the viewer:
+A server process runs, and a person signs in and uses the review page with mouse and keyboard in a window of
+1440 x 900. Then the basic editor (streamlit-drawable-canvas) is measured with the same exams. Targets for the
+viewer:
 
-- frame gap while a mouse drags the window: at most 20 ms, 95th percentile at most 34;
+- time between frames while the mouse drags the window: at most 20 ms, 95th percentile at most 34;
 - image on screen after the first click on the review page: at most 600 ms after the page's script has ended;
 - next question, from the key to its image at full resolution: at most 200 ms if it was prefetched, at most
   450 ms if nothing of it was in the browser;
-- release of the mouse after drawing a box, until the form shows that the draft is saved: at most 250 ms.
+- from releasing the mouse after drawing a box until the form shows that the draft is saved: at most 250 ms.
 
-``python -m benchmarks.viewer [--home FOLDER] [--repeats N] [--port PORT]``. The 24 exams are made once and
-kept in FOLDER; without FOLDER they are made for each run, which takes a minute or two, and then deleted.
+Run ``python -m benchmarks.viewer [--home FOLDER] [--repeats N] [--port PORT]``. The 24 exams are made once
+and kept in FOLDER. Without FOLDER, they are made for each run, which takes a minute or two, and then deleted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_REPEATS = EXAMS - WARM_UP - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingResult:
-    """Times in milliseconds, and their targets."""
+    """Measured times in milliseconds, and their targets."""
 
     name: str
     times: Sequence[float]
@@ -58,7 +58,7 @@ class TimingResult:
 
     @property
     def percentile_95(self) -> float:
-        """The 95th percentile."""
+        """The 95th percentile of the times."""
         return sorted(self.times)[min(len(self.times) - 1, round(0.95 * len(self.times)))]
 
     @property
@@ -77,7 +77,7 @@ class TimingResult:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--home", type=Path, help="folder in which the made workspace is kept")
+    parser.add_argument("--home", type=Path, help="folder in which the generated workspace is kept")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"{REPEATS}; {MAX_REPEATS} at most")
     parser.add_argument("--port", type=int, default=8599, help="for the app's server")
     args = parser.parse_args()
@@ -101,7 +101,7 @@ def main() -> int:
 
 
 def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
-    """Print all figures; return whether a target is missed."""
+    """Print all results; return whether a target is missed."""
     print(f"\n{'milliseconds':52} {'median':>7} {'p95':>7}   mark")
     # Measured first, while the server's cache is empty too.
     TimingResult(
@@ -115,7 +115,7 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
     )
     cold_result.print_line()
     prefetched_result = TimingResult(
-        name="next question, fetched ahead", times=time_next_question(bench, "ahead", repeats), target=200
+        name="next question, prefetched", times=time_next_question(bench, "ahead", repeats), target=200
     )
     prefetched_result.print_line()
     gap_result = TimingResult(
@@ -126,7 +126,9 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
     )
     gap_result.print_line()
     draft_result = TimingResult(
-        name="mouse let go until the draft is kept", times=time_draft_save(bench, "hand", repeats), target=250
+        name="mouse release until the draft is saved",
+        times=time_draft_save(bench, "hand", repeats),
+        target=250,
     )
     draft_result.print_line()
     after_script, after_click = time_entry(bench, repeats)
@@ -137,7 +139,7 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
     TimingResult(name="image after the click that opens the page", times=after_click).print_line()
     print("\nthe plain editor, a picture of 8 bits and 1600 pixels; x: so many times as long as the viewer")
     TimingResult(
-        name="next question, fetched ahead",
+        name="next question, prefetched",
         times=time_next_question(bench, "plain", repeats, PLAIN_EDITOR_SCRIPT),
     ).print_line(prefetched_result)
     TimingResult(
@@ -145,7 +147,7 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
         times=measure_frame_gaps(bench, repeats, PLAIN_EDITOR_SCRIPT),
     ).print_line(gap_result)
     TimingResult(
-        name="mouse let go until the draft is kept",
+        name="mouse release until the draft is saved",
         times=time_draft_save(bench, "plainhand", repeats, PLAIN_EDITOR_SCRIPT),
     ).print_line(draft_result)
     return any(

@@ -1,4 +1,4 @@
-"""The running app for `benchmarks.viewer`: its server process, and windows in which a person is signed in."""
+"""Runs the app for `benchmarks.viewer`: its server process, and windows in which a person is signed in."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ PROBE = Path(__file__).with_name("viewer_probe.js")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewerBench:
-    """A browser, and the address of the app."""
+    """A browser and the address of the app."""
 
     browser: Browser
     address: str
 
     @contextmanager
     def open_review(self, name: str, *scripts: str) -> Iterator[Page]:
-        """A new window in which that person has signed in and opened the review page."""
+        """Open a new window in which the person is signed in and has opened the review page."""
         with self.open_signed_in(name, *scripts) as page:
             page.goto("/review")
             wait_until(page, "bench.isPainted()")
@@ -55,13 +55,13 @@ class ViewerBench:
 
 
 def wait_until(page: Page, expression: str) -> None:
-    """Wait until that expression is true in the page."""
+    """Wait until a JavaScript expression is true in the page."""
     # Polled twice a second: polling more often would distort the measurement.
     page.wait_for_function(f"() => {expression}", polling=500, timeout=30_000)
 
 
 def bounding_box(locator: Locator) -> FloatRect:
-    """The position of the element in the window, in CSS pixels."""
+    """Return the position of an element in the window in CSS pixels."""
     place = locator.bounding_box()
     if place is None:
         sys.exit(f"{locator} is not on screen")
@@ -70,7 +70,7 @@ def bounding_box(locator: Locator) -> FloatRect:
 
 @contextmanager
 def run_app(home: Path, port: int) -> Iterator[str]:
-    """Run the app's server on that workspace; its address."""
+    """Run the app's server on a workspace and yield its address."""
     address = f"http://localhost:{port}"
     log = home / "server.log"
     with log.open("wb") as log_file:
@@ -100,5 +100,5 @@ def _wait_until_ready(address: str, server: subprocess.Popen[bytes], log: Path) 
 
 
 def find_chromium() -> str | None:
-    """The path of the system's Chromium; None means Playwright's own."""
+    """Return the path of the system's Chromium, or None to use Playwright's own."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

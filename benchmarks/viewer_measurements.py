@@ -1,4 +1,4 @@
-"""The measurements in the browser: one function per figure, each returning times in milliseconds."""
+"""The measurements in the browser. Each function returns times in milliseconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FETCHED_COUNT_SCRIPT = (
 
 
 def time_next_question(bench: ViewerBench, name: str, repeats: int, *scripts: str) -> list[float]:
-    """From the key that accepts a question to the next one's image; the first ones are not counted."""
+    """Measure from the key that accepts a question to the image of the next; the first ones do not count."""
     times = []
     with bench.open_review(name, *scripts) as page:
         for round_number in range(WARM_UP + repeats):
@@ -37,7 +37,7 @@ def time_next_question(bench: ViewerBench, name: str, repeats: int, *scripts: st
 
 
 def measure_frame_gaps(bench: ViewerBench, repeats: int, *scripts: str) -> list[float]:
-    """The gaps between frames during that many drags of some 60 moves."""
+    """Measure the times between frames during drags of about 60 moves each."""
     frame_gaps: list[float] = []
     frames = changes = 0
     button: Literal["left", "right"]
@@ -70,7 +70,7 @@ def measure_frame_gaps(bench: ViewerBench, repeats: int, *scripts: str) -> list[
 
 
 def time_draft_save(bench: ViewerBench, name: str, repeats: int, *scripts: str) -> list[float]:
-    """From the release of the mouse after drawing a box until the form shows that the draft is saved."""
+    """Measure from releasing the mouse after drawing a box until the form shows that the draft is saved."""
     times = []
     with bench.open_review(name, *scripts) as page:
         _wait_until_settled(page)
@@ -93,7 +93,7 @@ def time_draft_save(bench: ViewerBench, name: str, repeats: int, *scripts: str) 
 
 
 def time_entry(bench: ViewerBench, repeats: int) -> tuple[list[float], list[float]]:
-    """New window, sign-in, click on the page: time from the end of its script to the image, and in all."""
+    """Measure the time to the image in a new window, from the end of the page's script and from the click."""
     after_script, after_click = [], []
     for round_number in range(repeats + 1):
         with bench.open_signed_in("entry") as page:
@@ -115,7 +115,7 @@ def time_entry(bench: ViewerBench, repeats: int) -> tuple[list[float], list[floa
 
 
 def _wait_until_settled(page: Page) -> None:
-    """Wait until the image is shown and nothing was fetched for a while, so that prefetching is done."""
+    """Wait until the image is shown and prefetching is done, which means that nothing is fetched any more."""
     wait_until(page, "bench.isPainted()")
     previous_count = -1
     while True:

@@ -1,8 +1,8 @@
-"""A workspace for ``benchmarks.viewer``: 24 exams of 2500 x 3000 pixels of 12 bits, a batch, people.
+"""Makes a workspace for ``benchmarks.viewer``: 24 exams of 2500 x 3000 12-bit pixels, a batch, people.
 
-Four phantoms are rendered; the other exams are copies shifted by some pixels, so that every file has its own
-pixels and the generation takes one minute instead of ten. The result is kept in a folder; each run starts
-with a fresh copy of its database and an empty app cache.
+Four phantoms are rendered. The other exams are copies that are shifted by some pixels, so that all files have
+different pixels and the generation takes one minute instead of ten. The workspace is kept in a folder. Each
+run starts with a new copy of its database and an empty cache.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from storage.workspace import Workspace
 EXAMS, RENDERED = 24, 4
 ROWS, COLUMNS = 3000, 2500
 PASSWORD = "a password for figures"  # noqa: S105 - of people who are made up
-#: One reviewer per round, each with every question, because a judged question is not shown again.
+#: One reviewer per round, each with all questions, because a judged question is not shown again.
 PEOPLE = ("first", "cold", "ahead", "hand", "entry", "plain", "plainhand")
 _BATCH = "Figures"
 _DATABASE, _PRISTINE_DATABASE = "overread.sqlite", "as-made.sqlite"
@@ -40,7 +40,7 @@ NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def prepare_workspace(home: Path) -> Workspace:
-    """The workspace in that folder in its initial state; created if there is none."""
+    """Reset the workspace in a folder to its initial state; create it if it does not exist."""
     workspace = Workspace(home=home, database_url=f"sqlite:///{home / _DATABASE}")
     pristine = home / _PRISTINE_DATABASE
     for end in ("", "-wal", "-shm"):
@@ -82,7 +82,7 @@ def _create_workspace(workspace: Workspace) -> None:
 
 
 def _write_source(folder: Path) -> Path:
-    """Write all exams' files and the question file, one question per exam; every second has a lateral."""
+    """Write images and question file: one question per exam, and a lateral view in every second exam."""
     rendered = [
         render_exam(seed, sex="FM"[seed % 2], age=50 + seed, rows=ROWS, columns=COLUMNS)
         for seed in range(RENDERED)

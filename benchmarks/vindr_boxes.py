@@ -1,9 +1,9 @@
-"""Agreement on boxes between the three readers of an image: by ``measures.boxes``, and by plain loops.
+"""Computes the agreement on boxes of the three readers of an image by ``measures.boxes`` and by plain loops.
 
 ``python -m benchmarks.vindr_boxes FOLDER`` reads ``vinbigdata-train.csv`` of VinDr-CXR (image_id, class_name,
-rad_id and corners; a row without corners is "No finding"). For every image and every pair of its readers, the
-boxes of one class are matched one to one; the pair's score is the sum of overlaps divided by the larger
-number of boxes. Pairs in which neither drew a box have no score. Both ways must give the same numbers.
+rad_id and corners; a row without corners is "No finding"). For each image and each pair of its readers, the
+boxes of one class are matched one to one. The score of a pair is the sum of overlaps divided by the larger
+number of boxes. Pairs in which neither reader drew a box have no score. Both methods must give equal results.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     our_results, loop_results = measure_with_project(boxes_by_image), measure_with_loops(boxes_by_image)
     reader_counts = sorted({len(image_readers) for image_readers in boxes_by_image.values()})
     print(
-        f"{len(boxes_by_image):,} images, readers an image:"
+        f"{len(boxes_by_image):,} images, readers per image:"
         f" {', '.join(str(reader_count) for reader_count in reader_counts)}"
     )
     print(f"{our_results['pairs']:,.0f} pairs of readers in which one or both drew a box")
@@ -52,9 +52,9 @@ def main(arguments: list[str]) -> int:
 
 
 def read_boxes(file: Path) -> BoxesByReader:
-    """The boxes by image and reader; the list of a reader who drew none is empty.
+    """Read the boxes by image and reader. The list of a reader who drew no box is empty.
 
-    Boxes without extent are left out.
+    Boxes without area are left out.
     """
     boxes_by_image: BoxesByReader = defaultdict(dict)
     with file.open(encoding="utf-8", newline="") as lines:
@@ -70,7 +70,7 @@ def read_boxes(file: Path) -> BoxesByReader:
 
 
 def measure_with_project(boxes_by_image: BoxesByReader) -> dict[str, float]:
-    """The agreement as the page Agreement computes it, with its bootstrap over images."""
+    """Compute the agreement as the page Agreement does, with a bootstrap over images."""
     overlaps, images = [], []
     for number, readers in enumerate(boxes_by_image.values()):
         for first_reader, second_reader in combinations(sorted(readers), 2):
@@ -93,7 +93,7 @@ def measure_with_project(boxes_by_image: BoxesByReader) -> dict[str, float]:
 
 
 def measure_with_loops(boxes_by_image: BoxesByReader) -> dict[str, float]:
-    """The same agreement written out in loops, without the project's code."""
+    """Compute the same agreement with plain loops, without the project's code."""
     per_larger_count, per_first_reader, per_match = [], [], []
     for readers in boxes_by_image.values():
         for first_reader, second_reader in combinations(sorted(readers), 2):
