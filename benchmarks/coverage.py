@@ -97,7 +97,7 @@ def options_rows(runs: int) -> Iterator[Row]:
 
 
 def answers_rows(runs: int) -> Iterator[Row]:
-    """Simulate kappa with more than ten answers, with empty cells drawn together; answer r has frequency 1/r."""
+    """Simulate kappa with more than ten answers, whose empty cells are drawn together."""
     random = np.random.default_rng(SEED)
     for answers in (12, 40):
         frequencies = 1 / np.arange(1, answers + 1)

@@ -32,7 +32,7 @@ def main(folder: Path, out: Path) -> int:
 
 
 def _read_ratings(path: Path, rater: str, kind: str, *, set_reference: bool) -> Iterator[tuple[str, ...]]:
-    """One row a finding; columns are found by their names, which stand in different orders."""
+    """Yield one row per finding. Columns are read by name, because their order differs between files."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file):
             study = row.get("Study") or row.get("") or next(iter(row.values()))

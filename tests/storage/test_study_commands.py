@@ -64,7 +64,7 @@ def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
         ({"margin": "5"}, "must be a number"),
         ({"readers": "some"}, "must be one of random, fixed"),
         ({"hypothesis": "non-inferiority"}, "must be above 0"),
-        ({"seed": True}, "must be a whole number"),
+        ({"seed": True}, "must be an integer"),
     ],
 )
 def test_invalid_protocol_is_refused_by_field(world, capsys, tmp_path, plain, reason):
