@@ -51,6 +51,11 @@ def add_to(subparsers: Subparsers) -> None:
         action="store_true",
         help="reviewers may open the report after rating image alignment",
     )
+    parser.add_argument(
+        "--one-key-accept",
+        action="store_true",
+        help="accepting gives the open fields the top rating, yes, and the machine's difficulty",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the plan without drawing")
     parser.set_defaults(run=run)
 
@@ -68,7 +73,10 @@ def run(args: argparse.Namespace) -> int:
             plan=plan,
             batch_name=args.batch,
             settings=BatchSettings(
-                mode=Mode(args.mode), parts=FormScope(args.parts), show_report=args.show_report
+                mode=Mode(args.mode),
+                parts=FormScope(args.parts),
+                show_report=args.show_report,
+                one_key_accept=args.one_key_accept,
             ),
             now=datetime.now(UTC),
         )

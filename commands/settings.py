@@ -21,13 +21,17 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "settings",
-        description="Without options, print the settings as JSON. Mode, parts and the report cannot be "
-        "changed "
-        "after the first verdict; guideline and anchors can.",
+        description="Without options, print the settings as JSON. Mode, parts, the report and one-key accept "
+        "cannot be changed after the first verdict; guideline and anchors can.",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode])
     parser.add_argument("--parts", choices=[scope.value for scope in FormScope])
+    parser.add_argument(
+        "--one-key-accept",
+        choices=["on", "off"],
+        help="accepting gives the open fields the top rating, yes, and the machine's difficulty",
+    )
     parser.add_argument(
         "--report",
         choices=["show", "hide"],
@@ -73,6 +77,8 @@ def _apply_changes(settings: BatchSettings, args: argparse.Namespace) -> BatchSe
         changes["parts"] = FormScope(args.parts)
     if args.report:
         changes["show_report"] = args.report == "show"
+    if args.one_key_accept:
+        changes["one_key_accept"] = args.one_key_accept == "on"
     if args.guideline:
         changes["guideline"] = _read_text(args.guideline)
     if args.anchors:
@@ -108,6 +114,7 @@ def _batch_to_plain(batch: Batch) -> dict[str, Any]:
         "mode": settings.mode.value,
         "parts": settings.parts.value,
         "show_report": settings.show_report,
+        "one_key_accept": settings.one_key_accept,
         "guideline": settings.guideline,
         "anchors": {rating: list(texts) for rating, texts in settings.anchors.items()},
     }

@@ -50,7 +50,7 @@ def begin_reading(page: Page) -> None:
         button.click()
     page.get_by_text(_CASE_TEXT).first.wait_for(timeout=30_000)
     page.wait_for_timeout(4000)
-    page.keyboard.press("b")
+    page.keyboard.press("2")
     page.wait_for_timeout(500)
 
 

@@ -103,8 +103,9 @@ DEFAULT_ANCHORS: dict[str, Anchors] = {scale.id: scale.anchors for scale in RATI
 class BatchSettings:
     """The settings of a batch's review.
 
-    ``parts`` are the requested fields of the form. ``guideline`` is Markdown. ``anchors`` contains five texts
-    for each rating, by the rating's id.
+    With ``one_key_accept``, accepting gives every field that the reviewer left open the value that finds no
+    fault: the top rating, yes, and the machine's difficulty. ``parts`` are the requested fields of the form.
+    ``guideline`` is Markdown. ``anchors`` contains five texts for each rating, by the rating's id.
 
     Raises:
         InvalidValue: ``anchors`` does not have five texts for each rating.
@@ -113,6 +114,7 @@ class BatchSettings:
     mode: Mode = Mode.JUDGE
     parts: FormScope = FormScope.ALL
     show_report: bool = False
+    one_key_accept: bool = False
     guideline: str = ""
     anchors: dict[str, Anchors] = field(default_factory=lambda: dict(DEFAULT_ANCHORS))
 

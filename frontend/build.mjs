@@ -13,7 +13,7 @@ async function digest() {
   const entries = await readdir(new URL("src/", here), { recursive: true, withFileTypes: true });
   const sources = entries.filter((entry) => entry.isFile()).map((entry) => `${entry.parentPath}/${entry.name}`.slice(here.pathname.length));
   const hash = createHash("sha256");
-  for (const name of [...sources.sort(), "build.mjs", "package-lock.json"]) hash.update(await readFile(new URL(name, here)));
+  for (const name of [...sources.sort(), "build.mjs", "package-lock.json", "../domain/shortcuts.json"]) hash.update(await readFile(new URL(name, here)));
   return hash.digest("hex");
 }
 

@@ -13,6 +13,7 @@ from ui import state
 from ui.address import parse_id
 from ui.context import read_only_session, require_page
 from ui.forms.adjudication import mount_adjudication_form
+from ui.forms.preferences import add_preferences
 from ui.tables import show_table
 from ui.widgets import escape_markdown, screen, show_empty_state
 from web.adjudication.routes import load_next_dispute
@@ -47,7 +48,7 @@ def main() -> None:
         st.warning(escape_markdown(str(error)))
         return
     if data is not None:
-        mount_adjudication_form(data, on_completed=_clear_question)
+        mount_adjudication_form(add_preferences(data, person), on_completed=_clear_question)
         return
     st.title("Adjudicate")
     _show_completed(batch, disputes)

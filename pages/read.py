@@ -11,6 +11,7 @@ from reader_study.service import list_studies_for_reader, open_case, record_guid
 from reader_study.sheet import ReadingSheet, ReadingStop, StudyForReader
 from ui.address import parse_id
 from ui.context import clock, read_only_session, require_page, unit_of_work
+from ui.forms.preferences import add_preferences
 from ui.forms.reading import mount_reading_form
 from ui.widgets import act, escape_markdown, format_relative_time, screen, show_empty_state, show_notice
 from web.reading.sheet import reading_sheet_to_json
@@ -40,7 +41,8 @@ def main() -> None:
         st.warning(escape_markdown(str(error)))
         return
     if isinstance(case_or_stop, ReadingSheet):
-        mount_reading_form(reading_sheet_to_json(case_or_stop, person=person.id), on_completed=_ignore_event)
+        data = reading_sheet_to_json(case_or_stop, person=person.id)
+        mount_reading_form(add_preferences(data, person), on_completed=_ignore_event)
         return
     _show_stop(person, case_or_stop)
     for other_study in own_studies:

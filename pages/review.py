@@ -12,6 +12,7 @@ from review.sheet import BatchListItem
 from ui import state
 from ui.address import parse_id
 from ui.context import clock, read_only_session, require_page
+from ui.forms.preferences import add_preferences
 from ui.forms.review import mount_review_form
 from ui.review_page.address import BATCH_PARAMETER, QUESTION_PARAMETER, go_to_question
 from ui.review_page.no_question import show_all_claimed, show_completed
@@ -59,7 +60,7 @@ def main() -> None:
         return
     data = review_page_to_json(page, person=person, turn=state.get_review_turn())
     go_to_question(data["batch"], data["question"])
-    if mount_review_form(data, on_navigate=_handle_navigation):
+    if mount_review_form(add_preferences(data, person), on_navigate=_handle_navigation):
         _show_guideline(own_batch.batch.name, own_batch.batch.settings.guideline)
     show_return_button(person, data["batch"], data["question"])
 

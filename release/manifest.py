@@ -88,6 +88,7 @@ def _batch_to_json(drawn_batch: DrawnBatch) -> dict[str, Any]:
         "mode": settings.mode.value,
         "parts": settings.parts.value,
         "show_report": settings.show_report,
+        **({"one_key_accept": True} if settings.one_key_accept else {}),
         "guideline": settings.guideline,
         "draws": [
             [

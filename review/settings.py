@@ -6,7 +6,12 @@ from domain.batches import BatchSettings
 from domain.errors import InvalidValue
 
 #: Settings that can't change once judging has begun, with their names in messages.
-FROZEN_SETTINGS = {"mode": "Mode", "parts": "Parts", "show_report": "Report"}
+FROZEN_SETTINGS = {
+    "mode": "Mode",
+    "parts": "Parts",
+    "show_report": "Report",
+    "one_key_accept": "One-key accept",
+}
 _MAX_CHARACTERS = 60  # characters of a long text
 
 
@@ -31,8 +36,8 @@ def check_anchors(settings: BatchSettings) -> None:
 def describe_differences(saved: BatchSettings, own: BatchSettings) -> list[str]:
     """A text for each setting that differs, with the saved and the user's value."""
     differences = [
-        f"{label} {_format_setting(getattr(saved, name))} (saved), {_format_setting(getattr(own, name))}"
-        " (yours)"
+        f"{label} {_format_setting(name, getattr(saved, name))} (saved), "
+        f"{_format_setting(name, getattr(own, name))} (yours)"
         for name, label in FROZEN_SETTINGS.items()
         if getattr(saved, name) != getattr(own, name)
     ]
@@ -48,8 +53,11 @@ def describe_differences(saved: BatchSettings, own: BatchSettings) -> list[str]:
     return differences
 
 
-def _format_setting(value: object) -> str:
-    return {True: "shown", False: "not shown"}[value] if isinstance(value, bool) else str(value)
+def _format_setting(name: str, value: object) -> str:
+    if not isinstance(value, bool):
+        return str(value)
+    on, off = ("shown", "not shown") if name == "show_report" else ("on", "off")
+    return on if value else off
 
 
 def _excerpt_first_difference(first: str, second: str) -> tuple[str, str]:

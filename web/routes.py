@@ -13,7 +13,7 @@ import web.review.routes
 import web.sign_in.routes
 from domain.access import Action
 from web import connected, health, metrics
-from web.files import audit, downloads, estimates, statistics, study_reports
+from web.files import audit, downloads, estimates, input_preferences, statistics, study_reports
 from web.forms import routes as form_files
 from web.images import pixels, radiographs
 from web.sign_in import first_admin, second_step
@@ -42,6 +42,7 @@ ROUTE_GROUPS = (
     ),
     # Access to a radiograph depends on the person's assignments; the routes check it.
     RouteGroup(routes=[*connected.ROUTES, *form_files.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
+    RouteGroup(routes=input_preferences.ROUTES),
     RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.REFUSAL_ROUTES),
     RouteGroup(action=Action.BROWSE, routes=statistics.ROUTES),
     RouteGroup(action=Action.SEE_PROGRESS, routes=estimates.ROUTES),

@@ -16,6 +16,14 @@ from accounts.service.attempts import (
 )
 from accounts.service.backups import record_backup, record_restore
 from accounts.service.first_admin import CODE_LIFETIME, become_first_admin, create_first_admin_code, has_admin
+from accounts.service.input_preferences import (
+    export_input_preferences,
+    import_input_preferences,
+    load_input_preferences,
+    reset_input_preferences,
+    save_left_button,
+    save_own_key,
+)
 from accounts.service.people import (
     add_person,
     change_roles,
@@ -109,6 +117,7 @@ __all__ = [
     "disable_person",
     "enable_person",
     "end_own_sign_in",
+    "export_input_preferences",
     "find_person_by_claims",
     "find_setup_secret",
     "find_sign_in_method",
@@ -117,11 +126,13 @@ __all__ = [
     "has_admin",
     "has_password",
     "has_people",
+    "import_input_preferences",
     "list_demo_people",
     "list_own_sign_ins",
     "list_people",
     "list_people_with_role",
     "list_people_with_second_factor",
+    "load_input_preferences",
     "load_pending_person",
     "load_pending_step",
     "load_person_by_name",
@@ -130,7 +141,10 @@ __all__ = [
     "record_restore",
     "replace_recovery_codes",
     "require_own_password",
+    "reset_input_preferences",
     "reset_second_factor",
+    "save_left_button",
+    "save_own_key",
     "set_password",
     "sign_out",
     "sign_out_everywhere",

@@ -49,6 +49,7 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     look: { seconds: 0, seconds_looking: 0, seconds_away: 0 },
     comments: { total: 0, unread: 0 },
     asks: { ratings: [], flags: false, texts: true, key: true, boxes: true },
+    oneKeyAccept: false,
     scales: {
       values: [1, 2, 3, 4, 5],
       flags: [
@@ -189,8 +190,14 @@ export class MountedPage<Data> {
     this.button(text).click();
   }
 
+  /** Press keys, such as "a", "Shift+4" and "Enter". */
   press(...keys: string[]): void {
-    for (const key of keys) this.find(".judging").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+    for (const name of keys) {
+      const parts = name.split(/\+(?=.)/);
+      const key = parts.at(-1) ?? "";
+      const code = /^\d$/.test(key) ? `Digit${key}` : "";
+      this.find(".judging").dispatchEvent(new KeyboardEvent("keydown", { key, code, shiftKey: parts.includes("Shift"), altKey: parts.includes("Alt"), bubbles: true, composed: true }));
+    }
   }
 
   type(selector: string, text: string): void {

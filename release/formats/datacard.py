@@ -185,13 +185,16 @@ def _splits_section(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]
 def _draw_summary(drawn_batch: DrawnBatch) -> str:
     number = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
     size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
-    mode = drawn_batch.batch.settings.mode.value
-    if drawn_batch.from_search:
-        return f"{number:,} questions found by a search, no random sample, judged in mode “{mode}”"
-    return (
-        f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, judged in mode"
-        f" “{mode}”"
+    settings = drawn_batch.batch.settings
+    judged = f"judged in mode “{settings.mode.value}”" + (
+        "; accepting took one key, which gave every field left open the top rating, yes, or the machine's "
+        "difficulty"
+        if settings.one_key_accept
+        else ""
     )
+    if drawn_batch.from_search:
+        return f"{number:,} questions found by a search, no random sample, {judged}"
+    return f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, {judged}"
 
 
 def _condition_section(key_errors_under: float | None) -> list[str]:

@@ -237,6 +237,7 @@ NOT_COVERED: Mapping[str, str] = {
     "comment_read": "who has seen a comment; the comments are covered",
     "draft": "unsaved input",
     "first_admin_code": "one-time code; the role that it gives is covered",
+    "input_preferences": "keys and mouse button of a person; no judgement depends on them",
     "job": "progress of background work; its results are covered",
     "look": "time on screen so far; a verdict holds its own times",
     "pending_sign_in": "sign-ins that await a code",

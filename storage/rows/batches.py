@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint, false
 from sqlmodel import Field
 
 from storage.rows import datasets, people  # noqa: F401 - foreign keys refer to their tables
@@ -23,6 +23,7 @@ class BatchRow(TableRow, table=True):
     mode: str
     parts: str
     show_report: bool = False
+    one_key_accept: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     guideline: str = ""
     anchors: str
     state: str

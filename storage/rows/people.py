@@ -32,6 +32,16 @@ class PersonRoleRow(TableRow, table=True):
     role: str = Field(primary_key=True)
 
 
+class InputPreferencesRow(TableRow, table=True):
+    """A person's own keys and mouse button for the forms; ``preferences`` is JSON."""
+
+    __tablename__ = "input_preferences"
+
+    person_id: int = Field(primary_key=True, foreign_key="person.id")
+    preferences: str
+    changed_at: datetime = Field(sa_type=UtcDateTime)
+
+
 class SignInRow(TableRow, table=True):
     """One signed-in browser. Only the SHA-256 of its cookie's token is stored.
 

@@ -213,6 +213,7 @@ def _settings_columns(settings: BatchSettings) -> dict[str, Any]:
         "mode": settings.mode.value,
         "parts": settings.parts.value,
         "show_report": settings.show_report,
+        "one_key_accept": settings.one_key_accept,
         "guideline": settings.guideline,
         "anchors": to_json({name: list(texts) for name, texts in settings.anchors.items()}),
     }
@@ -247,6 +248,7 @@ def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result
             mode=Mode(row.mode),
             parts=FormScope(row.parts),
             show_report=row.show_report,
+            one_key_accept=row.one_key_accept,
             guideline=row.guideline,
             # A rating that was introduced after the batch has its default anchors.
             anchors={**DEFAULT_ANCHORS, **{name: tuple(texts) for name, texts in anchors.items()}},

@@ -95,6 +95,12 @@ def press(page: Page, keys: str) -> None:
         page.keyboard.press(key)
 
 
+def press_answer(page: Page, option: int, confidence: int) -> None:
+    """Choose an option, counted from 1, and a confidence."""
+    page.keyboard.press(str(option))
+    page.keyboard.press(f"Shift+{confidence}")
+
+
 def get_shown_stem(page: Page) -> str:
     """The stem that the form shows."""
     return page.get_by_label("Stem", exact=True).input_value()

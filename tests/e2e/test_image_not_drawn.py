@@ -21,7 +21,7 @@ from storage.rows.verdicts import OwnAnswerRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD
-from tests.e2e.review_helpers import load_verdicts, press, wait_for_images, wait_for_question
+from tests.e2e.review_helpers import load_verdicts, press, press_answer, wait_for_images, wait_for_question
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import assign_all, make_batch
 
@@ -232,7 +232,7 @@ def test_own_answer_and_verdict_each_need_confirmation(app, signed_in):
     route_images(page, lambda route: route.abort())
     page.goto("/review?batch=2&question=15")
     wait_for_state(page, "failed")
-    press(page, "c2")
+    press_answer(page, 3, 2)
     page.keyboard.press("Enter")
     expect(page.get_by_text(FAILED)).to_be_visible()
     page.keyboard.press("Shift+Enter")
@@ -250,7 +250,7 @@ def test_reader_needs_confirmation_without_the_radiograph(app, signed_in):
     route_images(page, lambda route: route.abort())
     page.goto("/read")
     wait_for_state(page, "failed")
-    press(page, "b4")
+    press_answer(page, 2, 4)
     page.keyboard.press("Enter")
     expect(page.get_by_text(FAILED)).to_be_visible()
     assert load_reading_images(app) == []
@@ -260,7 +260,7 @@ def test_reader_needs_confirmation_without_the_radiograph(app, signed_in):
     wait_for_state(page, "failed")
     unroute_images(page)
     page.wait_for_timeout(600)
-    press(page, "b4")
+    press_answer(page, 2, 4)
     page.keyboard.press("Enter")
     press(page, "t")
     expect(page.get_by_text(ARRIVED)).to_be_visible()

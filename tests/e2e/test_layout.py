@@ -19,7 +19,7 @@ from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD
 from tests.e2e.layout_helpers import WINDOWS, measure_layout, set_window
-from tests.e2e.review_helpers import load_verdicts, press, wait_for_images, wait_for_question
+from tests.e2e.review_helpers import load_verdicts, press, press_answer, wait_for_images, wait_for_question
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -232,7 +232,7 @@ def test_adjudicator_sees_every_disputed_version_before_deciding(open_form):
 def test_radiograph_keeps_its_size_when_feedback_is_shown(open_form):
     page = open_form("rea")
     before = measure_layout(page).panes
-    press(page, "a4")
+    press_answer(page, 1, 4)
     page.keyboard.press("Enter")
     page.get_by_text("Answer key").wait_for()
     assert measure_layout(page).panes == before

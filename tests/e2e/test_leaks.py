@@ -26,7 +26,7 @@ from storage.rows.verdicts import VerdictRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers, websocket_client
 from tests.e2e.conftest import RunningApp
-from tests.e2e.review_helpers import press
+from tests.e2e.review_helpers import press_answer
 from tests.storage.worlds import NOW, World
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -221,7 +221,7 @@ def test_browser_receives_no_leak_before_the_own_answer(app, world, signed_in):
     page.goto("/")
     review_helpers.open_review(page)
     review_helpers.wait_for_question(page, 1)
-    press(page, "c2")  # an answer and its confidence, entered but not committed
+    press_answer(page, 3, 2)  # an answer and its confidence, entered but not committed
     page.wait_for_timeout(1_500)  # the draft is sent, the next question is prefetched
     for number in (2, 4, 3):
         page.goto(f"/review?batch=1&question={number}")
@@ -273,7 +273,7 @@ def test_own_answer_reveals_only_that_question(app, world, signed_in):
     traffic = TrafficRecorder(page)
     review_helpers.open_review(page, 1)
     review_helpers.wait_for_question(page, 1)
-    press(page, "c2")
+    press_answer(page, 3, 2)
     page.keyboard.press("Enter")
     expect(page.get_by_label("Explanation")).to_have_value(make_planted_word("explanation", 1))
     page.wait_for_timeout(1_000)

@@ -131,15 +131,15 @@ def wait_for_case(page: Page, done: int) -> None:
 
 
 def key_for_b(slot) -> str:
-    """The letter under which option B, the key, is shown in that slot."""
-    return "abcde"[slot.option_order.index(1)]
+    """The digit under which option B, the key, is shown in that slot."""
+    return "12345"[slot.option_order.index(1)]
 
 
 def answer_case(page: Page, slot, done: int, *, key: str | None = None) -> None:
     """Answer the case on screen, after ``done`` others, and wait for the next one."""
     wait_for_case(page, done)
     page.keyboard.press(key or key_for_b(slot))
-    page.keyboard.press("4")
+    page.keyboard.press("Shift+4")
     page.keyboard.press("Enter")
 
 
@@ -169,10 +169,10 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     wait_for_case(page, BREAK_AFTER)
     expect(page.get_by_text("Draft restored.")).to_be_visible()
     second_traffic.look()
-    page.keyboard.press("5")
+    page.keyboard.press("Shift+5")
     page.keyboard.press("Enter")
     for done, slot in enumerate(rea[BREAK_AFTER + 1 :], start=BREAK_AFTER + 1):
-        wrong_key = "abcde"[slot.option_order.index(0)] if done >= WRONG_FROM else None
+        wrong_key = "12345"[slot.option_order.index(0)] if done >= WRONG_FROM else None
         answer_case(page, slot, done, key=wrong_key)
     expect(page.get_by_text("study complete")).to_be_visible(timeout=30_000)
     expect(page.get_by_text(f"{WRONG_FROM} of {CASES} correct")).to_be_visible()
@@ -185,7 +185,7 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
         wait_for_case(rob_page, done)
         if done == 3:
             rob_page.keyboard.press(key_for_b(slot))
-            rob_page.keyboard.press("2")
+            rob_page.keyboard.press("Shift+2")
             rob_page.keyboard.press("Enter")
             rob_page.keyboard.press("Enter")
             continue

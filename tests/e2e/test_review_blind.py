@@ -10,7 +10,7 @@ from domain.batches import BatchSettings, Mode
 from storage.rows.verdicts import OwnAnswerRow
 from storage.unit_of_work import read_only_session
 from tests.e2e import review_helpers
-from tests.e2e.review_helpers import press
+from tests.e2e.review_helpers import press, press_answer
 from tests.storage.worlds import SECRETS
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -53,7 +53,7 @@ def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_i
     traffic = TrafficRecorder(page)
     review_helpers.open_review(page, 1)
     review_helpers.wait_for_question(page, 1)
-    press(page, "c2")
+    press_answer(page, 3, 2)
     page.wait_for_timeout(700)
     assert len(traffic.frames) > 3
     assert len(traffic.bodies) > 5
@@ -71,7 +71,7 @@ def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_i
 def test_report_opens_after_image_alignment_which_is_then_fixed(app, signed_in):
     page = signed_in("ruth")
     review_helpers.open_review(page, 2)
-    press(page, "a3")
+    press_answer(page, 1, 3)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Open the report")).to_be_disabled()
     press(page, "4443")

@@ -10,6 +10,7 @@ from tests.e2e import review_helpers, viewer_helpers
 from tests.e2e.review_helpers import draw, load_drafts, load_verdicts, open_review, press, wait_for_question
 from tests.e2e.viewer_helpers import (
     drag,
+    draw_box,
     find_status_line,
     get_pane_position,
     open_viewer,
@@ -56,7 +57,7 @@ def test_a_window_drag_changes_grey_levels_and_no_box(app, open_question):
 def test_box_is_saved_in_the_pixels_it_was_drawn_on(app, open_question):
     page = open_question(2)
     pane_position = get_pane_position(page)
-    drag(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
+    draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
     press(page, RATED + "v")
     wait_for_question(page, 3)
     machine, own_box = load_saved_boxes(app, 2)
@@ -74,7 +75,7 @@ def test_box_drawn_zoomed_and_rotated_is_saved_to_within_a_pixel(app, open_quest
     press(page, "o++++")  # 1.5 ** 4 = 506 %, centred on the pointer
     expect(find_status_line(page)).to_contain_text("506 %")
     x, y = get_pane_position(page, rotated=True).to_pixel(*start)
-    drag(page, start, (start[0] + 81, start[1] + 162))
+    draw_box(page, start, (start[0] + 81, start[1] + 162))
     press(page, RATED + "v")
     wait_for_question(page, 5)
     own_box = next(box for box in load_saved_boxes(app, 4) if box["radiograph"] == "lateral")
@@ -87,7 +88,7 @@ def test_undo_returns_to_the_initial_boxes(open_question):
     page = open_question(6)
     pane_position = get_pane_position(page)
     for step in range(3):
-        drag(
+        draw_box(
             page, pane_position.of_pixel(400 + 100 * step, 500), pane_position.of_pixel(480 + 100 * step, 600)
         )
     expect(page.get_by_text("4 boxes")).to_be_visible()
@@ -103,7 +104,7 @@ def test_undo_returns_to_the_initial_boxes(open_question):
 def test_reloading_the_page_restores_the_boxes(app, open_question):
     page = open_question(7)
     pane_position = get_pane_position(page)
-    drag(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
+    draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
     expect(page.get_by_text("Draft saved")).to_be_visible()
     page.reload()
     viewer_helpers.wait_until_painted(page)
@@ -117,7 +118,7 @@ def test_two_views_hang_side_by_side_frontal_left(open_question):
     page.keyboard.press("Shift+L")
     expect(page.locator(".pane .name")).to_have_text(["PA", "LATERAL"])
     right_pane = get_pane_position(page, 1)
-    drag(page, right_pane.of_pixel(400, 500), right_pane.of_pixel(600, 700))
+    draw_box(page, right_pane.of_pixel(400, 500), right_pane.of_pixel(600, 700))
     expect(page.locator(".boxes li.mine .size")).to_contain_text("200 × 200 LATERAL")
     page.keyboard.press("Shift+L")
 
@@ -125,7 +126,7 @@ def test_two_views_hang_side_by_side_frontal_left(open_question):
 def test_plain_editor_saves_the_same_box_for_the_same_drag(app, open_question):
     page = open_question(9)
     pane_position = get_pane_position(page)
-    drag(page, pane_position.of_pixel(400, 480), pane_position.of_pixel(600, 720))
+    draw_box(page, pane_position.of_pixel(400, 480), pane_position.of_pixel(600, 720))
     press(page, RATED + "v")
     wait_for_question(page, 10)
     open_review(page, 10)
@@ -138,7 +139,7 @@ def test_plain_editor_saves_the_same_box_for_the_same_drag(app, open_question):
 def test_selected_box_is_moved_by_arrows_and_labelled_by_enter(app, open_question):
     page = open_question(11)
     pane_position = get_pane_position(page)
-    drag(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
+    draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
     old_label = page.locator(".boxes li.mine input").get_attribute("aria-label")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+ArrowDown")
@@ -159,7 +160,7 @@ def test_selected_box_is_moved_by_arrows_and_labelled_by_enter(app, open_questio
 def test_form_keys_work_while_a_box_is_selected(app, open_question):
     page = open_question(13)
     pane_position = get_pane_position(page)
-    drag(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
+    draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
     press(page, RATED)
     expect(page.locator('[data-step="clinical_quality"] [aria-pressed="true"]')).to_have_text("4")
     page.keyboard.press("Escape")

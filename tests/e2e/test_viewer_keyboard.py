@@ -12,7 +12,7 @@ from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers, viewer_helpers
 from tests.e2e.conftest import PASSWORD, fill_sign_in
 from tests.e2e.review_helpers import load_drafts, press
-from tests.e2e.viewer_helpers import drag, get_pane_position, open_viewer
+from tests.e2e.viewer_helpers import drag, draw_box, get_pane_position, open_viewer
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -58,9 +58,9 @@ def test_a_narrow_window_has_the_image_above_the_form(open_question):
 def test_a_box_may_begin_on_the_label_of_another(app, open_question):
     page = open_question(1)
     pane_position = get_pane_position(page)
-    drag(page, pane_position.of_pixel(600, 600), pane_position.of_pixel(640, 640))
+    draw_box(page, pane_position.of_pixel(600, 600), pane_position.of_pixel(640, 640))
     left, top = pane_position.of_pixel(600, 600)
-    drag(page, (left + 10, top - 12), (left + 50, top - 60))  # on "no label", above the box
+    draw_box(page, (left + 10, top - 12), (left + 50, top - 60))  # on "no label", above the box
     x_min, _, _, y_max = load_last_box(app, page, 1, 3)
     assert x_min > 600 > y_max  # a box of its own, next to the former position of the label
 
@@ -102,7 +102,7 @@ def test_box_is_saved_where_it_was_drawn_on_a_high_density_screen(app, chromium)
     canvas = page.locator(".pane canvas.image").first
     assert canvas.evaluate("canvas => canvas.width / canvas.clientWidth") == pytest.approx(2, abs=0.01)
     pane_position = get_pane_position(page)
-    drag(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
+    draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
     assert load_last_box(app, page, 5, 2) == pytest.approx([400, 500, 700, 800], abs=1)
     context.close()
 
@@ -111,6 +111,7 @@ def test_box_is_drawn_resized_and_moved_by_keyboard(app, open_question):
     page = open_question(6)
     page.locator(".pane").first.focus()
     page.keyboard.press("Shift+N")
+    page.get_by_label("Label of the box", exact=True).press("Escape")
     x0, y0, x1, y1 = load_last_box(app, page, 6, 2)
     page.keyboard.press("Control+ArrowRight")
     page.keyboard.press("Control+Shift+ArrowUp")
@@ -119,9 +120,9 @@ def test_box_is_drawn_resized_and_moved_by_keyboard(app, open_question):
     expect(announcement).to_contain_text(f"column {round(x0 - 1)}, row {round(y0)}.")
     expect(announcement).to_contain_text("Box 2 of 2, PA: no label, yours")
     page.keyboard.press("Enter")
-    page.get_by_label("Label of the box", exact=True).fill("nodule")
+    page.get_by_label("Label of the box", exact=True).fill("rib 4")
     page.keyboard.press("Enter")
-    expect(announcement).to_contain_text("nodule")
+    expect(announcement).to_contain_text("rib 4")
     press(page, RATED + "v")
     review_helpers.wait_for_question(page, 7)
     [verdict] = review_helpers.load_verdicts(app, 6)
@@ -146,7 +147,9 @@ def test_list_of_many_boxes_scrolls_vertically_only(app, open_question):
     page = open_question(8)
     pane_position = get_pane_position(page)
     for step in range(8):
-        drag(page, pane_position.of_pixel(100 + 90 * step, 600), pane_position.of_pixel(160 + 90 * step, 660))
+        draw_box(
+            page, pane_position.of_pixel(100 + 90 * step, 600), pane_position.of_pixel(160 + 90 * step, 660)
+        )
     load_last_box(app, page, 8, 9)
     boxes = page.locator(".boxes")
     assert boxes.evaluate("each => each.scrollWidth <= each.clientWidth")
@@ -154,13 +157,43 @@ def test_list_of_many_boxes_scrolls_vertically_only(app, open_question):
     assert get_pane_position(page) == pane_position  # the image has not moved under the pointer
 
 
-def test_label_of_the_next_box_is_cleared_on_the_next_question(open_question):
+def test_new_box_asks_for_its_label_and_typing_there_is_no_shortcut(app, open_question):
     page = open_question(9)
-    page.get_by_label("label of the next box").fill("nodule")
-    page.keyboard.press("Escape")
-    press(page, RATED + "a")
+    press(page, "4444")
+    status = viewer_helpers.find_status_line(page).text_content().split(" · ")[0]
+    pane_position = get_pane_position(page)
+    drag(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
+    label = page.get_by_label("Label of the box", exact=True)
+    expect(label).to_be_focused()
+    page.keyboard.type("nod")  # N would answer no, O show the actual size, D hide the boxes
+    expect(page.get_by_role("listbox", name="Labels").get_by_role("option").first).to_have_text("nodule")
+    expect(page.locator('[data-step="domain_specific"] [aria-pressed="true"]')).to_have_count(0)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(label).to_have_count(0)
+    expect(page.locator(".boxes li.mine input")).to_have_value("nodule")
+    expect(viewer_helpers.find_status_line(page)).to_contain_text(status)
+    page.keyboard.press("u")  # drawing and labelling are one step
+    expect(page.locator(".boxes li.mine")).to_have_count(0)
+    press(page, "yyha")
     review_helpers.wait_for_question(page, 10)
-    expect(page.get_by_label("label of the next box")).to_have_value("")
+    [verdict] = review_helpers.load_verdicts(app, 9)
+    assert (verdict.decision, verdict.domain_specific) == ("accept", True)
+
+
+def test_optional_fields_and_the_answer_key_are_set_by_keyboard(app, open_question):
+    page = open_question(10)
+    press(page, RATED)
+    page.keyboard.press("Shift+I")
+    for _ in range(2):
+        page.keyboard.press("Shift+O")
+    page.keyboard.press("Shift+V")
+    press(page, "1v")
+    review_helpers.wait_for_question(page, 11)
+    [verdict] = review_helpers.load_verdicts(app, 10)
+    assert (verdict.image_centric, verdict.clinically_relevant) == (True, False)
+    assert json.loads(verdict.correction)["answer"] == [0]
 
 
 def withdraw_assignment(app, question):

@@ -90,6 +90,12 @@ def drag(
     page.mouse.up(button=button)
 
 
+def draw_box(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw a box, and leave it without a label."""
+    drag(page, start, end)
+    page.get_by_label("Label of the box", exact=True).press("Escape")
+
+
 def sample_grey_levels(page: Page, index: int = 0) -> list[int]:
     """Grey levels of the middle row of the painted image, every twentieth column."""
     return (

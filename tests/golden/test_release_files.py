@@ -7,10 +7,12 @@ import json
 
 import msgspec
 import pytest
+from sqlalchemy import update
 
 from release.service import ReviewerNaming, verify_release
 from storage.intake.questions import load_questions
-from storage.unit_of_work import read_only_session
+from storage.rows.batches import BatchRow
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import GOLDEN, make_judged_world, write_test_release
 
 pytestmark = pytest.mark.slow
@@ -92,6 +94,19 @@ def test_reports_are_included_only_on_request(sqlite_engine, tmp_path):
         path.read_bytes() for path in (tmp_path / "v1").rglob("*") if path.is_file()
     )
     assert all("SECRET-report" in record["report"] for record in read_records(tmp_path / "v2" / "gold.jsonl"))
+
+
+def test_one_key_accept_is_stated_in_manifest_and_data_card(sqlite_engine, tmp_path):
+    world = make_judged_world(sqlite_engine)
+    with unit_of_work(sqlite_engine) as db:
+        db.execute(update(BatchRow).values(one_key_accept=True))
+    write_test_release(world, tmp_path / "v1")
+    batches = json.loads((tmp_path / "v1" / "manifest.json").read_bytes())["batches"]
+    assert [batch["one_key_accept"] for batch in batches] == [True] * len(batches)
+    card = (tmp_path / "v1" / "datacard.md").read_text(encoding="utf-8")
+    assert card.count("accepting took one key, which gave every field left open the top rating") == len(
+        batches
+    )
 
 
 def test_gold_jsonl_is_a_valid_native_file(sqlite_engine, tmp_path):

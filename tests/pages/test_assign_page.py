@@ -130,6 +130,12 @@ def test_saving_the_mode_is_confirmed(page):
     assert "batch first, revision 2" in get_text(page)
 
 
+def test_one_key_accept_is_switched_on(page):
+    page.toggle(key=f"way-{FORM_KEY}-one-key").set_value(True)
+    page = click(page, "Save mode, fields and report")
+    assert load_first_batch().settings.one_key_accept
+
+
 def test_mode_is_fixed_once_reviewing_has_begun(world, page):
     with unit_of_work() as db:
         review.assign(db, by=world.people["cora"], batch="first", to=["ruth"], now=NOW)

@@ -80,12 +80,13 @@ def test_draw_creates_the_previewed_batch_with_its_settings(coordinator, workspa
     find_by_label(page.text_input, "Batch name").set_value("pilot")
     find_by_label(page.selectbox, "Answer key shown").set_value(Mode.ANSWER_FIRST)
     find_by_label(page.selectbox, "Fields requested").set_value(FormScope.KEY)
+    find_by_label(page.checkbox, "One key accepts with top ratings").check()
     page.run()
     page = click(page, "Draw 100")
     assert "Batch pilot: 100 questions drawn from demo." in get_text(page).replace("\\", "")
     [(batch, size)] = load_batches()
     assert (batch.name, size) == ("pilot", 100)
-    assert batch.settings == BatchSettings(mode=Mode.ANSWER_FIRST, parts=FormScope.KEY)
+    assert batch.settings == BatchSettings(mode=Mode.ANSWER_FIRST, parts=FormScope.KEY, one_key_accept=True)
 
 
 def test_a_double_click_draws_once(coordinator, workspace, open_page):

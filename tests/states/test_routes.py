@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 #: The person and the addresses by which each route is called, without routes of the app's own files.
 TESTED_URLS = {
+    "GET /files/keys.json": ("cora", ["/files/keys.json"]),
     "GET /files/refusals/{name}": ("cora", ["/files/refusals/none.csv"]),
     "GET /files/statistics/{name}": (
         "cora",

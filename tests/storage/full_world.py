@@ -117,6 +117,7 @@ def _add_people_and_sign_ins(study_world: StudyWorld) -> None:
         accounts.sign_out(db, token="ended", now=NOW)
         accounts.begin_attempt(db, name="ruth", address="192.0.2.1", token=None, now=NOW)
         remo, secret = study_world.people["remo"], "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+        accounts.save_own_key(db, person=remo, action="accept", key="Shift+J", now=NOW)
         accounts.begin_setup(db, person=remo, new_secret=secret, now=NOW)
         accounts.confirm_setup(
             db,

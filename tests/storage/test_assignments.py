@@ -211,6 +211,15 @@ def test_stale_settings_are_refused_showing_both_versions(world):
     assert "“Look twice.” (saved), “Look once.” (yours)" in str(caught.value)
 
 
+def test_one_key_accept_is_off_until_it_is_set(world):
+    assert not BatchSettings().one_key_accept
+    changed = change_settings(world, BatchSettings(one_key_accept=True))
+    with read_only_session(world.engine) as db:
+        assert load_batch(db, name="first").settings == changed.settings
+    with pytest.raises(StaleRevision, match=r"One-key accept on \(saved\), off \(yours\)"):
+        change_settings(world, BatchSettings(guideline="Look once."))
+
+
 def test_the_same_settings_again_change_nothing(world):
     change_settings(world, BatchSettings(guideline="Look twice."))
     assert change_settings(world, BatchSettings(guideline="Look twice.")).revision == 2
@@ -222,6 +231,7 @@ def test_the_same_settings_again_change_nothing(world):
         ({"mode": Mode.ANSWER_FIRST}, "Mode"),
         ({"parts": FormScope.KEY}, "Parts"),
         ({"show_report": True}, "Report"),
+        ({"one_key_accept": True}, "One-key accept"),
     ],
 )
 def test_mode_and_parts_are_fixed_by_the_first_verdict(engine, setting, word):

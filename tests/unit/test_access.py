@@ -51,6 +51,7 @@ def test_only_listed_routes_have_a_sign_in_without_an_action():
     groups = [group for group in ROUTE_GROUPS if group.action is None and group.needs_sign_in]
     assert sorted(route.path for group in groups for route in group.routes) == [
         "/connected",
+        "/files/keys.json",
         "/frontend/{digest}/{name}",
         "/pixels/{exam_number:int}/{anything:path}",
         "/radiographs/{exam_number:int}/{radiograph_key:path}",

@@ -28,7 +28,7 @@ def compute_sources_digest() -> str:
         path.relative_to(FRONTEND).as_posix() for path in (FRONTEND / "src").rglob("*") if path.is_file()
     )
     digest = hashlib.sha256()
-    for name in [*sorted(sources), "build.mjs", "package-lock.json"]:
+    for name in [*sorted(sources), "build.mjs", "package-lock.json", "../domain/shortcuts.json"]:
         digest.update((FRONTEND / name).read_bytes())
     return digest.hexdigest()
 

@@ -29,6 +29,12 @@ _SCOPE_LABELS = {
 }
 
 
+ONE_KEY_HELP = (
+    "Accept then means: all in order. Fields that the reviewer left open get the top rating, yes, and the "
+    "machine's difficulty; reviewers enter only what is off. Releases state this setting."
+)
+
+
 def show_preview(
     person: Person, dataset: str, plan: SamplingPlan, batch: Batch | None
 ) -> sampling.DrawPreview | None:
@@ -141,8 +147,14 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
         disabled=scope is FormScope.KEY,
         help="Reviewers can open the report after they have rated image alignment.",
     )
+    one_key_accept = report_column.checkbox(
+        "One key accepts with top ratings", key=f"{form_key}-one-key", help=ONE_KEY_HELP
+    )
     report_allowed = show_report and scope is not FormScope.KEY
-    return name, BatchSettings(mode=mode, parts=scope, show_report=report_allowed)
+    settings = BatchSettings(
+        mode=mode, parts=scope, show_report=report_allowed, one_key_accept=one_key_accept
+    )
+    return name, settings
 
 
 def _save(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) -> str:

@@ -16,6 +16,7 @@ from domain.people import Person
 from domain.ratings import RATING_IDS, RATINGS
 from review import service as review
 from ui import state
+from ui.batches.draw import ONE_KEY_HELP
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.widgets import act, show_notice
 from web.review.guideline import replace_images_by_links
@@ -86,6 +87,13 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             key=f"{form_key}-report",
             disabled=frozen,
         )
+        st.toggle(
+            "One key accepts with top ratings",
+            value=settings.one_key_accept,
+            key=f"{form_key}-one-key",
+            disabled=frozen,
+            help=ONE_KEY_HELP,
+        )
         _save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=frozen)
     show_notice(form_key)
 
@@ -152,6 +160,7 @@ def _save_mode(batch: Batch, form_key: str) -> str:
             mode=Mode(str(state.get_widget_value(f"{form_key}-mode"))),
             parts=FormScope(str(state.get_widget_value(f"{form_key}-parts"))),
             show_report=bool(state.get_widget_value(f"{form_key}-report")),
+            one_key_accept=bool(state.get_widget_value(f"{form_key}-one-key")),
         ),
     )
 

@@ -107,6 +107,7 @@ def review_sheet_to_json(
         },
         "comments": {"total": sheet.comments, "unread": sheet.unread_comments},
         "asks": _requested_parts(sheet),
+        "oneKeyAccept": settings.one_key_accept,
         "scales": _scales_to_json(),
         "confidences": list(CONFIDENCE_LABELS),
         "labels": _offered_labels(question),

@@ -4,22 +4,10 @@ import type { DisputeData, ValueSource } from "../shared/api";
 import { CaseForm } from "../shared/case-form";
 import type { Material } from "../shared/displayed-material";
 import { button, formatCount, formatTime, growingTextArea, h, keycap } from "../shared/dom";
-import type { KeyHelp } from "../shared/keys";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
-import { patientLine } from "../shared/components";
+import { keyHelpDialog, patientLine } from "../shared/components";
+import { capOf, findAction, isRepeatable, keyHint, matchAction, type ActionId } from "../shared/shortcuts";
 import { Picks } from "./picks";
-
-const KEYS: readonly KeyHelp[] = [
-  ["1, 2, …", "use that reviewer's version"],
-  ["0", "keep the original question"],
-  ["X", "reject the question"],
-  ["W", "write the reason (Esc leaves the text field)"],
-  ["Enter", "adjudicate and continue"],
-  ["Shift Enter", "adjudicate without seeing the radiograph"],
-  ["K / J", "previous, next dispute"],
-  ["T", "try again after a failed save"],
-  ["?", "show or hide this list"],
-];
 
 /** What must have been displayed before a dispute is decided. */
 const MATERIAL: readonly Material[] = [
@@ -33,10 +21,9 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private reason = h("textarea");
   /** The question that the page's script asked for. */
   private requested: string | null = null;
-  private keysDialog: HTMLDialogElement | null = null;
 
   constructor(component: StreamlitComponent<DisputeData>) {
-    super(component, "settling", { completedAction: "adjudicated this dispute", alternative: "You can also go to another dispute (J)." });
+    super(component, "settling", { completedAction: "adjudicated this dispute", alternative: `You can also go to another dispute${keyHint("next")}.` });
   }
 
   override show(data: DisputeData): void {
@@ -64,20 +51,33 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     return true;
   }
 
-  protected override handleKey(key: string, event: KeyboardEvent): boolean {
+  protected override handleKey(event: KeyboardEvent): boolean {
     const { picks, data } = this;
-    if (!picks || event.repeat || this.keysDialog?.open) return false;
-    if (this.imageCheck.handleKey(event) || this.frame.handleKey(key, event) || this.viewer.handleKey?.(event, true)) return true;
-    if (/^[1-9]$/.test(key) && data.reviewers[Number(key) - 1]) picks.pickAll(Number(key) - 1);
-    else if (key === "0") picks.pickAll("machine");
-    else if (key === "x") picks.reject();
-    else if (key === "w") this.reason.focus();
-    else if (key === "k") void this.goTo(data.previous);
-    else if (key === "j") void this.goTo(data.next);
-    else if (key === "?") this.showKeys();
-    else if (key === "Enter" && !(event.composedPath()[0] instanceof HTMLButtonElement)) void this.adjudicate();
-    else if (key !== "t" || !this.tryAgain()) return this.handleViewerKey(key, event);
-    return true;
+    if (!picks) return false;
+    const action = findAction(event, "adjudicate");
+    if (this.overlay) {
+      if (event.key === "Escape" || action === "help") this.closeOverlay();
+      return true;
+    }
+    if (this.imageCheck.handleKey(event) || this.viewer.handleKey?.(event)) return true;
+    if (event.repeat && !(action && isRepeatable(action))) return false;
+    if (event.composedPath()[0] instanceof HTMLButtonElement && [" ", "Enter"].includes(event.key)) return false;
+    if (!action) return false;
+    if (this.frame.runAction(action) || this.runViewerAction(action, event)) return true;
+    const version = Number(matchAction(action, "version-") ?? 0) - 1;
+    const commands: Partial<Record<ActionId, () => unknown>> = {
+      original: () => picks.pickAll("machine"),
+      reject: () => picks.reject(),
+      comment: () => this.reason.focus(),
+      previous: () => this.goTo(data.previous),
+      next: () => this.goTo(data.next),
+      help: () => this.showKeys(),
+      save: () => this.adjudicate(),
+      retry: () => this.tryAgain(),
+    };
+    if (data.reviewers[version]) picks.pickAll(version);
+    else commands[action]?.();
+    return version >= 0 || action in commands;
   }
 
   private get reasonKey(): string {
@@ -93,8 +93,8 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private buildLayout(picks: Picks): void {
     const { data } = this;
     const navigationButton = (text: string, key: string, to: number | null): HTMLElement => button(text, key, () => this.goTo(to), { class: "quiet", disabled: to === null });
-    const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap("W")), this.reason);
-    const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", "K", data.previous), navigationButton("Next", "J", data.next), h("span", { class: "spring" }), button("Adjudicate", "Enter", () => this.adjudicate(), { class: "primary" }));
+    const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap(capOf("comment"))), this.reason);
+    const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", capOf("previous"), data.previous), navigationButton("Next", capOf("next"), data.next), h("span", { class: "spring" }), button("Adjudicate", capOf("save"), () => this.adjudicate(), { class: "primary" }));
     this.frame.show({
       top: h(
         "header",
@@ -104,7 +104,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         h("span", { class: "about" }, `disagreement on: ${data.about.join(", ") || "no longer disputed"}`),
         h("span", { class: "spring" }),
         this.savedLine,
-        button("Keys", "?", () => this.showKeys(), { class: "quiet" }),
+        button("Keys", capOf("help"), () => this.showKeys(), { class: "quiet" }),
       ),
       patient: h("div", { class: "above" }, patientLine(data)),
       picture: [this.viewer.root],
@@ -136,7 +136,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         errors.length > 0 && h("p", {}, errors.join(", ")),
         texts.map((text) => h("p", { class: "reviewer-text" }, text)),
         h("p", { class: "ratings" }, Object.entries(ratings).map(([name, value]) => `${name} ${value}`).join(" · ")),
-        button(decision === "reject" ? "Reject" : "Use this version", String(index + 1), () => picks.pickAll(index)),
+        button(decision === "reject" ? "Reject" : "Use this version", index < 9 ? capOf(`version-${index + 1}` as ActionId) : null, () => picks.pickAll(index)),
       );
     return h("div", { class: "sides" }, this.data.reviewers.map(buildReviewer));
   }
@@ -145,14 +145,14 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private showBoxes(source: ValueSource | null): void {
     const isOwn = source !== null;
     const radiographs = this.data.radiographs.map((radiograph) => (radiograph.rows ? { ...radiograph, boxes: isOwn ? radiograph.sides?.[String(source)] : radiograph.overlay, touched: isOwn } : radiograph));
-    this.viewer.show({ ...this.data, radiographs, asks: { boxes: isOwn } });
+    this.viewer.show({ ...this.data, radiographs, asks: { boxes: isOwn }, labels: this.data.words.labels });
     this.fit();
   }
 
   private async adjudicate(): Promise<void> {
     const { data, picks, reasonKey } = this;
     if (this.saveFlow.isBusy || !picks) return;
-    const missing = picks.describeMissing() ?? (this.reason.value.trim() ? null : "Give a reason for the decision (W).");
+    const missing = picks.describeMissing() ?? (this.reason.value.trim() ? null : `Give a reason for the decision${keyHint("comment")}.`);
     if (missing !== null) {
       this.showNote(missing);
       return;
@@ -190,12 +190,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   }
 
   private showKeys(): void {
-    this.keysDialog?.remove();
-    const rows = [...KEYS, ...(this.viewer.keyHelp ?? [])].map(([key, help]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, help)));
-    const dialog: HTMLDialogElement = h("dialog", { class: "sheet", "aria-label": "Keys" }, h("table", {}, rows), button("Close", "Esc", () => dialog.close()));
-    this.keysDialog = dialog;
-    this.root.append(dialog);
-    dialog.showModal();
+    this.openOverlay(keyHelpDialog("adjudicate", this.viewer, () => this.closeOverlay()));
   }
 }
 

@@ -3,6 +3,7 @@
 import type { AdjudicationRequest, DisputeData, DisputedField, FieldDifference, OwnValues, ValueSource } from "../shared/api";
 import { growingTextArea, h, optionLetter } from "../shared/dom";
 import { markChanges } from "../shared/components";
+import { keyHint } from "../shared/shortcuts";
 
 const LABELS: Record<DisputedField, string> = {
   stem: "Stem", options: "Options", answer: "Key", also_right: "Also right", explanation: "Explanation",
@@ -43,7 +44,7 @@ export class Picks {
     this.root.append(
       h("h3", {}, "Final version"),
       h("table", {}, h("thead", {}, h("tr", {}, ["", ...this.columns].map((text) => h("th", { scope: "col" }, text)))), buildRows(disputed, "disputed"), buildRows(others, "")),
-      h("label", { class: "reject" }, this.rejectBox, "Reject the question (X)"),
+      h("label", { class: "reject" }, this.rejectBox, `Reject the question${keyHint("reject")}`),
     );
   }
 

@@ -2,24 +2,9 @@
 
 import type { ReadingData } from "../shared/api";
 import { button, formatCount, h, type Child } from "../shared/dom";
-import type { KeyHelp } from "../shared/keys";
 import { patientLine, progressBar, dialogOverlay } from "../shared/components";
+import { capOf } from "../shared/shortcuts";
 import type { ImageViewer } from "../shared/viewer";
-
-export const keyHelp = ({ confidences }: ReadingData): KeyHelp[] => [
-  ["A, B, C … / 1 – 9", "choose an answer, or several if more than one is right"],
-  ["Y / N", "answer yes or no"],
-  ["W", "write the answer (Esc leaves the text field)"],
-  ["Q", "cannot determine"],
-  [`1 – ${confidences.length}`, "confidence, after the answer; Backspace returns to the answer"],
-  ["Enter", "save and continue"],
-  ["Shift Enter", "save without seeing the radiograph"],
-  ["X", "report the question"],
-  ["K, ←", "previous case, if the study allows it"],
-  ["P", "take a break"],
-  ["T", "try again after a failed save"],
-  ["?", "show or hide this list"],
-];
 
 export interface ReadingActions {
   save: () => unknown;
@@ -42,8 +27,8 @@ export function topLine(data: ReadingData, actions: ReadingActions, ...status: H
     progressBar(text, place.total, { done: place.done }),
     h("span", { class: "spring" }),
     status,
-    button("Break", "P", actions.pause, { class: "quiet" }),
-    button("Keys", "?", actions.showKeys, { class: "quiet" }),
+    button("Break", capOf("break"), actions.pause, { class: "quiet" }),
+    button("Keys", capOf("help"), actions.showKeys, { class: "quiet" }),
   );
 }
 
@@ -68,15 +53,15 @@ export function feedbackSection({ feedback }: ReadingData): Child {
 export function lowerBar(data: ReadingData, actions: ReadingActions): HTMLElement {
   const { feedback, answeredAt } = data;
   const mainButton = feedback
-    ? button("Next case", "Enter", actions.next, { class: "decide primary", "data-act": "next" })
-    : button(answeredAt ? "Change answer" : "Save and continue", "Enter", actions.save, { class: "decide primary", "data-act": "save" });
+    ? button("Next case", capOf("save"), actions.next, { class: "decide primary", "data-act": "next" })
+    : button(answeredAt ? "Change answer" : "Save and continue", capOf("save"), actions.save, { class: "decide primary", "data-act": "save" });
   return h(
     "div",
     { class: "bar" },
     mainButton,
     h("span", { class: "spring" }),
-    data.goingBack && button("Previous case", "K", actions.previous, { class: "quiet", disabled: data.previous === null }),
-    answeredAt !== null && !feedback && button("Continue unchanged", "J", actions.next, { class: "quiet" }),
+    data.goingBack && button("Previous case", capOf("previous"), actions.previous, { class: "quiet", disabled: data.previous === null }),
+    answeredAt !== null && !feedback && button("Continue unchanged", capOf("next"), actions.next, { class: "quiet" }),
   );
 }
 

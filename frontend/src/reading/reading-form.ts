@@ -8,8 +8,9 @@ import { DraftStore } from "../shared/drafts";
 import { post, type RequestError } from "../shared/http";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
 import { keyHelpDialog } from "../shared/components";
+import { findAction, isRepeatable, keyHint, type ActionId } from "../shared/shortcuts";
 import { CaseAnswer } from "./case-answer";
-import { boxList, breakOverlay, feedbackSection, informationLine, keyHelp, lowerBar, topLine, type ReadingActions } from "./layout";
+import { boxList, breakOverlay, feedbackSection, informationLine, lowerBar, topLine, type ReadingActions } from "./layout";
 
 class ReadingForm extends TimedForm<ReadingData, "entry"> {
   protected override drafts: DraftStore<"entry"> | null = null;
@@ -25,7 +26,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   private hasDraftProblem = false;
 
   constructor(component: StreamlitComponent<ReadingData>) {
-    super(component, "reading", "viewing time of this case", { completedAction: "answered this case", alternative: "You can also take a break (P) and continue later." });
+    super(component, "reading", "viewing time of this case", { completedAction: "answered this case", alternative: `You can also take a break${keyHint("break")} and continue later.` });
   }
 
   override show(data: ReadingData): void {
@@ -38,7 +39,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       send: (draft, options) => post("/reading/draft", { study, position, ...draft }, options),
       onResult: (problem) => this.showDraftResult(problem),
     });
-    this.answer = new CaseAnswer(data, () => this.answerChanged(), () => void this.save());
+    this.answer = new CaseAnswer(data, () => this.answerChanged());
     const column = this.buildLayout(this.answer);
     this.showExam(data);
     this.viewer.setLabel("evidence");
@@ -70,29 +71,35 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     if (open && !this.isEnded) post("/reading/time", { study, position, ...times }, { keepalive: true }).catch(() => undefined);
   }
 
-  protected override handleKey(key: string, event: KeyboardEvent): boolean {
+  protected override handleKey(event: KeyboardEvent): boolean {
     const { answer, viewer } = this;
     if (!answer) return false;
+    const action = findAction(event, "read");
     if (this.overlay) {
-      if (["Escape", "Enter", "?", "p"].includes(key)) this.closeOverlay();
+      if (["Escape", "Enter"].includes(event.key) || action === "help" || action === "break") this.closeOverlay();
       return true;
     }
     // Between two cases, letters are ignored.
-    if (this.saveFlow.isBusy) return key.length === 1 || key === "Enter";
+    if (this.saveFlow.isBusy) return event.key.length === 1 || event.key === "Enter";
     const target = event.composedPath()[0];
-    const onButton = target instanceof HTMLButtonElement && !answer.root.contains(target);
-    if (this.imageCheck.handleKey(event) || this.frame.handleKey(key, event)) return true;
-    // Enter saves even if a box is selected: boxes have no labels here.
-    if (key === "Enter" && !onButton && !event.repeat && answer.handleKey(key)) return true;
-    if (viewer.handleKey?.(event, true)) return true;
-    if (event.repeat && key !== "+" && key !== "-") return true;
-    if ((onButton && key === "Enter") || (target instanceof HTMLButtonElement && key === " ")) return false;
-    if (!event.shiftKey && answer.handleKey(key)) return true;
+    const isOnButton = target instanceof HTMLButtonElement && !answer.root.contains(target);
+    if (this.imageCheck.handleKey(event)) return true;
+    // A selected box takes no Enter: boxes have no labels here.
+    if (event.key !== "Enter" && viewer.handleKey?.(event)) return true;
+    if (event.repeat && !(action && isRepeatable(action))) return true;
+    if ((isOnButton && event.key === "Enter") || (target instanceof HTMLButtonElement && event.key === " ")) return false;
+    if (!action) return this.handleArrow(event.key);
+    if (this.frame.runAction(action) || answer.runAction(action) || this.runViewerAction(action, event)) return true;
     const { next, previous, pause, showKeys } = this.actions;
-    const commands: Record<string, () => unknown> = { Enter: next, k: previous, ArrowLeft: previous, j: next, ArrowRight: next, p: pause, "?": showKeys, t: () => this.tryAgain() };
-    if (this.handleViewerKey(key, event)) return true;
-    commands[key]?.();
-    return key in commands;
+    const commands: Partial<Record<ActionId, () => unknown>> = { save: () => (this.data.open ? this.save() : next()), previous, next, break: pause, help: showKeys, retry: () => this.tryAgain() };
+    commands[action]?.();
+    return action in commands;
+  }
+
+  private handleArrow(key: string): boolean {
+    if (key === "ArrowLeft") this.actions.previous();
+    else if (key === "ArrowRight") this.actions.next();
+    return key === "ArrowLeft" || key === "ArrowRight";
   }
 
   protected override closeOverlay(): void {
@@ -117,7 +124,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
 
   private describeOpening(): string {
     const { feedback, answeredAt, entry, training } = this.data;
-    if (feedback) return "This is a training case and is not scored. Press Enter for the next case.";
+    if (feedback) return `This is a training case and is not scored. Continue with the next case${keyHint("save")}.`;
     if (answeredAt) return `You answered this case at ${formatTime(answeredAt)}. Saving replaces the answer; both are kept on record.`;
     if (entry) return "Draft restored.";
     return training ? "This is a training case. It is not scored, and the answer key is shown after your answer." : "";
@@ -206,8 +213,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   }
 
   private showKeys(): void {
-    const viewerKeys = this.viewer.keyHelp?.filter(([keys]) => !keys.startsWith("Enter"));
-    this.openOverlay(keyHelpDialog(keyHelp(this.data), viewerKeys, () => this.closeOverlay()));
+    this.openOverlay(keyHelpDialog("read", this.viewer, () => this.closeOverlay()));
   }
 
   private pause(): void {

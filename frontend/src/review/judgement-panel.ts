@@ -2,7 +2,8 @@
 
 import type { Choice as NamedChoice, Question, RatingQuestion, ReviewData, YesNoField } from "../shared/api";
 import { growingTextArea, h, keycap, letterIndex } from "../shared/dom";
-import { getTierKey, listSteps, type OpinionState, type Step } from "./opinion";
+import { capOf, keyHint, keyOf, matchAction, type ActionId } from "../shared/shortcuts";
+import { listSteps, type OpinionState, type Step } from "./opinion";
 
 type ChoiceValue = number | boolean | string;
 
@@ -14,9 +15,12 @@ interface ChoiceOption {
 }
 
 const buildYesNoChoices = (hasKeys: boolean): ChoiceOption[] => [
-  { value: true, text: "yes", key: hasKeys ? "Y" : undefined },
-  { value: false, text: "no", key: hasKeys ? "N" : undefined },
+  { value: true, text: "yes", key: hasKeys ? capOf("yes") : undefined },
+  { value: false, text: "no", key: hasKeys ? capOf("no") : undefined },
 ];
+
+/** The value after a further press of a flag's own key: yes, no, not judged. */
+const nextFlagValue = (value: ChoiceValue | null): boolean | null => (value === null ? true : value === true ? false : null);
 
 export class JudgementPanel {
   readonly root = h("section", { class: "judgement", "aria-label": "Judgement" });
@@ -25,8 +29,6 @@ export class JudgementPanel {
   private readonly rows = new Map<string, HTMLElement>();
   private readonly anchorLine = h("p", { class: "anchor" });
   private readonly errorBox: HTMLElement;
-  /** The next letter names a kind of error. */
-  private isChoosingError = false;
   private lastSet: string | undefined;
 
   /** `onChange(note)` runs after every choice. */
@@ -40,24 +42,32 @@ export class JudgementPanel {
     this.errorBox = this.buildErrorFields();
     this.commentArea = this.buildTextArea("comment", "Comment");
     const { asks } = data;
+    if (data.oneKeyAccept && data.open) this.root.append(h("p", { class: "hint" }, `Enter only what is off. Accepting${keyHint("accept")} gives every open field the top rating, yes, or the machine's difficulty.`));
     if (asks.ratings.length) this.root.append(h("div", {}, h("div", { class: "ratings" }, asks.ratings.map((rating) => this.buildRatingRow(rating))), this.anchorLine));
     if (asks.flags) this.root.append(this.buildFlagRows(question));
     this.root.append(this.errorBox, this.buildTextFields());
     this.paint();
   }
 
-  /** A digit goes to the next rating, Y and N to the next yes/no, E M H to the difficulty. */
-  handleKey(pressedKey: string): boolean {
-    if (this.isChoosingError) return this.handleErrorKey(pressedKey);
-    if (pressedKey === "f") return this.setChoosingError(true);
+  /** Whether the next key names a kind of error. */
+  get isChoosingError(): boolean {
+    return this.errorBox.classList.contains("marking");
+  }
+
+  /** Returns whether the action belongs to the judgement. */
+  runAction(id: ActionId): boolean {
     const { asks, scales } = this.data;
-    if (scales.values.includes(Number(pressedKey))) return this.fillNext("rating", Number(pressedKey));
-    if (pressedKey === "Backspace") return this.undoLast();
+    const rating = matchAction(id, "rating-");
+    if (rating !== null) return this.fillNext("rating", Number(rating));
+    if (id === "errors") return this.setChoosingError(true);
+    if (id === "undo-judgement") return this.undoLast();
     if (!asks.flags) return false;
-    if (pressedKey === "y" || pressedKey === "n") return this.fillNext("flag", pressedKey === "y");
-    const tier = scales.tiers.find(({ id }) => getTierKey(id) === pressedKey.toUpperCase());
+    if (id === "yes" || id === "no") return this.fillNext("flag", id === "yes");
+    const tier = scales.tiers.find((choice) => choice.id === matchAction(id, "difficulty-"));
     if (tier) this.setValue("difficulty", tier.id);
-    return tier !== undefined;
+    const flag = scales.flags.find((field) => field.id === matchAction(id, "flag-"));
+    if (flag) this.setValue(flag.id, nextFlagValue(this.getValue(flag.id)));
+    return tier !== undefined || flag !== undefined;
   }
 
   /** Bring a part into sight and mark it. */
@@ -81,7 +91,7 @@ export class JudgementPanel {
 
   private buildFlagRows(question: Question): HTMLElement {
     const { flags, tiers } = this.data.scales;
-    const choices = tiers.map(({ id, label }) => ({ value: id, text: label, key: getTierKey(id) }));
+    const choices = tiers.map(({ id, label }) => ({ value: id, text: label, key: capOf(`difficulty-${id}` as ActionId) }));
     const rows = (isRequired: boolean): HTMLElement[] => flags.filter(({ required }) => required === isRequired).map((flag) => this.buildFlagRow(flag));
     return h(
       "div",
@@ -93,16 +103,17 @@ export class JudgementPanel {
   }
 
   private buildFlagRow({ id, label, required }: YesNoField): HTMLElement {
-    return this.buildChoiceRow(id, label, buildYesNoChoices(required), required ? "" : "optional");
+    const ownKey = required ? "" : capOf(`flag-${id}` as ActionId);
+    return this.buildChoiceRow(id, label, buildYesNoChoices(required), required ? "" : "optional", ownKey);
   }
 
-  private buildChoiceRow(name: string, label: string, choices: ChoiceOption[], className = ""): HTMLElement {
+  private buildChoiceRow(name: string, label: string, choices: ChoiceOption[], className = "", ownKey = ""): HTMLElement {
     const buildChoiceButton = ({ value, text, key, title }: ChoiceOption): HTMLElement => {
       const showValueAnchor = (): void => this.showAnchor(name, value);
       const onClick = (): void => this.setValue(name, className === "optional" && this.getValue(name) === value ? null : value);
       return h("button", { type: "button", class: "choice", title, "data-value": String(value), onclick: onClick, onpointerenter: showValueAnchor, onfocus: showValueAnchor }, text, key !== undefined && keycap(key));
     };
-    const row = h("fieldset", { class: `row ${className}`, "data-step": name, onpointerleave: () => this.showAnchor() }, h("legend", {}, label), choices.map(buildChoiceButton));
+    const row = h("fieldset", { class: `row ${className}`, "data-step": name, onpointerleave: () => this.showAnchor() }, h("legend", {}, label, ownKey !== "" && [" ", keycap(ownKey)]), choices.map(buildChoiceButton));
     this.rows.set(name, row);
     return row;
   }
@@ -110,11 +121,11 @@ export class JudgementPanel {
   private buildErrorFields(): HTMLElement {
     const buildErrorChip = ({ id, label }: NamedChoice, index: number): HTMLElement =>
       h("button", { type: "button", class: "choice chip", "data-error": id, onclick: () => this.toggleError(id) }, h("kbd", { "aria-hidden": "true" }, String.fromCharCode(97 + index)), label);
-    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap("F")), this.data.scales.errors.map(buildErrorChip));
+    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap(capOf("errors"))), this.data.scales.errors.map(buildErrorChip));
   }
 
   private buildTextFields(): HTMLElement {
-    const buildField = (label: string, key: string | null, area: HTMLElement): HTMLElement => h("label", { class: "field free" }, h("span", { class: "label" }, label, " ", key !== null && keycap(key)), area);
+    const buildField = (label: string, key: string | null, area: HTMLElement): HTMLElement => h("label", { class: "field free" }, h("span", { class: "label" }, label, " ", key ? keycap(key) : null), area);
     const reasoning = "Clinical reasoning";
     const why = "Reason for changing your verdict";
     return h(
@@ -122,7 +133,7 @@ export class JudgementPanel {
       { class: "texts" },
       this.data.last && buildField(why, null, this.buildTextArea("why", why)),
       this.data.asks.flags && buildField(reasoning, null, this.buildTextArea("clinical_reasoning", reasoning)),
-      buildField("Comment", "W", this.commentArea),
+      buildField("Comment", capOf("comment"), this.commentArea),
     );
   }
 
@@ -171,10 +182,11 @@ export class JudgementPanel {
 
   private fillNext(kind: Step["kind"], value: ChoiceValue): true {
     const step = this.steps.find((step) => step.kind === kind && step.get() === null);
+    const undoHint = keyOf("undo-judgement") ? ` ${capOf("undo-judgement")} undoes the last one.` : "";
     if (step) {
       this.setValue(step.name, value);
       this.rows.get(this.findCurrentStep()?.name ?? step.name)?.scrollIntoView({ block: "nearest" }); // the target of the next key
-    } else this.onChange(kind === "rating" ? "All ratings are given. Backspace undoes the last one." : "Both are given. Backspace undoes the last one.");
+    } else this.onChange(kind === "rating" ? `All ratings are given.${undoHint}` : `Both are given.${undoHint}`);
     return true;
   }
 
@@ -190,14 +202,14 @@ export class JudgementPanel {
   }
 
   private setChoosingError(enabled: boolean): true {
-    this.isChoosingError = enabled;
     this.errorBox.classList.toggle("marking", enabled);
     if (enabled) this.errorBox.scrollIntoView({ block: "nearest" });
     return true;
   }
 
-  private handleErrorKey(pressedKey: string): true {
-    const kind = this.data.scales.errors[letterIndex(pressedKey)];
+  /** The letter of a kind of error; any other key ends the choice. */
+  chooseError(pressedKey: string): true {
+    const kind = this.data.scales.errors[letterIndex(pressedKey.toLowerCase())];
     if (kind) this.toggleError(kind.id);
     return this.setChoosingError(false);
   }

@@ -1,45 +1,17 @@
 // The layout around a question: top line, box list, decision bar, skip panel.
 
-import type { Decision, ReviewData, Scales } from "../shared/api";
-import { button, formatCount, h, optionLetter, type Child } from "../shared/dom";
-import type { KeyHelp } from "../shared/keys";
+import type { Decision, ReviewData } from "../shared/api";
+import { button, formatCount, h, type Child } from "../shared/dom";
 import { progressBar } from "../shared/components";
+import { capOf, keyHint } from "../shared/shortcuts";
 import type { ImageViewer, ListedBox } from "../shared/viewer";
 import { describeComments } from "./comments";
-import { getTierKey } from "./opinion";
 
-/** The decisions with their buttons and keys. */
-export const DECISIONS: readonly { decision: Decision; text: string; key: string; help: string }[] = [
-  { decision: "accept", text: "Accept", key: "A", help: "accept and continue" },
-  { decision: "revise", text: "Revise", key: "V", help: "save the corrections (revise) and continue" },
-  { decision: "reject", text: "Reject", key: "X", help: "reject and continue" },
-];
-
-/** What each key does. */
-export const keyHelp = ({ values, flags, tiers, errors }: Scales): KeyHelp[] => [
-  [`${values[0] ?? ""} – ${values.at(-1) ?? ""}`, "rate the marked row and go to the next"],
-  ["Y / N", flags.filter(({ required }) => required).map(({ label }) => label.toLowerCase()).join(", then ")],
-  [tiers.map(({ id }) => getTierKey(id)).join(" / "), `your difficulty: ${tiers.map(({ label }) => label).join(", ")}`],
-  ["Backspace", "undo the last of these"],
-  ...DECISIONS.map(({ key, help }): KeyHelp => [key, help]),
-  ["Shift Enter", "save without seeing the radiograph"],
-  ["S", "skip, with a reason"],
-  ["Z", "reopen your last verdict"],
-  [`F, then a – ${optionLetter(errors.length - 1).toLowerCase()}`, "kinds of error"],
-  ["Q", "correct the stem (Esc leaves a text field)"],
-  ["W", "write a comment"],
-  ["L", "next radiograph", true],
-  ["B", "draw boxes, or move and resize them", true],
-  ["Del", "delete the selected box", true],
-  ["U / Shift U", "undo or redo a box edit", true],
-  ["I", "invert the image", true],
-  ["+ / − / 0", "zoom in, zoom out, fit", true],
-  ["K, ← / J, →", "previous, next question"],
-  ["P", "open the report"],
-  ["/", "comments to and from the coordinators"],
-  ["G", "guideline"],
-  ["T", "try again after a failed save"],
-  ["?", "show or hide this list"],
+/** The decisions with their buttons; each id is that of its shortcut, too. */
+export const DECISIONS: readonly { decision: Decision; text: string }[] = [
+  { decision: "accept", text: "Accept" },
+  { decision: "revise", text: "Revise" },
+  { decision: "reject", text: "Reject" },
 ];
 
 /** What buttons and keys do. */
@@ -65,14 +37,14 @@ export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTM
     { class: "top" },
     batchChoice(data, actions),
     progressBar(text, place.total, { done: place.done, skipped: place.skipped }),
-    button("←", "K", actions.previous, { class: "quiet", disabled: data.previous === null, "aria-label": "previous question (K)" }),
+    button("←", capOf("previous"), actions.previous, { class: "quiet", disabled: data.previous === null, "aria-label": `previous question${keyHint("previous")}` }),
     h("span", { class: "progress-text" }, `question ${formatCount(place.position)}`),
-    button("→", "J", actions.next, { class: "quiet", disabled: data.next === null, "aria-label": "next question (J)" }),
+    button("→", capOf("next"), actions.next, { class: "quiet", disabled: data.next === null, "aria-label": `next question${keyHint("next")}` }),
     h("span", { class: "spring" }),
     status,
-    button(describeComments(data.comments), "/", actions.toggleComments, { class: `quiet comment-count${data.comments.unread > 0 ? " unread" : ""}` }),
-    data.guideline && button("Guideline", "G", actions.showGuideline, { class: "quiet" }),
-    button("Keys", "?", actions.toggleKeys, { class: "quiet" }),
+    button(describeComments(data.comments), capOf("comments"), actions.toggleComments, { class: `quiet comment-count${data.comments.unread > 0 ? " unread" : ""}` }),
+    data.guideline && button("Guideline", capOf("guideline"), actions.showGuideline, { class: "quiet" }),
+    button("Keys", capOf("help"), actions.toggleKeys, { class: "quiet" }),
   );
 }
 
@@ -100,7 +72,7 @@ export function boxList(data: ReviewData, viewer: ImageViewer, labels: HTMLEleme
     "div",
     { class: "boxes" },
     h("span", { class: "label count" }, boxes.length === 1 ? "1 box" : `${boxes.length} boxes`),
-    data.open && h("label", { class: "next-label" }, labelInput),
+    data.open && !viewer.asksForLabels && h("label", { class: "next-label" }, labelInput),
     h("ul", {}, boxes.map((box) => boxLine(data, viewer, box))),
     labels,
   );
@@ -144,10 +116,10 @@ export function decisionBar(data: ReviewData, actions: ReviewActions): HTMLEleme
   return h(
     "div",
     { class: "bar" },
-    data.blind ? decisionButton("commit", "Submit answer", "Enter", actions.submitOwnAnswer, "accept") : DECISIONS.map(({ decision, text, key }) => decisionButton(decision, text, key, () => actions.decide(decision))),
+    data.blind ? decisionButton("commit", "Submit answer", capOf("save"), actions.submitOwnAnswer, "accept") : DECISIONS.map(({ decision, text }) => decisionButton(decision, text, capOf(decision), () => actions.decide(decision))),
     h("span", { class: "spring" }),
-    button("Skip", "S", actions.openSkipPanel, { class: "quiet", disabled: !data.open || data.last !== null }),
-    data.anyJudged && button("Reopen last", "Z", actions.reopenLast, { class: "quiet" }),
+    button("Skip", capOf("skip"), actions.openSkipPanel, { class: "quiet", disabled: !data.open || data.last !== null }),
+    data.anyJudged && button("Reopen last", capOf("reopen-last"), actions.reopenLast, { class: "quiet" }),
   );
 }
 

@@ -2,6 +2,7 @@
 
 import type { Answer, Correction, Decision, OpinionDraft, Question, ReviewData } from "../shared/api";
 import { formatTime } from "../shared/dom";
+import { keyHint } from "../shared/shortcuts";
 
 const TEXTS = ["stem", "explanation", "category"] as const;
 const CHOICES = ["task", "difficulty"] as const;
@@ -148,17 +149,36 @@ export function listSteps({ asks, scales }: ReviewData, state: OpinionState): St
   ];
 }
 
-/** The key of a tier of difficulty: its first letter. */
-export const getTierKey = (id: string): string => id.charAt(0).toUpperCase();
+/**
+ * In a batch with one-key accept, a copy of the opinion whose open fields find no fault: the top rating, yes, the
+ * machine's difficulty. Otherwise the opinion itself. The form shows the values once they are saved.
+ */
+export function fillOpenFields(decision: Decision, data: ReviewData, question: Question, state: OpinionState): OpinionState {
+  if (!data.oneKeyAccept || decision === "reject") return state;
+  const filled: OpinionState = { ...state, ratings: { ...state.ratings }, flags: { ...state.flags } };
+  const values: Record<Step["kind"], number | boolean | string | null> = { rating: Math.max(...data.scales.values), flag: true, difficulty: question.difficulty };
+  for (const step of listSteps(data, filled)) if (step.get() === null) step.set(values[step.kind]);
+  return filled;
+}
+
+/** With one-key accept: a correction or a kind of error needs a rating below the top that says what is off. */
+export function findUnratedFault(decision: Decision, data: ReviewData, state: OpinionState): { text: string; part: string } | null {
+  if (!data.oneKeyAccept || decision === "reject" || (decision === "accept" && state.errors.size === 0)) return null;
+  const topRating = Math.max(...data.scales.values);
+  const ratings = listSteps(data, state).filter(({ kind }) => kind === "rating");
+  const firstOpen = ratings.find((step) => step.get() === null);
+  if (!firstOpen || ratings.some((step) => Number(step.get() ?? topRating) < topRating)) return null;
+  return { text: `Something is off: give it a rating below ${topRating}. The other open fields are filled in.`, part: firstOpen.name };
+}
 
 /** Why the decision can't be saved yet, with the part to go to; null where nothing is missing. */
 export function findMissing(decision: Decision, data: ReviewData, question: Question, state: OpinionState, areBoxesChanged: boolean): { text: string; part: string } | null {
   const isCorrected = areBoxesChanged || Object.keys(buildCorrection(state, question)).length > 0;
-  if (decision === "accept" && isCorrected) return { text: "The question has corrections. Press V to save them as revised, or reset them.", part: "changes" };
-  if (decision === "revise" && !isCorrected) return { text: "There are no corrections yet. Change the text, the key or a box first, or accept (A) or reject (X).", part: "stem" };
+  if (decision === "accept" && isCorrected) return { text: `The question has corrections. Save them as revised${keyHint("revise")}, or reset them.`, part: "changes" };
+  if (decision === "revise" && !isCorrected) return { text: `There are no corrections yet. Change the text, the key or a box first, or accept${keyHint("accept")} or reject${keyHint("reject")}.`, part: "stem" };
   if (decision === "reject") {
     const hasReason = state.errors.size > 0 || state.comment.trim() !== "";
-    return hasReason ? null : { text: "Give a reason for rejecting: a kind of error (F, then its letter) or a comment.", part: "errors" };
+    return hasReason ? null : { text: `Give a reason for rejecting: a kind of error${keyHint("errors")} or a comment${keyHint("comment")}.`, part: "errors" };
   }
   if (!state.texts.stem.trim()) return { text: "The stem is empty.", part: "stem" };
   if (state.options.some((option) => !option.text.trim())) return { text: "An option is empty. Enter its text or remove it.", part: "options" };

@@ -3,15 +3,12 @@
 import { AnswerInput } from "../shared/answer-input";
 import type { ReviewData } from "../shared/api";
 import { h } from "../shared/dom";
+import { keyHint } from "../shared/shortcuts";
 
 export class OwnAnswer extends AnswerInput {
   readonly root: HTMLElement;
 
-  constructor(
-    private readonly data: ReviewData,
-    onChange: () => void,
-    private readonly onSubmit: () => void,
-  ) {
+  constructor(data: ReviewData, onChange: () => void) {
     super(data, data.drafts.own?.body, onChange);
     this.root = h(
       "section",
@@ -24,16 +21,12 @@ export class OwnAnswer extends AnswerInput {
     this.paint();
   }
 
-  describeMissing(): string | null {
-    if (!this.isAnswered) return 'Answer the question, or choose "cannot determine" (Q).';
-    return this.confidence === null ? this.confidenceRequest : null;
+  protected override get hasConfidence(): boolean {
+    return true;
   }
 
-  handleKey(pressedKey: string): boolean {
-    if (pressedKey === "Enter") this.onSubmit();
-    else if (this.isConfidence(Number(pressedKey))) this.setConfidence(Number(pressedKey));
-    else if (pressedKey === "q" && this.data.options.length <= 16) this.choose("cannot");
-    else return this.chooseByKey(pressedKey);
-    return true;
+  describeMissing(): string | null {
+    if (!this.isAnswered) return `Answer the question, or choose "cannot determine"${keyHint("cannot-determine")}.`;
+    return this.confidence === null ? this.confidenceRequest : null;
   }
 }

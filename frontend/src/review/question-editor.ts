@@ -1,7 +1,7 @@
 // The question: each part can be corrected in place.
 
 import type { Choice, Question, ReviewData } from "../shared/api";
-import { button, fitHeight, growingTextArea, h, optionLetter } from "../shared/dom";
+import { button, fitHeight, growingTextArea, h, keycap, optionLetter } from "../shared/dom";
 import type { ChoiceName, Option, OpinionState, TextName } from "./opinion";
 
 /** Which parts may be corrected. */
@@ -26,6 +26,36 @@ export class QuestionEditor {
   ) {
     this.root = h("section", { class: "question", "aria-label": "Question" }, this.buildTextField("stem", "Stem"), this.options, this.buildTextField("explanation", "Explanation"), this.buildClassification());
     this.paintOptions();
+  }
+
+  /** Whether the next digit changes the answer key. */
+  get isChoosingKey(): boolean {
+    return this.options.classList.contains("marking");
+  }
+
+  /** Let the next digit change the answer key; a key that is text takes the focus. Returns false if the key may not be corrected. */
+  startKeyChange(): boolean {
+    if (!this.permissions.key) return false;
+    const textKey = this.options.querySelector<HTMLElement>(".key-text");
+    if (textKey) textKey.focus();
+    else this.setChoosingKey(true);
+    return true;
+  }
+
+  /** The digit of an option, or of yes (1) and no (2); any other key ends the choice. */
+  chooseKey(pressedKey: string): true {
+    this.setChoosingKey(false);
+    if (/^[1-9]$/.test(pressedKey)) this.options.querySelectorAll<HTMLButtonElement>("button.key")[Number(pressedKey) - 1]?.click();
+    return true;
+  }
+
+  private setChoosingKey(enabled: boolean): void {
+    this.options.classList.toggle("marking", enabled);
+    this.options.querySelectorAll("button.key").forEach((key, index) => {
+      if (enabled && index < 9) key.append(keycap(String(index + 1)));
+      else key.querySelector("kbd")?.remove();
+    });
+    if (enabled) this.options.scrollIntoView({ block: "nearest" });
   }
 
   private buildTextField(name: TextName, label: string): HTMLElement {
@@ -101,7 +131,7 @@ export class QuestionEditor {
   }
 
   private buildTextKey(): HTMLElement {
-    const area = growingTextArea({ class: "text", "aria-label": "Key", value: this.state.answer, readonly: !this.permissions.key }, (text) => {
+    const area = growingTextArea({ class: "text key-text", "aria-label": "Key", value: this.state.answer, readonly: !this.permissions.key }, (text) => {
       this.state.answer = text;
       this.onChange();
     });

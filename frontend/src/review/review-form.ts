@@ -11,13 +11,14 @@ import { post, RequestError } from "../shared/http";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
 import { keyHelpDialog, patientLine } from "../shared/components";
 import type { Submission } from "../shared/save-flow";
+import { findAction, isRepeatable, keyHint, type ActionId, type KeyContext } from "../shared/shortcuts";
 import { UnsentDrafts } from "../shared/unsent-drafts";
 import { viewerSwitch } from "../shared/viewer";
 import { CommentPanel } from "./comments";
 import { correctedFields, correctionsList, type CorrectedField } from "./corrections";
 import { JudgementPanel } from "./judgement-panel";
-import { boxList, DECISIONS, decisionBar, keyHelp, labelSuggestions, markSelectedBox, ownAnswerLine, paintCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
-import { createInitialState, findMissing, describeOpening, buildOpinion, type OpinionState } from "./opinion";
+import { boxList, DECISIONS, decisionBar, labelSuggestions, markSelectedBox, ownAnswerLine, paintCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
+import { createInitialState, fillOpenFields, findMissing, findUnratedFault, describeOpening, buildOpinion, type OpinionState } from "./opinion";
 import { OwnAnswer } from "./own-answer";
 import { PageSync, type Target } from "./page-sync";
 import { QuestionEditor } from "./question-editor";
@@ -32,6 +33,8 @@ const JUDGED_MATERIAL: readonly Material[] = [
   { name: "the explanation", selector: ".explanation-text" },
 ];
 const MAX_DRAFT_WAIT = 1500; // milliseconds that a turn waits for drafts
+
+const MODIFIERS = new Set(["Shift", "Alt", "AltGraph", "CapsLock"]);
 
 /** The parts of a question that is judged, not answered first. */
 interface JudgedQuestion {
@@ -67,7 +70,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     decide: (decision) => this.decide(decision),
     submitOwnAnswer: () => this.submitOwnAnswer(),
     openSkipPanel: () => this.openSkipPanel(),
-    reopenLast: () => this.goTo({ to: "last" }),
+    reopenLast: () => this.reopenLast(),
     previous: () => this.data.previous !== null && this.goTo({ to: this.data.previous }),
     next: () => this.data.next !== null && this.goTo({ to: this.data.next }),
     changeBatch: (batch) => this.goTo({ batch }),
@@ -77,7 +80,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   };
 
   constructor(component: StreamlitComponent<ReviewData>) {
-    super(component, "", "viewing time of this question", { completedAction: "judged this question", alternative: "You can also skip the question (S)." });
+    super(component, "", "viewing time of this question", { completedAction: "judged this question", alternative: `You can also skip the question${keyHint("skip")}.` });
     this.cleanups.push(listen(window, "popstate", () => this.pageSync.handleBack()));
   }
 
@@ -141,7 +144,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   private buildOwnAnswer(): HTMLElement[] {
     this.judgedQuestion = null;
-    this.ownAnswer = new OwnAnswer(this.data, () => this.ownAnswerChanged(), () => void this.submitOwnAnswer());
+    this.ownAnswer = new OwnAnswer(this.data, () => this.ownAnswerChanged());
     return [this.ownAnswer.root];
   }
 
@@ -269,14 +272,16 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     await this.viewer.waitForDrawing();
     const drawings = this.viewer.getDrawings();
     this.paintChanges();
-    const missing = findMissing(decision, data, judgedQuestion.question, judgedQuestion.state, this.areBoxesChanged);
+    const { question, state } = judgedQuestion;
+    const filled = fillOpenFields(decision, data, question, state);
+    const missing = findMissing(decision, data, question, filled, this.areBoxesChanged) ?? findUnratedFault(decision, data, state);
     if (missing) {
       this.showNote(missing.text);
       this.highlightPart(missing.part);
       return;
     }
     if (this.imageCheck.blocksSave(() => this.decide(decision)) || this.blocksUndisplayed()) return;
-    const { why, ...opinion } = buildOpinion(judgedQuestion.state, judgedQuestion.question);
+    const { why, ...opinion } = buildOpinion(filled, question);
     const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, image: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
     await this.save({
       route: "/judging/verdict",
@@ -423,51 +428,80 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   // ------------------------------------------------------------------ keys
 
-  protected override handleKey(key: string, event: KeyboardEvent): boolean {
-    const { viewer, ownAnswer, judgedQuestion, data } = this;
+  protected override handleKey(event: KeyboardEvent): boolean {
+    const { viewer, ownAnswer, judgedQuestion } = this;
     if (!ownAnswer && !judgedQuestion) return false;
+    const action = findAction(event, this.keyContext);
     if (this.overlay) {
-      if (key === "Escape" || key === "?") this.toggleKeys();
+      if (event.key === "Escape" || action === "help") this.toggleKeys();
       return true;
     }
     // Between two questions, letters are ignored.
-    if (this.saveFlow.isBusy) return key.length === 1;
-    if (this.imageCheck.handleKey(event) || this.frame.handleKey(key, event)) return true;
+    if (this.saveFlow.isBusy) return event.key.length === 1;
+    if (this.imageCheck.handleKey(event)) return true;
+    if (judgedQuestion && !event.repeat && !MODIFIERS.has(event.key)) {
+      const { judgement, editor } = judgedQuestion;
+      if (judgement.isChoosingError) return judgement.chooseError(event.key);
+      if (editor.isChoosingKey) return editor.chooseKey(event.key);
+    }
     // Work on the image shows that the person has seen the question: a decision is then no accidental key press.
-    if (viewer.handleKey?.(event, true)) return this.confirmTouched();
-    if (event.repeat && !["Backspace", "+", "-"].includes(key)) return true;
-    if (key === "Escape" && this.isSkipping) {
+    if (viewer.handleKey?.(event)) return this.confirmTouched();
+    if (event.repeat && !(action && (isRepeatable(action) || action === "undo-judgement"))) return true;
+    if (event.key === "Escape" && this.isSkipping) {
       this.closeSkipPanel();
       return true;
     }
-    if (key === "Escape" && this.comments) {
+    if (event.key === "Escape" && this.comments) {
       this.toggleComments();
       return true;
     }
     const target = event.composedPath()[0];
     // Enter and Space press a focused button; where an answer is chosen, Enter commits anyway.
-    if (target instanceof HTMLButtonElement && (key === " " || (key === "Enter" && !ownAnswer?.root.contains(target)))) return false;
-    if (data.open && (ownAnswer ?? judgedQuestion?.judgement)?.handleKey(key)) return true;
-    if (viewer.handleKey?.(event, false)) return this.confirmTouched();
-    const { decide, openSkipPanel, previous, next, showGuideline, toggleKeys, toggleComments, reopenLast } = this.actions;
-    const commands: Record<string, () => unknown> = {
-      ...Object.fromEntries(DECISIONS.map(({ decision, key }) => [key.toLowerCase(), () => decide(decision)])),
-      s: openSkipPanel,
-      z: () => (data.anyJudged ? reopenLast() : this.showNote("You have no verdicts in this batch yet.")),
-      t: () => this.tryAgain(),
-      k: previous,
-      ArrowLeft: previous,
-      j: next,
-      ArrowRight: next,
-      g: showGuideline,
-      "?": toggleKeys,
-      "/": toggleComments,
-      p: () => judgedQuestion?.report?.open(),
-      q: () => judgedQuestion?.editor.stemArea?.focus(),
-      w: () => judgedQuestion?.judgement.commentArea.focus(),
-    };
-    commands[key]?.();
-    return key in commands || this.handleViewerKey(key, event);
+    if (target instanceof HTMLButtonElement && (event.key === " " || (event.key === "Enter" && !ownAnswer?.root.contains(target)))) return false;
+    if (!action) return this.handleArrow(event.key);
+    if (this.data.open && (ownAnswer ?? judgedQuestion?.judgement)?.runAction(action)) return true;
+    if (this.frame.runAction(action)) return true;
+    if (this.runViewerAction(action, event)) return this.confirmTouched();
+    const command = this.commands[action];
+    command?.();
+    return command !== undefined;
+  }
+
+  private get keyContext(): KeyContext {
+    return this.ownAnswer ? "answer" : "judge";
+  }
+
+  /** What the form's shortcuts do, apart from those of the answer and the judgement. */
+  private readonly commands: Partial<Record<ActionId, () => unknown>> = {
+    ...Object.fromEntries(DECISIONS.map(({ decision }) => [decision, () => this.decide(decision)])),
+    save: () => this.ownAnswer && this.submitOwnAnswer(),
+    skip: () => this.openSkipPanel(),
+    "reopen-last": () => this.reopenLast(),
+    retry: () => this.tryAgain(),
+    previous: () => this.actions.previous(),
+    next: () => this.actions.next(),
+    guideline: () => this.showGuideline(),
+    comments: () => this.actions.toggleComments(),
+    help: () => this.toggleKeys(),
+    "open-report": () => this.judgedQuestion?.report?.open(),
+    "edit-stem": () => this.judgedQuestion?.editor.stemArea?.focus(),
+    "change-key": () => this.changeKey(),
+    comment: () => this.judgedQuestion?.judgement.commentArea.focus(),
+  };
+
+  private handleArrow(key: string): boolean {
+    if (key === "ArrowLeft") this.actions.previous();
+    else if (key === "ArrowRight") this.actions.next();
+    return key === "ArrowLeft" || key === "ArrowRight";
+  }
+
+  private reopenLast(): void {
+    if (this.data.anyJudged) void this.goTo({ to: "last" });
+    else this.showNote("You have no verdicts in this batch yet.");
+  }
+
+  private changeKey(): void {
+    if (!this.judgedQuestion?.editor.startKeyChange()) this.showNote("The answer key cannot be corrected in this batch.");
   }
 
   private confirmTouched(): true {
@@ -477,7 +511,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   private toggleKeys(): void {
     if (this.overlay) this.closeOverlay();
-    else this.openOverlay(keyHelpDialog(keyHelp(this.data.scales), this.viewer.keyHelp, () => this.closeOverlay()));
+    else this.openOverlay(keyHelpDialog(this.keyContext, this.viewer, () => this.closeOverlay()));
   }
 
   private showGuideline(): void {

@@ -3,7 +3,8 @@
 
 import type { AnswerFormat, OwnAnswerDraft } from "./api";
 import type { Material } from "./displayed-material";
-import { growingTextArea, h, keycap, letterIndex, optionLetter, type Child } from "./dom";
+import { growingTextArea, h, keycap, optionLetter, type Child } from "./dom";
+import { capOf, matchAction, type ActionId } from "./shortcuts";
 
 const YES_NO = ["yes", "no"];
 
@@ -40,7 +41,7 @@ export abstract class AnswerInput {
   }
 
   protected get confidenceRequest(): string {
-    return `Give your confidence: press 1 to ${this.question.confidences.length}.`;
+    return `Give your confidence: press ${capOf("confidence-1")} to ${capOf(`confidence-${this.question.confidences.length}` as ActionId)}.`;
   }
 
   /** The choices in display order. */
@@ -82,23 +83,23 @@ export abstract class AnswerInput {
   /** The fields for the answer. `cannotLabel` is the text for "no answer"; `maxLength` limits a text. */
   protected buildAnswerFields({ cannotLabel, maxLength }: { cannotLabel: string; maxLength?: number }): HTMLElement {
     const { format, isOpen } = this;
-    const buildChoice = (value: number | string, text: string, key: string): HTMLElement => h("button", { type: "button", class: "choice answer", "data-answer": value, disabled: !isOpen, onclick: () => this.choose(value) }, keycap(key), text);
-    const buildFieldset = (legend: Child, ...rows: HTMLElement[]): HTMLElement => h("fieldset", { class: "own-answers", "data-step": "answer" }, h("legend", {}, legend), rows, buildChoice("cannot", cannotLabel, "Q"));
+    const buildChoice = (value: number | string, text: string, id: string): HTMLElement => h("button", { type: "button", class: "choice answer", "data-answer": value, disabled: !isOpen, onclick: () => this.choose(value) }, id !== "" && keycap(capOf(id as ActionId)), text);
+    const buildFieldset = (legend: Child, ...rows: HTMLElement[]): HTMLElement => h("fieldset", { class: "own-answers", "data-step": "answer" }, h("legend", {}, legend), rows, buildChoice("cannot", cannotLabel, "cannot-determine"));
     if (format === "open") {
       this.textArea = growingTextArea({ "aria-label": "Your answer", value: this.text, placeholder: "your answer", readonly: !isOpen, maxlength: maxLength }, (text) => {
         this.text = text;
         this.cannotDetermine = false;
         this.showChange();
       });
-      return buildFieldset(["Your answer ", keycap("W")], this.textArea);
+      return buildFieldset(["Your answer ", keycap(capOf("write-answer"))], this.textArea);
     }
-    if (format === "closed") return buildFieldset("Your answer", ...YES_NO.map((text) => buildChoice(text, text, text.charAt(0).toUpperCase())));
-    return buildFieldset(format === "multiple" ? "Your answer (all that apply)" : "Your answer", ...this.choices.map((text, index) => buildChoice(index, text, optionLetter(index))));
+    if (format === "closed") return buildFieldset("Your answer", ...YES_NO.map((text) => buildChoice(text, text, text)));
+    return buildFieldset(format === "multiple" ? "Your answer (all that apply)" : "Your answer", ...this.choices.map((text, index) => buildChoice(index, `${optionLetter(index)}. ${text}`, index < 9 ? `option-${index + 1}` : "")));
   }
 
   protected buildConfidenceField(legend: string): HTMLElement {
     const choices = this.question.confidences.map((text, index) =>
-      h("button", { type: "button", class: "choice", "data-confidence": index + 1, title: text, disabled: !this.isOpen, onclick: () => this.setConfidence(index + 1) }, h("b", {}, String(index + 1)), ` ${text}`),
+      h("button", { type: "button", class: "choice", "data-confidence": index + 1, title: text, disabled: !this.isOpen, onclick: () => this.setConfidence(index + 1) }, h("b", {}, String(index + 1)), ` ${text}`, keycap(capOf(`confidence-${index + 1}` as ActionId))),
     );
     return h("fieldset", { class: "row", "data-step": "confidence" }, h("legend", {}, legend), choices);
   }
@@ -119,7 +120,7 @@ export abstract class AnswerInput {
     this.showChange();
   }
 
-  protected isConfidence(value: number): boolean {
+  private isConfidence(value: number): boolean {
     return value >= 1 && value <= this.question.confidences.length;
   }
 
@@ -128,19 +129,28 @@ export abstract class AnswerInput {
     this.onChange();
   }
 
-  /** Handles W for the text, Y and N, and a letter for each option. Returns whether the key was handled. */
-  protected chooseByKey(key: string): boolean {
-    if (key === "w" && this.textArea) {
-      this.textArea.focus();
+  /** Returns whether the action belongs to the answer. */
+  runAction(id: ActionId): boolean {
+    const confidence = matchAction(id, "confidence-");
+    if (confidence !== null) {
+      if (!this.hasConfidence || !this.isConfidence(Number(confidence))) return false;
+      this.setConfidence(Number(confidence));
       return true;
     }
-    if (this.format === "closed" && (key === "y" || key === "n")) {
-      this.choose(key === "y" ? "yes" : "no");
-      return true;
-    }
-    const index = letterIndex(key);
-    if (this.isText || index < 0 || index >= this.choices.length) return false;
-    this.choose(index);
+    if (id === "cannot-determine") this.choose("cannot");
+    else if (id === "write-answer" && this.textArea) this.textArea.focus();
+    else if ((id === "yes" || id === "no") && this.format === "closed") this.choose(id);
+    else return this.chooseOption(Number(matchAction(id, "option-") ?? 0) - 1);
+    return true;
+  }
+
+  /** Whether a confidence is asked for. */
+  protected abstract get hasConfidence(): boolean;
+
+  private chooseOption(index: number): boolean {
+    const choice = this.format === "open" ? undefined : this.choices[index];
+    if (choice === undefined) return false;
+    this.choose(this.format === "closed" ? choice : index);
     return true;
   }
 

@@ -66,6 +66,8 @@ export interface ExamData {
   radiographs: Radiograph[];
   prefetch?: string[];
   upcoming?: { pixels: string; facts: string }[];
+  /** Suggested labels of boxes; without them a new box is not asked for its label. */
+  labels?: string[];
 }
 
 export interface Patient {
@@ -93,7 +95,17 @@ export type AnswerFormat = "closed" | "single" | "multiple" | "open";
 /** Indices of the right options, or text. */
 export type Answer = number[] | string;
 
+/** What a person has chosen on the page My account. */
+export interface InputPreferences {
+  /** Own keys by action; see shortcuts.ts. */
+  keys: Record<string, string>;
+  /** What the left mouse button does on a radiograph. */
+  leftButton: "boxes" | "window" | "pan";
+}
+
 interface CommonData extends ExamData {
+  /** Only in data from the page's script; a form keeps them for the questions that it loads itself. */
+  preferences?: InputPreferences;
   /** The person that the page was opened for. */
   person: number;
   patient: Patient;
@@ -223,6 +235,8 @@ export interface ReviewData extends CommonData {
   look: ViewingTimes;
   comments: { total: number; unread: number };
   asks: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; key: boolean; boxes: boolean };
+  /** Accepting gives every open field the value that finds no fault. */
+  oneKeyAccept: boolean;
   scales: Scales;
   /** The labels of the confidences 1, 2, ...; see domain/vocabulary.py. */
   confidences: string[];

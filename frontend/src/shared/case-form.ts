@@ -1,6 +1,6 @@
 // The base classes of the review, reading and adjudication forms: frame, saving, keys, time, drafts.
 
-import type { ExamData, ViewingTimes } from "./api";
+import type { ExamData, InputPreferences, ViewingTimes } from "./api";
 import { fitTextAreas, formatDuration, h, listen, type Child } from "./dom";
 import { DisplayedMaterial } from "./displayed-material";
 import type { DraftStore } from "./drafts";
@@ -9,6 +9,7 @@ import { Frame } from "./frame";
 import { setPerson } from "./http";
 import { ImageCheck, type ImageCheckTexts } from "./image-check";
 import { listenForKeys } from "./keys";
+import { setOwnKeys, type ActionId } from "./shortcuts";
 import { ViewingClock } from "./viewing-clock";
 import type { MountedForm, StreamlitComponent, Trigger } from "./mount";
 import { PlainEditorTools } from "./plain-editor-tools";
@@ -18,6 +19,7 @@ import { createViewer, type ImageViewer } from "./viewer";
 
 export interface CaseFormData extends ExamData {
   person: number;
+  preferences?: InputPreferences;
 }
 
 /** One instance per mount. It loads each next question with its own request. */
@@ -45,12 +47,13 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     this.notifyScript = setTriggerValue;
     this.root = h("div", { class: `judging ${name}`, tabindex: "-1" });
     parentElement.querySelector(".judging-root")?.replaceChildren(this.root);
-    this.viewer = createViewer({ boxesChanged: () => this.boxesChanged(), imageDrawn: () => this.imageDrawn(), selectionChanged: () => this.selectionChanged(), imageStateChanged: () => this.imageCheck.update() });
+    setOwnKeys(data.preferences?.keys ?? {});
+    this.viewer = createViewer({ boxesChanged: () => this.boxesChanged(), imageDrawn: () => this.imageDrawn(), selectionChanged: () => this.selectionChanged(), imageStateChanged: () => this.imageCheck.update() }, data.preferences);
     this.imageCheck = new ImageCheck(this.viewer, texts);
     this.pictureTools = this.viewer instanceof PlainEditor ? new PlainEditorTools(this.viewer) : null;
     this.frame = new Frame(this.root, () => this.fit());
     this.displayed = new DisplayedMaterial(this.root);
-    this.cleanups = [() => this.frame.end(), () => this.displayed.end(), listenForKeys((key, event) => this.root.isConnected && this.handleKey(key, event)), fillWindow(this.root, () => this.fit())];
+    this.cleanups = [() => this.frame.end(), () => this.displayed.end(), listenForKeys((event) => this.root.isConnected && this.handleKey(event)), fillWindow(this.root, () => this.fit())];
   }
 
   /** Streamlit's call, at every run of the page's script. */
@@ -89,7 +92,7 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
   protected abstract shouldShow(data: Data): boolean;
 
   /** Returns whether the key was handled. */
-  protected abstract handleKey(key: string, event: KeyboardEvent): boolean;
+  protected abstract handleKey(event: KeyboardEvent): boolean;
 
   protected boxesChanged(): void {}
 
@@ -129,12 +132,9 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     return this.pictureTools?.build(blind || !open || !asks.boxes) ?? null;
   }
 
-  /** Handles viewer keys that the form does not use. */
-  protected handleViewerKey(key: string, event: KeyboardEvent): boolean {
-    if (this.viewer.handleKey?.(event, false)) return true;
-    if (this.pictureTools?.handleKey(key, event.shiftKey)) return true;
-    if (key === "l") this.viewer.showNext();
-    return key === "l";
+  /** Returns whether the action belongs to the viewer and had an effect. */
+  protected runViewerAction(id: ActionId, event: KeyboardEvent): boolean {
+    return this.viewer.runAction(id, event) || (this.pictureTools?.runAction(id) ?? false);
   }
 
   /** Focus the form unless one of its elements has the focus. */

@@ -4,6 +4,8 @@ import type { Patient, Radiograph } from "./api";
 import { button, h, keycap, type Child } from "./dom";
 import { diffWords } from "./diff";
 import type { KeyHelp } from "./keys";
+import { isViewerAction, listShortcuts, type KeyContext } from "./shortcuts";
+import type { ImageViewer } from "./viewer";
 
 /** Age, sex, views and indication. */
 export function patientLine({ patient, radiographs }: { patient: Patient; radiographs: Radiograph[] }, placeholder = ""): HTMLElement {
@@ -23,12 +25,20 @@ export function dialogOverlay(title: string, content: Child, footer: HTMLElement
   return h("div", { class: `dialog-overlay${isOpaque ? " opaque" : ""}`, onclick: (event) => event.target === event.currentTarget && close?.() }, sheet);
 }
 
-/** All keys of the form, and those of the viewer where it has any. */
-export function keyHelpDialog(keys: readonly KeyHelp[], viewerKeys: readonly KeyHelp[] | undefined, close: () => void): HTMLElement {
+/** The list of keys: the person's shortcuts of a context by group, then the keys and drags of the radiographs that are fixed. */
+export function keyHelpDialog(context: KeyContext, viewer: ImageViewer, close: () => void): HTMLElement {
   const definitionList = (rows: readonly KeyHelp[]): HTMLElement => h("dl", {}, rows.flatMap(([key, help]) => [h("dt", {}, keycap(key)), h("dd", {}, help)]));
-  const formKeys = viewerKeys ? keys.filter(([, , isPlainEditorOnly]) => !isPlainEditorOnly) : keys;
-  return dialogOverlay("Keys", [definitionList(formKeys), ...(viewerKeys ? [h("h2", {}, "Radiographs"), definitionList(viewerKeys)] : [])], button("Close", "Esc", close, { class: "primary" }), { close });
+  const groups = listShortcuts(context, (id) => viewer.hasAction(id) || !isViewerAction(id)).map(({ group, rows }) => h("section", {}, h("h3", {}, group), definitionList(rows)));
+  const fixed = h("section", {}, h("h3", {}, "Fixed"), definitionList([...FIXED_KEYS, ...(viewer.keyHelp ?? [])]));
+  const hint = h("p", { class: "hint" }, "You can change your keys on the page My account.");
+  return dialogOverlay("Keys", [hint, h("div", { class: "key-groups" }, groups, fixed)], button("Close", "Esc", close, { class: "primary" }), { close });
 }
+
+const FIXED_KEYS: readonly KeyHelp[] = [
+  ["Esc", "leave a text field"],
+  ["Shift Enter", "save without seeing the radiograph"],
+  ["← / →", "previous, next question"],
+];
 
 /** Mark a change of text word by word: deleted words are struck out, inserted words are underlined. */
 export const markChanges = (before: string, after: string): HTMLElement[] => diffWords(before, after).map(({ kind, text }) => h(kind === "same" ? "span" : kind, {}, text));

@@ -39,7 +39,7 @@ export function icon(path: string): SVGElement {
 export const keycap = (key: string): HTMLElement => h("kbd", { "aria-hidden": "true" }, key);
 
 export function button(text: string, key: string | null, onClick: () => unknown, attributes: Attributes = {}): HTMLButtonElement {
-  return h("button", { type: "button", onclick: onClick, ...attributes }, text, key !== null && keycap(key));
+  return h("button", { type: "button", onclick: onClick, ...attributes }, text, key ? keycap(key) : null);
 }
 
 /** A text area that grows with its text; `onInput` gets the text after each change. */

@@ -1,6 +1,7 @@
 // The frame of a form: question and radiograph side by side; in full screen a question panel beside or over the radiograph.
 
 import { button, h, listen } from "./dom";
+import { capOf, type ActionId } from "./shortcuts";
 
 /** The parts of a form. */
 export interface FrameParts {
@@ -26,8 +27,8 @@ export class Frame {
   private readonly picture = h("section", { class: "left", "aria-label": "Radiographs" });
   private readonly question = h("section", { class: "right" });
   private readonly columns = h("div", { class: "columns" }, this.picture, this.question);
-  private readonly hideButton = button("Hide", "Shift Q", () => this.setHidden(!this.isHidden), { class: "quiet", "data-act": "hide-question" });
-  private readonly sideButton = button("Side", "Shift Z", () => this.changeSide(), { class: "quiet", "data-act": "change-side", title: "Move the question to the other side" });
+  private readonly hideButton = button("Hide", capOf("hide-question"), () => this.setHidden(!this.isHidden), { class: "quiet", "data-act": "hide-question" });
+  private readonly sideButton = button("Side", capOf("move-question"), () => this.changeSide(), { class: "quiet", "data-act": "change-side", title: "Move the question to the other side" });
   private readonly head = h("div", { class: "panel-head", title: "Drag to move" }, h("b", {}, "Question"), h("span", { class: "spring" }), this.sideButton, this.hideButton);
   private readonly cleanups: (() => void)[];
   private isHidden = false;
@@ -55,10 +56,10 @@ export class Frame {
     this.setHidden(false);
   }
 
-  /** Shift Q and Shift Z in full screen. Returns whether the key was handled. */
-  handleKey(key: string, event: KeyboardEvent): boolean {
-    if (!this.isFullScreen || !event.shiftKey || event.repeat || (key !== "q" && key !== "z")) return false;
-    if (key === "q") this.setHidden(!this.isHidden);
+  /** Actions of the full screen. Returns whether the action was carried out. */
+  runAction(id: ActionId): boolean {
+    if (!this.isFullScreen || (id !== "hide-question" && id !== "move-question")) return false;
+    if (id === "hide-question") this.setHidden(!this.isHidden);
     else this.changeSide();
     return true;
   }

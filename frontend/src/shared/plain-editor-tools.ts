@@ -2,6 +2,7 @@
 
 import { button, h } from "./dom";
 import type { PlainEditor } from "./plain-editor";
+import { capOf, type ActionId } from "./shortcuts";
 
 export class PlainEditorTools {
   private readonly adjustments = { brightness: 1, contrast: 1 };
@@ -19,32 +20,33 @@ export class PlainEditorTools {
     this.element = h(
       "div",
       { class: "tools-row" },
-      !isLocked && [button("Draw", null, () => this.setEditing(false), draw), button("Move, resize", "B", () => this.setEditing(true), move), button("Undo", "U", () => editor.undo(), quiet)],
+      !isLocked && [button("Draw", null, () => this.setEditing(false), draw), button("Move, resize", capOf("toggle-tool"), () => this.setEditing(true), move), button("Undo", capOf("undo"), () => editor.undo(), quiet)],
       h("span", { class: "spring" }),
       this.createSlider("brightness", "☀", "Brightness"),
       this.createSlider("contrast", "◐", "Contrast"),
-      button("Invert", "I", () => this.invert(), quiet),
+      button("Invert", capOf("invert"), () => this.invert(), quiet),
       button("−", null, () => this.changeZoom(-1), { ...quiet, "aria-label": "zoom out" }),
       button("+", null, () => this.changeZoom(1), { ...quiet, "aria-label": "zoom in" }),
-      button("Fit", "0", () => this.changeZoom(0), quiet),
+      button("Fit", capOf("fit"), () => this.changeZoom(0), quiet),
     );
     return this.element;
   }
 
-  /** Returns whether the key was handled. */
-  handleKey(pressedKey: string, isShifted: boolean): boolean {
+  /** Returns whether the action belongs to the tools. */
+  runAction(id: ActionId): boolean {
     const { editor } = this;
-    const commands: Record<string, () => void> = {
-      b: () => this.setEditing(!editor.isEditing),
-      u: () => (isShifted ? editor.redo() : editor.undo()),
-      Delete: () => editor.deleteSelected(),
-      i: () => this.invert(),
-      "+": () => this.changeZoom(1),
-      "-": () => this.changeZoom(-1),
-      "0": () => this.changeZoom(0),
+    const commands: Partial<Record<ActionId, () => void>> = {
+      "toggle-tool": () => this.setEditing(!editor.isEditing),
+      undo: () => editor.undo(),
+      redo: () => editor.redo(),
+      remove: () => editor.deleteSelected(),
+      invert: () => this.invert(),
+      "zoom-in": () => this.changeZoom(1),
+      "zoom-out": () => this.changeZoom(-1),
+      fit: () => this.changeZoom(0),
     };
-    commands[pressedKey]?.();
-    return pressedKey in commands;
+    commands[id]?.();
+    return id in commands;
   }
 
   private setEditing(enabled: boolean): void {

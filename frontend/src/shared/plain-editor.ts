@@ -6,12 +6,15 @@
 import mountCanvas, { type CanvasComponent } from "drawable-canvas";
 import type { CanvasData, CanvasObject, Drawings, ExamData, Radiograph } from "./api";
 import { h, keycap, listen, sleep } from "./dom";
+import { capOf, type ActionId } from "./shortcuts";
 import type { BoxChanges, ImageState, ImageViewer, ListedBox, ViewerEvents } from "./viewer";
 
 const SEND_BUTTON = '[aria-label="Update the app with this drawing"]';
 const EDIT_BUTTON = '[aria-label="Edit"]';
 const DELETE_BUTTON = '[aria-label="Delete selected"]';
 const MAX_DRAG = 5000; // milliseconds that a save waits for a drag
+
+const ACTIONS: ReadonlySet<ActionId> = new Set(["next-radiograph", "toggle-tool", "undo", "redo", "remove", "invert", "zoom-in", "zoom-out", "fit"] as const);
 
 /** One radiograph and its canvas, kept across the questions of one exam. */
 class RadiographView {
@@ -90,6 +93,16 @@ export class PlainEditor implements ImageViewer {
     if (!keepsFront) this.zoom = 1;
     this.setEditing(false);
     this.bringToFront(keepsFront ? this.front : (this.orderedViews[0] ?? null));
+  }
+
+  hasAction(id: ActionId): boolean {
+    return ACTIONS.has(id);
+  }
+
+  /** The next radiograph; plain-editor-tools.ts has the other actions. */
+  runAction(id: ActionId): boolean {
+    if (id === "next-radiograph") this.showNext();
+    return id === "next-radiograph";
   }
 
   withdraw(): void {
@@ -354,7 +367,7 @@ export class PlainEditor implements ImageViewer {
       "button",
       { type: "button", class: "thumbnail", "aria-pressed": String(isFront), onclick: () => this.bringToFront(view) },
       url !== undefined && h("img", { src: url.replace(/longest=\d+/, "longest=300"), alt: "", loading: "lazy" }),
-      h("span", {}, `${index + 1}. ${name}`, !isFront && keycap("L")),
+      h("span", {}, `${index + 1}. ${name}`, !isFront && keycap(capOf("next-radiograph"))),
     );
   }
 }

@@ -6,6 +6,7 @@
 import type { Route, Routes } from "./api";
 import { button, h, flattenChildren, type Child } from "./dom";
 import { post, RequestError } from "./http";
+import { capOf } from "./shortcuts";
 
 /** The form that a flow saves for. */
 export interface SaveView {
@@ -99,7 +100,7 @@ export class SaveFlow {
     this.retry = retry;
     const { staleRevisionAction } = this.view;
     const primary = { class: "primary" };
-    const tryAgain = button("Try again ", "T", () => this.tryAgain(), primary);
+    const tryAgain = button("Try again ", capOf("retry"), () => this.tryAgain(), primary);
     let resolution: Child = tryAgain;
     if (problem.kind === "StaleRevision") resolution = button(staleRevisionAction.label, null, staleRevisionAction.run, primary); // this version stays until then
     if (problem.kind === "NotSignedIn") resolution = [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in a new tab"), ", then: ", tryAgain];

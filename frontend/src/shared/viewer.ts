@@ -1,9 +1,10 @@
 // The viewer of a form: the radiograph viewer, or the plain editor by choice or if the viewer can't start.
 
-import type { Drawings, ExamData, Radiograph } from "./api";
+import type { Drawings, ExamData, InputPreferences, Radiograph } from "./api";
 import { h } from "./dom";
 import type { KeyHelp } from "./keys";
 import { PlainEditor } from "./plain-editor";
+import type { ActionId } from "./shortcuts";
 
 /** A box as a form lists it; place and size in whole pixels of the matrix. */
 export interface ListedBox {
@@ -47,7 +48,7 @@ export interface ImageViewer {
   readonly root: HTMLElement;
   /** The label that the next box is drawn with. */
   readonly label: string;
-  /** The viewer's own keys, for the list of keys. */
+  /** Fixed keys and drags, for the list of keys. */
   readonly keyHelp?: readonly KeyHelp[];
   /** Milliseconds after an edit until its draft is sent. */
   readonly draftDelay?: number;
@@ -68,6 +69,8 @@ export interface ImageViewer {
   selectBox(box: ListedBox): void;
   resetBoxes(): void;
   setLabel(label: string): void;
+  /** Whether a new box asks for its label. */
+  readonly asksForLabels?: boolean;
   showNext(): void;
   fit(): void;
   /** Remove all images: the question is no longer assigned to the person. */
@@ -75,8 +78,12 @@ export interface ImageViewer {
   end(): void;
   /** The form has requested the next question: prefetch its images. */
   prefetchNext?(): void;
-  /** Offers a key before the form's own keys (`first`) or after them. Returns whether it was handled. */
-  handleKey?(event: KeyboardEvent, first: boolean): boolean;
+  /** Offers a key that is fixed, such as an arrow while a box is selected. Returns whether it was handled. */
+  handleKey?(event: KeyboardEvent): boolean;
+  /** Whether the viewer has that action. */
+  hasAction(id: ActionId): boolean;
+  /** Returns whether the action had an effect. */
+  runAction(id: ActionId, event?: KeyboardEvent): boolean;
 }
 
 const VIEWER_SETTING = "overread-viewer"; // in the browser: the browser decides which of the two it can run
@@ -91,10 +98,10 @@ const bundle = isPlainChosen()
       return null;
     });
 
-export function createViewer(events: ViewerEvents): ImageViewer {
+export function createViewer(events: ViewerEvents, preferences: InputPreferences = { keys: {}, leftButton: "boxes" }): ImageViewer {
   if (bundle) {
     try {
-      return new bundle.RadiographViewer(events);
+      return new bundle.RadiographViewer(events, preferences);
     } catch (problem) {
       failure = String(problem);
     }

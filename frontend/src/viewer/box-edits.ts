@@ -17,10 +17,12 @@ interface EditContext {
 export class BoxEdits {
   constructor(private readonly context: EditContext) {}
 
-  add(radiograph: string, label: string, box: Corners): void {
+  /** Returns the id of the new box. */
+  add(radiograph: string, label: string, box: Corners): number {
     const id = nextId();
-    this.context.apply([...this.current, { id, radiograph, label, box }]);
+    this.context.apply([...this.current, { id, radiograph, label, box }], `add ${id}`);
     this.context.select(id);
+    return id;
   }
 
   /** After a drag: moved or resized, within the matrix. */
@@ -33,7 +35,7 @@ export class BoxEdits {
   }
 
   relabel(id: number, label: string): void {
-    if (this.find(id)?.label !== label) this.update(id, { label });
+    if (this.find(id)?.label !== label) this.update(id, { label }, `add ${id}`); // one step of undo with drawing it
   }
 
   remove(id: number): void {

@@ -60,17 +60,19 @@ const COMMANDS: Record<string, Command> = {
   rotate: viewCommand((pane) => pane.setView(rotateView(pane.view))),
   mirror: viewCommand((pane) => pane.setView(mirrorView(pane.view))),
   "reset-orientation": viewCommand((pane) => pane.setView(resetOrientation(pane.view))),
-  boxes: ({ pointerTools }) => pointerTools.selectTool("boxes"),
-  "toggle-tool": ({ pointerTools }) => pointerTools.selectTool(pointerTools.tool === "boxes" ? "window" : "boxes"),
-  window: ({ pointerTools }) => pointerTools.selectTool("window", true),
-  region: ({ pointerTools }) => pointerTools.selectTool("region", true),
-  pan: ({ pointerTools }) => pointerTools.selectTool("pan", true),
-  ruler: ({ pointerTools }) => pointerTools.selectTool("ruler", true),
+  boxes: ({ pointerTools }) => pointerTools.toggleTool("boxes"),
+  "toggle-tool": ({ pointerTools }) => pointerTools.toggleTool(pointerTools.tool === "boxes" || pointerTools.locked ? "window" : "boxes"),
+  window: ({ pointerTools }) => pointerTools.toggleTool("window"),
+  region: ({ pointerTools }) => pointerTools.toggleTool("region"),
+  pan: ({ pointerTools }) => pointerTools.toggleTool("pan"),
+  ruler: ({ pointerTools }) => pointerTools.toggleTool("ruler"),
+  "heart-ratio": ({ pointerTools }) => pointerTools.toggleTool("heart-ratio"),
+  angle: ({ pointerTools }) => pointerTools.toggleTool("angle"),
   magnify: ({ paneGrid }) => paneGrid.toggle("isMagnifying"),
   "side-by-side": ({ paneGrid }) => paneGrid.toggle("isSideBySide"),
   link: ({ paneGrid }) => paneGrid.toggle("isLinked"),
   "full-screen": (viewer) => viewer.toggleFullScreen(),
-  next: ({ paneGrid }) => paneGrid.showNext(),
+  "next-radiograph": ({ paneGrid }) => paneGrid.showNext(),
   "new-box": (viewer, pane) => viewer.addBox(pane, buildCentralBox(pane)),
   darker: windowCommand(-0.05, 0),
   brighter: windowCommand(0.05, 0),
@@ -112,7 +114,7 @@ function handleEscape(viewer: CommandTarget): boolean {
   const { pointerTools } = viewer;
   if (pointerTools.cancel()) return true;
   if (viewer.selected !== null) viewer.select(null);
-  else if (pointerTools.tool !== pointerTools.defaultTool) pointerTools.selectTool("boxes");
+  else if (pointerTools.tool !== pointerTools.defaultTool) pointerTools.selectDefault();
   else return false;
   return true;
 }

@@ -1,12 +1,13 @@
 // The drags of the pointer tools.
 
 import { clampBox, MIN_SIDE } from "./boxes";
+import { addLine, findLineStart, moveEnd, type MeasurementKind } from "./measurements";
 import type { Pane } from "./pane";
 import { boxToScreen, toCorners, panView, toMatrix } from "./transform";
 import type { Corners } from "./types";
 import { toWindow, createFullRangeWindow, computeHistogram, createPercentileWindow } from "./windows";
 
-export type Tool = "boxes" | "window" | "pan" | "region" | "ruler";
+export type Tool = "boxes" | "window" | "pan" | "region" | MeasurementKind;
 
 export interface Drag {
   move: (event: PointerEvent) => void;
@@ -90,13 +91,20 @@ export function createRectangleDrag(pane: Pane, event: PointerEvent, isDashed: b
   };
 }
 
-export function createRulerDrag(pane: Pane, event: PointerEvent): Drag {
-  const start = toMatrix(pane.view, pane.findPosition(event));
-  pane.setRuler(null);
+/** A line of a measurement, or the end of one that is there. */
+export function createMeasurementDrag(pane: Pane, event: PointerEvent, kind: MeasurementKind): Drag {
+  const before = pane.measurement;
+  const position = pane.findPosition(event);
+  const grip = before?.kind === kind ? pane.findMeasuredEnd(position) : null;
+  const isNextLeg = before?.kind === "angle" && before.lines.length === 1;
+  const start = findLineStart(before, kind, toMatrix(pane.view, position));
   return {
-    move: (moveEvent) => pane.setRuler([start, toMatrix(pane.view, pane.findPosition(moveEvent))]),
+    move: (moveEvent) => {
+      const end = toMatrix(pane.view, pane.findPosition(moveEvent));
+      pane.setMeasurement(before && grip && !isNextLeg ? moveEnd(before, grip.lineIndex, grip.endIndex, end) : addLine(before, kind, [start, end]));
+    },
     finish: doNothing,
-    cancel: () => pane.setRuler(null),
+    cancel: () => pane.setMeasurement(before),
   };
 }
 

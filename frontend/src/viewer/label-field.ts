@@ -1,29 +1,77 @@
-// A field over a box's label, to write another.
+// A field over a box, to choose or write its label: type to filter the list, arrows to go through it, Enter to take one.
 
 import { h } from "../shared/dom";
 import type { Pane } from "./pane";
 
-/** Opens the field at `position`. `onSave` gets the text once, unless Escape was pressed. */
-export function openLabelField(pane: Pane, label: string, position: readonly [number, number], onSave: (label: string) => void): void {
-  const field = h("input", { class: "label-field", list: "overread-labels", "aria-label": "Label of the box", maxlength: "200", placeholder: "label" });
+const WIDTH = 210; // CSS pixels
+const LIST_HEIGHT = 190;
+
+/** The labels that contain the typed text, those that begin with it first; at the end the text itself, if it is none of them. */
+export function filterLabels(labels: readonly string[], typed: string): string[] {
+  const query = typed.trim().toLowerCase();
+  if (!query) return [...labels];
+  const matches = labels.filter((label) => label.toLowerCase().includes(query));
+  const rank = (label: string): number => (label.toLowerCase() === query ? 0 : label.toLowerCase().startsWith(query) ? 1 : 2);
+  const sorted = matches.sort((a, b) => rank(a) - rank(b));
+  return sorted.some((label) => rank(label) === 0) ? sorted : [...sorted, typed.trim()];
+}
+
+/** Opens the field at `position`. `onSave` gets the label once, unless Escape was pressed. */
+export function openLabelField(pane: Pane, label: string, labels: readonly string[], position: readonly [number, number], onSave: (label: string) => void): void {
+  const list = h("ul", { id: "overread-label-list", role: "listbox", "aria-label": "Labels" });
+  const field = h("input", {
+    class: "label-field", role: "combobox", "aria-label": "Label of the box", "aria-expanded": "true", "aria-controls": list.id, "aria-autocomplete": "list",
+    maxlength: "200", placeholder: "label: type to filter", autocomplete: "off", "data-own-escape": true,
+  }); // prettier-ignore
   field.value = label;
-  const [x, y] = [Math.min(position[0], Math.max(0, pane.view.width - 195)), Math.min(position[1], Math.max(0, pane.view.height - 28))];
-  field.style.transform = `translate(${x}px, ${y}px)`;
+  const [x, y] = [Math.max(0, Math.min(position[0], pane.view.width - WIDTH - 5)), Math.max(0, Math.min(position[1], pane.view.height - 28))];
+  const isAbove = y > pane.view.height - LIST_HEIGHT - 30 && y > LIST_HEIGHT;
+  const root = h("div", { class: `label-editor${isAbove ? " above" : ""}` }, field, list);
+  root.style.transform = `translate(${x}px, ${y}px)`;
   let isOpen = true;
-  const close = (shouldSave: boolean): void => {
+  let shown: string[] = [];
+  let marked = -1;
+
+  const close = (chosen: string | null): void => {
     if (!isOpen) return;
     isOpen = false; // taking it away makes it lose the focus, too
-    const text = field.value.trim();
-    field.remove();
-    if (shouldSave && text !== label) onSave(text);
+    root.remove();
+    if (chosen !== null && chosen !== label) onSave(chosen);
     pane.root.focus({ preventScroll: true });
   };
+  const mark = (index: number): void => {
+    marked = index;
+    [...list.children].forEach((option, at) => option.setAttribute("aria-selected", String(at === marked)));
+    const option = list.children[marked];
+    option?.scrollIntoView({ block: "nearest" });
+    if (option) field.setAttribute("aria-activedescendant", option.id);
+    else field.removeAttribute("aria-activedescendant");
+  };
+  const showMatches = (typed: string): void => {
+    shown = filterLabels(labels, typed);
+    const choose = (event: Event, chosen: string): void => {
+      event.preventDefault(); // the field keeps the focus until it is closed
+      close(chosen);
+    };
+    list.replaceChildren(...shown.map((text, index) => h("li", { id: `overread-label-${index}`, role: "option", onpointerdown: (event) => choose(event, text) }, text)));
+    list.hidden = shown.length === 0;
+    mark(typed.trim() ? 0 : -1);
+  };
+
+  field.addEventListener("input", () => showMatches(field.value));
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") close(true);
-    if (event.key === "Escape") close(false);
     event.stopPropagation();
+    if (event.isComposing) return;
+    if (event.key === "Enter") close(shown[marked] ?? field.value.trim());
+    else if (event.key === "Escape") close(null);
+    else if (event.key === "ArrowDown") mark(Math.min(marked + 1, shown.length - 1));
+    else if (event.key === "ArrowUp") mark(Math.max(marked - 1, -1));
+    else return;
+    event.preventDefault();
   });
-  field.addEventListener("blur", () => close(true));
-  pane.root.append(field);
+  field.addEventListener("blur", () => close(field.value.trim()));
+  showMatches("");
+  pane.root.append(root);
+  field.focus({ preventScroll: true });
   field.select();
 }

@@ -23,16 +23,6 @@ export function findEdgeLetters(orientation: readonly [string, string] | null, [
   return { right: letterAlong(a, b), left: letterAlong(-a, -b), bottom: letterAlong(c, d), top: letterAlong(-c, -d) };
 }
 
-/** The length from one place of the matrix to another, and of what plane; without a valid spacing in pixels alone. */
-export function formatLength(facts: Facts, from: readonly [number, number], to: readonly [number, number]): string {
-  const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-  const pixels = `${Math.hypot(dx, dy).toFixed(0)} px`;
-  const { spacing } = facts;
-  if (!spacing?.kind || !spacing.row_mm || !spacing.column_mm) return pixels;
-  const millimetres = Math.hypot(dx * spacing.column_mm, dy * spacing.row_mm);
-  return `${millimetres.toFixed(1)} mm (${spacing.kind}) · ${pixels}`;
-}
-
 /** Whether lengths in millimetres may be read, and why not. */
 export function rulerNote(facts: Facts): string {
   const { spacing } = facts;

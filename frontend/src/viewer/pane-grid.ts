@@ -1,6 +1,7 @@
 // The panes of an exam's radiographs: one at a time or side by side, independent or linked.
 
 import { h } from "../shared/dom";
+import { keyHint } from "../shared/shortcuts";
 import { getAddress, sortForHanging } from "./hanging-order";
 import type { BoxLayerEvents } from "./box-layer";
 import { syncView } from "./linked-views";
@@ -121,7 +122,7 @@ export class PaneGrid {
 
   private createTab(pane: Pane, index: number): HTMLElement {
     const isFront = String(pane === this.front);
-    return h("button", { type: "button", "aria-pressed": isFront, title: "Next radiograph (L)", onclick: () => this.bringToFront(pane) }, `${index + 1}. ${pane.radiograph.view}`);
+    return h("button", { type: "button", "aria-pressed": isFront, title: `Next radiograph${keyHint("next-radiograph")}`, onclick: () => this.bringToFront(pane) }, `${index + 1}. ${pane.radiograph.view}`);
   }
 
   private getPane(radiograph: Radiograph): Pane {

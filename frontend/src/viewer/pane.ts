@@ -2,7 +2,8 @@
 
 import { h } from "../shared/dom";
 import { findEdgeLetters, formatPixel, formatWindow } from "./overlay-text";
-import { Ruler, type MeasuredLine } from "./ruler";
+import { MeasurementOverlay } from "./measurement-overlay";
+import type { Measurement } from "./measurements";
 import { buildGreyTable } from "./lut";
 import { BoxLayer, type BoxLayerEvents } from "./box-layer";
 import { hasPixels, loadPicture, type Picture } from "./picture-cache";
@@ -38,7 +39,7 @@ export class Pane {
   private readonly viewName = h("span", { class: "name" });
   private readonly statusText = h("span", { class: "status" });
   private readonly notice = h("span", { class: "notice", role: "status" });
-  private readonly ruler = new Ruler();
+  private readonly overlay = new MeasurementOverlay();
   private readonly resizeObserver: ResizeObserver;
   private frame = 0;
   private sharpTimer = 0;
@@ -53,7 +54,7 @@ export class Pane {
     this.view = { width: 1, height: 1, ratio: 1, columns, rows, aspect: [1, 1], zoom: 1, x: columns / 2, y: rows / 2, orientation: UPRIGHT_ORIENTATION };
     this.viewName.textContent = radiograph.view;
     const description = `Radiograph ${radiograph.id}, ${radiograph.view}. Tab selects a box, arrow keys move it.`;
-    this.root = h("div", { class: "pane", tabindex: "0", role: "application", "aria-label": description, "data-radiograph": radiograph.id }, this.imageCanvas.canvas, this.boxesRoot, this.ruler.root, this.magnifierCanvas.canvas, this.viewName, this.statusText, this.notice, ...this.edgeLetters);
+    this.root = h("div", { class: "pane", tabindex: "0", role: "application", "aria-label": description, "data-radiograph": radiograph.id }, this.imageCanvas.canvas, this.boxesRoot, this.overlay.root, this.magnifierCanvas.canvas, this.viewName, this.statusText, this.notice, ...this.edgeLetters);
     this.magnifierCanvas.canvas.hidden = true;
     this.layer = new BoxLayer(this.boxesRoot, layerEvents);
     this.resizeObserver = new ResizeObserver(() => this.updateSize());
@@ -129,9 +130,18 @@ export class Pane {
     this.setView(zoomView(this.view, 1, this.pointer ?? undefined));
   }
 
-  setRuler(line: MeasuredLine | null): void {
-    this.ruler.measuredLine = line;
+  get measurement(): Measurement | null {
+    return this.overlay.measurement;
+  }
+
+  setMeasurement(measurement: Measurement | null): void {
+    this.overlay.measurement = measurement;
     this.requestPaint();
+  }
+
+  /** The end of a measured line at a place in CSS pixels of the pane. */
+  findMeasuredEnd(place: [number, number]): { lineIndex: number; endIndex: number } | null {
+    return this.overlay.findEnd(this.view, place);
   }
 
   /** Where an event happened, in CSS pixels of the pane. */
@@ -194,7 +204,7 @@ export class Pane {
     const coarse = this.isBusy && this.imageCanvas.lastFrameTime > SLOW;
     this.imageCanvas.draw(levels, this.view, this.table, coarse);
     this.layer.applyView(this.view);
-    this.ruler.update(this.view, facts);
+    this.overlay.update(this.view, facts);
     this.writeText();
     this.drawMagnifier();
     if (coarse) {

@@ -2,8 +2,11 @@
 
 import { listen } from "../shared/dom";
 import type { Pane } from "./pane";
-import { createPanDrag, createRectangleDrag, createRulerDrag, setRegionWindow, createWindowDrag, type Drag, type Tool } from "./drags";
+import { createPanDrag, createRectangleDrag, createMeasurementDrag, setRegionWindow, createWindowDrag, type Drag, type Tool } from "./drags";
+import type { InputPreferences } from "../shared/api";
 import type { Corners } from "./types";
+
+type LeftButton = InputPreferences["leftButton"];
 
 export interface PointerToolEvents {
   paneFocused: (pane: Pane) => void;
@@ -20,8 +23,10 @@ const CAPTURE = { capture: true };
 
 export class PointerTools {
   tool: Tool = "boxes";
-  /** Boxes can't be drawn: the left button is for the window. */
+  /** Boxes can't be drawn. */
   locked = true;
+  /** What the left button does if no other tool is selected. */
+  leftButton: LeftButton = "boxes";
   private isSpaceHeld = false;
   private drag: Drag | null = null;
   private readonly panes = new Set<Pane>();
@@ -37,14 +42,23 @@ export class PointerTools {
 
   /** The tool that is active when no other is selected. */
   get defaultTool(): Tool {
-    return this.locked ? "window" : "boxes";
+    return this.locked && this.leftButton === "boxes" ? "window" : this.leftButton;
   }
 
-  /** Select a tool. With `isToggle`, an active tool is deselected. */
-  selectTool(tool: Tool, isToggle = false): void {
-    const selected = tool === "boxes" || (isToggle && tool === this.tool) ? this.defaultTool : tool;
+  /** Select the tool of the left button. */
+  selectDefault(): void {
+    this.selectTool(this.defaultTool);
+  }
+
+  /** Select a tool, or the left button's if the tool is active already. */
+  toggleTool(tool: Tool): void {
+    if (tool === this.tool || (tool === "boxes" && this.locked)) this.selectDefault();
+    else this.selectTool(tool);
+  }
+
+  private selectTool(selected: Tool): void {
     this.tool = selected;
-    if (selected !== "ruler") for (const pane of this.panes) pane.setRuler(null);
+    for (const pane of this.panes) if (pane.measurement?.kind !== selected) pane.setMeasurement(null);
     this.root.dataset.tool = selected;
     this.updateBoxListening();
     this.events.toolChanged();
@@ -114,7 +128,7 @@ export class PointerTools {
   }
 
   private handlePointerDown(pane: Pane, event: PointerEvent): void {
-    if (event.composedPath()[0] instanceof HTMLInputElement) return;
+    if (event.composedPath().some((target) => target instanceof HTMLElement && target.classList.contains("label-editor"))) return;
     this.events.paneFocused(pane);
     pane.root.focus({ preventScroll: true });
     if (!pane.picture) pane.retry();
@@ -131,7 +145,7 @@ export class PointerTools {
     if (event.button === 1 || (event.button === 0 && (this.isSpaceHeld || this.tool === "pan"))) return createPanDrag(pane, event, paneChanged);
     if (event.button !== 0) return null;
     if (this.tool === "window") return createWindowDrag(pane, event, paneChanged);
-    if (this.tool === "ruler") return createRulerDrag(pane, event);
+    if (this.tool === "ruler" || this.tool === "heart-ratio" || this.tool === "angle") return createMeasurementDrag(pane, event, this.tool);
     if (this.tool === "region") return withResult(createRectangleDrag(pane, event, true), (applyRegion) => this.applyRegion(pane, applyRegion));
     if (!event.shiftKey && pane.layer.isOnShape(pane.findPosition(event))) return null; // a line or a handle: Konva's
     return withResult(createRectangleDrag(pane, event, false), (box) => {
@@ -146,7 +160,7 @@ export class PointerTools {
 
   private applyRegion(pane: Pane, applyRegion: Corners | null): void {
     if (applyRegion) setRegionWindow(pane, applyRegion);
-    this.selectTool("boxes");
+    this.selectDefault();
     this.events.paneChanged(pane);
   }
 

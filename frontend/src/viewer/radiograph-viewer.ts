@@ -5,14 +5,15 @@
 import type { Boxes, ViewerBox } from "./boxes";
 import { runCommand } from "./commands";
 import { h, isTyping, listen } from "../shared/dom";
+import { isViewerAction, setOwnKeys, type ActionId } from "../shared/shortcuts";
 import { BoxEdits } from "./box-edits";
 import { rulerNote } from "./overlay-text";
 import { isFullScreen, onFullScreenChange, toggleFullScreen } from "./fullscreen";
 import { PointerTools } from "./pointer-tools";
-import { findControlAction, findPriorityAction, isRepeatable, findFallbackAction, KEY_HELP } from "./keys";
+import { findControlAction, findFixedAction, isFixedRepeatable, KEY_HELP } from "./keys";
 import { openLabelField } from "./label-field";
 import { listPaneBoxes, measureBox, type PaneBox } from "./pane-boxes";
-import type { DrawnBox } from "../shared/api";
+import type { DrawnBox, InputPreferences } from "../shared/api";
 import type { BoxChanges, ImageViewer, ViewerEvents } from "../shared/viewer";
 import type { Pane } from "./pane";
 import { fetchFirst, clearCache, hasPixels, prefetch, type PictureAddresses } from "./picture-cache";
@@ -41,8 +42,10 @@ export class RadiographViewer implements ImageViewer {
   private boxes = new QuestionBoxes([]);
   private locked = true;
   private upcoming: PictureAddresses[] = [];
+  private labels: readonly string[] = [];
 
-  constructor(private readonly events: ViewerEvents) {
+  constructor(private readonly events: ViewerEvents, { keys: ownKeys, leftButton }: InputPreferences) {
+    setOwnKeys(ownKeys); // this bundle has its own copy of shortcuts.ts
     this.paneGrid = new PaneGrid({
       paneAdded: (pane) => this.pointerTools.add(pane),
       paneRemoved: (pane) => this.pointerTools.remove(pane),
@@ -62,6 +65,7 @@ export class RadiographViewer implements ImageViewer {
       tabPressed: (pane, back) => this.selectByTab(pane, back),
       toolChanged: () => this.paintControls(),
     });
+    this.pointerTools.leftButton = leftButton;
     const keys = [listen(window, "keydown", (event) => this.handleControlKey(event), CAPTURE), listen(window, "keyup", (event) => this.handleKeyUp(event), CAPTURE), listen(window, "blur", () => this.releaseKeys(), CAPTURE)];
     this.cleanups = [...keys, onFullScreenChange(() => this.paintControls()), () => this.pointerTools.end()];
   }
@@ -72,10 +76,11 @@ export class RadiographViewer implements ImageViewer {
     this.pointerTools.cancel();
     this.locked = this.pointerTools.locked = data.blind || !data.open || !data.asks.boxes;
     this.upcoming = data.upcoming ?? [];
+    this.labels = data.labels ?? [];
     this.boxes = new QuestionBoxes(data.radiographs);
     this.selected = null;
     this.toolbar.build({ boxes: !this.locked, hasSeveral: data.radiographs.length > 1 });
-    this.pointerTools.selectTool("boxes");
+    this.pointerTools.selectDefault();
     this.paneGrid.showRadiographs(data.radiographs);
     this.showBoxes();
   }
@@ -118,6 +123,11 @@ export class RadiographViewer implements ImageViewer {
     this.apply(this.boxes.machine);
   }
 
+  /** Whether a new box asks for its label. */
+  get asksForLabels(): boolean {
+    return this.labels.length > 0;
+  }
+
   /** The label that the next box is drawn with. */
   setLabel(label: string): void {
     this.label = label;
@@ -150,7 +160,9 @@ export class RadiographViewer implements ImageViewer {
   }
 
   addBox(pane: Pane, box: Corners): void {
-    if (!this.locked) this.edits.add(pane.radiograph.id, this.label, box);
+    if (this.locked) return;
+    const id = this.edits.add(pane.radiograph.id, this.label, box);
+    if (this.asksForLabels && !this.label) this.editLabel(id);
   }
 
   stepHistory(direction: "undo" | "redo"): void {
@@ -165,7 +177,7 @@ export class RadiographViewer implements ImageViewer {
   editLabel(id: number): void {
     const [pane, box] = [this.findPaneOfBox(id), this.boxes.find(id)];
     const position = pane?.layer.findLabelPosition(id);
-    if (!this.locked && pane && box && position) openLabelField(pane, box.label, position, (label) => this.edits.relabel(id, label));
+    if (!this.locked && pane && box && position) openLabelField(pane, box.label, this.labels, position, (label) => this.edits.relabel(id, label));
   }
 
   setBoxesHidden(hidden: boolean): void {
@@ -260,20 +272,27 @@ export class RadiographViewer implements ImageViewer {
 
   // ------------------------------------------------------------ keys and controls
 
-  /** `first`: before the form's own keys, else after them. Returns whether the key was handled. */
-  handleKey(event: KeyboardEvent, first: boolean): boolean {
-    const action = first ? findPriorityAction(event, this.selected !== null && !this.locked) : findFallbackAction(event);
+  /** Handles a fixed key. Returns whether it was handled. */
+  handleKey(event: KeyboardEvent): boolean {
+    const action = findFixedAction(event, { hasSelection: this.selected !== null && !this.locked, isOnButton: event.composedPath()[0] instanceof HTMLButtonElement });
     if (!action) return false;
-    if (action === "label" && event.composedPath()[0] instanceof HTMLButtonElement) return false; // Enter presses it
-    if (event.repeat && !isRepeatable(action)) return true;
-    return this.runAction(action, event);
+    if (event.repeat && !isFixedRepeatable(action)) return true;
+    return this.execute(action, event);
+  }
+
+  hasAction(id: ActionId): boolean {
+    return isViewerAction(id);
+  }
+
+  runAction(id: ActionId, event?: KeyboardEvent): boolean {
+    return this.hasAction(id) && this.execute(id, event);
   }
 
   toggleFullScreen(): void {
     toggleFullScreen(this.root);
   }
 
-  private runAction(action: string, event?: KeyboardEvent): boolean {
+  private execute(action: string, event?: KeyboardEvent): boolean {
     const wasRun = runCommand(this, action, event);
     if (wasRun) this.paintControls();
     return wasRun;
@@ -284,13 +303,13 @@ export class RadiographViewer implements ImageViewer {
     if (!action || !this.root.isConnected || this.locked || (this.selected === null && action.startsWith("size-"))) return;
     event.preventDefault();
     event.stopPropagation();
-    this.runAction(action, event);
+    this.execute(action, event);
   }
 
   private handleKeyUp(event: KeyboardEvent): void {
     if (event.key === " ") this.pointerTools.setSpace(false);
-    if (event.key.toLowerCase() === "d") this.setBoxesHidden(false);
-    if (event.key.startsWith("Arrow")) this.boxes.history.closeGroup();
+    this.setBoxesHidden(false);
+    if (event.key.startsWith("Arrow") && !isTyping(event)) this.boxes.history.closeGroup();
   }
 
   private releaseKeys(): void {

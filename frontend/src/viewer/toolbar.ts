@@ -1,14 +1,14 @@
 // The viewer's row of controls: each a button with a name, its key in the title.
 
 import { h, icon } from "../shared/dom";
+import { capOf, keyHint, type ActionId } from "../shared/shortcuts";
 import { isTable, type Voi } from "./types";
 
 export interface Control {
-  id: string;
+  id: ActionId;
   name: string;
   /** One word that wide toolbars show beside the icon. */
   label?: string;
-  key: string;
   /** The text on the button if it has no icon. */
   symbol: string;
   toggle?: boolean;
@@ -20,6 +20,8 @@ const ICON_PATHS: Record<string, string> = {
   pan: "M8 1.5v13M1.5 8h13M6 3.5l2-2 2 2M6 12.5l2 2 2-2M3.5 6l-2 2 2 2M12.5 6l2 2-2 2",
   region: "M2 5V2h3M11 2h3v3M14 11v3h-3M5 14H2v-3M5.5 8a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0",
   ruler: "M1.5 10.5l9-9 4 4-9 9zM4 8l1.5 1.5M6 6l2 2M8 4l1.5 1.5",
+  "heart-ratio": "M1.5 3v10M14.5 3v10M1.5 8h13M4.5 6v4M11.5 6v4",
+  angle: "M13 13H2.5L11 3M7.2 13a4.8 4.8 0 0 0-1.6-3.6",
   undo: "M3 6h7a3.5 3.5 0 0 1 0 7H6M6 3L3 6l3 3",
   redo: "M13 6H6a3.5 3.5 0 0 0 0 7h4M10 3l3 3-3 3",
   remove: "M3.5 4.5h9M6.5 4.5v-2h3v2M5 4.5l.5 9h5l.5-9",
@@ -34,33 +36,37 @@ const ICON_PATHS: Record<string, string> = {
 };
 
 const BOX_CONTROLS: Control[] = [
-  { id: "boxes", name: "Boxes: drag to draw; drag a box to move it", label: "Boxes", key: "B", symbol: "", toggle: true },
-  { id: "undo", name: "Undo", label: "Undo", key: "U", symbol: "" },
-  { id: "redo", name: "Redo", label: "Redo", key: "Shift U", symbol: "" },
-  { id: "remove", name: "Delete the selected box", label: "Delete", key: "Del", symbol: "" },
-  { id: "mirror-box", name: "Copy the selected box to the other side", label: "Copy", key: "Shift S", symbol: "" },
+  { id: "boxes", name: "Boxes: drag to draw; drag a box to move it", label: "Boxes", symbol: "", toggle: true },
+  { id: "undo", name: "Undo", label: "Undo", symbol: "" },
+  { id: "redo", name: "Redo", label: "Redo", symbol: "" },
+  { id: "remove", name: "Delete the selected box", label: "Delete", symbol: "" },
+  { id: "mirror-box", name: "Copy the selected box to the other side", label: "Copy", symbol: "" },
 ];
 const VIEW_CONTROLS: Control[] = [
-  { id: "window", name: "Window: drag to adjust (or right drag with any tool)", label: "Window", key: "Shift W", symbol: "", toggle: true },
-  { id: "region", name: "Window of a region", label: "Region", key: "Shift A", symbol: "", toggle: true },
-  { id: "pan", name: "Pan (or middle drag or Space with any tool)", label: "Pan", key: "Shift P", symbol: "", toggle: true },
-  { id: "ruler", name: "Ruler", label: "Ruler", key: "Shift D", symbol: "", toggle: true },
-  { id: "magnify", name: "Magnifier", label: "Magnify", key: "Shift M", symbol: "", toggle: true },
-  { id: "invert", name: "Invert", label: "Invert", key: "I", symbol: "", toggle: true },
-  { id: "rotate", name: "Rotate right", label: "Rotate", key: "Shift T", symbol: "" },
-  { id: "mirror", name: "Mirror horizontally", label: "Mirror", key: "Shift F", symbol: "" },
+  { id: "window", name: "Window: drag to adjust (or right drag with any tool)", label: "Window", symbol: "", toggle: true },
+  { id: "region", name: "Window of a region", label: "Region", symbol: "", toggle: true },
+  { id: "pan", name: "Pan (or middle drag or Space with any tool)", label: "Pan", symbol: "", toggle: true },
+  { id: "ruler", name: "Ruler", label: "Ruler", symbol: "", toggle: true },
+  { id: "heart-ratio", name: "Cardiothoracic ratio: drag across the heart, then across the thorax", label: "Ratio", symbol: "", toggle: true },
+  { id: "angle", name: "Angle: drag to the vertex, then drag the other leg", label: "Angle", symbol: "", toggle: true },
+  { id: "magnify", name: "Magnifier", label: "Magnify", symbol: "", toggle: true },
+  { id: "invert", name: "Invert", label: "Invert", symbol: "", toggle: true },
+  { id: "rotate", name: "Rotate right", label: "Rotate", symbol: "" },
+  { id: "mirror", name: "Mirror horizontally", label: "Mirror", symbol: "" },
 ];
 const ZOOM_CONTROLS: Control[] = [
-  { id: "zoom-out", name: "Zoom out", key: "−", symbol: "−" },
-  { id: "zoom-in", name: "Zoom in", key: "+", symbol: "+" },
-  { id: "fit", name: "Fit to window", key: "0", symbol: "Fit" },
-  { id: "actual-size", name: "Actual size", key: "O", symbol: "1:1" },
+  { id: "zoom-out", name: "Zoom out", symbol: "−" },
+  { id: "zoom-in", name: "Zoom in", symbol: "+" },
+  { id: "fit", name: "Fit to window", symbol: "Fit" },
+  { id: "actual-size", name: "Actual size", symbol: "1:1" },
 ];
 const SEVERAL_VIEW_CONTROLS: Control[] = [
-  { id: "side-by-side", name: "Side by side", label: "Both", key: "Shift L", symbol: "", toggle: true },
-  { id: "link", name: "Link window, zoom and position", label: "Link", key: "Shift K", symbol: "", toggle: true },
+  { id: "side-by-side", name: "Side by side", label: "Both", symbol: "", toggle: true },
+  { id: "link", name: "Link window, zoom and position", label: "Link", symbol: "", toggle: true },
 ];
-const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", label: "Full screen", key: "Shift E", symbol: "", toggle: true }];
+const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", label: "Full screen", symbol: "", toggle: true }];
+
+const windowTitle = (): string => `Window (${capOf("window-1")} to ${capOf("window-9")})`;
 
 export interface ToolbarState {
   pressed: ReadonlySet<string>;
@@ -80,11 +86,11 @@ export class Toolbar {
   private readonly windowSelect: HTMLSelectElement;
   private shownPresets: readonly Voi[] | null = null;
 
-  constructor(private readonly onAction: (id: string) => void, onChoose: (index: number) => void) {
+  constructor(private readonly onAction: (id: ActionId) => void, onChoose: (index: number) => void) {
     this.windowSelect = h("select", {
       class: "windows",
       "aria-label": "Window",
-      title: "Window (Shift 1 to 9)",
+      title: windowTitle(),
       onchange: () => {
         onChoose(Number(this.windowSelect.value));
         this.windowSelect.blur(); // keys are the form's again
@@ -128,12 +134,12 @@ export class Toolbar {
     const index = voi ? presets.indexOf(voi) : -1;
     this.windowSelect.value = String(index);
     this.windowSelect.options[this.windowSelect.options.length - 1]!.textContent = voi && index < 0 && voi.name ? voi.name : "Custom";
-    this.windowSelect.title = voi && isTable(voi) ? "table from the file" : "Window (Shift 1 to 9)";
-    this.buttons.get("ruler")?.setAttribute("title", `Ruler (Shift D). ${note}`);
+    this.windowSelect.title = voi && isTable(voi) ? "table from the file" : windowTitle();
+    this.buttons.get("ruler")?.setAttribute("title", `Ruler${keyHint("ruler")}. ${note}`);
   }
 
-  private createButton({ id, name, label, key, symbol, toggle }: Control): HTMLButtonElement {
-    const button = h("button", { type: "button", "data-control": id, "aria-label": name, title: `${name} (${key})`, "aria-pressed": toggle ? "false" : null, onclick: () => this.onAction(id) });
+  private createButton({ id, name, label, symbol, toggle }: Control): HTMLButtonElement {
+    const button = h("button", { type: "button", "data-control": id, "aria-label": name, title: `${name}${keyHint(id)}`, "aria-pressed": toggle ? "false" : null, onclick: () => this.onAction(id) });
     button.append(ICON_PATHS[id] ? icon(ICON_PATHS[id]) : symbol, ...(label ? [h("span", { class: "control-label", "aria-hidden": "true" }, label)] : []));
     this.buttons.set(id, button);
     return button;

@@ -36,16 +36,16 @@ test("the confidences are those that are declared", async () => {
   page.close();
   await open(readingData({ confidences: ["unsure", "sure", "certain"] }));
   expect([...page.find("[data-step=confidence]").querySelectorAll("button")].map((choice) => choice.title)).toEqual(["unsure", "sure", "certain"]);
-  page.press("2", "4", "Enter");
-  expect(page.message).toBe("Give your confidence: press 1 to 3.");
+  page.press("2", "Shift+4", "Enter");
+  expect(page.message).toBe("Give your confidence: press Shift 1 to Shift 3.");
 });
 
-test("a letter or digit answers, the next digit sets the confidence, Enter saves", async () => {
+test("a digit answers, Shift and a digit set the confidence, Enter saves", async () => {
   page.press("Enter");
   expect(page.message).toMatch(/^Answer the question/);
   page.press("2", "Enter");
-  expect(page.message).toBe("Give your confidence: press 1 to 5.");
-  page.press("4", "Enter");
+  expect(page.message).toBe("Give your confidence: press Shift 1 to Shift 5.");
+  page.press("Shift+4", "Enter");
   await advanceTime(50);
   expect(answers()).toEqual([answered]);
   expect(page.find(".saved").textContent).toMatch(/^Saved/);
@@ -53,7 +53,7 @@ test("a letter or digit answers, the next digit sets the confidence, Enter saves
 
 test.each([0, 20, 100, 250])("a second Enter %i ms later saves nothing more", async (gap) => {
   server.latency = 60;
-  page.press("b", "4", "Enter");
+  page.press("2", "Shift+4", "Enter");
   await advanceTime(gap);
   page.press("Enter");
   await advanceTime(1000);
@@ -62,10 +62,10 @@ test.each([0, 20, 100, 250])("a second Enter %i ms later saves nothing more", as
 
 test("an answer that was not saved can be changed before it is sent again", async () => {
   server.on("/reading/answer", () => AWAY);
-  page.press("b", "4", "Enter");
+  page.press("2", "Shift+4", "Enter");
   await advanceTime(50);
   expect(page.message).toBe("Not saved. The database could not be reached. Try again T");
-  page.press("a"); // another answer
+  page.press("1"); // another answer
   server.on("/reading/answer", () => saved(second));
   page.press("t");
   await advanceTime(50);
@@ -74,7 +74,7 @@ test("an answer that was not saved can be changed before it is sent again", asyn
 
 test("a newer answer on the server is reported, and the entered one stays", async () => {
   server.on("/reading/answer", () => new Refusal(409, { error: "Another tab saved it.", kind: "StaleRevision" }));
-  page.press("b", "4", "Enter");
+  page.press("2", "Shift+4", "Enter");
   await advanceTime(50);
   expect(page.message).toBe("Not saved. Another tab saved it. Reload the page");
   expect(page.find('[data-answer="1"]').getAttribute("aria-pressed")).toBe("true");
@@ -82,13 +82,13 @@ test("a newer answer on the server is reported, and the entered one stays", asyn
 
 test("a draft is resent until the server accepts it, and sent when the page is left", async () => {
   server.on("/reading/draft", () => AWAY);
-  page.press("b");
+  page.press("2");
   await advanceTime(450);
   expect(page.message).toBe("Draft not saved: The database could not be reached.");
   server.on("/reading/draft", () => ({ revision: 1 }));
   await advanceTime(3100);
   expect(page.message).toBe("");
-  page.press("3");
+  page.press("Shift+3");
   window.dispatchEvent(new Event("pagehide"));
   const last = server.sent.findLast(({ route }) => route === "/reading/draft");
   expect(last).toMatchObject({ keepalive: true, body: { study: 1, position: 1, part: "entry", revision: 1, body: { answer: [1], confidence: 3 } } });
@@ -106,10 +106,10 @@ test("a stored draft is restored and not sent again", async () => {
 test("a break hides the case, accepts no answers, and counts as time away", async () => {
   page.press("p");
   await advanceTime(4000);
-  page.press("b");
+  page.press("2");
   page.press("Enter"); // ends it
   expect(page.find('[data-answer="1"]').getAttribute("aria-pressed")).toBe("false");
-  page.press("b", "4", "Enter");
+  page.press("2", "Shift+4", "Enter");
   await advanceTime(50);
   const [answer] = server.bodiesSentTo("/reading/answer");
   expect(answer).toMatchObject({ seconds_away: 4 });
@@ -125,7 +125,7 @@ test("a question may be reported without an answer", async () => {
 
 test("after the last case the page is notified and nothing more is saved", async () => {
   server.on("/reading/answer", () => saved(null));
-  page.press("b", "4", "Enter");
+  page.press("2", "Shift+4", "Enter");
   await advanceTime(50);
   expect(page.trigger).toHaveBeenCalledWith("over", expect.any(Number));
   page.press("Enter");

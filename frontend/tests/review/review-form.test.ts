@@ -264,20 +264,73 @@ describe("keys", () => {
     const errors = [...scales.errors, { id: "blurred", label: "Image blurred" }];
     await open(reviewData({ asks: { ...asks, flags: true }, scales: { ...scales, flags, errors } }));
     expect(page.find('[data-step="well_posed"]').textContent).toMatch(/^Well posed/);
-    page.press("?");
-    const help = page.find(".sheet").textContent;
-    for (const line of ["needs radiology, then more than recall, then well posed", "E / M / H", "F, then a – c"]) expect(help).toContain(line);
-    page.press("?", "y", "n", "y", "e", "f", "c", "a");
+    expect([...page.find(".errors").querySelectorAll("kbd")].map((cap) => cap.textContent)).toEqual(["F", "a", "b", "c"]);
+    page.press("y", "n", "y", "e", "f", "c", "a");
     await advanceTime(50);
     const [verdict] = server.bodiesSentTo("/judging/verdict");
     expect(verdict?.opinion).toMatchObject({ domain_specific: true, cognitive_depth: false, well_posed: true, image_centric: null, difficulty: "easy", errors: ["blurred"] });
   });
 
-  test("in a text field are ignored", async () => {
-    const field = page.find('[name="comment"]');
-    field.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true, composed: true }));
+  const openJudgement = async (preferences?: ReviewData["preferences"]): Promise<void> => {
+    page.close();
+    await open(reviewData({ asks: { ...reviewData().asks, flags: true }, ...(preferences && { preferences }) }));
+  };
+  const pressed = (): string[] => [...document.querySelectorAll<HTMLElement>('.judging [aria-pressed="true"]')].map((button) => button.textContent);
+
+  test("set image-centric to yes, no and not judged", async () => {
+    await openJudgement();
+    const values = (): unknown => page.find('[data-step="image_centric"] [aria-pressed="true"]').dataset.value;
+    page.press("Shift+I");
+    expect(values()).toBe("true");
+    page.press("Shift+I");
+    expect(values()).toBe("false");
+    page.press("Shift+I");
+    expect(page.find('[data-step="image_centric"]').querySelector('[aria-pressed="true"]')).toBeNull();
+  });
+
+  test("change the answer key: Shift V, then the digit of the option", async () => {
+    page.press("Shift+V");
+    expect(page.find(".options").textContent).toContain("A1");
+    page.press("2", "a");
+    await advanceTime(50);
+    expect(page.find(".changes").textContent).toContain("Key: A B");
+    expect(page.message).toContain("The question has corrections.");
+    page.press("v");
+    await advanceTime(50);
+    expect(server.bodiesSentTo("/judging/verdict")[0]?.opinion).toMatchObject({ correction: { answer: [1] } });
+  });
+
+  test("after Shift V another key changes nothing", async () => {
+    page.press("Shift+V", "a");
     await advanceTime(50);
     expect(verdicts()).toEqual([]);
+    expect(page.find(".options").querySelector("kbd")).toBeNull();
+    page.press("a");
+    await advanceTime(50);
+    expect(verdicts()).toEqual([1]);
+  });
+
+  test("of the person replace the declared ones, on buttons and in the list of keys", async () => {
+    await openJudgement({ keys: { reject: "Shift+A", "flag-image_centric": "1", "rating-1": "" }, leftButton: "boxes" });
+    expect(page.button("Reject").textContent).toBe("RejectShift A");
+    page.press("1", "x", "?");
+    expect(page.find('[data-step="image_centric"] [aria-pressed="true"]').dataset.value).toBe("true");
+    expect(page.find(".sheet").textContent).toContain("Shift Areject the question");
+    page.press("?", "Shift+A");
+    await advanceTime(50);
+    expect(page.message).toMatch(/^Give a reason for rejecting/);
+  });
+
+  test.each(['[name="comment"]', '[name="category"]', '[name="task"]', ".stem-text textarea", ".option textarea"])("in the field %s are ignored", async (selector) => {
+    await openJudgement();
+    page.press("w");
+    const before = pressed();
+    for (const key of ["n", "o", "d", "a", "x", "1", "f", "Enter", "Backspace", "I", "Q", "Z"])
+      page.find(selector).dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: /[A-Z]$/.test(key), bubbles: true, composed: true }));
+    await advanceTime(50);
+    expect(pressed()).toEqual(before);
+    expect(verdicts()).toEqual([]);
+    expect(page.find(".message").textContent).toBe("");
   });
 
   test("with Ctrl are ignored", async () => {
@@ -289,8 +342,96 @@ describe("keys", () => {
   test("report what is missing before a decision, and save nothing", async () => {
     page.press("v", "x");
     await advanceTime(50);
-    expect(page.message).toBe("Give a reason for rejecting: a kind of error (F, then its letter) or a comment.");
+    expect(page.message).toBe("Give a reason for rejecting: a kind of error (F) or a comment (W).");
     expect(verdicts()).toEqual([]);
+  });
+});
+
+describe("one-key accept", () => {
+  const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ofImage: name === "image_alignment" }));
+  const asks = { ratings, flags: true, texts: true, key: true, boxes: true };
+  const opinions = (): unknown[] => server.bodiesSentTo("/judging/verdict").map(({ opinion }) => opinion);
+  const openBatch = async (changes: Partial<ReviewData> = {}): Promise<void> => {
+    page.close();
+    await open(reviewData({ asks, oneKeyAccept: true, ...changes }));
+  };
+  const inOrder = { ratings: { clinical_quality: 5, image_alignment: 5 }, domain_specific: true, cognitive_depth: true, image_centric: null, difficulty: "easy" };
+
+  test("saves a whole verdict by one key", async () => {
+    await openBatch();
+    page.press("a");
+    await advanceTime(50);
+    expect(opinions()).toMatchObject([inOrder]);
+  });
+
+  test("keeps what was entered and fills in the rest", async () => {
+    await openBatch();
+    page.press("4", "y", "n", "h", "a");
+    await advanceTime(50);
+    expect(opinions()).toMatchObject([{ ...inOrder, ratings: { clinical_quality: 4, image_alignment: 5 }, cognitive_depth: false, difficulty: "hard" }]);
+  });
+
+  test("asks for the difficulty where the machine gave none", async () => {
+    await openBatch({ full: { ...reviewData().full!, difficulty: null } });
+    page.press("a");
+    await advanceTime(50);
+    expect(page.message).toBe("Still to judge: your difficulty.");
+    page.press("m", "a");
+    await advanceTime(50);
+    expect(opinions()).toMatchObject([{ ...inOrder, difficulty: "medium" }]);
+  });
+
+  test("asks what is off where a kind of error or a correction says that something is", async () => {
+    await openBatch();
+    page.press("f", "b", "a");
+    await advanceTime(50);
+    expect(page.message).toMatch(/^Something is off: give it a rating below 5/);
+    page.press("f", "b");
+    page.type('[name="explanation"]', "Thus.");
+    page.press("v");
+    await advanceTime(50);
+    expect(page.message).toMatch(/^Something is off/);
+    expect(opinions()).toEqual([]);
+    page.press("3", "v");
+    await advanceTime(50);
+    expect(opinions()).toMatchObject([{ ...inOrder, ratings: { clinical_quality: 3, image_alignment: 5 } }]);
+  });
+
+  test("does not accept corrections, and rejects only with a reason", async () => {
+    await openBatch();
+    page.type('[name="explanation"]', "Thus.");
+    page.press("a", "x");
+    await advanceTime(50);
+    expect(opinions()).toEqual([]);
+    expect(page.message).toMatch(/^Give a reason for rejecting/);
+  });
+
+  test("waits for a radiograph that is not on screen, and the form stays as it was", async () => {
+    page.close();
+    canvas.paints = false;
+    await openBatch();
+    page.press("a");
+    await advanceTime(50);
+    expect(opinions()).toEqual([]);
+    expect(page.find(".image-check").textContent).toMatch(/^Not saved: the radiograph is still loading/);
+    expect(page.find(".ratings").querySelector('[aria-pressed="true"]')).toBeNull();
+  });
+
+  test("waits for what was not displayed", async () => {
+    page.close();
+    page = new MountedPage(reviewForm, reviewData({ asks, oneKeyAccept: true }), [".explanation-text"]);
+    await advanceTime(600);
+    page.press("a");
+    await advanceTime(50);
+    expect(page.message).toContain("read the explanation first");
+    expect(opinions()).toEqual([]);
+  });
+
+  test("is off by default: the open fields are asked for", async () => {
+    await openBatch({ oneKeyAccept: false });
+    page.press("a");
+    await advanceTime(50);
+    expect(page.message).toMatch(/^Still to judge: clinical_quality/);
   });
 });
 
@@ -342,9 +483,9 @@ test("after the own answer the same question is shown with its key", async () =>
   page.close();
   await open(reviewData({ blind: true, full: null }));
   server.on("/judging/own-answer", () => saved(reviewData()));
-  page.press("a", "Enter");
-  expect(page.message).toBe("Give your confidence: press 1 to 5.");
-  page.press("4", "Enter", "Enter");
+  page.press("1", "Enter");
+  expect(page.message).toBe("Give your confidence: press Shift 1 to Shift 5.");
+  page.press("Shift+4", "Enter", "Enter");
   await advanceTime(50);
   expect(server.bodiesSentTo("/judging/own-answer")).toEqual([{ batch: 1, question: 1, answer: [0], confidence: 4, image: "drawn" }]);
   expect(page.find(".stem-text textarea")).toBeTruthy();
@@ -399,7 +540,7 @@ describe("what was not displayed", () => {
     page.close();
     page = new MountedPage(reviewForm, reviewData({ blind: true, full: null }), [".own-answers"]);
     await advanceTime(600);
-    page.press("a", "4", "Enter");
+    page.press("1", "Shift+4", "Enter");
     await advanceTime(50);
     expect(page.message).toContain("read the possible answers first");
     expect(server.bodiesSentTo("/judging/own-answer")).toEqual([]);

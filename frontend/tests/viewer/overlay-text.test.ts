@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 
-import { findEdgeLetters, formatLength, formatPixel } from "../../src/viewer/overlay-text";
-import { findPriorityAction, findFallbackAction } from "../../src/viewer/keys";
+import { findEdgeLetters, formatPixel } from "../../src/viewer/overlay-text";
 import { placeLabel } from "../../src/viewer/label-placement";
 import { mirrorView, rotateView, UPRIGHT_ORIENTATION, type View } from "../../src/viewer/transform";
 import type { Corners, Facts } from "../../src/viewer/types";
@@ -28,19 +27,6 @@ describe("orientation letters", () => {
 
   it("with two letters have both replaced by their opposites", () => {
     expect(findEdgeLetters(["LP", "FA"], UPRIGHT_ORIENTATION)).toMatchObject({ left: "RA", top: "HP" });
-  });
-});
-
-describe("lengths", () => {
-  it("use row and column spacing, and name the plane", () => {
-    // 300 columns of 0.1 mm and 200 rows of 0.2 mm: 30 and 40 mm
-    expect(formatLength(facts, [0, 0], [300, 200])).toBe("50.0 mm (detector plane) · 361 px");
-  });
-
-  it("are in pixels without valid spacing", () => {
-    const withoutSpacing = { ...facts, spacing: { row_mm: null, column_mm: null, kind: null, note: "" } };
-    expect(formatLength(withoutSpacing, [0, 0], [3, 4])).toBe("5 px");
-    expect(formatLength({ ...facts, spacing: null }, [0, 0], [3, 4])).toBe("5 px");
   });
 });
 
@@ -72,25 +58,5 @@ describe("a label", () => {
   it("avoids another box if there is room", () => {
     const [box, above]: [Corners, Corners] = [[300, 300, 400, 400], [290, 200, 420, 295]];
     expect(overlaps(above, placeLabel(box, 60, 20, pane, [above]))).toBe(false);
-  });
-});
-
-describe("keys", () => {
-  const key = (name: string, modifiers: object = {}): KeyboardEvent => ({ key: name, code: "", shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...modifiers }) as KeyboardEvent;
-
-  it("do not use letters of the form or of Streamlit", () => {
-    for (const letter of "avxszfqwpgtkjyenmhrc12345") {
-      expect(findPriorityAction(key(letter), false), letter).toBeNull();
-      expect(findFallbackAction(key(letter)), letter).toBeNull();
-    }
-  });
-
-  it("do not use Shift C and Shift R, which are Streamlit's", () => {
-    for (const letter of "CR") expect(findPriorityAction(key(letter, { shiftKey: true }), true)).toBeNull();
-  });
-
-  it("use arrows only while a box is selected", () => {
-    expect(findPriorityAction(key("ArrowLeft"), false)).toBeNull();
-    expect(findPriorityAction(key("ArrowLeft"), true)).toBe("arrowleft");
   });
 });
