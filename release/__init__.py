@@ -1,1 +1,1 @@
-"""Releases, the frozen gold set: the rule that chooses questions, writers, manifest, verification."""
+"""Releases (frozen versions of the gold set): selection rule, file writers, manifest and verification."""

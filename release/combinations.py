@@ -1,7 +1,8 @@
-"""The combinations of verdicts on a question, as bits, for counts of many questions at once.
+"""Encodes the verdicts on each question as a bit set, so that many questions are counted at once.
 
-The relevant content of a verdict has few possible values: decision, parts that the batch asks for, and
-whether anything was corrected. Each is one bit; the bits of a question's verdicts are combined.
+A verdict is described by its decision, the form fields that its batch requests, and whether it corrects
+anything. There are few such descriptions, and each has its own bit. The bits of all verdicts on a question
+are combined with OR.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _PARTS = tuple(FormScope)
 def combine_verdicts(
     latest_verdicts: LatestVerdicts, batches: Sequence[Batch]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Combine the verdicts on each question.
+    """Compute the bit set of the verdicts on each question.
 
     Args:
-        latest_verdicts: of these batches, sorted by question.
-        batches: whose verdicts count.
+        latest_verdicts: the latest verdicts of these batches, sorted by question.
+        batches: the batches whose verdicts count.
 
     Returns:
-        The numbers of the judged questions, and the combination of each, shape (q,).
+        The ids of the judged questions and their bit sets, both of shape (q,).
     """
     rows = latest_verdicts.find_latest_rows()
     questions = latest_verdicts.questions[rows]
@@ -46,7 +47,7 @@ def combine_verdicts(
 
 
 def decode_combination(combination: int) -> frozenset[tuple[Decision, FormScope, bool]]:
-    """The verdicts: (decision, parts that the batch asks for, whether nothing was corrected)."""
+    """Return the verdicts of a bit set: (decision, requested form fields, whether nothing was corrected)."""
     judgement_kinds = [
         (decision, parts, not corrects) for decision in DECISIONS for parts in _PARTS for corrects in (0, 1)
     ]

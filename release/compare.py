@@ -1,4 +1,4 @@
-"""Compares a release with an earlier one of the same dataset: added, removed and changed questions."""
+"""Compares a release with an earlier release of the same dataset: added, removed and changed questions."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from typing import Any
 
 import msgspec
 
+from domain.count_texts import count_text
 from domain.errors import Refused
 from release.private import QUESTIONS as PRIVATE
 from release.verify import read_manifest
 
-#: The names of changes, by field.
-_PLURALS = {
-    "answer": "keys",
-    "also_right": "further right answers",
-    "stem": "stems",
-    "options": "options",
-    "explanation": "explanations",
-    "boxes": "boxes",
-    "task": "tasks",
-    "category": "categories",
-    "difficulty": "difficulties",
+#: The noun for a changed field in the singular and the plural, by the field's name.
+_FIELD_NOUNS = {
+    "answer": ("key", "keys"),
+    "also_right": ("list of further correct answers", "lists of further correct answers"),
+    "stem": ("stem", "stems"),
+    "options": ("list of options", "lists of options"),
+    "explanation": ("explanation", "explanations"),
+    "boxes": ("set of boxes", "sets of boxes"),
+    "task": ("task", "tasks"),
+    "category": ("category", "categories"),
+    "difficulty": ("difficulty", "difficulties"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Ids of questions that were added (``added``), removed (``removed``), moved between sides, or changed.
+    """The differences between the releases ``old`` and ``new``.
 
-    ``changed`` is by field; ``unchanged`` counts unchanged questions.
+    ``added``, ``removed`` and ``moved`` (between the public and the private side) are ids of questions.
+    ``changed`` has the ids of the changed questions by field, and ``unchanged`` is the number of unchanged
+    questions.
     """
 
     old: str
@@ -43,35 +46,33 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """A sentence: "v2 against v1: 41 keys changed, 12 questions came; 900 are the same"."""
-        parts = [
-            f"{len(ids):,} {_change_label(name, len(ids))} changed" for name, ids in self.changed.items()
-        ]
+        """The summary, such as "v2 compared with v1: 41 keys changed, 12 questions added; 900 unchanged"."""
+        parts = [f"{count_text(len(ids), *_FIELD_NOUNS[name])} changed" for name, ids in self.changed.items()]
         parts += [
-            f"{len(ids):,} question{'' if len(ids) == 1 else 's'} {change}"
+            f"{count_text(len(ids), 'question')} {change}"
             for ids, change in (
-                (self.added, "came"),
-                (self.removed, "went"),
+                (self.added, "added"),
+                (self.removed, "removed"),
                 (self.moved, "moved between public and private"),
             )
             if ids
         ]
         summary = ", ".join(parts) or "nothing changed"
-        return f"{self.new} against {self.old}: {summary}; {self.unchanged:,} are the same"
+        return f"{self.new} compared with {self.old}: {summary}; {self.unchanged:,} unchanged"
 
 
 def compare_releases(old: Path, new: Path) -> Comparison:
     """Compare two releases.
 
-    Keys of private questions are not in the folder of a release, so their changes are not found.
+    Changed keys of private questions are not detected, because the folder of a release does not have them.
 
     Args:
-        old: folder of the earlier release.
-        new: folder of the later release.
+        old: the folder of the earlier release.
+        new: the folder of the later release.
 
     Raises:
-        InvalidValue: one of the folders is no release.
-        Refused: they are of different datasets.
+        InvalidValue: one of the folders is not a release.
+        Refused: the releases have different datasets.
     """
     manifests = [read_manifest(folder) for folder in (old, new)]
     datasets = [manifest["dataset"] for manifest in manifests]
@@ -80,40 +81,34 @@ def compare_releases(old: Path, new: Path) -> Comparison:
             f"The releases have different datasets: {old} has {datasets[0]!r}, {new} has {datasets[1]!r}. "
             "Choose two releases of one dataset."
         )
-    before, after = _read_records(old), _read_records(new)
-    both = [key for key in after if key in before]
+    old_records, new_records = _read_records(old), _read_records(new)
+    common_ids = [question_id for question_id in new_records if question_id in old_records]
     changed: dict[str, list[str]] = {}
     unchanged = 0
-    for key in both:
+    for question_id in common_ids:
+        before, after = old_records[question_id], new_records[question_id]
         changed_fields = [
-            name
-            for name in _PLURALS
-            if _normalized_value(before[key], name) != _normalized_value(after[key], name)
+            name for name in _FIELD_NOUNS if _normalized_value(before, name) != _normalized_value(after, name)
         ]
-        if before[key]["_side"] != after[key]["_side"]:
+        if before["_side"] != after["_side"]:
             changed_fields = [
                 name for name in changed_fields if name in ("stem", "options", "task", "difficulty")
             ]
         for name in changed_fields:
-            changed.setdefault(name, []).append(key)
+            changed.setdefault(name, []).append(question_id)
         unchanged += not changed_fields
     return Comparison(
         old=manifests[0]["name"],
         new=manifests[1]["name"],
-        added=tuple(key for key in after if key not in before),
-        removed=tuple(key for key in before if key not in after),
-        moved=tuple(key for key in both if before[key]["_side"] != after[key]["_side"]),
-        changed={name: tuple(changed[name]) for name in _PLURALS if name in changed},
+        added=tuple(question_id for question_id in new_records if question_id not in old_records),
+        removed=tuple(question_id for question_id in old_records if question_id not in new_records),
+        moved=tuple(
+            question_id
+            for question_id in common_ids
+            if old_records[question_id]["_side"] != new_records[question_id]["_side"]
+        ),
+        changed={name: tuple(changed[name]) for name in _FIELD_NOUNS if name in changed},
         unchanged=unchanged,
-    )
-
-
-def _change_label(name: str, count: int) -> str:
-    plural = _PLURALS[name]
-    if count != 1:
-        return plural
-    return {"categories": "category", "difficulties": "difficulty", "boxes": "question's boxes"}.get(
-        plural, plural.removesuffix("s")
     )
 
 
@@ -132,5 +127,5 @@ def _read_records(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _normalized_value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
-    """The value without empty parts, so that missing and empty fields are equal."""
+    """Return the value, or None if it is empty, so that missing and empty fields are equal."""
     return record.get(name) or None

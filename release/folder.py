@@ -1,4 +1,4 @@
-"""Writes the folder of a release to a temporary place with hashes, then moves it into place atomically."""
+"""Writes and hashes the files of a release in a temporary folder, which is moved into place atomically."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import msgspec
 from domain.file_errors import add_filename_to_errors
 
 MANIFEST = "manifest.json"
-_BUFFER_BYTES = 1 << 18  # bytes that wait until they are hashed and written together
+_BUFFER_BYTES = 1 << 18  # bytes that are collected before they are hashed and written
 _encoder = msgspec.json.Encoder()
 
 
@@ -25,7 +25,7 @@ class HashedFile:
     """A file that is written sequentially; its length and SHA-256 are known after it is closed."""
 
     def __init__(self, path: Path) -> None:
-        """Create the file; it must not exist."""
+        """Create the file, which must not exist."""
         self._path = path
         self._file = path.open("xb")
         self._hash = hashlib.sha256()
@@ -76,7 +76,9 @@ class HashedFile:
 
 @contextmanager
 def staging_folder(target: Path) -> Iterator[Path]:
-    """A temporary folder next to ``target``, deleted at the end of the block unless it was moved.
+    """Create a temporary folder next to ``target``.
+
+    It is deleted at the end of the block unless it was moved.
 
     Args:
         target: the final folder.
@@ -96,13 +98,13 @@ def move_into_place(folder: Path, target: Path) -> bool:
     """Move a folder into place atomically.
 
     Returns:
-        False if the target exists and is not empty; the folder then stays.
+        True if the folder was moved. False if the target exists and is not empty; nothing is moved then.
     """
     for subfolder in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
         _sync_folder(subfolder)
     try:
         folder.rename(target)
-    except OSError:  # a folder that is not empty, or a file
+    except OSError:  # the target is a file, or a folder that is not empty
         if not target.exists():
             raise
         return False
@@ -117,8 +119,8 @@ def copy_image(source: Path, target: Path, *, sha256: str) -> int:
         The number of bytes.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: its SHA-256 is another.
+        FileNotFoundError: the source does not exist.
+        ValueError: the file has a different SHA-256.
     """
     with source.open("rb") as file, HashedFile(target) as copy:
         while block := file.read(1 << 20):
@@ -129,7 +131,7 @@ def copy_image(source: Path, target: Path, *, sha256: str) -> int:
 
 
 def hash_file(path: Path) -> tuple[str, int]:
-    """SHA-256 and length of a file."""
+    """Return the SHA-256 of a file and its length in bytes."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
         return digest.hexdigest(), file.tell()

@@ -1,4 +1,4 @@
-"""The manifest of a release: its origin, settings and counts, and the SHA-256 of each file."""
+"""The manifest of a release: origin, settings, counts, and the SHA-256 of each file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION = "0.1.0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One file of a release; ``path`` is relative to the folder, with forward slashes."""
+    """One file of a release. ``path`` is relative to the folder and has forward slashes."""
 
     path: str
     bytes: int
@@ -29,9 +29,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnBatch:
-    """A batch of a release, with the strata of each of its draws and its plan as JSON values.
+    """A batch of a release, with the strata of each of its draws, and its plan as JSON values.
 
-    ``from_search``: its questions were selected by a search, so it is no random sample.
+    ``from_search`` is True if a search selected its questions; it is not a random sample then.
     """
 
     batch: Batch
@@ -53,10 +53,10 @@ def render_manifest(
     files: Sequence[Entry],
     audit_head: AuditHead | None = None,
 ) -> bytes:
-    """The content of the manifest; it does not depend on the time or the machine.
+    """Return the content of the manifest, which does not depend on the time or the machine.
 
-    ``audit_head`` is the audit entry of the last judgement in the release. The key "audit" is left out if it
-    is None.
+    ``audit_head`` is the audit entry of the last judgement in the release. If it is None, the manifest has no
+    key "audit".
     """
     manifest = {
         "format": FORMAT,
@@ -106,11 +106,11 @@ def _batch_to_json(drawn_batch: DrawnBatch) -> dict[str, Any]:
 
 
 def parse_entries(manifest: dict[str, Any]) -> tuple[Entry, ...]:
-    """The files that a manifest lists.
+    """Return the files that a manifest lists.
 
     Raises:
-        KeyError: it is no manifest of this version.
-        TypeError: likewise.
+        KeyError: a key of this version of the manifest is missing.
+        TypeError: a value has a type that this version does not have.
     """
     return tuple(
         Entry(path=str(file["path"]), bytes=int(file["bytes"]), sha256=str(file["sha256"]))

@@ -1,4 +1,4 @@
-"""The names in a release: its own, and those of its reviewers."""
+"""Names in releases: the name of the release and the names of its reviewers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ReviewerNaming(StrEnum):
 
 
 def name_reviewers(reviewers: Mapping[int, tuple[str, str]], naming: ReviewerNaming) -> dict[int, str]:
-    """The name of each reviewer in the release, by person id.
+    """Return the name of each reviewer in the release, by person id.
 
     Args:
-        reviewers: sign-in name and display name by person id; pseudonyms are numbered in this order.
-        naming: which name is used.
+        reviewers: the sign-in name and the display name by person id; pseudonyms are numbered in this order.
+        naming: the kind of name.
     """
     if naming is ReviewerNaming.PSEUDONYM:
         return {person: f"reviewer-{number}" for number, person in enumerate(reviewers, start=1)}
@@ -41,7 +41,8 @@ def validate_name(name: str) -> str:
         The name without surrounding spaces.
 
     Raises:
-        InvalidValue: not 1 to 64 letters, digits and . _ -, beginning with a letter or digit.
+        InvalidValue: the name does not have 1 to 64 letters, digits and . _ -, or does not start with a
+            letter or digit.
     """
     if not _NAME.fullmatch(name.strip()):
         raise InvalidValue(

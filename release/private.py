@@ -1,7 +1,7 @@
-"""The private side of a release: questions without anything that reveals the answer; keys in another folder.
+"""The private side of a release: its questions without any field that reveals the answer.
 
-The folder of a release can be distributed as it is. The keys are in ``<folder>-keys``, for the person who
-scores predictions; the manifest has their SHA-256.
+Their keys are written to the separate folder ``<folder>-keys``, for the person who scores predictions, so the
+folder of the release can be distributed as it is. The manifest has the SHA-256 of the keys.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from records.questions import REVEALING_FIELDS, QuestionRecord
 from release.folder import HashedFile
 from release.manifest import Entry
 
-#: Within the release's folder.
+#: The path of the private questions within the folder of the release.
 QUESTIONS = "private/questions.jsonl"
-#: Within the folder of the keys.
+#: The path of the keys within their folder.
 KEYS = "keys.jsonl"
 CORRECTIONS = "corrections.jsonl"
 
 
 def keys_folder_of(folder: Path) -> Path:
-    """The folder of the keys of a release."""
+    """Return the folder of the private keys for the folder of a release."""
     return folder.with_name(f"{folder.name}-keys")
 
 
 class PrivateWriter:
-    """Writes questions and keys of the private side in one pass."""
+    """Writes the questions and keys of the private side in one pass."""
 
     def __init__(self, folder: Path, keys: Path) -> None:
-        """``folder`` is that of the release, ``keys`` that of the keys; both exist."""
+        """``folder`` is the folder of the release and ``keys`` the folder of its keys; both must exist."""
         (folder / "private").mkdir()
         self._questions = HashedFile(folder / QUESTIONS)
         self._keys = HashedFile(keys / KEYS)
@@ -39,7 +39,7 @@ class PrivateWriter:
         self.count = self.corrections = 0
 
     def add(self, record: QuestionRecord, *, corrections: list[dict[str, Any]]) -> None:
-        """Write a question as it would be in ``gold.jsonl``, and its lines of ``corrections.jsonl``."""
+        """Write a record of ``gold.jsonl`` as a private question with its key, and its correction records."""
         self.count += 1
         self.corrections += len(corrections)
         for correction in corrections:
@@ -56,7 +56,7 @@ class PrivateWriter:
 
     @property
     def entry(self) -> Entry:
-        """The manifest's entry of the file of questions."""
+        """The manifest's entry for the file of private questions."""
         return Entry(path=QUESTIONS, bytes=self._questions.bytes, sha256=self._questions.sha256)
 
     @property

@@ -1,4 +1,4 @@
-"""Writes all files of a release except manifest and descriptions, in one pass over the outcomes."""
+"""Writes all files of a release except the manifest and the descriptions, in one pass over the questions."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ if TYPE_CHECKING:
     from release.formats.parquet import DisplayImageLoader
     from release.formats.sr import SrWriter
 
-_KINDS = tuple(ErrorKind)
-_SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
+_ERROR_KINDS = tuple(ErrorKind)
+_IMAGE_SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
     """The options of a release.
 
-    ``load_display_image`` returns images for the Parquet file, ``load_original`` DICOM files for structured
-    reports (with ``sr_date`` as their date); without them images and reports are not written.
-    ``side_by_exam`` is the side of each exam if there is a private side; ``keys_folder`` is then the folder
-    for its keys. ``formats`` are the formats in addition to the native one.
+    ``load_display_image`` loads the images for the Parquet file; if it is None, the file has no images.
+    ``load_original`` loads DICOM files for structured reports, and ``sr_date`` is the date of these reports;
+    if either is None, no structured reports are written. If the release has a private side, ``side_by_exam``
+    has the side of each exam by its id, and ``keys_folder`` is the folder for the keys. ``formats`` are the
+    formats in addition to the native one.
     """
 
     reviewer_names: Mapping[int, str]
@@ -61,7 +62,7 @@ class ReleaseOptions:
 
 
 class ReleaseWriter:
-    """Writes the public files and formats, and the private side if there is one."""
+    """Writes the native files, the export formats, and the private side if there is one."""
 
     def __init__(self, folder: Path, options: ReleaseOptions) -> None:
         """Create all files in an empty folder."""
@@ -85,7 +86,7 @@ class ReleaseWriter:
         ]
         self._sr: SrWriter | None = None
         if options.load_original is not None and options.sr_date is not None:
-            # Importing it takes half a second, which a release without structured reports does not need.
+            # The import takes half a second and is not needed without structured reports.
             from release.formats.sr import SrWriter  # noqa: PLC0415 - only for structured reports
 
             self._sr = SrWriter(folder, load_original=options.load_original, content_date=options.sr_date)
@@ -120,7 +121,7 @@ class ReleaseWriter:
 
     @property
     def splits(self) -> dict[str, dict[str, int]] | None:
-        """The numbers of questions and exams of each side; None without a private side."""
+        """The numbers of questions and exams on each side; None without a private side."""
         if self.private is None:
             return None
         return {
@@ -130,7 +131,7 @@ class ReleaseWriter:
 
     @property
     def limitations(self) -> dict[str, dict[str, int]]:
-        """Why something is not in a format, with counts, by format; complete formats are left out."""
+        """The counts of omitted content by format and reason, without formats that omit nothing."""
         limitations: dict[str, dict[str, int]] = {
             format_writer.name: {
                 reason.value: count for reason, count in sorted(format_writer.limitations.items())
@@ -161,7 +162,7 @@ class ReleaseWriter:
     ) -> None:
         """Close the files and flush them to the disk, unless there was an error."""
         parts: list[Any] = [self.gold, *self.formats]
-        with ExitStack() as stack:  # each is closed, even if closing another fails
+        with ExitStack() as stack:  # closes every part, even if closing another one fails
             for part in parts:
                 stack.callback(part.__exit__, kind, error, trace)
             if self.private is not None:
@@ -176,9 +177,9 @@ class ReleaseWriter:
 class GoldFileWriter:
     """Writes gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl and images.jsonl.
 
-    ``reviewer_names`` are the reviewers' names in the release, by person id. With ``with_images`` a
-    radiograph's file is ``images/<sha256><suffix>``, and :attr:`images` lists the files to copy; otherwise it
-    is the path from the question file.
+    ``reviewer_names`` has the reviewers' names in the release, by person id. If ``with_images`` is True, the
+    file of a radiograph is ``images/<sha256><suffix>``, and :attr:`images` has the files to copy; otherwise
+    it is the path in the question file.
     """
 
     def __init__(
@@ -216,7 +217,7 @@ class GoldFileWriter:
             self._files["corrections.jsonl"].write_json_line(line)
 
     def correction_records(self, gold: GoldItem) -> list[dict[str, Any]]:
-        """The lines of ``corrections.jsonl`` for one released question: one per person and change."""
+        """Return the records of ``corrections.jsonl`` for a released question: one per person and change."""
         adjudication = gold.judged.adjudication
         if adjudication is not None:
             provenance = {
@@ -271,7 +272,7 @@ class GoldFileWriter:
             file.__exit__(kind, error, trace)
 
     def add_images(self, exam: Exam) -> None:
-        """Write the exam's lines of ``images.jsonl``, once per exam."""
+        """Write the records of ``images.jsonl`` for an exam, unless they are already written."""
         if exam.id in self._exams:
             return
         self._exams.add(exam.id)
@@ -336,29 +337,29 @@ class GoldFileWriter:
 
 
 def format_utc(moment: datetime) -> str:
-    """ISO 8601 in UTC, with a Z."""
+    """Return a time as ISO 8601 in UTC, with the suffix Z."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _correction_reason(judgement: Judgement) -> str:
-    """The kinds of error, the comment, and why the verdict superseded an earlier one."""
+    """Return the kinds of error, the comment, and the reason for changing an earlier verdict, as one text."""
     remarks = " ".join(text for text in (judgement.comment.strip(), judgement.why.strip()) if text)
     return ": ".join(part for part in (", ".join(_error_values(judgement)), remarks) if part)
 
 
 def _image_display_field(image: ImageDisplay | None) -> dict[str, str]:
-    """Text on whether the radiographs were on screen; empty if that was not recorded."""
+    """Return the field that states whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}
 
 
 def _error_values(judgement: Judgement) -> list[str]:
-    return [kind.value for kind in _KINDS if kind in judgement.errors] if judgement.errors else []
+    return [kind.value for kind in _ERROR_KINDS if kind in judgement.errors] if judgement.errors else []
 
 
 def _image_suffix(radiograph: Radiograph) -> str:
-    """The suffix of the imported file's name, if it is that of an image format; the rest is not used."""
+    """Return the suffix of the imported file's name, or an empty text if it is not that of an image."""
     suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
-    return suffix if suffix in _SUFFIXES else ""
+    return suffix if suffix in _IMAGE_SUFFIXES else ""
 
 
 def _create_parquet_writer(

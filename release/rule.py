@@ -1,4 +1,4 @@
-"""The rule that decides whether a judged question is released."""
+"""Decides whether a judged question is released, and with which corrections."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
         judged: the question with all judgements and its adjudication, if there is one.
 
     Returns:
-        The released question, or the reason why it is left out.
+        The released question, or the question with the reason for its exclusion.
     """
     if judged.adjudication is not None:
         return _adjudicated_outcome(judged, judged.adjudication)
-    fixed = simple_outcome(
+    simple = simple_outcome(
         frozenset(
             [
                 (judgement.decision, judgement.parts, judgement.correction.is_empty())
@@ -44,14 +44,15 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
             ]
         )
     )
-    if isinstance(fixed, ExclusionReason):
-        return Excluded(judged=judged, reason=fixed)
-    if fixed is not None:  # most questions; a release may contain a hundred thousand
-        return GoldItem(question=judged.question, judged=judged, decision=fixed, changes=())
+    if isinstance(simple, ExclusionReason):
+        return Excluded(judged=judged, reason=simple)
+    if simple is not None:  # a fast path for most questions; a release may contain a hundred thousand
+        return GoldItem(question=judged.question, judged=judged, decision=simple, changes=())
     full_judgements = [
         judgement for judgement in judged.judgements if judgement.parts is not FormScope.IMAGE_ALIGNMENT
     ]
-    # Reviewers who were asked for image alignment only have not approved the wording: only corrections count.
+    # Reviewers who were asked for image alignment only have not approved the wording, so only their
+    # corrections count.
     relevant = [
         judgement
         for judgement in judged.judgements
@@ -71,14 +72,15 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
 def simple_outcome(
     judgements: frozenset[tuple[Decision, FormScope, bool]],
 ) -> ExclusionReason | Decision | None:
-    """The outcome of a question without adjudication, if it does not depend on the content of corrections.
+    """Return the outcome of a question without adjudication, unless it depends on the content of corrections.
 
     Args:
-        judgements: (decision, parts that the batch asks for, whether nothing was corrected) of all its
-            judgements.
+        judgements: (decision, requested form fields, whether nothing was corrected) of all judgements of the
+            question.
 
     Returns:
-        Why it is left out; ACCEPT if it is released unchanged; None if the corrections must be compared.
+        The reason for the exclusion, ACCEPT if the question is released unchanged, or None if the corrections
+        must be compared.
     """
     decisions = {decision for decision, _, _ in judgements}
     if Decision.REJECT in decisions:
@@ -117,11 +119,11 @@ def _apply_correction(question: Question, correction: Correction) -> Question:
 def exclude_removed_images(
     outcomes: Iterator[GoldItem | Excluded], removed: Collection[str]
 ) -> Iterator[GoldItem | Excluded]:
-    """The outcomes, with questions left out whose exam has an image that a person decided to remove.
+    """Exclude the questions of exams with an image that a person decided to remove.
 
     Args:
-        outcomes: of judged questions.
-        removed: SHA-256 of the removed images.
+        outcomes: the outcomes of judged questions.
+        removed: the SHA-256 of the removed images.
     """
     if not removed:
         return outcomes
@@ -136,7 +138,7 @@ def _exclude_if_removed(outcome: GoldItem | Excluded, removed: frozenset[str]) -
 
 
 def image_hashes(outcome: GoldItem | Excluded) -> set[str]:
-    """The SHA-256 of the images of the question's exam."""
+    """Return the SHA-256 of the images of the question's exam."""
     return {
         radiograph.sha256 for radiograph in outcome.judged.exam.radiographs if radiograph.sha256 is not None
     }

@@ -1,9 +1,9 @@
-"""Splits the exams of a release into a public side and a private side, whose keys are kept back.
+"""Splits the exams of a release into a public side and a private side, whose keys are not published.
 
-No patient and no image is on both sides. Exams with a common patient, or with radiographs of identical bytes
-or pixels, form a cluster, which is on one side as a whole. The side depends on a hash of the seed and the
-cluster, so it is the same in a later release with the same seed and share, unless new exams join two
-clusters.
+Exams of the same patient, or with radiographs of identical bytes or pixels, form a cluster, and a cluster is
+not divided. No patient and no image is therefore on both sides. The side depends on a hash of the seed and
+the cluster, so it stays the same in a later release with the same seed and share, unless new exams connect
+two clusters.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPlan:
-    """The share of clusters that is private, above 0 and below 1, and the seed.
+    """The share of clusters that is private (above 0 and below 1), and the seed.
 
     Raises:
-        InvalidValue: a value outside its range.
+        InvalidValue: the share is not above 0 and below 1.
     """
 
     private_share: float
@@ -42,7 +42,7 @@ class SplitPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamLinks:
-    """The properties that connect exams: the patient, and hashes of the radiographs' bytes and pixels."""
+    """The properties by which exams are linked: the patient, and hashes of image files and pixels."""
 
     exam: str
     patient: str | None
@@ -52,35 +52,39 @@ class ExamLinks:
 def link_exam(
     exam: str, *, patient: str | None, images: Iterable[str], pixel_hash: Mapping[str, str]
 ) -> ExamLinks:
-    """The properties that connect an exam to others.
+    """Return the properties by which an exam is linked to others.
 
     Args:
-        exam: its id.
-        patient: its patient, None if not known.
-        images: SHA-256 of its image files.
-        pixel_hash: hash of the pixels by SHA-256 of the file; files that could not be decoded are missing.
+        exam: the id of the exam.
+        patient: the id of the patient; None if it is not known.
+        images: the SHA-256 of each image file.
+        pixel_hash: the hashes of the pixels by the SHA-256 of the file, without files that cannot be decoded.
     """
-    hashes = (image_hash for image in images for image_hash in (image, pixel_hash.get(image, image)))
-    return ExamLinks(exam=exam, patient=patient, images=tuple(dict.fromkeys(hashes)))
+    hashes: dict[str, None] = {}
+    for file_hash in images:
+        hashes[file_hash] = None
+        if file_hash in pixel_hash:
+            hashes[pixel_hash[file_hash]] = None
+    return ExamLinks(exam=exam, patient=patient, images=tuple(hashes))
 
 
 def assign_linked_sides(links: Sequence[ExamLinks], plan: SplitPlan) -> dict[str, Side]:
-    """The side of each exam, by its id; linked exams are on the same side.
+    """Return the side of each exam, by exam id. Linked exams are on the same side.
 
     Raises:
-        Refused: a patient or image is on both sides, which would be a bug.
+        Refused: a patient or an image is on both sides, which would be a defect of the program.
     """
     side_by_exam = assign_sides(cluster_exams(links), plan)
     leak_messages = find_leaks(side_by_exam, links)
     if leak_messages:
-        raise Refused(f"The split would leak: {'; '.join(leak_messages[:5])}.")
+        raise Refused(f"The private side would not be private: {'; '.join(leak_messages[:5])}.")
     return side_by_exam
 
 
 def cluster_exams(exams: Iterable[ExamLinks]) -> dict[str, str]:
-    """The cluster of each exam, by the exam's id; a cluster has the id of its alphabetically first exam.
+    """Return the cluster of each exam, by exam id. The id of a cluster is the first of its exam ids.
 
-    Patients are compared without regard to case and spaces around them.
+    Patients are compared without regard to case and surrounding spaces.
     """
     parent: dict[str, str] = {}
 
@@ -105,7 +109,7 @@ def cluster_exams(exams: Iterable[ExamLinks]) -> dict[str, str]:
 
 
 def assign_sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Side]:
-    """The side of each exam, by its id; ``cluster_of`` is that of :func:`cluster_exams`."""
+    """Return the side of each exam, by exam id. ``cluster_of`` is the result of :func:`cluster_exams`."""
     return {
         exam: Side.PRIVATE if _unit_hash(cluster, plan.seed) < plan.private_share else Side.PUBLIC
         for exam, cluster in cluster_of.items()
@@ -113,15 +117,15 @@ def assign_sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Si
 
 
 def _unit_hash(cluster: str, seed: int) -> float:
-    """A uniform number in [0, 1): the first 53 bits of SHA-256 of seed and cluster."""
+    """Return a uniform number in [0, 1): the first 53 bits of the SHA-256 of seed and cluster."""
     digest = hashlib.sha256(f"overread.split/1\0{seed}\0{cluster}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)
 
 
 def find_leaks(side_by_exam: Mapping[str, Side], exams: Iterable[ExamLinks]) -> list[str]:
-    """Sentences about patients and images that are on both sides; empty if there are none.
+    """Return one sentence per patient or image that is on both sides.
 
-    It does not use the clusters, so it can detect errors in :func:`cluster_exams`.
+    The function does not use the clusters, so it can detect defects of :func:`cluster_exams`.
     """
     exam_by_side: dict[tuple[str, str], dict[Side, str]] = defaultdict(dict)
     for exam in exams:

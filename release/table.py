@@ -15,7 +15,7 @@ from domain.table_cells import escape_formula
 from records.questions import QUESTION_FIELDS, QuestionRecord
 from release.folder import HashedFile
 
-#: The columns of the question itself; boxes are last, because they are the widest.
+#: The columns of the question's own fields. Boxes are last, because they are the widest.
 _QUESTION_COLUMNS = (*(name for name in QUESTION_FIELDS if name != "boxes"), "boxes")
 COLUMNS = (
     "question_id",
@@ -35,12 +35,12 @@ COLUMNS = (
 )
 
 _LETTERS = "".join(map(option_letter, range(26)))
-#: The first characters of cells that a spreadsheet may run as a formula, and the apostrophe.
+#: The apostrophe, and the first characters of cells that a spreadsheet may evaluate as a formula.
 _FORMULA_CHARACTERS = frozenset("=+-@\t\r'")
 
 
 class GoldTable:
-    """Writes rows to a file, which the caller closes. ``reviewer_names`` are by person id."""
+    """Writes the table to a file, which the caller closes. ``reviewer_names`` has the names by person id."""
 
     def __init__(self, file: HashedFile, *, reviewer_names: Mapping[int, str]) -> None:
         """Write the header."""
@@ -53,9 +53,9 @@ class GoldTable:
         """Write the row of one released question.
 
         Args:
-            gold: the question.
-            record: its record.
-            files: paths of copied image files by SHA-256; others keep the path of the question file.
+            gold: the released question.
+            record: the question's record in ``gold.jsonl``.
+            files: the paths of copied images by SHA-256; other images keep the path of the question file.
         """
         judged = gold.judged
         exam = judged.exam
@@ -70,7 +70,7 @@ class GoldTable:
             "; ".join([self._reviewer_names[judgement.person_id] for judgement in judged.judgements]),
             judged.stratum,
         ]
-        # Calling `escape_formula` for every cell would take as long as writing the row.
+        # Only cells with these first characters are escaped: a call per cell would double the time per row.
         row = [escape_formula(cell) if cell and cell[0] in _FORMULA_CHARACTERS else cell for cell in cells]
         self._write_row([*row, judged.inclusion_probability])
 
@@ -86,7 +86,7 @@ class _TextWriter:
 
 
 def _question_cells(gold: GoldItem, record: QuestionRecord) -> list[str | None]:
-    """The cells of ``question_id`` to ``boxes``."""
+    """Return the cells from ``question_id`` to ``boxes``."""
     cells = [*_question_values(gold.question)]
     for column, format_value in _FORMATTERS:
         cells[column] = format_value(cells[column])
@@ -106,7 +106,7 @@ def _format_also_right(answers: tuple[Answer, ...]) -> str:
 
 
 def _exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str | None]:
-    """The cells of ``exam_id`` to ``radiographs``."""
+    """Return the cells from ``exam_id`` to ``radiographs``."""
     radiographs = [
         f"{radiograph.view}: {files.get(radiograph.sha256 or '', radiograph.file)}"
         for radiograph in exam.radiographs
@@ -115,12 +115,12 @@ def _exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str | None]:
 
 
 def _format_answer(answer: Answer) -> str:
-    """Letters for options (A, C), text for closed and open questions."""
+    """Return an answer as letters of options (A, C), or as text for closed and open questions."""
     return answer if isinstance(answer, str) else ", ".join([option_letter(index) for index in answer])
 
 
 _question_values = attrgetter(*_QUESTION_COLUMNS)
-#: The indices of the fields that are not text, with the functions that write them; boxes are from the record.
+#: The column index and the formatting function of each field that is not text. Boxes come from the record.
 _FORMATTERS = tuple(
     (_QUESTION_COLUMNS.index(name), format_value)
     for name, format_value in (

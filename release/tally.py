@@ -1,4 +1,4 @@
-"""Counts the questions of a release, and those left out by reason."""
+"""Counts the released questions, and the excluded questions by reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from release.splits import SplitPlan
 class Tally:
     """The counts of a release or of a preview.
 
-    ``strata``: the numbers of questions drawn, judged and released, by name of the stratum.
+    ``excluded`` has the number of questions by reason. ``strata`` has the numbers of drawn, judged and
+    released questions, by name of the stratum.
     """
 
     released: int = 0
@@ -36,7 +37,7 @@ class Tally:
         return self.released + sum(self.excluded.values())
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values for the manifest."""
+        """Return the counts as JSON values for the manifest."""
         return {
             "released": self.released,
             "accepted": self.accepted,
@@ -52,7 +53,7 @@ class TallyCounter:
     """Counts outcomes one by one."""
 
     def __init__(self) -> None:
-        """Start at 0."""
+        """Start with all counts at 0."""
         self._counts: Counter[str] = Counter()
         self._excluded: Counter[ExclusionReason] = Counter()
         self._strata: dict[str, Counter[str]] = defaultdict(Counter)
@@ -71,7 +72,10 @@ class TallyCounter:
             self._counts["corrections"] += len(outcome.changes) * count_correctors(outcome)
 
     def add_simple(self, outcome: ExclusionReason | Decision, *, stratum: str, questions: int) -> None:
-        """Count questions of a stratum without corrections: left out for a reason, or accepted."""
+        """Count questions of a stratum that have no corrections.
+
+        ``outcome`` is an exclusion reason or ACCEPT.
+        """
         self._strata[stratum]["judged"] += questions
         if isinstance(outcome, ExclusionReason):
             self._excluded[outcome] += questions
@@ -81,7 +85,7 @@ class TallyCounter:
         self._counts["accepted"] += questions
 
     def build_tally(self, *, unjudged: int, drawn_by_stratum: Mapping[str, int]) -> Tally:
-        """The counts so far; ``drawn`` are the questions of the batches, by stratum."""
+        """Return the counts so far. ``drawn_by_stratum`` has the numbers of drawn questions by stratum."""
         return Tally(
             released=self._counts["released"],
             accepted=self._counts["accepted"],
@@ -103,14 +107,14 @@ class TallyCounter:
 
 
 def _tier_order(stratum: str) -> tuple[int, str]:
-    """Easy, medium, hard, then those without a tier."""
+    """Sort key of a stratum: easy, medium, hard, then strata without a tier."""
     tier = stratum.split(" / ", maxsplit=1)[0]
     tiers = [difficulty.value for difficulty in Difficulty]
     return (tiers.index(tier) if tier in tiers else len(tiers), stratum)
 
 
 def count_correctors(gold: GoldItem) -> int:
-    """The number of people who made the corrections of a released question; 1 for an adjudicator."""
+    """Return the number of people who made the corrections of a released question; 1 for an adjudicator."""
     if gold.judged.adjudication is not None:
         return 1
     return sum(has_correction(judgement.decision) for judgement in gold.judged.judgements)
@@ -122,7 +126,7 @@ def has_correction(decision: Decision) -> bool:
 
 
 def latest_judgement_at(judged: JudgedQuestion) -> datetime:
-    """The time of the latest judgement."""
+    """Return the time of the latest judgement or of the adjudication, whichever is later."""
     latest_at = judged.judgements[0].given_at
     for judgement in judged.judgements[1:]:
         latest_at = max(latest_at, judgement.given_at)
@@ -134,16 +138,16 @@ def latest_judgement_at(judged: JudgedQuestion) -> datetime:
 def check_not_empty(
     dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
 ) -> None:
-    """Check that there is something to release, on each side of a split.
+    """Check that there are questions to release, on each side of a split.
 
     Args:
         dataset: the name of the dataset, used in error messages.
         tally: the counts of the release.
-        splits: counts by side; None without a split.
-        split: the plan of the split.
+        splits: the counts by side; None without a split.
+        split: the private share and the seed; None without a split.
 
     Raises:
-        Refused: there is nothing to release, with the reasons.
+        Refused: there is no question to release; the message has the reasons.
     """
     if not tally.judged:
         raise Refused(f"No question of {dataset!r} has been judged in these batches. Review questions first.")

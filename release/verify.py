@@ -1,4 +1,4 @@
-"""Verifies the folder of a release against its manifest, and its files against each other."""
+"""Compares the folder of a release with its manifest, and its files with each other."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from release.folder import MANIFEST, hash_file
 from release.manifest import FORMAT, Entry, parse_entries
 from release.private import QUESTIONS as PRIVATE
 
-#: The most faults reported; verification stops then.
+#: The maximum number of faults that are reported.
 MAX_FAULTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyReport:
-    """The result of verification; a release is unchanged if there are no ``faults``."""
+    """The result of a verification. The release is unchanged if there are no ``faults``."""
 
     folder: Path
     faults: tuple[str, ...]
@@ -38,17 +38,18 @@ class VerifyReport:
 
 
 class _BadManifest(Exception):
-    """The manifest can't be read."""
+    """The manifest is missing or not valid."""
 
 
 def verify_release(folder: Path) -> VerifyReport:
     """Verify the folder of a release.
 
-    It checks the manifest, length and SHA-256 of every file, missing and additional files, that every line of
-    gold.jsonl is a question, and that each correction is applied there.
+    The function checks the manifest, the length and SHA-256 of every file, and that no file is missing or
+    added. If these are correct, it checks that every line of gold.jsonl is a valid question with its
+    corrections applied, and that the counts of the manifest are correct.
 
     Args:
-        folder: of the release.
+        folder: the folder of the release.
     """
     try:
         manifest, entries = _load_manifest(folder)
@@ -58,7 +59,7 @@ def verify_release(folder: Path) -> VerifyReport:
         )
     faults = [*_check_files(folder, entries), *_unlisted_files(folder, entries)]
     corrections, questions = 0, 0
-    # The contents are compared only if the files are those that were written.
+    # The contents are compared only if the files are unchanged.
     if not faults:
         gold = _GoldFiles(folder)
         faults += gold.check()
@@ -78,7 +79,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a release.
 
     Raises:
-        InvalidValue: there is none, or it is not valid.
+        InvalidValue: the manifest is missing or not valid.
     """
     try:
         return _load_manifest(folder)[0]
@@ -146,7 +147,7 @@ def _check_counts(manifest: dict[str, Any], gold: _GoldFiles) -> Iterator[str]:
 
 
 class _GoldFiles:
-    """gold.jsonl, corrections.jsonl and left_out.jsonl read side by side; the corrections are in memory."""
+    """Compares gold.jsonl, corrections.jsonl, left_out.jsonl and the private questions with each other."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -154,7 +155,7 @@ class _GoldFiles:
         self.corrections = 0
 
     def check(self) -> list[str]:
-        """Sentences about contradictions between the files."""
+        """Return one sentence per contradiction between the files."""
         faults: list[str] = []
         corrections: dict[str, dict[str, Any]] = defaultdict(dict)
         for line, record in self._read_records("corrections.jsonl", faults):
@@ -177,8 +178,8 @@ class _GoldFiles:
             faults.extend(_check_corrections(record, corrections.pop(question.id, {})))
         faults += self._check_private(public_ids)
         faults += [
-            f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl"
-            for key in corrections
+            f"corrections.jsonl: question {question_id!r} is corrected, but is not in gold.jsonl"
+            for question_id in corrections
         ]
         faults += [
             f"left_out.jsonl, line {line}: question {record.get('question_id')!r} is in gold.jsonl too"
@@ -225,6 +226,6 @@ def _check_corrections(record: dict[str, Any], corrections: dict[str, Any]) -> I
             yield f"corrections.jsonl: question {record['id']!r}: {field!r} is not a correctable field"
             continue
         value = record.get(field)
-        # Records omit empty fields, so all notations of an empty value are equal.
+        # Records omit empty fields, so a missing and an empty value are equal.
         if (value or None) != (corrected_value or None):
             yield f"gold.jsonl: question {record['id']!r}: {field} differs from corrections.jsonl"

@@ -1,6 +1,7 @@
-"""``boxes.coco.json``: the boxes of the released questions as COCO's object annotations.
+"""``boxes.coco.json``: the boxes of the released questions as COCO object annotations.
 
-COCO's box is [x, y, width, height] in pixels from the outer corner of the top-left pixel, as ours is.
+A COCO box is [x, y, width, height] in pixels. Its origin is the outer corner of the top-left pixel, as in
+:class:`domain.boxes.Box`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,18 @@ from release.formats.format_writer import FormatLimitation, FormatWriter
 
 
 class CocoWriter(FormatWriter):
-    """Writes images with their size, a category per label and an annotation per box; ids count from 1."""
+    """Writes the images with their sizes, one category per label and one annotation per box.
+
+    Ids start at 1.
+    """
 
     name = "coco"
 
     def __init__(self, folder: Path, *, files: Mapping[str, str]) -> None:
-        """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
+        """``files`` has the paths of copied images by SHA-256.
+
+        Other images keep the path of the question file.
+        """
         super().__init__(folder, "boxes.coco.json")
         self._paths = files
         self._images: dict[tuple[str, str], dict[str, Any]] = {}

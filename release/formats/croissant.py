@@ -1,6 +1,6 @@
 """``croissant.json``: the release described in Croissant 1.1 (docs.mlcommons.org/croissant).
 
-The record set describes ``gold.jsonl``; every other file is listed with its SHA-256.
+The record set describes ``gold.jsonl``. Every file except the images is listed with its SHA-256.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ _GOLD = "gold.jsonl"
 def render_croissant(
     *, name: str, dataset: str, last_verdict_at: str | None, questions: int, files: Sequence[Entry]
 ) -> bytes:
-    """The content of ``croissant.json``.
+    """Return the content of ``croissant.json``.
 
     Args:
-        name: of the release.
-        dataset: its name.
-        last_verdict_at: ISO 8601 in UTC; None without a verdict.
-        questions: number of released questions.
-        files: all files of the release except this one and the manifest.
+        name: the name of the release.
+        dataset: the name of the dataset.
+        last_verdict_at: the time of the latest verdict, ISO 8601 in UTC; None without verdicts.
+        questions: the number of released questions.
+        files: all files of the release except ``croissant.json`` and the manifest.
     """
     description: dict[str, Any] = {
         "@context": _CONTEXT,

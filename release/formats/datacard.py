@@ -1,4 +1,4 @@
-"""``datacard.md``: the content and the origin of a release, for its users."""
+"""``datacard.md``: describes the content and the origin of a release to its users."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ContentCounts:
     """Counts the kinds of questions of a release."""
 
     def __init__(self) -> None:
-        """Start at 0."""
+        """Start with all counts at 0."""
         self.formats: Counter[str] = Counter()
         self.tasks: Counter[str] = Counter()
         self.tiers: Counter[str] = Counter()
@@ -61,7 +61,10 @@ class ContentCounts:
             self.radiographs |= {(exam.id, radiograph.id) for radiograph in exam.radiographs}
 
     def _cached_source_name(self, source: Source) -> str:
-        """Cached, because consecutive questions mostly have the same generator."""
+        """Return the text of a source.
+
+        It is cached, because consecutive questions mostly have the same source.
+        """
         if self._source is None or self._source[0] is not source:
             self._source = (source, _source_name(source))
         return self._source[1]
@@ -81,7 +84,7 @@ def render_datacard(
     key_errors_under: float | None = None,
     with_parquet: bool = True,
 ) -> bytes:
-    """The data card as Markdown; ``statement`` are sentences about estimates of the whole dataset."""
+    """Return the data card as Markdown. ``statement`` has the sentences on the estimates of the dataset."""
     return "\n".join(
         [
             f"# {_escape_markdown(dataset)}, release {_escape_markdown(name)}",
@@ -217,7 +220,7 @@ def _limitation_lines(limitations: Mapping[str, Mapping[str, int]]) -> list[str]
 
 
 def _escape_markdown(text: str) -> str:
-    """Text from outside, escaped for Markdown."""
+    """Escape text from outside for Markdown."""
     return "".join(
         f"\\{character}" if character in _MARKDOWN_CHARACTERS else character
         for character in " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The base of all export formats: questions are written one by one, losses are counted."""
+"""The base class of all export formats. Questions are written one by one, and omitted content is counted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from domain.vocabulary import View
 from release.folder import HashedFile
 from release.manifest import Entry
 
-#: Returns the bytes of a radiograph's file, or None if the workspace does not have it.
+#: A function that returns the bytes of a radiograph's file, or None if the workspace does not have it.
 OriginalLoader = Callable[[Radiograph], bytes | None]
 
 
 class FormatLimitation(StrEnum):
-    """Why a question, or a part of it, is not in a format; the manifest has the counts."""
+    """Why a format omits a question or a part of it. The manifest has the counts."""
 
     OTHER_FORMAT = "left out: not single choice"
     SEVERAL_RIGHT = "left out: several answers are right by themselves"
@@ -32,7 +32,7 @@ class FormatLimitation(StrEnum):
 
 
 class FormatName(StrEnum):
-    """The export formats in addition to the native one; the value is stored in manifests."""
+    """The export formats in addition to the native one. The values are stored in manifests."""
 
     REXVQA = "rexvqa"
     GEMEX = "gemex"
@@ -41,13 +41,13 @@ class FormatName(StrEnum):
 
 
 class FormatWriter:
-    """One export format: files in the folder of the release, written in one pass."""
+    """Writes the files of one export format to the folder of the release, in one pass."""
 
-    #: Its name in the manifest.
+    #: The name of the format in the manifest.
     name: str
 
     def __init__(self, folder: Path, *names: str) -> None:
-        """Create the files in a folder; they must not exist."""
+        """Create the files with these names in a folder; they must not exist."""
         self.limitations: Counter[FormatLimitation] = Counter()
         self._folder = folder
         self._files: dict[str, HashedFile] = {}
@@ -63,7 +63,7 @@ class FormatWriter:
         """Write the end of the files."""
 
     def list_entries(self) -> list[Entry]:
-        """The files with their lengths and hashes; complete after the end of the ``with`` block."""
+        """Return the files with their lengths and hashes; complete after the ``with`` block."""
         return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
 
     def __enter__(self) -> Self:
@@ -77,7 +77,7 @@ class FormatWriter:
             self.finish()
         for name, file in list(self._files.items()):
             file.__exit__(kind, error, trace)
-            if not file.bytes:  # a file for another answer format
+            if not file.bytes:  # no question has the answer format of this file
                 (self._folder / name).unlink()
                 del self._files[name]
 
@@ -92,17 +92,17 @@ class JsonContainerWriter:
         self._empty = True
 
     def add(self, member: bytes) -> None:
-        """Write one member, given as JSON."""
+        """Write one member, which is already JSON."""
         self._file.write(self._separator + member)
         self._separator, self._empty = b",\n", False
 
     def close(self) -> None:
-        """Write the end; without members the result is valid too."""
+        """Write the closing bracket. The result is valid without members, too."""
         self._file.write((self._separator if self._empty else b"\n") + f"{self._closing_bracket}\n".encode())
 
 
 def frontal_radiograph(exam: Exam) -> Radiograph:
-    """The first frontal radiograph of an exam, else its first radiograph."""
+    """Return the first frontal radiograph of an exam; without one, its first radiograph."""
     return next(
         (radiograph for radiograph in exam.radiographs if radiograph.view in (View.PA, View.AP)),
         exam.radiographs[0],

@@ -1,7 +1,8 @@
 """``gemex/``: GEMeX's test format (``*.jsonl``) and its training conversations in both variants (``*.json``).
 
-Boxes are on the 224-pixel grid, letterboxed (Chest ImaGenome's resizing), with full precision. GEMeX's own
-files have whole numbers, which are up to 14 pixels off on a radiograph of 2544 x 3056.
+Boxes are given on a letterboxed grid of 224 x 224 pixels (the resizing of Chest ImaGenome), without rounding.
+The files that GEMeX published have rounded values, which are up to 14 pixels off on a radiograph of 2544 x
+3056 pixels.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from release.formats.format_writer import (
 )
 
 GRID = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
-#: The names of the types in GEMeX's files; they are also the names of the test files.
+#: The names of the question types in GEMeX's files; the test files have the same names.
 TYPES = {
     AnswerFormat.OPEN: "open_ended_questions",
     AnswerFormat.CLOSED: "closed_ended_questions",
     AnswerFormat.SINGLE: "single_choice_questions",
     AnswerFormat.MULTIPLE: "multi_choice_questions",
 }
-#: The text that GEMeX appends to the system prompt, by type (section 4.1 of the paper); models tuned on GEMeX
+#: The text that GEMeX appends to the system prompt, by type (section 4.1 of the paper). Models tuned on GEMeX
 #: expect exactly this text.
 _PROMPT = (
     "Input {type} question, and the assistant will output its answer{supplement} with a detailed reason and "
@@ -49,12 +50,15 @@ _NEXT_CHOICE = re.compile(r""",\s*['"]?[A-Z]\s*[:.)]\s*""")
 
 
 class GemexWriter(FormatWriter):
-    """Writes questions of all answer formats, each with one image: that of its boxes, or the frontal one."""
+    """Writes questions of all answer formats, each with the image of its boxes or the frontal image."""
 
     name = "gemex"
 
     def __init__(self, folder: Path, *, files: Mapping[str, str], with_report: bool) -> None:
-        """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
+        """``files`` has the paths of copied images by SHA-256.
+
+        Other images keep the path of the question file.
+        """
         conversations = ("gemex/conversations.json", "gemex/conversations_paper.json")
         super().__init__(folder, *(f"gemex/{name}.jsonl" for name in TYPES.values()), *conversations)
         self._conversation_arrays = [
@@ -120,7 +124,7 @@ class GemexWriter(FormatWriter):
 
 
 def _locate(gold: GoldItem) -> tuple[Any, list[list[float]], FormatLimitation | None]:
-    """(radiograph, boxes on the grid, why the question can't be written)."""
+    """Return the radiograph, the boxes on the grid, and the reason if the question cannot be written."""
     exam = gold.judged.exam
     radiograph_ids = {box.radiograph for box in gold.question.boxes}
     if len(radiograph_ids) > 1:
@@ -147,7 +151,7 @@ def _format_answer(question: Question) -> str | list[str]:
 
 
 def _content_type(question: Question) -> str:
-    """The content type; none if it would be read as an answer format."""
+    """Return the content type; the name of the answer format if there is none or it would be read as one."""
     content_type = question.content_type or ""
     names_a_format = any(word in content_type.casefold() for word in ("closed", "single", "multi", "open"))
     return TYPES[question.format] if names_a_format or not content_type else content_type
@@ -160,7 +164,7 @@ def _format_choices(question: Question) -> list[str]:
 def _assistant_turns(
     question: Question, answer: str | list[str], locations: list[list[float]]
 ) -> tuple[str, str]:
-    """The second turn as in GEMeX's files, and as in the paper."""
+    """Return the assistant's turn as written in GEMeX's files, and as written in the paper."""
     file_variant = f"<answer> {answer} <reason> {question.explanation}"
     answer_text = f"[{', '.join(answer)}]" if isinstance(answer, list) else answer
     paper_variant = f"<answer>{answer_text} <reason>{question.explanation}"
@@ -172,11 +176,11 @@ def _assistant_turns(
 
 
 def _is_ambiguous(question: Question) -> bool:
-    """Whether a text would be read as another part of a conversation, or would not be restored."""
+    """Whether a text contains markup of the format or would change when it is imported again."""
     texts = [question.stem, question.explanation, *question.options]
     if isinstance(question.answer, str):
         texts.append(question.answer)
-    if any(mark in text for mark in _MARKUP for text in texts) or any(text.strip() != text for text in texts):
+    if any(tag in text for tag in _MARKUP for text in texts) or any(text.strip() != text for text in texts):
         return True
     return any(
         text.strip("'\" ") != text or text.endswith("]") or _NEXT_CHOICE.search(text)

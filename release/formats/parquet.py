@@ -1,7 +1,8 @@
 """``gold.parquet``: one row per question, with its images, in the layout of the ``datasets`` library.
 
-The schema's metadata names the features (https://huggingface.co/docs/datasets/main/en/about_dataset_features),
-so that ``load_dataset("parquet", data_files="gold.parquet")`` returns pictures if there are any.
+The metadata of the schema declare the features
+(https://huggingface.co/docs/datasets/main/en/about_dataset_features), so that ``load_dataset("parquet",
+data_files="gold.parquet")`` returns decoded images if the file has images.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from release.folder import hash_file
 from release.formats.format_writer import FormatWriter
 from release.manifest import Entry
 
-#: Returns a radiograph as PNG or JPEG, or None if the workspace does not have it.
+#: A function that returns a radiograph as PNG or JPEG, or None if the workspace does not have it.
 DisplayImageLoader = Callable[[Radiograph], bytes | None]
 
 _NAME = "gold.parquet"
 _TEXT, _NUMBER = pa.string(), pa.int32()
 _BOX = pa.struct([("radiograph", _TEXT), ("label", _TEXT), ("box", pa.list_(pa.float64()))])
 _IMAGE = pa.struct([("bytes", pa.binary()), ("path", _TEXT)])
-#: The column types of a question's fields; others are text.
+#: The column types of those fields of a question that are not text.
 _FIELD_TYPES: dict[str, pa.DataType] = {
     "options": pa.list_(_TEXT),
     "answer": pa.list_(_NUMBER),
@@ -59,19 +60,19 @@ _COLUMNS: dict[str, pa.DataType] = {
     "images": pa.list_(_IMAGE),
 }
 _VALUE_TYPES = {_TEXT: "string", _NUMBER: "int32", pa.float64(): "float64"}
-_BATCH_ROWS = 2_000  # questions in memory at a time
+_BATCH_ROWS = 2_000  # rows that are held in memory before they are written
 _BATCH_ROWS_WITH_IMAGES = 32
 
 
 class ParquetWriter(FormatWriter):
-    """Writes all questions of all formats with all their fields."""
+    """Writes the questions of all answer formats with all their fields."""
 
     name = "parquet"
 
     def __init__(
         self, folder: Path, *, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
     ) -> None:
-        """``load_display_image`` returns the images to include; without it ``images`` has paths only."""
+        """``load_display_image`` loads the images to include; if it is None, ``images`` has paths only."""
         super().__init__(folder)
         self._path, self._paths, self._load_display_image = folder / _NAME, files, load_display_image
         schema = pa.schema(
@@ -133,7 +134,7 @@ class ParquetWriter(FormatWriter):
         path = self._paths.get(key, radiograph.file)
         if self._load_display_image is None or not key:
             return {"bytes": None, "path": path}
-        # The questions of an exam are consecutive.
+        # Cached, because the questions of an exam are consecutive.
         if key not in self._display_images:
             self._display_images[key] = self._load_display_image(radiograph)
         return {"bytes": self._display_images[key], "path": path}
@@ -144,7 +145,10 @@ def _feature_metadata() -> dict[str, Any]:
 
 
 def _feature(data_type: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
-    """The feature of a column; a list is ``[feature]``, which older and newer versions read."""
+    """Return the feature of a column type.
+
+    A list is ``[feature]``, which all versions of the library accept.
+    """
     if data_type == _IMAGE:
         return {"_type": "Image"}
     if pa.types.is_list(data_type):

@@ -1,4 +1,4 @@
-"""``rexvqa.json``: one object of records by question id, as ReXVQA's metadata files."""
+"""``rexvqa.json``: one JSON object with the records by question id, like the metadata files of ReXVQA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.questions import option_letter
 from domain.vocabulary import AnswerFormat, Task, View
 from release.formats.format_writer import FormatLimitation, FormatWriter, JsonContainerWriter
 
-#: The names of the tasks in the paper's Table 1.
+#: The names of the tasks in Table 1 of the ReXVQA paper.
 TASK_NAMES = {
     Task.PRESENCE: "Presence Assessment",
     Task.LOCATION: "Location & Distribution",
@@ -29,12 +29,15 @@ _EMPTY_VALUES = {"", "none", "nan", "null", "n/a", "na"}
 
 
 class RexvqaWriter(FormatWriter):
-    """Writes single-choice questions; the format has no boxes."""
+    """Writes single-choice questions. The format has no boxes."""
 
     name = "rexvqa"
 
     def __init__(self, folder: Path, *, files: Mapping[str, str], with_report: bool) -> None:
-        """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
+        """``files`` has the paths of copied images by SHA-256.
+
+        Other images keep the path of the question file.
+        """
         super().__init__(folder, "rexvqa.json")
         self._object = JsonContainerWriter(self._files["rexvqa.json"], brackets="{}")
         self._paths, self._with_report = files, with_report
@@ -97,7 +100,7 @@ def _changes_on_import(option: str) -> bool:
 
 
 def _split_sections(report: str) -> dict[str, str]:
-    """The sections of a report by heading; text without a heading is the findings."""
+    """Return the sections of a report by heading. Text without a heading belongs to the findings."""
     parts = _SECTION.split(report)
     sections = {"Findings": parts[0].strip()} if parts[0].strip() else {}
     for heading, text in zip(parts[1::2], parts[2::2], strict=True):

@@ -1,7 +1,8 @@
 """``sr/*.dcm``: the boxes as DICOM structured reports (TID 1500), one per radiograph imported as DICOM.
 
-A box is a closed polyline in SCOORD. Its origin is the outer corner of the top-left pixel (PS3.3 C.18.6), as
-in :class:`domain.boxes.Box`. UIDs are made from the content, so the same release has the same files.
+A box is a closed polyline in a SCOORD item. The origin is the outer corner of the top-left pixel (PS3.3
+C.18.6), as in :class:`domain.boxes.Box`. UIDs are derived from the content, so the same release gives the
+same files.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _MAX_MEANING_LENGTH = 64  # characters of VR LO
 
 
 class SrExclusionReason(StrEnum):
-    """Why boxes are in no structured report; the manifest has the counts of radiographs."""
+    """Why there is no structured report of a radiograph with boxes. The manifest has the counts."""
 
     NO_IMAGE = "left out: the workspace has no image of it"
     NOT_DICOM = "left out: the image did not come as DICOM"
@@ -56,12 +57,12 @@ class SrExclusionReason(StrEnum):
 
 
 class SrWriter(FormatWriter):
-    """Writes structured reports of the radiographs with boxes."""
+    """Writes one structured report per radiograph with boxes."""
 
     name = "sr"
 
     def __init__(self, folder: Path, *, load_original: OriginalLoader, content_date: datetime) -> None:
-        """``when`` is the date of the reports' content, in UTC."""
+        """``content_date`` is the date and time of the reports' content, in UTC."""
         super().__init__(folder)
         self._load_original, self._content_date = load_original, content_date
         self._boxes: dict[str, tuple[Radiograph, list[tuple[str, LabelledBox]]]] = {}
@@ -98,7 +99,7 @@ class SrWriter(FormatWriter):
             return SrExclusionReason.NOT_DICOM
         try:
             source = dcmread(BytesIO(content), stop_before_pixels=True)
-        except (InvalidDicomError, ValueError, RecursionError):  # it was readable on import
+        except (InvalidDicomError, ValueError, RecursionError):  # damaged since the import
             return SrExclusionReason.NOT_DICOM
         if any(not source.get(name) for name in _REQUIRED_UIDS):
             return SrExclusionReason.NO_UIDS
@@ -106,12 +107,12 @@ class SrWriter(FormatWriter):
 
 
 def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, content_date: datetime) -> bytes:
-    """One structured report as a file."""
+    """Return one structured report as the content of a DICOM file."""
     seed = [str(source.SOPInstanceUID), VERSION, content_date.isoformat()]
     seed += [f"{question}\0{box.label}\0{box.box.as_tuple()}" for question, box in boxes]
     for name in ("PatientID", "PatientName", "PatientBirthDate", "PatientSex", "StudyID", "StudyDate",
                  "StudyTime", "AccessionNumber", "ReferringPhysicianName"):  # fmt: skip
-        if name not in source:  # type 2: required, may be empty
+        if name not in source:  # attributes of type 2 are required, but may be empty
             setattr(source, name, "")
     content = MeasurementReport(
         observation_context=ObservationContext(
@@ -141,7 +142,7 @@ def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, con
         manufacturer="Overread",
         is_complete=True,
     )
-    for part in ("Content", "InstanceCreation", "Series"):  # not the time at which the file was written
+    for part in ("Content", "InstanceCreation", "Series"):  # the writing time would make files differ
         if f"{part}Date" in report or part == "Content":
             setattr(report, f"{part}Date", content_date.strftime("%Y%m%d"))
             setattr(report, f"{part}Time", content_date.strftime("%H%M%S"))

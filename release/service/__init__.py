@@ -1,8 +1,8 @@
-"""Services for releases: previewing, writing, recording, verifying them and finding their files.
+"""Services that preview, write, record, list and verify releases, and find their files.
 
-A function is one transaction, which the caller commits. ``by`` is the person who acts;
-:class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time that is
-stored.
+Each function is one transaction, which the caller commits. ``by`` is the acting person;
+:class:`domain.errors.NotAllowed` is raised if their roles do not permit the action. ``now`` is the time that
+is stored.
 """
 
 from release.compare import Comparison, compare_releases

@@ -1,4 +1,4 @@
-"""Assigns exams to the sides of a split, keeping exams with a common patient or image together."""
+"""Assigns exams to the public or the private side of a release; linked exams stay on the same side."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from storage.workspace import Workspace
 def assign_exam_sides(
     db: Session, batches: list[Batch], split: SplitPlan, *, workspace: Workspace, reader: GuardedReader
 ) -> dict[str, Side]:
-    """The side of every exam with a judged question.
+    """Return the side of every exam with a judged question.
 
-    Exams with the same patient, image file or pixels are on the same side; every image is decoded for that.
+    Exams with the same patient, the same image file or identical pixels are on the same side. To compare
+    pixels, the function decodes every image.
 
     Args:
-        db: a session that reads.
-        batches: whose verdicts count.
-        split: the plan of the split.
-        workspace: where the images are.
-        reader: decodes them.
+        db: a read-only session.
+        batches: the batches whose verdicts count.
+        split: the private share and the seed.
+        workspace: the workspace with the images.
+        reader: the process that decodes the images.
 
     Returns:
-        The side by the exam's id.
+        The side of each exam, by exam id.
 
     Raises:
-        Refused: a patient or image is on both sides, which would be a bug.
+        Refused: a patient or an image is on both sides, which would be a defect of the program.
     """
     exam_images = gold.load_exam_links(db, batches=batches)
-    files = sorted({sha256 for _, _, images in exam_images for sha256 in images})
+    files = sorted({sha256 for _, _, file_hashes in exam_images for sha256 in file_hashes})
     pixel_hash = hash_pixels(workspace, files, reader=reader)
     links = [
-        link_exam(exam, patient=patient, images=images, pixel_hash=pixel_hash)
-        for exam, patient, images in exam_images
+        link_exam(exam, patient=patient, images=file_hashes, pixel_hash=pixel_hash)
+        for exam, patient, file_hashes in exam_images
     ]
     return assign_linked_sides(links, split)

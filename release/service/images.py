@@ -1,4 +1,4 @@
-"""Images of a release: copies of the files, pictures for Parquet, hashes of pixels."""
+"""Images of a release: copied files, rendered images for Parquet, and hashes of the pixels."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> l
     """Copy image files to a release.
 
     Args:
-        workspace: where the images are.
-        images: path within the folder, by SHA-256.
-        folder: of the release.
+        workspace: the workspace with the images.
+        images: the paths within the folder, by SHA-256.
+        folder: the folder of the release.
 
     Returns:
-        The entries of the manifest.
+        The copied files, as entries of the manifest.
 
     Raises:
-        NotFound: an image is not in the workspace any more, or was changed.
+        NotFound: an image is no longer in the workspace, or was changed.
     """
     (folder / "images").mkdir()
     entries, store = [], get_image_store(workspace)
@@ -45,14 +45,14 @@ def copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> l
                 length = copy_image(original, folder / path, sha256=sha256)
         except (NotFound, Refused, FileNotFoundError, ValueError) as error:
             raise NotFound(
-                f"The image {sha256} in the workspace is not as imported ({error}). Import it again."
+                f"The image {sha256} is missing or was changed in the workspace ({error}). Import it again."
             ) from error
         entries.append(Entry(path=path, bytes=length, sha256=sha256))
     return entries
 
 
 def original_loader(workspace: Workspace) -> OriginalLoader:
-    """A function that returns the bytes of a radiograph's file, None if the workspace does not have it."""
+    """Return a function that loads a radiograph's file; it returns None if the workspace does not have it."""
     store = get_image_store(workspace)
 
     def load_original(radiograph: Radiograph) -> bytes | None:
@@ -64,10 +64,11 @@ def original_loader(workspace: Workspace) -> OriginalLoader:
 
 
 def display_image_loader(workspace: Workspace, reader: GuardedReader) -> DisplayImageLoader:
-    """A function that returns a radiograph as PNG or JPEG.
+    """Return a function that loads a radiograph as PNG or JPEG.
 
-    A PNG or JPEG is returned as it is. DICOM is rendered with 8 bits and the window that the screen shows
-    first, in the size of the stored matrix. None if the workspace does not have the image or can't read it.
+    PNG and JPEG files are returned unchanged. DICOM files are rendered with 8 bits, with the default window
+    of the viewer and in the size of the stored matrix. The function returns None if the image is missing or
+    cannot be decoded.
     """
     store, load_original = get_image_store(workspace), original_loader(workspace)
 
@@ -78,7 +79,7 @@ def display_image_loader(workspace: Workspace, reader: GuardedReader) -> Display
         try:
             with store.local_file(radiograph.sha256 or "") as path:
                 return reader.render_png(path, name=radiograph.file).full
-        except UnreadableImage:  # it was readable on import; now the row has only its path
+        except UnreadableImage:  # damaged since the import; the row has only the path
             return None
 
     return load_display_image
@@ -91,17 +92,17 @@ def hash_pixels(
     reader: GuardedReader,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, str]:
-    """Hash the decoded pixels of images, so that equal pixels in different files are found.
+    """Hash the decoded pixels of images, to detect identical pixels in different files.
 
     Args:
-        workspace: where the images are.
-        sha256s: of the image files.
-        reader: decodes them.
-        progress: called with the number of images processed.
+        workspace: the workspace with the images.
+        sha256s: the SHA-256 of each image file.
+        reader: the process that decodes the images.
+        progress: a function that is called with the number of processed images.
 
     Returns:
-        SHA-256 of size and stored values, by the SHA-256 of the file; images that are missing or can't be
-        decoded are left out.
+        The SHA-256 of the size and the stored values of each image, by the SHA-256 of its file. Images that
+        are missing or cannot be decoded are omitted.
     """
     store = get_image_store(workspace)
     hashes: dict[str, str] = {}

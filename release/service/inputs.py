@@ -1,4 +1,4 @@
-"""The input of a release: batches, outcomes of questions, and names of reviewers."""
+"""Loads the input of a release: batches, outcomes of questions, and names of reviewers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from storage.sampling import draws, frames
 
 
 def list_releasable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
-    """The batches of each dataset that has any, in the order of creation."""
+    """Return the names of the batches of each dataset that has batches, in order of creation."""
     require(by, Action.MAKE_RELEASE)
     batches_by_dataset = {
         name: [
@@ -38,15 +38,15 @@ def list_releasable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
 def load_drawn_batches(
     db: Session, dataset: str, batch_names: Sequence[str] | None
 ) -> tuple[int, list[DrawnBatch]]:
-    """The number of a dataset, and its batches with their draws.
+    """Return the id of a dataset, and its batches with their draws.
 
     Args:
-        db: a session that reads.
-        dataset: its name.
-        batch_names: of batches; None or empty for all.
+        db: a read-only session.
+        dataset: the name of the dataset.
+        batch_names: the names of the batches; None or empty for all batches of the dataset.
 
     Raises:
-        NotFound: no such dataset or batch.
+        NotFound: the dataset or a batch does not exist.
         Refused: the dataset has no batch.
     """
     dataset_id = frames.load_dataset_number(db, name=dataset)
@@ -56,7 +56,7 @@ def load_drawn_batches(
     missing = sorted(set(batch_names or ()) - {batch.name for batch in batches})
     if missing:
         raise NotFound(
-            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Batches: "
+            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Choose from: "
             f"{', '.join(batch.name for batch in batches)}."
         )
     search_batch_ids = applied_rules.load_batches_from_search(db)
@@ -73,25 +73,25 @@ def load_drawn_batches(
 
 
 def load_outcomes(
-    db: Session, batches: list[Batch], *, with_report: bool, question_numbers: Collection[int] | None = None
+    db: Session, batches: list[Batch], *, with_report: bool, question_ids: Collection[int] | None = None
 ) -> Iterator[GoldItem | Excluded]:
-    """The outcome of each judged question, in the order of import.
+    """Yield the outcome of each judged question, in order of import.
 
     Args:
-        db: a session that reads.
-        batches: whose verdicts count.
-        with_report: whether to read the exams' reports.
-        question_numbers: numbers of questions; None for all judged ones.
+        db: a read-only session.
+        batches: the batches whose verdicts count.
+        with_report: whether to load the reports of the exams.
+        question_ids: the ids of the questions; None for all judged questions.
     """
     outcomes = map(
         decide_release,
-        iterate_judged_questions(db, batches=batches, with_report=with_report, include=question_numbers),
+        iterate_judged_questions(db, batches=batches, with_report=with_report, include=question_ids),
     )
     return exclude_removed_images(outcomes, load_removed_images(db))
 
 
 def build_tally(db: Session, counter: TallyCounter, release_batches: list[DrawnBatch]) -> Tally:
-    """The counts of a release, with the numbers of questions that nobody judged."""
+    """Return the counts of a release, including the questions that were drawn and not judged."""
     batches = [drawn_batch.batch for drawn_batch in release_batches]
     return counter.build_tally(
         unjudged=gold.count_unjudged(db, batches=batches),
@@ -100,5 +100,5 @@ def build_tally(db: Session, counter: TallyCounter, release_batches: list[DrawnB
 
 
 def load_reviewer_names(db: Session, batches: list[Batch], naming: ReviewerNaming) -> dict[int, str]:
-    """The name of each reviewer in the release, by person id."""
+    """Return the name of each reviewer in the release, by person id."""
     return name_reviewers(gold.load_reviewers(db, batches=batches), naming)

@@ -1,4 +1,4 @@
-"""Check that the images of a release were checked for patient data in pixels."""
+"""Checks that the images of a release have been checked for burned-in patient data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from storage.privacy import patient_data
 
 
 def check_pixel_decisions(db: Session, *, images: set[str], dataset: str) -> None:
-    """Check that a person has looked at the released images, if the workspace's rules require it.
+    """Check that a person has looked at the released images, if the rules of the workspace require it.
 
     Args:
-        db: a session that reads.
-        images: SHA-256 of the released images.
-        dataset: its name, for the error's text.
+        db: a read-only session.
+        images: the SHA-256 of the released images.
+        dataset: the name of the dataset, used in the error message.
 
     Raises:
-        Refused: images were not checked; the text states how many and what to do.
+        Refused: some images have not been checked.
     """
     required = patient_data.load_rules(db).confirm_pixels
     if required is PixelCheckScope.NONE:

@@ -1,8 +1,8 @@
-"""Previews a release without reading the questions whose outcome follows from the columns of their verdicts.
+"""Previews a release. It loads only the questions whose outcome depends on the content of their corrections.
 
-Most questions are accepted without corrections. Reading all of them would take 52 us of processor time each
-instead of 16 (measured with 20,000 questions, a tenth of them corrected), so 5 s for 100,000. A test compares
-the preview with the release.
+Most questions are accepted without corrections. To load all of them would take 52 µs of processor time per
+question instead of 16 µs, so 5 s for 100,000 questions (measured with 20,000 questions, a tenth of them
+corrected). A test compares the preview with the release.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from storage.review.latest_verdicts import load_latest_verdicts
 
 @pause_garbage_collector()
 def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
-    """Count what a release made now would contain; writes nothing.
+    """Count what a release would contain if it were made now. Nothing is written.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        batches: names of batches; None for all of the dataset.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        batches: the names of the batches; None for all batches of the dataset.
 
     Raises:
         NotFound: there is no such dataset or batch.
@@ -45,7 +45,7 @@ def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[
     counter, remaining = TallyCounter(), None
     if not load_removed_images(db):  # otherwise the images of every question must be checked
         remaining = count_simple_outcomes(db, selected_batches, counter)
-    for outcome in load_outcomes(db, selected_batches, with_report=False, question_numbers=remaining):
+    for outcome in load_outcomes(db, selected_batches, with_report=False, question_ids=remaining):
         counter.add(outcome)
     return build_tally(db, counter, release_batches)
 
@@ -53,7 +53,7 @@ def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[
 def preview_version(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
 ) -> tuple[object, ...]:
-    """A value that changes whenever :func:`preview_release` may change; use it as the key of a cache.
+    """Return a cache key that changes whenever the result of :func:`preview_release` may change.
 
     Raises:
         NotFound: there is no such dataset or batch.
@@ -74,7 +74,7 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
     """Count the judged questions of these batches whose outcome does not depend on corrections.
 
     Returns:
-        The numbers of the other questions: those that were adjudicated, and those with corrections.
+        The ids of the questions that were not counted: those with an adjudication or corrections.
     """
     batch_ids = [batch.id for batch in batches]
     latest_verdicts = load_latest_verdicts(db, batch_ids=batch_ids)

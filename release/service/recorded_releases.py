@@ -1,4 +1,4 @@
-"""Services for existing releases: listing, verifying, finding their files."""
+"""Services that list and verify existing releases and find their files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFile:
-    """One file of a release; ``entry`` is that of the manifest, ``download_name`` the name for a download."""
+    """One file of a release, with its entry in the manifest and the file name for downloads."""
 
     path: Path
     download_name: str
@@ -30,28 +30,28 @@ class ReleaseFile:
 
 
 def default_release_folder(workspace: Workspace, *, dataset: str, name: str) -> Path:
-    """The folder of a release that is made in the browser.
+    """Return the folder of a release that is made in the browser.
 
     Raises:
-        InvalidValue: the name is not allowed for a release.
+        InvalidValue: the name is not valid for a release.
     """
     slug = re.sub(r"[^A-Za-z0-9_-]+", "-", dataset)
-    if slug != dataset:  # two datasets may differ in the replaced characters only
+    if slug != dataset:  # the hash distinguishes datasets that differ only in replaced characters
         slug += "-" + hashlib.sha256(dataset.encode()).hexdigest()[:8]
     return workspace.releases / slug / validate_name(name)
 
 
 def list_releases(db: Session, *, by: Person) -> list[ReleaseRecord]:
-    """All releases, the latest first."""
+    """Return all releases, the latest first."""
     require(by, Action.MAKE_RELEASE)
     return releases.list_releases(db)
 
 
 def verify_recorded_release(db: Session, *, by: Person, release_id: int) -> VerifyReport:
-    """Verify the files of a release, and that its manifest is the one that was recorded.
+    """Verify the files of a release, and compare its manifest with the recorded one.
 
     Returns:
-        The faults; a fault is not an exception.
+        The result of the verification. Differences are listed in it and raise no exception.
 
     Raises:
         NotFound: there is no such release.
@@ -73,11 +73,11 @@ def verify_recorded_release(db: Session, *, by: Person, release_id: int) -> Veri
 
 
 def list_release_files(db: Session, *, by: Person, release_id: int) -> list[ReleaseFile]:
-    """The files of a release, the manifest first.
+    """Return the files of a release, the manifest first.
 
     Raises:
-        NotFound: there is no such release, or its folder is gone.
-        Refused: its manifest was changed.
+        NotFound: the release or its folder does not exist.
+        Refused: the manifest was changed.
     """
     require(by, Action.MAKE_RELEASE)
     recorded = releases.load_release(db, release_id=release_id)
@@ -105,13 +105,13 @@ def list_release_files(db: Session, *, by: Person, release_id: int) -> list[Rele
 
 
 def find_release_file(db: Session, *, by: Person, release_id: int, name: str) -> ReleaseFile:
-    """One file of a release, by its path in the manifest.
+    """Return one file of a release, by its path in the manifest.
 
     Raises:
-        NotFound: no such release or file.
-        Refused: its manifest was changed.
+        NotFound: the release or the file does not exist.
+        Refused: the manifest was changed.
     """
     for file in list_release_files(db, by=by, release_id=release_id):
         if file.entry.path == name:
             return file
-    raise NotFound("There is no such file in this release.")
+    raise NotFound(f"This release has no file {name!r}.")

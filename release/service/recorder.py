@@ -1,4 +1,4 @@
-"""Services for recording a release in the database after it was written."""
+"""Service that records a release in the database after its folder was written."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from storage.release import releases
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseSummary:
-    """A release that is written and recorded; ``id`` is its number."""
+    """A release that was written and recorded; ``id`` is its database id."""
 
     id: int
     release: WrittenRelease
 
 
 def record_release(db: Session, *, by: Person, release: WrittenRelease, now: datetime) -> ReleaseSummary:
-    """Record a release. If the same release is recorded already, only its folder is updated.
+    """Record a release. If the same release is already recorded, only its folder is updated.
 
     Raises:
-        Refused: another release of the dataset has the name.
+        Refused: another release of the dataset has the same name.
     """
     require(by, Action.MAKE_RELEASE)
     check_name_is_free(

@@ -47,12 +47,13 @@ from storage.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenRelease:
-    """A release that was written to its folder; ``already_existed``: the same release was there already.
+    """A release that was written to its folder.
 
-    ``released`` are the ids of its questions on each side. ``keys_folder`` is the folder with the keys of the
-    private questions, if there are any. ``condition_note`` is a sentence with the figures by which the
-    condition on key errors was met; it is not in the manifest, because later imports change it and a release
-    made again must be the same.
+    ``already_existed`` is True if the folder already contained the same release. ``released`` has the ids of
+    its questions on each side. ``keys_folder`` has the keys of the private questions, if there are any.
+    ``condition_note`` is a sentence with the estimates that met the condition on key errors. It is not in the
+    manifest, because later imports change these estimates, and a release that is made again must be
+    identical.
     """
 
     dataset_id: int
@@ -86,40 +87,40 @@ def write_release(
     workspace: Workspace,
     progress: Callable[[int], None] = lambda _: None,
 ) -> WrittenRelease:
-    """Write the folder of a release; the database is only read.
+    """Write the folder of a release. The database is only read.
 
-    The same verdicts and settings give the same bytes on every machine; with ``with_audit_head`` this holds
-    for copies of one workspace, since other workspaces have another audit trail. The folder is moved into
-    place atomically. Call :func:`release.service.recorder.record_release` afterwards.
+    The same verdicts and settings give the same bytes on every machine. With ``with_audit_head``, this
+    applies to copies of one workspace only, because each workspace has its own audit trail. The folder is
+    moved into place atomically. Call :func:`release.service.recorder.record_release` afterwards.
 
     Args:
-        db: a session that reads.
-        by: who makes it.
-        dataset: its name.
-        name: of the release, 1 to 64 letters, digits and ``._-``.
-        out: the folder to create. It must not exist, or be empty, or contain this same release.
-        batches: names of the batches whose verdicts count; None for all of the dataset.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        name: the name of the release, 1 to 64 letters, digits and ``._-``.
+        out: the folder of the release. It must not exist, be empty, or already contain the same release.
+        batches: the names of the batches whose verdicts count; None for all batches of the dataset.
         reviewer_naming: how reviewers are named.
-        with_images: whether to include the image files, and pictures in the Parquet file.
-        with_reports: whether to include the exams' reports.
-        with_sr: whether to write boxes as DICOM structured reports too.
-        split: the private part; None for none. The keys of the private questions are written to a separate
-            folder next to ``out`` (:func:`release.private.keys_folder_of`).
-        key_errors_under: the share (0 to 1) below which the upper limit of the rate of key errors in the
-            whole dataset must be, in the worst case; None for no such condition.
-        with_audit_head: whether the manifest has the audit entry of the last judgement in the release, so
-            that the holder of the manifest can prove that the trail up to it was not rewritten.
+        with_images: whether to include the image files, and rendered images in the Parquet file.
+        with_reports: whether to include the reports of the exams.
+        with_sr: whether to write the boxes as DICOM structured reports, too.
+        split: the private share and the seed; None for no private side. The keys of the private questions are
+            written to a separate folder next to ``out`` (:func:`release.private.keys_folder_of`).
+        key_errors_under: the maximum (0 to 1) of the upper limit of the rate of key errors in the whole
+            dataset, in the worst case; None for no such condition.
+        with_audit_head: whether the manifest has the audit entry of the last judgement in the release, with
+            which the holder of the manifest can prove that the trail up to it was not rewritten.
         formats: the export formats in addition to the native one.
-        workspace: where the images are.
-        progress: called with the number of judged questions processed.
+        workspace: the workspace with the images.
+        progress: a function that is called with the number of processed questions.
 
     Raises:
-        InvalidValue: the name is not allowed.
-        NotFound: there is no such dataset or batch, or an image is missing.
-        Refused: there is nothing to release, or nothing on one side of the split; the condition on key errors
-            is not met; an image was not checked for patient data; another release has the name; something
-            else is at ``out`` or at the folder of the keys.
-        OSError: a file can't be written.
+        InvalidValue: the name is not valid.
+        NotFound: the dataset, a batch or an image does not exist.
+        Refused: there is no question to release, or none on one side of the split; the condition on key
+            errors is not met; an image has not been checked for patient data; another release has the name;
+            or ``out`` or the folder of the keys has other content.
+        OSError: a file cannot be written.
     """
     require(by, Action.MAKE_RELEASE)
     name = validate_name(name)
@@ -155,7 +156,7 @@ def write_release(
                 counter.add(outcome)
                 writer.add(outcome)
                 if isinstance(outcome, GoldItem) and outcome.judged.exam.id != exam_id:
-                    exam_id = outcome.judged.exam.id  # questions of an exam are mostly consecutive
+                    exam_id = outcome.judged.exam.id  # the questions of an exam are mostly consecutive
                     images |= image_hashes(outcome)
                 judged_at = latest_judgement_at(outcome.judged)
                 last_judgement_at = (
@@ -224,7 +225,6 @@ def write_release(
     )
 
 
-# ----------------------------------------------------------------------------------------- helper functions
 def _find_audit_head(db: Session, release_batches: Sequence[DrawnBatch]) -> AuditHead | None:
     subjects = [f"batch {drawn_batch.batch.id}" for drawn_batch in release_batches]
     return find_last_entry(db, actions=(GIVE_VERDICT, ADJUDICATE), subjects=subjects)
@@ -255,7 +255,7 @@ def _write_descriptions(
         statement=statement,
         last_verdict_at=last_verdict_at,
         key_errors_under=key_errors_under,
-        with_parquet=any(form.name == FormatName.PARQUET for form in writer.formats),
+        with_parquet=any(format_writer.name == FormatName.PARQUET for format_writer in writer.formats),
     )
     entries = [_write_file(folder / "datacard.md", card)]
     croissant = render_croissant(
@@ -287,7 +287,7 @@ def _splits_to_json(split: SplitPlan | None, writer: ReleaseWriter) -> dict[str,
 
 
 def _move_keys(staged_keys: Path, target: Path, *, sha256: str) -> None:
-    """Move the keys to their folder, with the SHA-256 of the manifest that they belong to."""
+    """Move the keys to their folder, with a file that has the SHA-256 of the release's manifest."""
     _write_file(staged_keys / "release.txt", f"{sha256}\n".encode())
     if move_into_place(staged_keys, target):
         return
@@ -300,7 +300,7 @@ def check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha2
     """Check that no other release of the dataset has the name.
 
     Raises:
-        Refused: one with another manifest has it.
+        Refused: a release with the same name and another manifest is recorded.
     """
     existing = releases.find_release(db, dataset_id=dataset_id, name=name)
     if existing is not None and existing.manifest_sha256 != manifest_sha256:

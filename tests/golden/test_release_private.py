@@ -116,7 +116,7 @@ def test_identical_releases_have_no_difference(sqlite_engine, tmp_path):
     write_test_release(world, tmp_path / "v1")
     write_test_release(world, tmp_path / "v2", name="v2")
     comparison = compare_releases(tmp_path / "v1", tmp_path / "v2")
-    assert comparison.sentence == "v2 against v1: nothing changed; 5 are the same"
+    assert comparison.sentence == "v2 compared with v1: nothing changed; 5 unchanged"
 
 
 def test_changed_added_and_removed_questions_are_counted(sqlite_engine, tmp_path):
@@ -129,7 +129,8 @@ def test_changed_added_and_removed_questions_are_counted(sqlite_engine, tmp_path
     path.write_text("\n".join(map(json.dumps, records)) + "\n", encoding="utf-8")
     comparison = compare_releases(tmp_path / "v1", tmp_path / "v2")
     assert comparison.sentence == (
-        "v2 against v1: 1 key changed, 1 stem changed, 1 question came, 1 question went; 2 are the same"
+        "v2 compared with v1: 1 key changed, 1 stem changed, 1 question added, 1 question removed; "
+        "2 unchanged"
     )
 
 
