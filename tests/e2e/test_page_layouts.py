@@ -76,7 +76,7 @@ def test_text_is_larger_on_a_large_screen(coordinator, signed_in):
     for width, height in WINDOWS:
         page.set_viewport_size({"width": width, "height": height})
         sizes.append(page.evaluate("getComputedStyle(document.documentElement).fontSize"))
-    assert sizes == ["15px", "15px", "16px", "19px"]
+    assert sizes == ["15px", "15px", "16px", "20px"]
 
 
 def test_labels_of_a_chart_follow_the_theme(coordinator, signed_in):
