@@ -19,7 +19,7 @@ _DEFAULT_CACHE_GIB = 2.0
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.)[A-Za-z0-9!_.*'()-]+)*/?")
 #: What a backup includes from ``home`` besides database and images. The rest is temporary (uploads) or can be
 #: computed again (cache).
-BACKED_UP = ("releases", "refusals", "audit", "demo", "demo.json")
+BACKED_UP = ("releases", "refusals", "mappings", "audit", "demo", "demo.json")
 _DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
 
 
@@ -53,6 +53,11 @@ class Workspace:
     def refusals(self) -> Path:
         """Folder of the lists of refused records, one file per import."""
         return self.home / "refusals"
+
+    @property
+    def mappings(self) -> Path:
+        """Folder of the mapping files that were saved on the page Import."""
+        return self.home / "mappings"
 
     @property
     def audit(self) -> Path:

@@ -43,7 +43,7 @@ ROUTE_GROUPS = (
     # Access to a radiograph depends on the person's assignments; the routes check it.
     RouteGroup(routes=[*connected.ROUTES, *form_files.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
     RouteGroup(routes=input_preferences.ROUTES),
-    RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.REFUSAL_ROUTES),
+    RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.IMPORT_ROUTES),
     RouteGroup(action=Action.BROWSE, routes=statistics.ROUTES),
     RouteGroup(action=Action.SEE_PROGRESS, routes=estimates.ROUTES),
     RouteGroup(action=Action.MAKE_RELEASE, routes=downloads.RELEASE_ROUTES),

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from domain.errors import InvalidValue, NotFound
 from domain.jobs import JobStatus
 from domain.people import Role
-from intake.service import unpack_images
+from intake.service import load_mapping, unpack_images
 from jobs.service import list_jobs, start_job
 from storage.intake.datasets import list_datasets
 from storage.rows.datasets import QuestionRow
@@ -130,10 +130,66 @@ def test_import_that_cannot_write_reports_the_reason(page, folder):
     assert job.message.startswith(f"Nothing was imported. {refusals}")
 
 
-def test_unknown_file_format_is_explained(page, folder):
-    (folder / "other.json").write_text('[{"a": 1}]')
+def test_file_without_a_question_asks_for_its_columns(page, folder):
+    (folder / "other.json").write_text('[{"zz": 1}]')
     preview_file(page, folder / "other.json")
-    assert "not recognised: it begins with a record with a." in get_text(page)
+    assert "Choose the column for: Question, Answer, Image." in get_text(page)
+    assert not [button for button in page.button if button.label.startswith("Import ")]
+
+
+def test_file_that_is_no_table_is_explained(page, folder):
+    (folder / "other.bin").write_bytes(b"\xd0\xcf\x11\xe0")
+    preview_file(page, folder / "other.bin")
+    assert "save it as .xlsx" in get_text(page)
+
+
+def write_table(path):
+    rows = ["question;choices;correct;img", *(f"Which?;Effusion|Line;{n % 2 + 1};e{n}/a" for n in range(4))]
+    path.write_text("\n".join(rows), encoding="utf-8")
+
+
+def test_table_of_unknown_columns_comes_in_with_the_offered_fixes(page, folder):
+    write_table(folder / "ours.csv")
+    preview_file(page, folder / "ours.csv")
+    labels = " ".join(radio.label for radio in page.radio)
+    for mistake in ("numbers of options", "in one cell", "No column contains ids", "have no ending"):
+        assert mistake in labels
+    click(page, "Import 4 records")
+    assert wait_for_import().status is JobStatus.DONE
+    with read_only_session() as db:
+        rows = db.execute(select(QuestionRow.key, QuestionRow.options, QuestionRow.answer)).all()
+    assert [tuple(row) for row in rows[:2]] == [
+        ("ours-2", '["Effusion","Line"]', "[0]"),
+        ("ours-3", '["Effusion","Line"]', "[1]"),
+    ]
+
+
+def test_choice_of_another_fix_changes_the_questions_beside_the_records(page, folder):
+    write_table(folder / "ours.csv")
+    preview_file(page, folder / "ours.csv")
+    assert "✓ Effusion" in get_text(page)
+    page.radio[0].set_value("index").run()
+    assert "2 is not an option; there are 2, counted from 0" in get_text(page)
+
+
+def test_mapping_that_is_saved_can_be_chosen_for_the_next_table(page, folder):
+    write_table(folder / "ours.csv")
+    preview_file(page, folder / "ours.csv")
+    click(page, "Save mapping file")
+    saved = current_workspace().mappings / "ours.toml"
+    assert "[ours.toml](/files/mappings/ours.toml)" in get_text(page)
+    assert load_mapping(saved.read_text(encoding="utf-8"), saved.name).content.fields.stem == "question"
+    page.segmented_control[0].set_value("Mapping file").run()
+    next(box for box in page.selectbox if box.label == "Saved mapping file").set_value("ours.toml").run()
+    assert "✓ Effusion" in get_text(page)
+
+
+def test_column_can_be_chosen_for_a_field(page, folder):
+    (folder / "ours.csv").write_text("question,answer,wrong,image\nIs it?,no,yes,pa.png\n", encoding="utf-8")
+    preview_file(page, folder / "ours.csv", folder)
+    assert "Key: no" in get_text(page)
+    next(box for box in page.selectbox if box.label == "Answer").set_value("wrong").run()
+    assert "Key: yes" in get_text(page)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../secret.jsonl", "nowhere.jsonl", ""])

@@ -24,7 +24,7 @@ from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.release_world import GOLDEN, make_judged_world, write_test_release
 from tests.storage.worlds import NOW
-from web.files.downloads import REFUSAL_ROUTES, RELEASE_ROUTES
+from web.files.downloads import IMPORT_ROUTES, RELEASE_ROUTES
 from web.files.statistics import ROUTES as STATISTICS
 from web.gate import Gate
 
@@ -64,7 +64,7 @@ def release_folder(workspace, stored_release):
 @pytest.fixture
 def get(release_folder, browser) -> Callable[[str], httpx.Response]:
     """Call the routes behind the gate with the cookies of the browser."""
-    app = Starlette(routes=[*REFUSAL_ROUTES, *RELEASE_ROUTES, *STATISTICS], middleware=[Middleware(Gate)])
+    app = Starlette(routes=[*IMPORT_ROUTES, *RELEASE_ROUTES, *STATISTICS], middleware=[Middleware(Gate)])
 
     def fetch(address: str) -> httpx.Response:
         async def send() -> httpx.Response:

@@ -27,6 +27,15 @@ pytestmark = pytest.mark.slow
 TESTED_URLS = {
     "GET /files/keys.json": ("cora", ["/files/keys.json"]),
     "GET /files/refusals/{name}": ("cora", ["/files/refusals/none.csv"]),
+    "GET /files/mappings/{name}": ("cora", ["/files/mappings/none.toml"]),
+    "GET /files/templates/questions.{kind}": (
+        "cora",
+        [
+            "/files/templates/questions.csv",
+            "/files/templates/questions.xlsx",
+            "/files/templates/questions.doc",
+        ],
+    ),
     "GET /files/statistics/{name}": (
         "cora",
         [f"/files/statistics/{name}?dataset={{dataset}}" for name in ("task.svg", "statistics.csv")],

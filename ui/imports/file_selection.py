@@ -7,6 +7,7 @@ import streamlit as st
 from domain.errors import Refused
 from domain.people import Person
 from intake.service import list_kept_attributes, load_deidentification
+from intake.service.tables import KINDS
 from ui import state
 from ui.context import read_only_session
 from ui.imports.deliveries import Delivery, discard, list_allowed_folders, locate_server_files, store_upload
@@ -18,7 +19,10 @@ _SOURCE_LABELS = {"upload": "Upload from this computer", "machine": "Files on th
 
 def show_file_selection(person: Person) -> None:
     """Draw the selection of the files; the next step previews them."""
-    st.markdown("Question file: native, ReXVQA, GEMeX or VQA-RAD. Images: DICOM, PNG or JPEG.")
+    st.markdown(
+        "Question file: native, ReXVQA, GEMeX, VQA-RAD, or a table (CSV, XLSX, Parquet, JSON). "
+        "Images: DICOM, PNG or JPEG."
+    )
     form_key = state.form_key("hand-in")
     source = st.segmented_control(
         "Location of the files",
@@ -41,6 +45,7 @@ def show_file_selection(person: Person) -> None:
         left.file_uploader("Question file, up to 200 MB", key=keys[0])
         right.file_uploader("Images as one zip, up to 200 MB (optional)", key=keys[1])
         st.caption("For larger files, copy them to the server or use the command line.")
+    _show_templates()
     _show_kept_attributes(person)
     st.button(
         "Preview import",
@@ -63,6 +68,11 @@ def show_discard_button(delivery: Delivery) -> None:
         kwargs={"place": "hand-in"},
         width="stretch",
     )
+
+
+def _show_templates() -> None:
+    links = " · ".join(f"[{kind.upper()}](/files/templates/questions.{kind})" for kind in KINDS)
+    st.caption(f"Templates of question tables: {links}. Other names of columns are recognised, too.")
 
 
 def _show_kept_attributes(person: Person) -> None:

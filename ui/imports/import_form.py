@@ -7,7 +7,7 @@ import streamlit as st
 from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.people import Person
-from intake.service import FilePreview, load_deidentification
+from intake.service import FilePreview, Mapping, load_deidentification
 from ui import state
 from ui.context import read_only_session
 from ui.imports import import_job
@@ -17,9 +17,9 @@ from ui.widgets import act, show_notice
 
 
 def show_import_form(
-    delivery: Delivery, preview: FilePreview, chosen_format: str, person: Person, form_key: str
+    delivery: Delivery, preview: FilePreview, chosen_format: str | Mapping, person: Person, form_key: str
 ) -> None:
-    """Draw the options of an import and the button that starts it; ``chosen_format`` is the chosen format."""
+    """Draw the options of an import and the button that starts it; ``chosen_format`` may be a mapping."""
     dataset_column, minimum_column, options_column = st.columns([2, 1, 2])
     dataset = dataset_column.text_input(
         "Dataset",
@@ -47,7 +47,8 @@ def show_import_form(
     )
     request = import_job.ImportRequest(
         delivery=delivery,
-        file_format=chosen_format,
+        file_format=chosen_format if isinstance(chosen_format, str) else "auto",
+        mapping=None if isinstance(chosen_format, str) else chosen_format.text,
         dataset=dataset,
         skip_known=skip_known,
         skip_bad=skip_bad,

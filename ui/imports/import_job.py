@@ -14,6 +14,7 @@ from intake.service import (
     ImportReport,
     import_questions,
     load_deidentification,
+    load_mapping,
 )
 from jobs.encoding import from_json
 from jobs.service import JobFailed, JobKind, JobRun
@@ -28,7 +29,7 @@ MAX_REFUSALS_STORED = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest:
-    """The parameters of an import."""
+    """The parameters of an import; ``mapping`` is the text of a mapping file."""
 
     delivery: Delivery
     file_format: str
@@ -37,6 +38,7 @@ class ImportRequest:
     skip_bad: bool
     minimum_explanation: int | None
     deidentify: bool = False
+    mapping: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,7 @@ def _run(job: JobRun[ImportRequest]) -> None:
                 path=Path(request.delivery.path),
                 file_name=request.delivery.name,
                 file_format=request.file_format,
+                mapping=load_mapping(request.mapping, "mapping") if request.mapping else None,
                 dataset=request.dataset,
                 images=images,
                 workspace=workspace,
@@ -142,6 +145,8 @@ def _describe_report(report: ImportReport) -> str:
     parts = [f"{imported_text} into {report.dataset} from {report.file_name} ({report.file_format})."]
     if report.known:
         parts.append(f"Skipped: {count_text(report.known, 'duplicate')}.")
+    if report.filtered:
+        parts.append(f"Left out by the mapping: {count_text(report.filtered, 'record')}.")
     if report.refused:
         parts.append(f"Skipped: {count_text(report.refused, 'invalid record')}.")
     return " ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.errors import DomainError
+from domain.errors import DomainError, InvalidValue
 from domain.exams import Exam
 from domain.people import Person
 from domain.questions import Question
@@ -12,9 +12,13 @@ from intake.service import FORMATS, FilePreview, preview_file
 from ui.imports.deliveries import Delivery, find_images
 from ui.imports.file_selection import show_discard_button
 from ui.imports.import_form import show_import_form
+from ui.imports.mapping_editor import show_mapping_editor
 from ui.questions.card import show_stem_options_key
 from ui.tables import show_table
 from ui.widgets import escape_markdown
+
+#: The choice of a table whose columns are mapped here.
+_TABLE = "table"
 
 
 def show_preview(delivery: Delivery, person: Person) -> None:
@@ -22,13 +26,23 @@ def show_preview(delivery: Delivery, person: Person) -> None:
     st.subheader(escape_markdown(delivery.name))
     form_key = f"look-{delivery.id}"
     chosen_format = st.selectbox(
-        "Format", ["auto", *FORMATS], key=f"{form_key}-format", help="auto: detect the format"
+        "Format",
+        ["auto", *FORMATS, _TABLE],
+        key=f"{form_key}-format",
+        help="auto: detect the format; table: choose the column of each field",
     )
     try:
+        mapping = None
+        if chosen_format == _TABLE or (chosen_format == "auto" and not _is_known_format(delivery, person)):
+            mapping = show_mapping_editor(delivery, person, form_key)
+            if mapping is None:
+                show_discard_button(delivery)
+                return
         preview = preview_file(
             by=person,
             path=delivery.path,
-            file_format=chosen_format,
+            file_format="auto" if chosen_format == _TABLE else chosen_format,
+            mapping=mapping,
             images=find_images(delivery),
             file_name=delivery.name,
         )
@@ -49,10 +63,24 @@ def show_preview(delivery: Delivery, person: Person) -> None:
                 for refusal in preview.refusals[:20]
             ]
         )
-    for column, (question, exam) in zip(st.columns(3), preview.first_questions, strict=False):
-        with column:
-            _show_question(question, exam)
-    show_import_form(delivery, preview, chosen_format, person, form_key)
+    if preview.filtered:
+        st.caption(
+            f"Left out by the mapping: {preview.filtered:,} of the first {preview.records_read:,} records."
+        )
+    if mapping is None or mapping.content.join:
+        for column, (question, exam) in zip(st.columns(3), preview.first_questions, strict=False):
+            with column:
+                _show_question(question, exam)
+    show_import_form(delivery, preview, mapping or chosen_format, person, form_key)
+
+
+def _is_known_format(delivery: Delivery, person: Person) -> bool:
+    """Whether the file is in a format that needs no mapping."""
+    try:
+        preview_file(by=person, path=delivery.path, images=None, file_name=delivery.name)
+    except InvalidValue:
+        return False
+    return True
 
 
 def _show_image_check(preview: FilePreview, delivery: Delivery) -> None:

@@ -1,4 +1,4 @@
-"""Downloads: files of releases, and lists of refused records.
+"""Downloads: files of releases, lists of refused records, mapping files and templates of tables.
 
 Streamlit's download button has served stale bytes, and its media files need no sign-in. These routes check
 sign-in and role at each request, send exactly the bytes that they hash, and send the hash in a header.
@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
+from intake.service.tables import KINDS, build_template
 from release.service import ReleaseFile, find_release_file, list_release_files
 from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
@@ -28,7 +29,12 @@ from web.requests import json_errors, require_person
 
 _CHUNK_SIZE = 1 << 18
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-_MEDIA_TYPES = {".csv": "text/csv; charset=utf-8", ".json": "application/json", ".zip": "application/zip"}
+_MEDIA_TYPES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+    ".toml": "application/toml",
+    ".zip": "application/zip",
+}
 
 
 @json_errors
@@ -62,6 +68,30 @@ async def download_refusals(request: Request) -> Response:
     if not _SAFE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
         raise NotFound("This list of invalid records does not exist.")
     return await run_in_threadpool(_file_response, path, name, None)
+
+
+@json_errors
+async def download_mapping(request: Request) -> Response:
+    """GET /files/mappings/{name}: a mapping file that was saved on the page Import."""
+    person = await require_person(request)
+    require(person, Action.IMPORT_QUESTIONS)
+    name = request.path_params["name"]
+    path = current_workspace().mappings / name
+    if not _SAFE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
+        raise NotFound("This mapping file does not exist.")
+    return await run_in_threadpool(_file_response, path, name, None)
+
+
+@json_errors
+async def download_template(request: Request) -> Response:
+    """GET /files/templates/questions.{kind}: a table to fill in with questions."""
+    person = await require_person(request)
+    require(person, Action.IMPORT_QUESTIONS)
+    kind = request.path_params["kind"]
+    if kind not in KINDS:
+        raise NotFound(f"There is no template {kind!r}: ask for {', '.join(KINDS)}.")
+    content = await run_in_threadpool(build_template, kind)
+    return Response(content, media_type="application/octet-stream", headers=_headers(f"questions.{kind}"))
 
 
 def _find_release_file(person: Person, release_id: int, name: str) -> ReleaseFile:
@@ -169,4 +199,8 @@ RELEASE_ROUTES = [
     Route("/files/releases/{release_id:int}.zip", download_release, methods=["GET"]),
     Route("/files/releases/{release_id:int}/{name:path}", download_release_file, methods=["GET"]),
 ]
-REFUSAL_ROUTES = [Route("/files/refusals/{name}", download_refusals, methods=["GET"])]
+IMPORT_ROUTES = [
+    Route("/files/refusals/{name}", download_refusals, methods=["GET"]),
+    Route("/files/mappings/{name}", download_mapping, methods=["GET"]),
+    Route("/files/templates/questions.{kind}", download_template, methods=["GET"]),
+]

@@ -1,0 +1,346 @@
+"""Suggests a mapping for a table of unknown columns by names and contents, and finds frequent mistakes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as MappingType
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from domain.errors import InvalidValue
+from domain.vocabulary import YES_NO, Difficulty, Task
+from intake.mapping.declaration import (
+    AnswerRule,
+    BoxRule,
+    Fields,
+    Mapping,
+    MappingFile,
+    Rule,
+    list_ready_mappings,
+    load_ready_mapping,
+)
+from intake.mapping.paths import follow
+from intake.mapping.sample import TableSample
+
+#: The fields that can be mapped to columns, with the names that such columns usually have.
+FIELD_NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "qid", "questionid", "uid", "uuid", "index", "idx", "number", "qaid"),
+    "images": (
+        "image", "images", "imagepath", "imagename", "imagefile", "imagepaths", "img", "imgname", "imgpath",
+        "filename", "file", "filepath", "path", "dicom", "radiograph", "imageid", "picture",
+        "imagesimagepath",
+    ),
+    "stem": ("question", "stem", "questiontext", "query", "prompt", "q", "frage"),
+    "options": ("options", "choices", "option", "candidates", "answeroptions", "answerchoices",
+                "optionscontent", "optionstext", "choicestext"),
+    "answer": (
+        "answer", "correctanswer", "answerid", "key", "answerkey", "correct", "correctoption", "label",
+        "groundtruth", "gt", "target", "gold", "solution", "answeridx", "answerindex", "a",
+        "response", "antwort",
+    ),
+    "explanation": ("explanation", "reason", "rationale", "justification", "why", "correctanswerexplanation"),
+    "exam": ("exam", "study", "studyid", "examid", "studyuid", "studyinstanceuid", "accession",
+             "accessionnumber", "caseid", "case"),
+    "patient": ("patient", "patientid", "subject", "subjectid"),
+    "views": ("view", "views", "viewposition", "projection"),
+    "indication": ("indication", "history", "clinicalhistory", "clinicalinformation"),
+    "age": ("age", "patientage"),
+    "sex": ("sex", "gender", "patientsex"),
+    "task": ("task", "taskname", "skill"),
+    "difficulty": ("difficulty", "tier", "level"),
+    "category": ("category", "finding", "class", "topic", "bodysystem"),
+    "subcategory": ("subcategory", "subclass"),
+    "content_type": ("contenttype", "questiontype", "type", "kind", "qtype"),
+    "boxes": ("boxes", "bbox", "bboxes", "box", "boundingboxes", "boundingbox", "visuallocations"),
+    "report": ("report", "findings", "orireport", "radiologyreport"),
+}  # fmt: skip
+REQUIRED_FIELDS = ("stem", "answer", "images")
+_OPTION_COLUMN = re.compile(r"(?:option|choice|opt|answer|distractor)?[ _-]?([A-Ha-h]|\d{1,2})")
+_IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|dcm|dicom|tiff?)$", re.IGNORECASE)
+_OPTION_SEPARATORS = ("|", ";", "\n", " / ", ",")
+_LETTERED_CELL = re.compile(r"^\s*(\(?)A([.):])\s.*\s\(?B\2\s", re.DOTALL)
+#: The ending of image names that have none, and whose images are not there to look at.
+_USUAL_SUFFIX = ".png"
+_MAX_NAMES_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """A frequent mistake that was found in a table, and the ways to read it, the most likely one first.
+
+    ``fixes`` are (value, text for a button); the value is an argument of :func:`build_mapping`.
+    """
+
+    name: str
+    text: str
+    fixes: tuple[tuple[str, str], ...]
+
+
+def find_ready_mapping(sample: TableSample) -> Mapping | None:
+    """The mapping that ships with Overread whose columns are all in the sample; None if there is none."""
+    for name in list_ready_mappings():
+        mapping = load_ready_mapping(name)
+        if mapping.content.input.columns or mapping.content.input.files or mapping.content.input.records:
+            continue
+        needed = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
+        # question, answer and image alone would fit everything
+        if len(needed) > len(REQUIRED_FIELDS) and all(
+            any(follow(record, path) for record in sample.records) for path in needed
+        ):
+            return mapping
+    return None
+
+
+def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
+    """The columns of each field that is recognised, by their names, then by their contents."""
+    by_name = {_normalise(column): column for column in reversed(sample.columns)}
+    guessed: dict[str, tuple[str, ...]] = {}
+    option_columns = [  # one column per option
+        column for column in sample.columns if _OPTION_COLUMN.fullmatch(column.strip()) is not None
+    ]
+    for field, names in FIELD_NAMES.items():
+        column = next((by_name[name] for name in names if name in by_name), None)
+        if column is not None and (column,) not in guessed.values() and _fits(field, sample, column):
+            guessed[field] = (column,)
+    if "options" not in guessed and len(option_columns) >= 2:
+        guessed["options"] = tuple(option_columns)
+        guessed = {
+            field: columns
+            for field, columns in guessed.items()
+            if field == "options" or columns[0] not in option_columns
+        }
+    for field in ("images", "stem", "answer"):
+        if field not in guessed:
+            used = {column for columns in guessed.values() for column in columns}
+            column = next(
+                (c for c in sample.columns if c not in used and _looks_like(field, sample, c)), None
+            )
+            if column is not None:
+                guessed[field] = (column,)
+    return {field: guessed[field] for field in FIELD_NAMES if field in guessed}
+
+
+def find_mistakes(
+    sample: TableSample, columns: MappingType[str, tuple[str, ...]], image_names: frozenset[str] = frozenset()
+) -> tuple[Mistake, ...]:
+    """The frequent mistakes in a table.
+
+    Args:
+        sample: of the table.
+        columns: of each field.
+        image_names: the names of the images that were delivered, if any.
+    """
+    found = (
+        _find_numbered_answers(sample, columns),
+        _find_joined_options(sample, columns),
+        _find_answer_texts(sample, columns),
+        _find_missing_ids(sample, columns),
+        _find_bare_image_names(sample, columns, image_names),
+    )
+    return tuple(mistake for mistake in found if mistake is not None)
+
+
+def build_mapping(
+    name: str, columns: MappingType[str, tuple[str, ...]], fixes: MappingType[str, str]
+) -> MappingFile:
+    """A mapping of columns to fields.
+
+    Args:
+        name: of the format.
+        columns: of each field.
+        fixes: the chosen fix of each mistake; an empty text for none.
+
+    Raises:
+        InvalidValue: a field that every question needs has no column.
+    """
+    for field in REQUIRED_FIELDS:
+        if not columns.get(field):
+            raise InvalidValue(field, "has no column; choose the column that contains it")
+    rules: dict[str, object] = {
+        field: chosen[0] if len(chosen) == 1 else Rule(from_=list(chosen))
+        for field, chosen in columns.items()
+        if chosen
+    }
+    key_form = fixes.get("numbers") or fixes.get("texts")
+    if key_form:
+        rules["answer"] = AnswerRule(from_=columns["answer"][0], as_=key_form)  # type: ignore[arg-type]  # of a fix
+    if fixes.get("cell"):
+        rules["options"] = Rule(from_=columns["options"][0], split=fixes["cell"])
+    if fixes.get("ids"):
+        rules["id"] = Rule(template="{$file}-{$number}")
+    if fixes.get("suffix"):
+        rules["images"] = Rule(from_=columns["images"][0], value_template="{}" + fixes["suffix"])
+    if columns.get("boxes"):
+        rules["boxes"] = BoxRule(from_=columns["boxes"][0])
+    expected = [field for field in ("explanation", "difficulty", "category", "task") if columns.get(field)]
+    content = MappingFile(format="overread.mapping/1", name=_make_name(name), fields=Fields(**rules))  # type: ignore[arg-type]  # rules of their fields
+    content.expects.fields = expected
+    return content
+
+
+# ------------------------------------------------------------------------------------------------- mistakes
+def _find_numbered_answers(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+    """The key is the number of an option, which may count from 0 or from 1."""
+    pairs = _pair_answers(sample, columns)
+    if not pairs or not all(answer.isdecimal() for answer, _ in pairs):
+        return None
+    if all(answer in options for answer, options in pairs):
+        return None  # the options are numbers themselves
+    from_zero = any(int(answer) == 0 for answer, _ in pairs)
+    from_one = any(int(answer) >= len(options) > 1 for answer, options in pairs)
+    ways = {
+        "index": ("index", "Count from 0: 0 is the first option"),
+        "number": ("number", "Count from 1: 1 is the first option"),
+    }
+    order = ("number", "index") if from_one and not from_zero else ("index", "number")
+    certainty = (
+        "0 occurs, so they count from 0."
+        if from_zero
+        else "The highest is the number of options, so they count from 1."
+        if from_one
+        else "They may count from 0 or from 1: compare some questions with their images."
+    )
+    return Mistake(
+        name="numbers",
+        text=f"The answers are numbers of options. {certainty}",
+        fixes=tuple(ways[way] for way in order),
+    )
+
+
+def _find_joined_options(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+    """All options of a question are in one cell."""
+    chosen = columns.get("options", ())
+    if len(chosen) != 1:
+        return None
+    cells = [texts[0] for texts in sample.find_texts(chosen[0]) if len(texts) == 1]
+    if not cells or len(cells) < len([texts for texts in sample.find_texts(chosen[0]) if texts]):
+        return None
+    if all(cell.strip().startswith("[") for cell in cells):
+        return None  # a list as text, which is read without a rule
+    lettered = _LETTERED_CELL.match(cells[0])
+    if lettered and all(_LETTERED_CELL.match(cell) for cell in cells):
+        letter = f"{lettered[1]}A{lettered[2]}"
+        return Mistake(
+            name="cell",
+            text="All options are in one cell.",
+            fixes=((letter, f"Split before each letter ({letter} …)"),),
+        )
+    separators = [mark for mark in _OPTION_SEPARATORS if all(mark in cell for cell in cells)]
+    if not separators:
+        return None
+    shown = {"\n": "line break"}
+    return Mistake(
+        name="cell",
+        text="All options are in one cell.",
+        fixes=tuple((mark, f"Split at {shown.get(mark, f'“{mark.strip()}”')}") for mark in separators),
+    )
+
+
+def _find_answer_texts(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+    """The key is the text of an option."""
+    pairs = _pair_answers(sample, columns)
+    if not pairs:
+        return None
+    matching = sum(
+        len(answer) > 1 and answer.casefold() in {_without_letter(option) for option in options}
+        for answer, options in pairs
+    )
+    if matching < len(pairs) / 2 or all(answer.isdecimal() for answer, _ in pairs):
+        return None
+    return Mistake(
+        name="texts",
+        text=f"The answers are the texts of options ({matching:,} of {len(pairs):,} match one exactly).",
+        fixes=(("text", "Find the option with that text"),),
+    )
+
+
+def _find_missing_ids(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+    fixes = (("number", "Make ids from the file's name and the record's number"),)
+    if not columns.get("id"):
+        return Mistake(name="ids", text="No column contains ids of questions.", fixes=fixes)
+    ids = [texts[0] if texts else "" for texts in sample.find_texts(columns["id"][0])]
+    missing, repeated = ids.count(""), len(ids) - len(set(ids))
+    if not missing and not repeated:
+        return None
+    problem = f"is empty in {missing:,}" if missing else f"repeats in {repeated:,}"
+    return Mistake(
+        name="ids",
+        text=f"The column “{columns['id'][0]}” {problem} of the first {len(ids):,} records.",
+        fixes=fixes,
+    )
+
+
+def _find_bare_image_names(
+    sample: TableSample, columns: MappingType[str, tuple[str, ...]], image_names: frozenset[str]
+) -> Mistake | None:
+    if not columns.get("images"):
+        return None
+    names = [name for texts in sample.find_texts(columns["images"][0]) for name in texts]
+    bare = [name for name in names if not _IMAGE_SUFFIX.search(name)]
+    if not bare or any(name in image_names for name in bare):
+        return None
+    stems = {PurePosixPath(name).name for name in bare}
+    suffixes = {PurePosixPath(name).suffix for name in image_names if PurePosixPath(name).stem in stems} or {
+        _USUAL_SUFFIX,
+        ".jpg",
+        ".dcm",
+    }
+    ordered = sorted(suffixes, key=lambda suffix: (suffix != _USUAL_SUFFIX, suffix))
+    return Mistake(
+        name="suffix",
+        text=f"Names of images have no ending, such as “{bare[0]}”.",
+        fixes=tuple((suffix, f"Add {suffix}") for suffix in ordered[:_MAX_NAMES_LISTED]),
+    )
+
+
+def _pair_answers(
+    sample: TableSample, columns: MappingType[str, tuple[str, ...]]
+) -> list[tuple[str, list[str]]]:
+    """(answer, options) of the records that have both."""
+    if not columns.get("answer") or not columns.get("options"):
+        return []
+    answers = sample.find_texts(columns["answer"][0])
+    by_column = [sample.find_texts(column) for column in columns["options"]]
+    options = [[text for texts in row for text in texts] for row in zip(*by_column, strict=True)]
+    cell = _find_joined_options(sample, columns)
+    if cell is not None and len(cell.fixes[0][0]) == 1:
+        options = [
+            [part.strip() for part in row[0].split(cell.fixes[0][0])] if row else [] for row in options
+        ]
+    return [
+        (answer[0], row) for answer, row in zip(answers, options, strict=True) if len(answer) == 1 and row
+    ]
+
+
+# -------------------------------------------------------------------------------------------------- columns
+def _normalise(column: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", column.casefold())
+
+
+def _without_letter(option: str) -> str:
+    return re.sub(r"^\s*\(?[A-Z][.):]\s+", "", option).strip().casefold()
+
+
+def _fits(field: str, sample: TableSample, column: str) -> bool:
+    """Whether a column whose name suits a field has contents that the field can have."""
+    texts = [text for texts in sample.find_texts(column) for text in texts]
+    if field in ("task", "difficulty"):
+        allowed: set[str] = set(Task) if field == "task" else set(Difficulty)
+        return bool(texts) and {text.casefold() for text in texts} <= allowed
+    return bool(texts)
+
+
+def _looks_like(field: str, sample: TableSample, column: str) -> bool:
+    texts = [text for texts in sample.find_texts(column) for text in texts]
+    if not texts:
+        return False
+    if field == "images":
+        return all(_IMAGE_SUFFIX.search(text) for text in texts)
+    if field == "stem":
+        return sum("?" in text for text in texts) > len(texts) / 2
+    return all(text.casefold().rstrip(".") in YES_NO or re.fullmatch(r"[A-H]", text) for text in texts)
+
+
+def _make_name(name: str) -> str:
+    cleaned = re.sub(r"[^\w .-]", "-", name).strip(" .-")[:60]
+    return cleaned or "table"

@@ -1,0 +1,202 @@
+"""The columns of a table: which field each of them is, beside the questions that result."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+
+from domain.errors import InvalidValue
+from domain.people import Person
+from intake.service import Mapping, load_mapping
+from intake.service.tables import (
+    FIELD_NAMES,
+    REQUIRED_FIELDS,
+    Mistake,
+    TableSample,
+    TriedRecord,
+    create_mapping,
+    find_mistakes,
+    find_ready_mapping,
+    guess_columns,
+    list_saved_mappings,
+    load_sample,
+    load_saved_mapping,
+    save_mapping,
+    try_mapping,
+)
+from ui.context import current_workspace
+from ui.imports.deliveries import Delivery
+from ui.questions.card import show_stem_options_key
+from ui.tables import show_table
+from ui.widgets import act, escape_markdown, show_notice
+
+_LABELS = {
+    "id": "ID",
+    "stem": "Question",
+    "images": "Image",
+    "options": "Options",
+    "answer": "Answer",
+    "content_type": "Content type",
+}
+#: The fields that are shown at once; the others are in an expander.
+_MAIN_FIELDS = ("stem", "answer", "options", "images", "id")
+_NONE = "(none)"
+_TRIED = 3
+_MAX_CELL = 300
+
+
+def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Mapping | None:
+    """Draw the mapping of a table's columns to fields; return it, or None while it is incomplete.
+
+    Raises:
+        InvalidValue: the file is no table.
+        Refused: reading it needed too much time or memory.
+    """
+    sample = _load_sample(delivery.path, delivery.path.stat().st_mtime_ns, person)
+    ready = find_ready_mapping(sample)
+    sources = [*([ready.content.name] if ready else []), "Columns", "Mapping file"]
+    source = st.segmented_control("Mapping", sources, default=sources[0], key=f"{form_key}-mapping")
+    try:
+        if source == "Mapping file":
+            mapping = _show_mapping_choice(person, form_key)
+        elif ready is not None and source == ready.content.name:
+            st.caption(escape_markdown(ready.content.description or ""))
+            mapping = ready
+        else:
+            mapping = _show_columns(delivery, sample, form_key)
+    except InvalidValue as error:
+        st.error(escape_markdown(str(error)))
+        return None
+    if mapping is None:
+        return None
+    st.subheader("Records and resulting questions")
+    if not mapping.content.join:
+        file_stem = Path(delivery.name).stem
+        for tried in try_mapping(sample, mapping, file_stem=file_stem, count=_TRIED):
+            _show_tried(tried)
+    st.button(
+        "Save mapping file",
+        key=f"{form_key}-save-mapping",
+        on_click=act,
+        args=(_save_mapping, mapping, person),
+        kwargs={"place": "mapping"},
+    )
+    show_notice("mapping")
+    saved = list_saved_mappings(current_workspace(), by=person)
+    if saved:
+        links = " · ".join(f"[{escape_markdown(name)}](/files/mappings/{name})" for name in saved)
+        st.caption(f"Saved mapping files: {links}")
+    return mapping
+
+
+def _save_mapping(mapping: Mapping, person: Person) -> str:
+    return f"{save_mapping(current_workspace(), by=person, mapping=mapping)} saved."
+
+
+@lru_cache(maxsize=8)
+def _load_sample(path: Path, changed: int, person: Person) -> TableSample:  # noqa: ARG001 - of a changed file
+    return load_sample(by=person, path=path)
+
+
+def _show_mapping_choice(person: Person, form_key: str) -> Mapping | None:
+    """A saved mapping file, or one from the person's computer."""
+    saved = list_saved_mappings(current_workspace(), by=person)
+    saved_column, upload_column = st.columns(2)
+    name = saved_column.selectbox(
+        "Saved mapping file", [_NONE, *saved], key=f"{form_key}-saved-mapping", disabled=not saved
+    )
+    file = upload_column.file_uploader("Mapping file", type="toml", key=f"{form_key}-mapping-file")
+    if file is None:
+        if name == _NONE:
+            return None
+        return load_saved_mapping(current_workspace(), by=person, name=name)
+    try:
+        return load_mapping(file.getvalue().decode("utf-8-sig"), file.name)
+    except UnicodeDecodeError:
+        raise InvalidValue(file.name, "is not UTF-8; save the file as UTF-8") from None
+
+
+def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Mapping | None:
+    guessed = guess_columns(sample)
+    chosen: dict[str, tuple[str, ...]] = {}
+    for field, place in zip(_MAIN_FIELDS, st.columns(len(_MAIN_FIELDS)), strict=True):
+        with place:
+            chosen[field] = _choose_columns(field, sample, guessed, form_key)
+    with st.expander("More fields"):
+        others = [field for field in FIELD_NAMES if field not in _MAIN_FIELDS]
+        places = st.columns(4)
+        for index, field in enumerate(others):
+            with places[index % 4]:
+                chosen[field] = _choose_columns(field, sample, guessed, form_key)
+    missing = [_label(field) for field in REQUIRED_FIELDS if not chosen[field]]
+    if missing:
+        st.info(f"Choose the column for: {', '.join(missing)}.")
+        return None
+    fixes = {
+        mistake.name: _choose_fix(mistake, form_key)
+        for mistake in find_mistakes(sample, chosen, _list_image_names(delivery.images))
+    }
+    return create_mapping(Path(delivery.name).stem, chosen, fixes)
+
+
+def _choose_columns(
+    field: str, sample: TableSample, guessed: dict[str, tuple[str, ...]], form_key: str
+) -> tuple[str, ...]:
+    if field == "options":
+        several = st.multiselect(
+            _label(field),
+            sample.columns,
+            default=list(guessed.get(field, ())),
+            key=f"{form_key}-column-{field}",
+            placeholder=_NONE,
+            help="One column, or one column per option",
+        )
+        return tuple(several)
+    columns = [_NONE, *sample.columns]
+    default = guessed.get(field, (_NONE,))[0]
+    column = st.selectbox(
+        _label(field), columns, index=columns.index(default), key=f"{form_key}-column-{field}"
+    )
+    return () if column == _NONE else (column,)
+
+
+def _choose_fix(mistake: Mistake, form_key: str) -> str:
+    labels = dict(mistake.fixes) | {"": "Leave it as it is"}
+    choice = st.radio(
+        f":material/warning: {escape_markdown(mistake.text)}",
+        list(labels),
+        format_func=labels.__getitem__,
+        horizontal=True,
+        key=f"{form_key}-fix-{mistake.name}",
+    )
+    return choice or ""
+
+
+def _show_tried(tried: TriedRecord) -> None:
+    with st.container(border=True):
+        record_column, question_column = st.columns(2)
+        with record_column:
+            record = tried.record if isinstance(tried.record, dict) else {"record": tried.record}
+            show_table([{"Column": name, "Value": str(value)[:_MAX_CELL]} for name, value in record.items()])
+        with question_column:
+            if tried.question is None:
+                st.error(escape_markdown(f"This record is no question: {tried.reason}"))
+                return
+            st.caption(escape_markdown(f"{tried.question.id} · {tried.question.format}"))
+            show_stem_options_key(tried.question)
+            if tried.question.explanation:
+                st.caption(escape_markdown(tried.question.explanation))
+
+
+def _label(field: str) -> str:
+    return _LABELS.get(field, field.capitalize())
+
+
+@lru_cache(maxsize=8)
+def _list_image_names(folder: Path | None) -> frozenset[str]:
+    """The names of the images of a delivery, relative to its folder; those of a zip in memory are unknown."""
+    if folder is None:
+        return frozenset()
+    return frozenset(path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file())
