@@ -221,7 +221,7 @@ def _median_milliseconds(work: Callable[[], None], repeats: int = REPEATS) -> fl
 
 
 def _print_duration(name: str, milliseconds: float, *, target: float | None = TARGET_MS) -> None:
-    target_note = "" if target is None or milliseconds <= target else f"   MISSED (mark: {target:.0f} ms)"
+    target_note = "" if target is None or milliseconds <= target else f"   MISSED (target: {target:.0f} ms)"
     print(f"  {name:<45} {milliseconds:12,.1f} ms{target_note}", flush=True)
 
 

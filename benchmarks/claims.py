@@ -244,9 +244,9 @@ def _first_positions(count: int) -> Select[int]:
 def _print_results(label: str, results: ClaimResults, seconds: float, overlap: int) -> None:
     ordered = sorted(results.seconds)
     print(
-        f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} a second, "
+        f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} per s, "
         f"p95 {1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.count_excess(overlap):,} "
-        f"given out twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with "
+        f"assigned twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with "
         f"others, {results.retries} asked to try again"
     )
 
@@ -281,7 +281,7 @@ def main() -> int:
                 overlap=args.overlap,
                 processes=args.processes,
             )
-    print("marks held: none twice, none falsely empty" if targets_met else "a mark does NOT hold")
+    print("targets met: none assigned twice, none falsely empty" if targets_met else "a target is MISSED")
     return 0 if targets_met else 1
 
 

@@ -53,7 +53,7 @@ def main(questions: int, *, full: bool) -> None:
         file = folder / "many.jsonl"
         write_questions(file, questions)
         size = file.stat().st_size / questions
-        print(f"{questions:,} questions, {size:.0f} bytes each, {ROUNDS} times in turn")
+        print(f"{questions:,} questions, {size:.0f} bytes each, {ROUNDS} times alternately")
         prepared_rows = _imported_rows(folder, file)
         gc.freeze()  # the prepared rows are not part of an import: the garbage collector must not scan them
         times: dict[str, list[float]] = {"ours": [], "executemany": []}

@@ -55,9 +55,7 @@ def main() -> None:
         engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
         upgrade(engine)
         world = _add_verdicts(engine, args.questions)
-        print(
-            f"{args.questions:,} judged questions, a tenth of them corrected; medians of {REPEATS}, in turn"
-        )
+        print(f"{args.questions:,} judged questions, a tenth corrected; medians of {REPEATS}, alternately")
         methods: dict[str, Callable[[Path], None]] = {
             "dumping SQLModel rows": partial(_dump, engine),
             "release, native": partial(_write_release, world, folder, formats=()),

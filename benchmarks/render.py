@@ -70,7 +70,7 @@ def main(repeats: int, rows: int, columns: int) -> int:
 def compare_to_plain(files: dict[UID, bytes], repeats: int) -> int:
     missed = 0
     for bits in (8, 16):
-        print(f"\nfull + quarter PNG of {bits} bits      pydicom + Pillow      ours     ratio     mark   MB")
+        print(f"\nfull + quarter PNG of {bits} bits      pydicom + Pillow      ours     ratio   target   MB")
         for syntax, content in files.items():
             if bits == 16 and syntax != ExplicitVRLittleEndian:
                 continue  # decoding is the same; one run suffices to measure the writing
@@ -93,7 +93,7 @@ def compare_to_plain(files: dict[UID, bytes], repeats: int) -> int:
 
 
 def measure_encoding(files: dict[UID, bytes], pixels: NDArray[np.uint16], repeats: int) -> int:
-    print("\nstored values for the browser           decode    encode      mark   MB")
+    print("\nstored values for the browser           decode    encode    target   MB")
     missed = 0
     for syntax, content in files.items():
         radiograph = read_radiograph(content, name="plate")

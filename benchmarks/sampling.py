@@ -66,7 +66,7 @@ def main(questions: int) -> None:
     def sample_by_hash() -> int:
         return len(frame.sort_values("hash").groupby("tier", observed=True).head(questions // 30))
 
-    print(f"{draw_ours():,} of {questions:,} questions, {REPEATS} times in turn; median (fastest to slowest)")
+    print(f"{draw_ours():,} of {questions:,} questions, {REPEATS} times alternately; median (range)")
     times = _run_alternately([draw_ours, sample_by_tier, sample_by_position, sample_by_hash])
     names = ("ours", "pandas, tier by tier", "pandas, groupby.sample", "pandas, sort and head")
     for name, durations in zip(names, times, strict=True):
@@ -78,7 +78,7 @@ def main(questions: int) -> None:
 
 
 def _run_alternately(functions: list[Callable[[], int]]) -> list[list[float]]:
-    """Measure each function in milliseconds; they run alternately and in turn first, so load affects all."""
+    """Measure each function in milliseconds. They run alternately, so that load affects all of them."""
     times: list[list[float]] = [[] for _ in functions]
     for start in range(REPEATS):
         for index in range(start, start + len(functions)):

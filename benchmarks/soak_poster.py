@@ -52,7 +52,7 @@ class Reviewer(threading.Thread):
         token = sign_in_page.text.split('name="form_token" value="')[1].split('"')[0]
         fields = {"form_token": token, "name": name, "password": PASSWORD}
         if self._client.post("/sign-in", data=fields, timeout=30).status_code != 303:
-            raise RuntimeError(f"{name} was not let in")
+            raise RuntimeError(f"{name} could not sign in")
 
     def run(self) -> None:
         """Judge until stopped or until all questions are judged."""

@@ -93,7 +93,7 @@ class SimulatedReader:
         }
         answer = await self._client.post("/sign-in", data=fields)
         if answer.status_code != 303:
-            raise RuntimeError(f"{self.name} was not let in: {answer.status_code}")
+            raise RuntimeError(f"{self.name} could not sign in: {answer.status_code}")
         self.timings.sign_ins.append(time.perf_counter() - start)
 
     # ------------------------------------------------------------------------------------- the page's session

@@ -69,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--postgres", action="store_true", help="two app processes on PostgreSQL")
     parser.add_argument("--readers", type=int, default=100)
     parser.add_argument("--verdicts", type=int, default=50, help="of each reader")
-    parser.add_argument("--thinking", type=float, default=10.0, help="seconds on a question, on average")
+    parser.add_argument(
+        "--thinking", type=float, default=10.0, help="mean thinking time per question in seconds"
+    )
     parser.add_argument("--seed", type=int, default=4)
     parser.add_argument("--port", type=int, default=0, help="of the first process; free ones otherwise")
     args = parser.parse_args(arguments)
@@ -140,8 +142,8 @@ async def _run_all(readers: list[SimulatedReader]) -> None:
     async def run_reader(reader: SimulatedReader) -> None:
         try:
             await reader.judge_all()
-        except Exception as error:  # noqa: BLE001 - one reader's end is a finding, not the end of all
-            reader.timings.problems.append(f"{reader.name} gave up: {type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - the error of one reviewer must not end the others
+            reader.timings.problems.append(f"{reader.name} stopped: {type(error).__name__}: {error}")
 
     progress_task = asyncio.create_task(_print_progress(readers[0].timings))
     await asyncio.gather(*(run_reader(reader) for reader in readers))
@@ -207,11 +209,11 @@ def _print_outcome(outcome: ReaderOutcome, expected: int) -> None:
         f"\nacknowledged {len(timings.acknowledged):,} of {expected:,} · lost {outcome.lost}"
         f" · double {outcome.duplicated} · never acknowledged {outcome.unexplained}"
         f" · without audit row {outcome.without_audit}"
-        f"\nsent twice at once {timings.duplicate_posts:,} · sent again {timings.retries:,} · troubles "
+        f"\nsent twice at once {timings.duplicate_posts:,} · sent again {timings.retries:,} · problems "
         f"{len(timings.problems)} · exceptions in the log {outcome.faults} · {outcome.seconds:.0f} s"
         f" · load at the end {os.getloadavg()[0]:.1f}"
         f"\nprocessor time of the app's processes {outcome.cpu:.0f} s, start and sign-ins included: "
-        f"{1000 * outcome.cpu / max(1, len(timings.acknowledged)):.0f} ms a verdict"
+        f"{1000 * outcome.cpu / max(1, len(timings.acknowledged)):.0f} ms per verdict"
     )
     for problem, count in Counter(timings.problems).most_common(10):
         print(f"  {count} x {problem}")

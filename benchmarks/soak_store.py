@@ -107,7 +107,7 @@ class StoreSoak:
     async def sign_in(self, client: httpx.AsyncClient, name: str) -> None:
         answer = await self.send_sign_in(client, await client.get("/sign-in"), name)
         if answer.status_code != 303:
-            raise RuntimeError(f"{name} was not let in: {answer.status_code} {answer.text[:200]}")
+            raise RuntimeError(f"{name} could not sign in: {answer.status_code} {answer.text[:200]}")
 
     async def send_sign_in(
         self, client: httpx.AsyncClient, sign_in_page: httpx.Response, name: str
@@ -145,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             requests_by_process = Counter(re.findall(r"^127\.0\.0\.1:(\d+) ", log, re.MULTILINE))
     _print_results(phases, soak, lost_count, requests_by_process)
     delay = _longest_save(phases, answering=False) - _longest_save(phases, answering=True)
-    print(f"a save takes at most {delay:.3f} s longer while the store fails; mark {TARGET_DELAY:g} s")
+    print(f"a save takes at most {delay:.3f} s longer while the store fails; target {TARGET_DELAY:g} s")
     return 0 if lost_count == 0 and delay <= TARGET_DELAY else 1
 
 

@@ -102,7 +102,7 @@ def main() -> int:
 
 def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
     """Print all results; return whether a target is missed."""
-    print(f"\n{'milliseconds':52} {'median':>7} {'p95':>7}   mark")
+    print(f"\n{'milliseconds':52} {'median':>7} {'p95':>7}   target")
     # Measured first, while the server's cache is empty too.
     TimingResult(
         name="next question, cold, its file never read before",
@@ -137,7 +137,7 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
     )
     entry_result.print_line()
     TimingResult(name="image after the click that opens the page", times=after_click).print_line()
-    print("\nthe plain editor, a picture of 8 bits and 1600 pixels; x: so many times as long as the viewer")
+    print("\nthe basic editor with an 8-bit picture of 1600 pixels; x: times as long as the viewer")
     TimingResult(
         name="next question, prefetched",
         times=time_next_question(bench, "plain", repeats, PLAIN_EDITOR_SCRIPT),

@@ -28,7 +28,7 @@ def time_next_question(bench: ViewerBench, name: str, repeats: int, *scripts: st
             _wait_until_settled(page)
             for key in RATING_KEYS:
                 page.keyboard.press(key)
-            page.evaluate("bench.armNext()")
+            page.evaluate("bench.measureNextQuestion()")
             page.keyboard.press("a")
             times.append(_read_result(page))
             if round_number < WARM_UP:
@@ -65,7 +65,7 @@ def measure_frame_gaps(bench: ViewerBench, repeats: int, *scripts: str) -> list[
             times = frame_data["times"]
             frame_gaps += [after - before for before, after in pairwise(times)]
             frames, changes = frames + len(times), changes + frame_data["changes"]
-    print(f"{'':4}{changes} of {frames} frames showed another picture than the one before")
+    print(f"{'':4}{changes} of {frames} frames had a new image")
     return frame_gaps
 
 
@@ -85,7 +85,7 @@ def time_draft_save(bench: ViewerBench, name: str, repeats: int, *scripts: str) 
             page.mouse.down()
             page.mouse.move(x + 10, y + 10)
             page.mouse.move(x + 20, y + 20)
-            page.evaluate("bench.armKept()")
+            page.evaluate("bench.measureDraftSave()")
             page.mouse.up()
             times.append(_read_result(page))
             page.wait_for_timeout(300)
@@ -100,10 +100,10 @@ def time_entry(bench: ViewerBench, repeats: int) -> tuple[list[float], list[floa
             link = page.get_by_role("link", name="Review", exact=True).first
             link.wait_for()
             page.wait_for_timeout(500)
-            page.evaluate("bench.armEntry()")
+            page.evaluate("bench.measureEntry()")
             link.click()
             shown_after = _read_result(page)
-            script_ended_after = page.evaluate("bench.found.ended")
+            script_ended_after = page.evaluate("bench.result.scriptEnded")
             if round_number:
                 after_click.append(shown_after)
                 after_script.append(
@@ -127,5 +127,5 @@ def _wait_until_settled(page: Page) -> None:
 
 
 def _read_result(page: Page) -> float:
-    wait_until(page, "bench.found.value !== null")
-    return float(page.evaluate("bench.found.value"))
+    wait_until(page, "bench.result.value !== null")
+    return float(page.evaluate("bench.result.value"))

@@ -1,83 +1,84 @@
-// Runs in the page before anything of it does, and takes times where the person would: at the event and on screen.
+// Runs in the page before all other scripts. It measures times from an event to the frame in which the result is on screen.
 (() => {
-  const found = { value: null, ended: null };
+  const result = { value: null, scriptEnded: null };
   let form = null;
-  const roots = () => [...document.querySelectorAll("*")].map((each) => each.shadowRoot).filter(Boolean);
-  const judging = () => (form?.isConnected ? form : (form = roots().map((root) => root.querySelector(".judging")).find(Boolean) ?? null));
-  const front = () => judging()?.querySelector(".panes .pane, .stage .canvas-host") ?? null;
+  const listShadowRoots = () => [...document.querySelectorAll("*")].map((element) => element.shadowRoot).filter(Boolean);
+  const findForm = () => (form?.isConnected ? form : (form = listShadowRoots().map((root) => root.querySelector(".judging")).find(Boolean) ?? null));
+  const findFrontImage = () => findForm()?.querySelector(".panes .pane, .stage .canvas-host") ?? null;
 
-  /** The viewer says its zoom with the first paint of the full matrix; the canvas has a picture once it is not empty. */
-  const isPainted = (shown) => {
-    if (!shown) return false;
-    if (shown.matches(".pane")) return shown.querySelector(".status").textContent.includes("%") && !shown.querySelector(".lack").textContent.includes("8 bits");
-    const canvas = shown.querySelector(".dc-background-canvas");
+  /** The viewer shows its zoom when it paints the full matrix. The canvas of the basic editor has an image when it is not empty. */
+  const isPainted = (image) => {
+    if (!image) return false;
+    if (image.matches(".pane")) return image.querySelector(".status").textContent.includes("%") && !image.querySelector(".notice").textContent.includes("8-bit");
+    const canvas = image.querySelector(".dc-background-canvas");
     return Boolean(canvas && canvas.width > 300 && canvas.getContext("2d").getImageData(200, 200, 1, 1).data[3] > 0);
   };
 
-  /** `then(now)` once the frame in which `ready()` held is done. */
-  const onceOnScreen = (ready, then) => {
-    const look = () => {
-      if (!ready()) return requestAnimationFrame(look);
-      const after = new MessageChannel();
-      after.port1.onmessage = () => then(performance.now());
-      return after.port2.postMessage(0);
+  /** Call `callback(now)` after the first frame in which `isReady()` is true. */
+  const callWhenOnScreen = (isReady, callback) => {
+    const check = () => {
+      if (!isReady()) return requestAnimationFrame(check);
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => callback(performance.now());
+      return channel.port2.postMessage(0);
     };
-    requestAnimationFrame(look);
+    requestAnimationFrame(check);
   };
 
-  const fromEvent = (name, arm) => {
-    found.value = null;
-    window.addEventListener(name, ({ timeStamp }) => arm((now) => (found.value = now - timeStamp)), { capture: true, once: true });
+  /** Measure from the next event with this name until `waitForResult` calls its callback. */
+  const measureFromEvent = (name, waitForResult) => {
+    result.value = null;
+    window.addEventListener(name, ({ timeStamp }) => waitForResult((now) => (result.value = now - timeStamp)), { capture: true, once: true });
   };
 
   window.bench = {
-    found,
-    isPainted: () => isPainted(front()),
-    /** From the next key to the next question's image. */
-    armNext: () => {
-      const before = front();
-      fromEvent("keydown", (done) => onceOnScreen(() => front() !== before && isPainted(front()), done));
+    result,
+    isPainted: () => isPainted(findFrontImage()),
+    /** Measure from the next key to the image of the next question. */
+    measureNextQuestion: () => {
+      const previousImage = findFrontImage();
+      measureFromEvent("keydown", (done) => callWhenOnScreen(() => findFrontImage() !== previousImage && isPainted(findFrontImage()), done));
     },
-    /** From the next time the mouse is let go to "draft kept". */
-    armKept: () => {
-      const line = judging().querySelector(".saved");
-      fromEvent("pointerup", (done) => {
-        const watch = new MutationObserver(() => {
-          if (line.textContent !== "draft kept") return;
-          watch.disconnect();
+    /** Measure from the next release of the mouse to the text "Draft saved". */
+    measureDraftSave: () => {
+      const savedLine = findForm().querySelector(".saved");
+      measureFromEvent("pointerup", (done) => {
+        const observer = new MutationObserver(() => {
+          if (savedLine.textContent !== "Draft saved") return;
+          observer.disconnect();
           done(performance.now());
         });
-        watch.observe(line, { childList: true, characterData: true, subtree: true });
+        observer.observe(savedLine, { childList: true, characterData: true, subtree: true });
       });
     },
-    /** From the next click: when the page's script has ended, and when the image is on screen, in milliseconds. */
-    armEntry: () => {
-      found.ended = null;
-      fromEvent("click", (done) => {
-        const begun = performance.now();
-        const watch = new MutationObserver(() => {
+    /** Measure from the next click to the end of the page's script and to the image on screen, in milliseconds. */
+    measureEntry: () => {
+      result.scriptEnded = null;
+      measureFromEvent("click", (done) => {
+        const start = performance.now();
+        const observer = new MutationObserver(() => {
           const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "running";
-          if (!isRunning && judging() && found.ended === null) found.ended = performance.now() - begun;
+          if (!isRunning && findForm() && result.scriptEnded === null) result.scriptEnded = performance.now() - start;
         });
-        watch.observe(document.body, { attributes: true, childList: true, subtree: true });
-        onceOnScreen(() => isPainted(front()), done);
+        observer.observe(document.body, { attributes: true, childList: true, subtree: true });
+        callWhenOnScreen(() => isPainted(findFrontImage()), done);
       });
     },
-    /** Frames from now on: their times, and how many of them showed something new. */
+    /** Record the times of all frames from now on, and the number of frames with a new image. */
     startFrames: () => {
       const frames = { times: [], changes: 0, on: true };
       window.bench.frames = frames;
-      const look = () => judging().querySelector(".pane .status")?.textContent ?? getComputedStyle(judging().querySelector(".stage")).getPropertyValue("--light");
-      let before = look();
-      const frame = (time) => {
+      const readState = () => findForm().querySelector(".pane .status")?.textContent ?? getComputedStyle(findForm().querySelector(".stage")).getPropertyValue("--light");
+      let previousState = readState();
+      const recordFrame = (time) => {
         if (!frames.on) return;
         frames.times.push(time);
-        const now = look();
-        if (now !== before) frames.changes += 1;
-        before = now;
-        requestAnimationFrame(frame);
+        const state = readState();
+        if (state !== previousState) frames.changes += 1;
+        previousState = state;
+        requestAnimationFrame(recordFrame);
       };
-      requestAnimationFrame(frame);
+      requestAnimationFrame(recordFrame);
     },
   };
 })();

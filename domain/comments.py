@@ -7,16 +7,17 @@ from datetime import datetime
 
 from domain.errors import InvalidValue
 
-#: The longest comment, in characters.
+#: Maximum length of a comment in characters.
 MAX_COMMENT_LENGTH = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """One comment of the thread of a reviewer on a question of a batch.
+    """One comment in the thread of a reviewer on a question of a batch.
 
-    ``number`` counts over all comments. ``author_id`` is None for the command line. ``by_reviewer``: the
-    reviewer wrote it; otherwise a coordinator did, and it is addressed to the reviewer.
+    ``number`` and ``question_number`` are ids in the database. ``author_id`` is None for the command line.
+    ``by_reviewer`` states that the reviewer wrote the comment. Otherwise a coordinator wrote it to the
+    reviewer.
     """
 
     number: int
@@ -32,9 +33,10 @@ class Comment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentThread:
-    """The comments of one reviewer's thread, the oldest first.
+    """A reviewer's thread with its comments, the oldest first.
 
-    ``question_id`` is the id in the dataset. ``unread`` counts the comments that the person has not read.
+    ``question_id`` is the id of the question in its file. ``unread`` is the number of comments that the
+    person has not read.
     """
 
     batch: str
@@ -52,14 +54,14 @@ class CommentThread:
 
 
 def check_comment_text(text: str) -> str:
-    """The text without blanks around it.
+    """Check the text of a comment and remove surrounding spaces.
 
     Raises:
-        InvalidValue: empty, or longer than 4,000 characters.
+        InvalidValue: the text is empty or longer than 4,000 characters.
     """
     text = text.strip()
     if not text:
         raise InvalidValue("comment", "is empty")
     if len(text) > MAX_COMMENT_LENGTH:
-        raise InvalidValue("comment", f"has {len(text):,} characters; at most {MAX_COMMENT_LENGTH:,} fit")
+        raise InvalidValue("comment", f"has {len(text):,} characters; the maximum is {MAX_COMMENT_LENGTH:,}")
     return text

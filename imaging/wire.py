@@ -49,7 +49,7 @@ def encode_radiograph(decoded: DecodedRadiograph) -> WorkerResponse:
 
 
 def decode_radiograph(response: WorkerResponse) -> DecodedRadiograph:
-    """The inverse of :func:`encode_radiograph`.
+    """Decode a radiograph; the inverse of :func:`encode_radiograph`.
 
     Args:
         response: the header and the payloads. The arrays of the result share their memory and are read-only.

@@ -1,4 +1,4 @@
-"""Values with a meaning in a table of ratings."""
+"""Values with a special meaning in a table of ratings."""
 
 #: The answer "cannot determine".
 UNDETERMINED = "?"

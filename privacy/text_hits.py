@@ -15,13 +15,13 @@ def find_hits_in_texts(
     """Search the texts of a question.
 
     Args:
-        texts: field and text. Fields that begin with "file" are paths, which contain many numbers, so they
-            are searched only for header values.
-        exam: the number of the question's exam.
+        texts: pairs of field and text. Fields that begin with "file" are paths, which contain many numbers,
+            so they are only searched for header values.
+        exam: the id of the question's exam.
         header_values: the values of the headers of all exams' images.
 
     Yields:
-        The hits, text by text.
+        The hits in the order of the texts.
     """
     for field, text in texts:
         if not field.startswith("file"):

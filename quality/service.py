@@ -228,7 +228,7 @@ def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:
 
 
 def list_dataset_problems(db: Session, *, by: Person) -> list[DatasetProblems]:
-    """All datasets in the order of creation."""
+    """List all datasets in the order of creation."""
     require(by, Action.SEE_CHECKS)
     sizes = frames.load_dataset_sizes(db)
     counts = problems.count_questions_with_problems_by_dataset(db)

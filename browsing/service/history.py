@@ -75,7 +75,7 @@ def load_history(db: Session, *, by: Person, question_number: int) -> History:
 
 
 def _load_comment_events(db: Session, *, by: Person, question_number: int) -> list[QuestionEvent]:
-    """The comments that the person may see; see :func:`storage.review.comments.list_threads`."""
+    """List the comments that the person may see; see :func:`storage.review.comments.list_threads`."""
     return [
         QuestionEvent(
             kind="comment",

@@ -74,7 +74,7 @@ def list_browsable_datasets(db: Session, *, by: Person) -> list[str]:
 
 
 def find_last_imported_dataset(db: Session, *, by: Person) -> str | None:
-    """The name of the dataset of the newest import; None without an import."""
+    """Find the name of the dataset with the newest import; None if there is no import."""
     require(by, Action.BROWSE)
     return find_dataset_of_last_import(db)
 

@@ -252,7 +252,7 @@ def test_command_rejects_lists_and_reverts(world: World, command) -> None:
     assert "Rule 1 was withdrawn; 2 questions can be drawn again." in command(
         "back", "1", "--reason", "Too much."
     )
-    assert "taken back" in command("list")
+    assert "withdrawn" in command("list")
     assert preview_rejection(world).count == 2
 
 
