@@ -81,19 +81,6 @@ class Box:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledBox:
-    """A box with its label; ``radiograph`` is the id of its radiograph within the exam."""
-
-    radiograph: str
-    label: str
-    box: Box
-
-    def __post_init__(self) -> None:
-        if not self.radiograph:
-            raise InvalidValue("boxes", "each box must have a radiograph")
-
-
 class BoxFit(StrEnum):
     """How the original image was resized to the grid that the boxes of a file refer to."""
 
@@ -115,6 +102,24 @@ class BoxGrid:
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
             raise InvalidValue("box_grid", f"must be two positive numbers, not {self.width} x {self.height}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledBox:
+    """A box with its label; ``radiograph`` is the id of its radiograph within the exam.
+
+    ``grid`` is the grid of the box if the radiograph has no image by which it could be converted; None for
+    pixels of the stored matrix.
+    """
+
+    radiograph: str
+    label: str
+    box: Box
+    grid: BoxGrid | None = None
+
+    def __post_init__(self) -> None:
+        if not self.radiograph:
+            raise InvalidValue("boxes", "each box must have a radiograph")
 
 
 def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:

@@ -109,6 +109,22 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
         raise InvalidValue("boxes", f"{_format_box(box)} is {area}") from None
 
 
+def check_on_grid(box: Box, *, grid: BoxGrid) -> None:
+    """Check a box that stays on its grid, because there is no image.
+
+    Args:
+        box: in pixels of the grid.
+        grid: of the box.
+
+    Raises:
+        InvalidValue: the box exceeds the grid by more than the tolerance.
+    """
+    overhang = measure_overhang(box, grid=None, rows=grid.height, columns=grid.width)
+    if overhang > TOLERANCE:
+        size = f"its {grid.width} x {grid.height} grid"
+        raise InvalidValue("boxes", f"{_format_box(box)} extends {overhang:.4g} pixels beyond {size}")
+
+
 def _format_box(box: Box) -> str:
     return "[" + ", ".join(f"{value:g}" for value in box.as_tuple()) + "]"
 

@@ -177,6 +177,7 @@ def question_to_record(
         report: the exam's report if it is included; it reveals the answer.
     """
     source = question.source
+    grid = next((box.grid for box in question.boxes), None)
     return QuestionRecord(
         id=question.id,
         exam=exam,  # type: ignore[arg-type]  # raw JSON is written unchanged
@@ -187,6 +188,8 @@ def question_to_record(
         also_right=question.also_right or UNSET,
         explanation=question.explanation or UNSET,
         boxes=tuple([box_to_record(box) for box in question.boxes]) or UNSET,
+        box_grid=(grid.width, grid.height) if grid else UNSET,
+        box_fit=grid.fit.value if grid else UNSET,
         task=question.task or UNSET,
         content_type=question.content_type or UNSET,
         category=question.category or UNSET,

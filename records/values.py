@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from domain.boxes import Box, LabelledBox
+from domain.boxes import Box, BoxFit, BoxGrid, LabelledBox
 from domain.questions import Answer
 
 Corners = tuple[float, float, float, float]
@@ -32,10 +32,22 @@ class BoxRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     ]
 
 
-class StoredBox(BoxRecord, forbid_unknown_fields=True, gc=False):
-    """A box as stored in the database. Integers stay integers, also in releases."""
+class GridRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A grid of boxes other than the stored matrix."""
+
+    width: int
+    height: int
+    fit: BoxFit
+
+
+class StoredBox(BoxRecord, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A box as stored in the database. Integers stay integers, also in releases.
+
+    ``grid`` is that of a box whose radiograph has no image.
+    """
 
     box: tuple[int | float, int | float, int | float, int | float]
+    grid: GridRecord | None = None
 
 
 _boxes_decoder = msgspec.json.Decoder(list[StoredBox])
@@ -66,7 +78,8 @@ def to_plain(value: Any) -> Any:  # noqa: ANN401  # a field of any type, and its
     if isinstance(value, tuple):
         return [to_plain(item) for item in value]
     if isinstance(value, LabelledBox):
-        return {"radiograph": value.radiograph, "label": value.label, "box": list(value.box.as_tuple())}
+        plain = {"radiograph": value.radiograph, "label": value.label, "box": list(value.box.as_tuple())}
+        return plain if value.grid is None else {**plain, "grid": grid_to_plain(value.grid)}
     return value
 
 
@@ -82,8 +95,13 @@ def answers_from_json(text: str) -> tuple[tuple[int, ...], ...]:
 
 
 # --------------------------------------------------------------------------------------------------- boxes
+def grid_to_plain(grid: BoxGrid) -> dict[str, Any]:
+    """The grid as plain JSON."""
+    return {"width": grid.width, "height": grid.height, "fit": grid.fit.value}
+
+
 def box_to_record(labelled: LabelledBox) -> BoxRecord:
-    """Convert a box to the record that is used in all files and columns."""
+    """Convert a box to the record of files; the grid of a file's boxes is a field of the question."""
     return BoxRecord(labelled.radiograph, labelled.label, labelled.box.as_tuple())
 
 
@@ -95,7 +113,9 @@ def box_from_record(record: BoxRecord) -> LabelledBox:
     """
     x_min, y_min, x_max, y_max = record.box
     box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
-    return LabelledBox(radiograph=record.radiograph, label=record.label, box=box)
+    stored_grid = record.grid if isinstance(record, StoredBox) else None
+    grid = BoxGrid(**msgspec.structs.asdict(stored_grid)) if stored_grid else None
+    return LabelledBox(radiograph=record.radiograph, label=record.label, box=box, grid=grid)
 
 
 def boxes_to_plain(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import repeat
 from typing import Any
 
@@ -17,10 +18,10 @@ from intake.exams import FACT_NAMES, ExamState, RadiographState, merge_exam
 from intake.garbage_collector import pause_garbage_collector
 from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, ExamFacts, ParsedBatch
 from intake.refusals import RefusalList
-from intake.rules import map_to_image
+from intake.rules import check_on_grid, map_to_image
 from intake.seen_hashes import SeenHashes
 from intake.service.image_importer import ImageImporter, resolve_view
-from records.values import BoxRecord, to_json
+from records.values import BoxRecord, GridRecord, StoredBox, to_json
 from storage.intake.bulk import (
     REBUILD_INDEXES_BELOW,
     add_exam_facts,
@@ -304,7 +305,7 @@ class BatchRows:
         """Compare the boxes of question ``i`` with its images, and clip or map them to those.
 
         Raises:
-            InvalidValue: a box exceeds its image, or is on a grid although there is no image.
+            InvalidValue: a box exceeds its image, or its grid if there is no image.
         """
         plain_grid, kept = self.batch.boxes[i]
         grid = (
@@ -312,16 +313,18 @@ class BatchRows:
             if plain_grid
             else None
         )
-        mapped_boxes, changed = [], grid is not None
+        mapped_boxes: list[BoxRecord] = []
+        changed = grid is not None
         for radiograph, label, corners in kept:
             radiograph_state = state.radiographs[radiograph]
-            if radiograph_state.rows is None or radiograph_state.columns is None:
-                if grid is not None:
-                    raise InvalidValue(
-                        "boxes", ("use another pixel grid; the images are needed to convert them")
-                    )
-                return
             x_min, y_min, x_max, y_max = corners
+            if radiograph_state.rows is None or radiograph_state.columns is None:
+                if grid is None:
+                    return
+                box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
+                check_on_grid(box, grid=grid)
+                mapped_boxes.append(StoredBox(radiograph, label, corners, GridRecord(**asdict(grid))))
+                continue
             if (
                 grid is None
                 and x_min >= 0
@@ -337,5 +340,7 @@ class BatchRows:
             )
             mapped_boxes.append(BoxRecord(radiograph, label, mapped_box.as_tuple()))
             changed = True
+        if len({isinstance(box, StoredBox) for box in mapped_boxes}) > 1:
+            raise InvalidValue("boxes", "some are on a radiograph without an image; import all images")
         if changed:
             self.batch.questions[BOXES][i] = to_json(mapped_boxes)

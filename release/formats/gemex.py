@@ -132,6 +132,8 @@ def _locate(gold: GoldItem) -> tuple[Any, list[list[float]], FormatLimitation | 
     image = exam.find_radiograph(radiograph_ids.pop()) if radiograph_ids else frontal_radiograph(exam)
     if not gold.question.boxes:
         return image, [], None
+    if all(labelled_box.grid == GRID for labelled_box in gold.question.boxes):
+        return image, [list(labelled_box.box.as_tuple()) for labelled_box in gold.question.boxes], None
     if image.rows is None or image.columns is None:
         return image, [], FormatLimitation.NO_SIZE
     locations = [

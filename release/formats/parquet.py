@@ -52,6 +52,8 @@ _COLUMNS: dict[str, pa.DataType] = {
         for name in QUESTION_FIELDS
         for column in ((name, "answer_text") if name == "answer" else (name,))
     },
+    "box_grid": pa.list_(_NUMBER),
+    "box_fit": _TEXT,
     "decision": _TEXT,
     "corrected": pa.list_(_TEXT),
     "stratum": _TEXT,
@@ -110,6 +112,7 @@ class ParquetWriter(FormatWriter):
 
     def _build_row(self, gold: GoldItem) -> dict[str, Any]:
         question, exam = gold.question, gold.judged.exam
+        grid = next((box.grid for box in question.boxes), None)
         return {
             "id": question.id,
             "exam_id": exam.id,
@@ -121,6 +124,8 @@ class ParquetWriter(FormatWriter):
             "answer": () if isinstance(question.answer, str) else question.answer,
             "answer_text": format_answer(question.answer, question.options),
             "boxes": boxes_to_plain(question.boxes),
+            "box_grid": (grid.width, grid.height) if grid else None,
+            "box_fit": grid.fit if grid else None,
             "decision": gold.decision,
             "corrected": [change.field for change in gold.changes],
             "stratum": gold.judged.stratum,

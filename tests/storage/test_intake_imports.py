@@ -2,16 +2,19 @@
 
 import json
 
+import msgspec
 import pytest
 from sqlalchemy import inspect, select, text
 
-from domain.boxes import Box
+from domain.boxes import Box, BoxFit, BoxGrid
 from domain.draw_hash import compute_draw_hash
 from domain.errors import NotAllowed
 from domain.people import Person, Role
 from domain.vocabulary import View
 from intake import parsing_process
 from intake.service import import_questions
+from records.questions import question_to_record
+from records.values import boxes_from_plain, boxes_to_plain
 from storage.intake.bulk import REBUILD_INDEXES_BELOW
 from storage.intake.datasets import list_imported_files
 from storage.intake.exams import load_exam
@@ -140,13 +143,36 @@ def test_boxes_on_a_grid_are_stored_in_pixels_of_the_image(importer):
     assert load_all_questions(importer)[0].boxes[0].box == Box(x_min=0, y_min=0, x_max=40, y_max=50)
 
 
-def test_import_without_images_refuses_boxes_on_a_grid(importer):
-    box = {"radiograph": "pa", "label": "lung", "box": [0, 0, 50, 50]}
-    assert importer(to_json_lines(make_record(boxes=[box]))).images == 0
-    report = importer.refused(
-        to_json_lines(make_record(2, boxes=[box], box_grid=[224, 224], box_fit="stretch"))
-    )
-    assert "the images are needed" in report.refusals[0].reason
+def make_record_on_grid(number, corners, **changes):
+    box = {"radiograph": "pa", "label": "lung", "box": corners}
+    return make_record(number, boxes=[box], box_grid=[224, 224], box_fit="letterbox", **changes)
+
+
+def test_boxes_without_an_image_stay_on_their_grid(importer):
+    importer(to_json_lines(make_record_on_grid(1, [0, 0, 50, 50.5])))
+    box = load_all_questions(importer)[0].boxes[0]
+    assert box.box == Box(x_min=0, y_min=0, x_max=50, y_max=50.5)
+    assert box.grid == BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
+
+
+def test_box_on_its_grid_is_released_as_it_came_in(importer):
+    record = make_record_on_grid(1, [0, 0, 50, 50.5])
+    importer(to_json_lines(record))
+    released = question_to_record(load_all_questions(importer)[0], msgspec.Raw(b"{}"))
+    plain = json.loads(msgspec.json.encode(released))
+    names = ("boxes", "box_grid", "box_fit")
+    assert [plain[name] for name in names] == [record[name] for name in names]
+
+
+def test_correction_keeps_the_grid_of_its_boxes(importer):
+    importer(to_json_lines(make_record_on_grid(1, [0, 0, 50, 50])))
+    boxes = load_all_questions(importer)[0].boxes
+    assert boxes_from_plain(boxes_to_plain(boxes)) == boxes
+
+
+def test_box_without_an_image_that_leaves_its_grid_is_refused(importer):
+    report = importer.refused(to_json_lines(make_record_on_grid(1, [0, 0, 50, 226])))
+    assert report.refusals[0].reason == "[0, 0, 50, 226] extends 2 pixels beyond its 224 x 224 grid"
 
 
 def test_identical_image_files_are_stored_once(importer):
